@@ -15,6 +15,38 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
+// asWorker writes a script that starts a harness as the worker of the task in whose worktree it runs, with the prompt of that task. It
+// returns the command for the shell.
+func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
+	s.t.Helper()
+	const prompt = "THE PROMPT"
+	o.Path = append(o.Path, filepath.Dir(s.tt))
+	command, err := a.Command(context.Background(), prompt, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var script strings.Builder
+	for _, v := range command.Env {
+		name, value, _ := strings.Cut(v, "=")
+		fmt.Fprintf(&script, "export %s='%s'\n", name, value)
+	}
+	script.WriteString("prompt=$(tt worker prompt) || exit 9\n")
+	fmt.Fprintf(&script, "exec '%s'", command.Path)
+	for _, arg := range command.Args[1:] {
+		if arg == prompt {
+			script.WriteString(` "$prompt"`)
+			continue
+		}
+		fmt.Fprintf(&script, " '%s'", arg)
+	}
+	script.WriteString("\n")
+	path := filepath.Join(s.place.Home, "work-"+a.Harness.Name+".sh")
+	if err := os.WriteFile(path, []byte(script.String()), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	return "sh '" + path + "'"
+}
+
 // TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts the task and commits. When it
 // wants to stop before it has asked for a review, a hook keeps it going. Its work is approved and merged. The worker and the
 // agent that spawned the task are two members.
@@ -42,31 +74,7 @@ func TestWorkerIsARealHarness(t *testing.T) {
 	s.run("install", "claude")
 	s.run("worker", "init")
 	s.run("join")
-
-	command, err := claude.Command(context.Background(), `$(cat prompt)`, realharness.Options{Path: []string{filepath.Dir(s.tt)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var script strings.Builder
-	for _, v := range command.Env {
-		name, value, _ := strings.Cut(v, "=")
-		fmt.Fprintf(&script, "export %s='%s'\n", name, value)
-	}
-	script.WriteString("tt worker prompt > \"$TMPDIR/prompt\" || exit 9\n")
-	fmt.Fprintf(&script, "exec '%s'", command.Path)
-	for _, arg := range command.Args[1:] {
-		if arg == `$(cat prompt)` {
-			script.WriteString(` "$(cat "$TMPDIR/prompt")"`)
-			continue
-		}
-		fmt.Fprintf(&script, " '%s'", arg)
-	}
-	script.WriteString("\n")
-	path := filepath.Join(s.place.Home, "work.sh")
-	if err := os.WriteFile(path, []byte(script.String()), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s.run("worker", "spawn", "lexer", "--description", "Write the lexer", "--run", "sh '"+path+"'")
+	s.run("worker", "spawn", "lexer", "--description", "Write the lexer", "--run", s.asWorker(claude, realharness.Options{}))
 
 	var task struct {
 		State  string `json:"state"`

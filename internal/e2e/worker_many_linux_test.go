@@ -132,7 +132,8 @@ func (f *farm) landed(git func(...string) string, start string, n int, log strin
 			f.Errorf("there are two of %s", subject)
 		}
 		subjects = append(subjects, subject)
-		if files := git("ls-tree", "-r", "--name-only", commit); !strings.Contains(files, "f-"+strings.TrimPrefix(subject, "Merge task ")) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(subject, "Merge task "), ":")
+		if files := git("ls-tree", "-r", "--name-only", commit); !slices.Contains(strings.Fields(files), "f-"+id) {
 			f.Errorf("%s doesn't hold its work", line)
 		}
 	}

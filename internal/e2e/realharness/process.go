@@ -107,7 +107,7 @@ func (r *Process) start(a *Agent) {
 	r.t.Cleanup(func() {
 		r.Kill()
 		sweep(r.mark)
-		sweep("HOME=" + a.Place.Home) // Codex gives its MCP servers nothing of its environment but this
+		a.Place.KillAll() // Codex gives its MCP servers nothing of its environment but this
 	})
 	go r.reap()
 }
@@ -148,6 +148,9 @@ func (r *Process) Kill() {
 	r.cancel()
 	<-r.ended
 }
+
+// KillAll kills every process whose home is this place, and waits until they are gone.
+func (p Place) KillAll() { sweep("HOME=" + p.Home) }
 
 // sweep kills the processes that have an assignment in their environment, and waits until they are gone. It
 // repeats that while it finds some, because a killed process may just have started others.
