@@ -1,10 +1,31 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"encoding/json"
+
+	"talkingstick/stick"
+)
+
+// LaterTask is as much of a task that nobody has begun as says whether it is ready.
+type LaterTask struct {
+	ID    string
+	After []string // the tasks that it waits for
+}
 
 // TasksForLater lists the tasks of a room that nobody has begun, in the order in which they were made.
-func (tx *Tx) TasksForLater(room stick.RoomID) ([]stick.Task, error) {
-	return tx.tasks("WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' ORDER BY created_at, task_key", room)
+func (tx *Tx) TasksForLater(room stick.RoomID) (later []LaterTask, err error) {
+	err = tx.scan("SELECT task_id, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' ORDER BY created_at, task_key", []any{room},
+		func(scan func(...any) error) error {
+			var t LaterTask
+			after := ""
+			err := scan(&t.ID, &after)
+			if err == nil && after != "" {
+				err = json.Unmarshal([]byte(after), &t.After)
+			}
+			later = append(later, t)
+			return err
+		})
+	return later, err
 }
 
 // Slots lists the slots of the tasks of a checkout that aren't over.

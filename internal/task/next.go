@@ -104,14 +104,27 @@ func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command
 	if err != nil {
 		return nil, err
 	}
-	find := finder(tx, room)
-	for _, t := range later {
-		waits, err := t.WaitsFor(find)
+	others, waiting := finder(tx, room), map[string]bool{}
+	for _, l := range later {
+		waiting[stick.TaskKey(l.ID)] = true
+	}
+	find := func(id string) (stick.Task, bool, error) {
+		if waiting[stick.TaskKey(id)] { // needn't be read: it hasn't landed
+			return stick.Task{ID: id, State: stick.TaskAssigned}, true, nil
+		}
+		return others(id)
+	}
+	for _, l := range later {
+		waits, err := stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}.WaitsFor(find)
 		if err != nil {
 			return nil, err
 		}
 		if len(waits) > 0 {
 			continue
+		}
+		t, err := taskOf(tx, room, l.ID)
+		if err != nil {
+			return nil, err
 		}
 		command, err := remembered(tx, room, t)
 		if err != nil {

@@ -59,10 +59,12 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	} else if at, err := ts.core.Place(core.Where{}); err == nil && at.Root == p.Root {
 		rp.here = at.Worktree
 	}
-	if err := rp.git.CheckVersion(ctx, p.Path); err != nil {
+	old := make(chan error, 1)
+	go func() { old <- rp.git.CheckVersion(ctx, p.Path) }() // beside the next one, because each git costs as much as the rest of a short command
+	at, err := rp.git.Checkout(ctx, p.Root)
+	if err := <-old; err != nil {
 		return nil, err
 	}
-	at, err := rp.git.Checkout(ctx, p.Root)
 	switch {
 	case stick.CodeOf(err) == stick.CodeNoRepository:
 		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(p.Root)).With("path", p.Root).
