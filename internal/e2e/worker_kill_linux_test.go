@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,7 +25,7 @@ type killing struct {
 	done  func(*farm) // checks the end
 }
 
-// TestKilledWorkerCommands kills spawn, done, merge, cancel, retry and rollback at every point that they pass in a first run.
+// TestKilledWorkerCommands kills spawn, next, done, merge, cancel, retry and rollback at every point that they pass in a first run.
 // The same command again ends in the right state. Then nothing unmerged is deleted, no checkout is dirty, and nothing is
 // half done.
 func TestKilledWorkerCommands(t *testing.T) {
@@ -46,6 +47,35 @@ func TestKilledWorkerCommands(t *testing.T) {
 		f.git("add", ".")
 		f.git("commit", "--quiet", "-m", "gate")
 	}
+	setUps := func(f *farm) {
+		f.write(".talking-stick.toml", "[worker]\nsetup = \"echo done >set-up\"\n")
+		f.write(".gitignore", "set-up\n")
+		f.git("add", ".")
+		f.git("commit", "--quiet", "-m", "settings")
+		f.ok("claude:boss", "worker", "init")
+		var shown struct {
+			Commands []struct {
+				Sum string `json:"sum"`
+			} `json:"commands"`
+		}
+		if err := json.Unmarshal([]byte(f.ok("claude:boss", "worker", "init", "--json").out), &shown); err != nil || len(shown.Commands) != 1 {
+			f.Fatalf("%+v, %v", shown, err)
+		}
+		if r := f.run(f.dir, nil, "tt", "worker", "init", "--accept", shown.Commands[0].Sum); r.exit != 0 { // by a person
+			f.Fatalf("%d %s%s", r.exit, r.out, r.err)
+		}
+	}
+	isSetUp := func(f *farm, state string) {
+		if s := f.show("x"); s.State != state {
+			f.Errorf("the task is %+v", s)
+		}
+		if b, err := os.ReadFile(filepath.Join(f.dir, "worktrees/x/set-up")); string(b) != "done\n" {
+			f.Errorf("its worktree isn't set up: %q, %v", b, err)
+		}
+		if got := f.git("-C", "worktrees/x", "status", "--porcelain"); got != "" {
+			f.Errorf("the worktree isn't clean: %s", got)
+		}
+	}
 	merge := []string{"worker", "merge", "x"}
 	for _, c := range []killing{
 		{
@@ -59,6 +89,29 @@ func TestKilledWorkerCommands(t *testing.T) {
 					f.Errorf("the worktree isn't clean: %s", got)
 				}
 				f.ok("codex:x", "worker", "start", "--path", "worktrees/x")
+			},
+		},
+		{
+			name: "spawn with a set-up", as: "claude:boss", args: []string{"worker", "spawn", "x"},
+			setup: setUps,
+			done:  func(f *farm) { isSetUp(f, "ASSIGNED") },
+		},
+		{
+			name: "next", as: "codex:x", args: []string{"worker", "next"},
+			setup: func(f *farm) {
+				setUps(f)
+				f.ok("claude:boss", "worker", "spawn", "x", "--later")
+				f.ok("claude:boss", "worker", "spawn", "y", "--later") // nobody gets two
+			},
+			done: func(f *farm) {
+				isSetUp(f, "WORKING")
+				if s := f.show("x"); s.Worker != "codex:x" {
+					f.Errorf("the task is %+v", s)
+				}
+				if s := f.show("y"); s.State != "ASSIGNED" {
+					f.Errorf("the other task is %+v", s)
+				}
+				f.gone("worktrees/y")
 			},
 		},
 		{

@@ -149,6 +149,7 @@ func (f *farm) onMain(file, text string) {
 
 // shown is what tt worker show says.
 type shown struct {
+	Worker   string `json:"worker"`
 	State    string `json:"state"`
 	Attempt  int    `json:"attempt"`
 	Head     string `json:"head"`
