@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"talkingstick/stick"
@@ -294,14 +293,22 @@ func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error
 	return w.Dirty, nil
 }
 
-// IgnoredFiles lists the files in the checkout at dir that git ignores, each by itself: below the given paths, or all.
-func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) ([]string, error) {
+// IgnoredFiles lists the files in the checkout at dir that git ignores, each by itself: below the given paths, or all. Of a repository
+// that lies there git knows no more than its directory: those are the second list.
+func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) (files, repositories []string, err error) {
 	args := []string{"ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"}
 	for _, path := range below {
 		args = append(args, ":(top,literal)"+path)
 	}
-	files, err := c.list(ctx, dir, args...)
-	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "/") }), err // a repository of its own
+	all, err := c.list(ctx, dir, args...)
+	for _, f := range all {
+		if repository, ok := strings.CutSuffix(f, "/"); ok {
+			repositories = append(repositories, repository)
+		} else {
+			files = append(files, f)
+		}
+	}
+	return files, repositories, err
 }
 
 // WouldIgnore returns those of the paths that git ignores, or would if they were there, in the checkout at dir.

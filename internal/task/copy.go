@@ -70,7 +70,7 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 // filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here and in the new
 // worktree: there they would be somebody's changes otherwise.
 func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) ([]string, error) {
-	all, err := rp.git.IgnoredFiles(ctx, rp.root, prefixes(m.worker.Copy))
+	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, prefixes(m.worker.Copy))
 	if err != nil {
 		return nil, err
 	}

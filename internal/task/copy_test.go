@@ -94,6 +94,34 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	}
 }
 
+// TestARepositoryInWhatIsKeptKeepsTheWorktree, because no rescue can hold it. One that no pattern can mean goes, as before.
+func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.Commit(".gitignore", "data/\nbuild/\n")
+	s.Commit(".talking-stick.toml", "[worker]\nkeep = ['data/']\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	work := s.ReadyToMerge("one", ann, bob)
+	for _, name := range []string{"data/inner", "build/inner"} {
+		s.GitIn(work.Path, "init", "-q", name)
+	}
+	inner := filepath.Join(work.Path, "data", "inner")
+	for _, name := range []string{"data/inner/x", "data/top"} {
+		if err := os.WriteFile(filepath.Join(work.Path, filepath.FromSlash(name)), []byte("mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := bob.Merge("one").OK().Merged[0]
+	s.Check(len(one.Left) == 1 && strings.Contains(one.Left[0], "can't keep data/inner, because it is a repository") && len(one.Removed) == 0, "%+v", one.Remains)
+	if _, err := os.Stat(filepath.Join(inner, "x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(inner); err != nil {
+		t.Fatal(err)
+	}
+	again := bob.Merge("one").OK().Merged[0]
+	s.Check(slices.Equal(again.Kept, []string{"data/top"}) && len(again.Left) == 0, "%+v", again.Remains)
+}
+
 // TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file that the room's checkout has
 // just so is neither named nor kept.
 func TestWhatCleanupWouldLoseIsKept(t *testing.T) {

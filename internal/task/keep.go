@@ -12,14 +12,18 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // keep keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the worktree is
 // removed. What the room's checkout has just so needs no copy. It returns why the worktree must stay, "" if it may go.
 func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why string) {
-	files, err := rp.filesToKeep(ctx, c)
+	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
 		return fmt.Sprintf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err).Message)
+	}
+	if len(repositories) > 0 {
+		return fmt.Sprintf("%s: tt can't keep %s, because it is a repository of its own: copy what you need of it elsewhere, and remove it", c.Path, someOf(repositories))
 	}
 	if len(files) == 0 {
 		return ""
@@ -41,7 +45,7 @@ func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stri
 	case err != nil:
 		return fmt.Sprintf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err).Message)
 	case len(lacks) > 0:
-		return fmt.Sprintf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it", c.Path, strings.Join(lacks, ", "))
+		return fmt.Sprintf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it", c.Path, someOf(lacks))
 	case id == "":
 		return fmt.Sprintf("%s: tt can't keep %s", c.Path, files[0])
 	}
@@ -49,25 +53,38 @@ func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stri
 	return ""
 }
 
+// someOf names the first of many paths, and how many others there are.
+func someOf(paths []string) string {
+	const most = 5
+	if len(paths) <= most {
+		return strings.Join(paths, ", ")
+	}
+	return strings.Join(paths[:most], ", ") + " and " + stick.Count(len(paths)-most, "other file")
+}
+
 // filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those that the room's
-// checkout has just so.
-func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) ([]string, error) {
+// checkout has just so; and the repositories in the worktree in which the patterns may name something. No rescue can hold one.
+func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, repositories []string, err error) {
 	if _, err := os.Lstat(c.Path); err != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	tg, err := rp.readTarget(ctx, c.Target)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	_, w, err := rp.settings(ctx, tg.head())
 	if err != nil || len(w.Keep) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
-	files, err := rp.git.IgnoredFiles(ctx, c.Path, prefixes(w.Keep))
+	files, repositories, err = rp.git.IgnoredFiles(ctx, c.Path, prefixes(w.Keep))
 	named := matcher(w.Keep)
-	return slices.DeleteFunc(files, func(f string) bool {
+	files = slices.DeleteFunc(files, func(f string) bool {
 		return !named(f) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/") || rp.isHere(c.Path, f)
-	}), err
+	})
+	repositories = slices.DeleteFunc(repositories, func(dir string) bool {
+		return !slices.ContainsFunc(w.Keep, func(p glob.Pattern) bool { return p.Meets(dir, false) })
+	})
+	return files, repositories, err
 }
 
 // isHere reports whether the room's checkout has a file just as a worktree has it.
