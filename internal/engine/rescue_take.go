@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"talkingstick/internal/rescue"
@@ -29,8 +28,8 @@ func (e *Engine) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken
 	return e.rescues().Take(ctx, r)
 }
 
-// RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks names those of
-// which it couldn't. It isn't an operation: those on tasks call it. It may be called only outside of transactions.
+// RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks names those that the rescue
+// doesn't hold. It isn't an operation: those on tasks call it. It may be called only outside of transactions.
 func (e *Engine) RescueFiles(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error) {
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok {
@@ -43,10 +42,19 @@ func (e *Engine) RescueFiles(ctx context.Context, room stick.RoomID, by stick.Ag
 	if err != nil {
 		return "", nil, err
 	}
-	for _, l := range taken.LeftOut {
-		if slices.ContainsFunc(paths, func(p string) bool { return p == l.Path || strings.HasPrefix(p, strings.TrimSuffix(l.Path, "/")+"/") }) {
-			lacks = append(lacks, l.Path)
-		}
+	if taken.ID == "" {
+		return "", paths, nil
 	}
-	return taken.ID, lacks, nil
+	kept, err := e.rescues().Show(ctx, taken.ID) // what was left out has no exact names: a directory stands for all below it
+	if err != nil {
+		return "", nil, err
+	}
+	holds := make(map[string]bool, len(kept.Entries))
+	for _, f := range kept.Entries {
+		holds[f.Path] = true
+	}
+	for _, l := range taken.LeftOut {
+		delete(holds, l.Path) // its entry may say something else of it
+	}
+	return taken.ID, slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return holds[p] }), nil
 }

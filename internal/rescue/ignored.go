@@ -12,14 +12,20 @@ func (t *taking) ignored() []string {
 	}
 	byFolder := map[string][]string{}
 	for _, path := range t.seen.ignored {
-		folder := path
-		files := []string{path}
-		if strings.HasSuffix(path, "/") {
-			files = t.ignoredBelow(strings.TrimSuffix(path, "/"))
-		} else {
-			folder = path[:strings.LastIndexByte(path, '/')+1]
+		folder := path[:strings.LastIndexByte(path, '/')+1]
+		switch dir, isDir := strings.CutSuffix(path, "/"); {
+		case !within(dir, t.r.Paths) && isDir: // git names the directory, though only some paths below it are asked for
+			for _, p := range t.r.Paths {
+				if strings.HasPrefix(p, path) {
+					byFolder[folder] = append(byFolder[folder], t.ignoredAt(dir, p)...)
+				}
+			}
+		case !within(dir, t.r.Paths):
+		case isDir:
+			byFolder[folder] = append(byFolder[folder], t.ignoredBelow(dir)...)
+		default:
+			byFolder[folder] = append(byFolder[folder], path)
 		}
-		byFolder[folder] = append(byFolder[folder], files...)
 	}
 	var all []string
 	for folder, files := range byFolder {
@@ -34,6 +40,27 @@ func (t *taking) ignored() []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// ignoredAt lists the files at a path below an ignored directory. If that lies in a repository below the directory, it notes the repository
+// instead.
+func (t *taking) ignoredAt(dir, path string) []string {
+	for at := dir; ; {
+		if _, err := t.tree.lstat(at + "/.git"); err == nil {
+			if !slices.Contains(t.seen.untracked, at+"/") {
+				t.seen.untracked = append(t.seen.untracked, at+"/")
+			}
+			return nil
+		}
+		name, _, below := strings.Cut(path[len(at)+1:], "/")
+		if at += "/" + name; !below {
+			break
+		}
+	}
+	if info, err := t.tree.lstat(path); err == nil && info.IsDir() {
+		return t.ignoredBelow(path)
+	}
+	return []string{path} // if it isn't there, that shows when it is measured
 }
 
 // ignoredBelow lists the files below an ignored directory, and stops when there are too many. Repositories among them are

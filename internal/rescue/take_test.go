@@ -307,6 +307,37 @@ func TestOnlyWhatIsAtStakeIsTaken(t *testing.T) {
 	}
 }
 
+// TestFewOfManyIgnoredFiles can be asked for by their names, however many lie beside them.
+func TestFewOfManyIgnoredFiles(t *testing.T) {
+	s := newScratch(t)
+	s.store.Limits.IgnoredFiles = 3
+	s.write(".gitignore", "*.o\nbuild/\n")
+	s.git("add", ".")
+	s.git("commit", "-qm", "ignore")
+	for _, name := range []string{"1.o", "2.o", "3.o", "4.o", "build/1", "build/2", "build/3", "build/4", "build/deep/5"} {
+		s.write(name, "made\n")
+	}
+	s.write("build/inner/.git/HEAD", "ref: refs/heads/main\n")
+	s.write("build/inner/x", "another repository's\n")
+	r := s.request()
+	r.Nested, r.Paths = false, []string{"2.o", "build/3", "build/deep", "build/inner/x", "build/gone"}
+	taken, err := s.store.Take(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.store.Show(context.Background(), taken.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range got.Entries {
+		paths = append(paths, f.Path)
+	}
+	if have, want := strings.Join(paths, " "), "2.o build/3 build/deep/5"; have != want || len(taken.LeftOut) != 0 {
+		t.Errorf("taken: %s, want %s; %+v", have, want, taken.LeftOut)
+	}
+}
+
 func TestWhatIsTooLargeIsNamed(t *testing.T) {
 	s := newScratch(t)
 	s.store.Limits.Bytes, s.store.Limits.IgnoredBytes, s.store.Limits.IgnoredFiles = 100, 20, 3

@@ -4,6 +4,7 @@ package task_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 )
 
@@ -120,6 +122,38 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 	}
 	again := bob.Merge("one").OK().Merged[0]
 	s.Check(slices.Equal(again.Kept, []string{"data/top"}) && len(again.Left) == 0, "%+v", again.Remains)
+}
+
+// TestWhatARescueLacksKeepsTheWorktree: a rescue takes no directory with more than 1,000 ignored files. Few files among many are kept.
+func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.Commit(".gitignore", "*.sav\nbuild/\ndata/\n")
+	s.Commit(".talking-stick.toml", "[worker]\nkeep = ['*.sav', 'build/report.txt', 'data/']\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	fill := func(work *scene.Work, pattern string) {
+		for i := range 1001 {
+			path := filepath.Join(work.Path, fmt.Sprintf(pattern, i))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one := s.ReadyToMerge("one", ann, bob)
+	fill(one, "%04d.sav")
+	fill(one, "data/%d/top")
+	left := bob.Merge("one").OK().Merged[0]
+	s.Check(left.Rescue == "" && len(left.Kept) == 0 && len(left.Left) == 1 && strings.Contains(left.Left[0], "0003.sav, 0004.sav and 1997 other files"), "%+v", left.Remains)
+
+	s.GitIn(one.Path, "clean", "-fdqX", "-e", "!.worker-ctx.json")
+	s.Check(len(bob.Merge("one").OK().Merged[0].Left) == 0, "its worktree is still there")
+
+	two := s.ReadyToMerge("two", ann, bob)
+	fill(two, "build/%d")
+	if err := os.WriteFile(filepath.Join(two.Path, "build", "report.txt"), []byte("all is well\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept := bob.Merge("two").OK().Merged[0]
+	s.Check(slices.Equal(kept.Kept, []string{"build/report.txt"}) && slices.Equal(bob.Holds(kept.Rescue), kept.Kept), "%+v", kept.Remains)
 }
 
 // TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file that the room's checkout has
