@@ -98,6 +98,17 @@ func recordOf(common, path string) string {
 	return ""
 }
 
+// WhyLocked returns the reason for which the worktree at path, which need not exist, is locked. It is empty if there is no such worktree, or it
+// isn't locked.
+func WhyLocked(common, path string) string {
+	dir := recordOf(common, path)
+	if dir == "" {
+		return ""
+	}
+	why, _ := os.ReadFile(filepath.Join(dir, "locked"))
+	return strings.TrimSpace(string(why))
+}
+
 // RecordIsClean reports whether git's record of a worktree, whose directory is missing, has nothing that the branch
 // doesn't have: it is on the branch, nothing is staged, and no rebase or the like is in progress. No record is clean.
 func (c Client) RecordIsClean(ctx context.Context, common, path, branch string) (bool, error) {

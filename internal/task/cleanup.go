@@ -323,6 +323,9 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		res.Kept = []string{"its branch and worktree in " + where}
 		return res, err
 	}
+	if task.Later { // whatever there is of that name, tt hasn't made it
+		return res, nil
+	}
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil || !ok || !p.Delete {
 		worktree, branch := rp.remaining(ctx, rp.worktree(task), task.Branch)

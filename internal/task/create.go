@@ -18,7 +18,7 @@ import (
 const whyLocked = "a tt task uses this worktree; see tt worker status"
 
 // create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its task file.
-func (rp *repo) create(ctx context.Context, m spawnPlan) (c CopiedFiles, err error) {
+func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
 	dir := path.Dir(m.task.Worktree)
 	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
 		return c, err
@@ -35,11 +35,12 @@ func (rp *repo) create(ctx context.Context, m spawnPlan) (c CopiedFiles, err err
 	}
 	rp.killPoint("make: worktree")
 	if m.newTree {
-		c = rp.copyFiles(ctx, m)
+		c = rp.copyFiles(ctx, *m)
 		rp.killPoint("make: copied")
 	}
-	m.task.Slot = m.slot
-	return c, rp.writeTaskFile(m.task, max(m.task.Attempt, 1))
+	t := m.task
+	t.Slot = m.slot
+	return c, rp.writeTaskFile(t, max(t.Attempt, 1))
 }
 
 // worktreesWait is how long a command waits for others to add their worktrees.
@@ -51,13 +52,29 @@ func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
 	return rp.lock(ctx, "worktrees", "the worktrees of this repository", worktreesWait)
 }
 
-// addWorktree creates the branch and the worktree of a plan, as far as it says so.
-func (rp *repo) addWorktree(ctx context.Context, m spawnPlan) error {
+// addWorktree creates the branch and the worktree of a plan, as far as it says so. It looks again whether somebody has made one of them while it
+// waited for its turn, and says in the intent that git begins.
+func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) error {
 	unlock, err := rp.lockWorktrees(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	rp.killPoint("make: locked")
+	if m.newBranch {
+		err = rp.requireNoBranch(ctx, *m)
+	}
+	if err == nil && m.newTree {
+		err = rp.requireNoDirectory(*m)
+	}
+	if err != nil {
+		return err
+	}
+	m.begun = true
+	if err := rp.writeOutcome(ctx, func(o *op) error { return o.storeSpawn(*m) }); err != nil {
+		return err
+	}
+	rp.killPoint("make: begun")
 	if m.newTree { // git may still list a worktree that somebody removed by hand, and then refuses to add another there
 		if err := rp.git.RemoveRecord(rp.common, m.path); err != nil {
 			return err
@@ -80,20 +97,25 @@ func (rp *repo) addWorktree(ctx context.Context, m spawnPlan) error {
 }
 
 // undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
-func (rp *repo) undoFailedSpawn(ctx context.Context, id string, m spawnPlan, why error) error {
+func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := rp.removeSpawned(ctx, m.intent()); err != nil {
 		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
 	}
-	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "undone") }); err != nil {
+	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(m.id, "undone") }); err != nil {
 		return fmt.Errorf("%w (%v)", why, err)
 	}
 	return why
 }
 
-// removeSpawned removes what a spawn or retry created before it failed. If the new branch has moved since, it holds
-// somebody's work, and stays with its worktree.
+// removeSpawned removes what a spawn or retry created before it failed, and nothing that somebody else has made: a directory only if git has it as
+// a worktree that tt has locked, a branch only if git has begun. If the new branch has moved since, it holds somebody's work, and
+// stays with its worktree.
 func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
+	ours := git.WhyLocked(rp.common, m.Path) == whyLocked
+	if m.Begun == nil && !ours || m.Begun != nil && !*m.Begun {
+		return nil
+	}
 	ref := "refs/heads/" + m.Task.Branch
 	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
 	if err != nil {
@@ -102,11 +124,14 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	if m.NewBranch && ok && at != m.Base {
 		return nil
 	}
-	if m.NewTree {
+	if m.NewTree && ours {
 		if err := rp.removeTree(m.Path); err != nil {
 			return err
 		}
-		_ = os.Remove(filepath.Dir(m.Path)) // if it is empty
+	}
+	if m.NewTree { // directories that are empty
+		_ = os.Remove(m.Path)
+		_ = os.Remove(filepath.Dir(m.Path))
 	}
 	rp.killPoint("undo: worktree")
 	if m.NewBranch && ok {

@@ -35,6 +35,10 @@ type spawnIntent struct {
 	NewBranch bool        `json:"new_branch"`
 	NewTree   bool        `json:"new_tree"`
 	Slot      int         `json:"slot"` // of the task
+
+	// Begun says whether git may have made something by now: before that, whatever lies there is somebody else's. Earlier programs didn't
+	// say it; it is nil then.
+	Begun *bool `json:"begun,omitempty"`
 }
 
 // spawnedTask is the part of a task that its intent keeps. Earlier programs stored the whole task, with
@@ -113,6 +117,11 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 		return err
 	}
 	return o.Tx.PutIntent(i)
+}
+
+// storeSpawn stores the intent of a plan.
+func (o *op) storeSpawn(m spawnPlan) error {
+	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.intent())
 }
 
 // readIntent decodes the stored form of an intent.

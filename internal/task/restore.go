@@ -59,16 +59,15 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err err
 	if err != nil {
 		return "", err
 	}
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
-		return o.storeIntent(id, intentRetry, m.task, m.task.Attempt, m.intent())
-	})
+	m.id, m.kind = id, intentRetry
+	err = rp.write(ctx, core.MustBeMember, func(o *op) error { return o.storeSpawn(*m) })
 	if err != nil {
 		return "", err
 	}
 	defer rp.serve(ctx, id)()
 	rp.killPoint("restore: intended")
-	if _, err := rp.create(ctx, *m); err != nil {
-		return "", rp.undoFailedSpawn(ctx, id, *m, err)
+	if _, err := rp.create(ctx, m); err != nil {
+		return "", rp.undoFailedSpawn(ctx, *m, err)
 	}
 	rp.killPoint("restore: made")
 	setup, err := rp.planSetup(ctx, *m)

@@ -53,6 +53,8 @@ type spawnPlan struct {
 	from      string // the commit of the branch, if it must be moved forward to there
 	newBranch bool
 	newTree   bool
+	id, kind  string        // of its intent
+	begun     bool          // git may have made something of it
 	slot      int           // set by carryOut
 	worker    config.Worker // the settings by which the worktree is made
 }
@@ -62,7 +64,7 @@ func (m spawnPlan) at() string { return cmp.Or(m.start, m.base) }
 
 // intent returns the stored form of the plan.
 func (m spawnPlan) intent() spawnIntent {
-	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot}
+	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun}
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for later. If the
@@ -135,6 +137,7 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 	if err != nil {
 		return res, err
 	}
+	m.id, m.kind = id, kind
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) (err error) {
 		if m.slot, err = o.freeSlot(m.task); err != nil {
 			return err
@@ -143,20 +146,20 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 			return err
 		}
 		res.Joined = o.Joined
-		return o.storeIntent(id, kind, m.task, max(m.task.Attempt, 1), m.intent())
+		return o.storeSpawn(m)
 	})
 	if err != nil {
 		return res, err
 	}
 	defer rp.serve(ctx, id)()
 	rp.killPoint(kind + ": intended")
-	if res.CopiedFiles, err = rp.create(ctx, m); err != nil {
-		return res, rp.undoFailedSpawn(ctx, id, m, err)
+	if res.CopiedFiles, err = rp.create(ctx, &m); err != nil {
+		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
 	rp.killPoint(kind + ": made")
 	setup, err := rp.planSetup(ctx, m)
 	if err != nil {
-		return res, rp.undoFailedSpawn(ctx, id, m, err)
+		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		events, err := record(o, m.slot)
@@ -173,7 +176,7 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 		return o.beginSetup(setup)
 	})
 	if err != nil {
-		return res, rp.undoFailedSpawn(ctx, id, m, err)
+		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
 	return res, rp.setUp(ctx, setup)
 }
@@ -252,6 +255,29 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 // requireRoomFor refuses the branch and the worktree of a plan if one of them exists, or can't. It fails with
 // [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [repo.requireInside] does.
 func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
+	if err := rp.requireNoBranch(ctx, m); err != nil {
+		return err
+	}
+	if err := rp.requireInside(m.path); err != nil {
+		return err
+	}
+	return rp.requireNoDirectory(m)
+}
+
+// requireNoDirectory refuses the worktree of a plan if something lies in its place. It fails with [stick.CodeAlreadyExists].
+func (rp *repo) requireNoDirectory(m spawnPlan) error {
+	if _, err := os.Lstat(m.path); err != nil {
+		return nil
+	}
+	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path)
+	if m.task.Attempt > 0 { // there is the task already
+		return e.With("task_id", m.task.ID).Hintf("move that directory elsewhere, then run the same command again")
+	}
+	return e.Hintf("give the task another name, or move that directory elsewhere")
+}
+
+// requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with [stick.CodeAlreadyExists] and [stick.CodeUsage].
+func (rp *repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
 	branch := m.task.Branch
 	if !git.BranchName(branch) {
 		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).With("branch", branch).Hintf("give the task another name")
@@ -269,16 +295,13 @@ func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
 	}
 	for _, r := range refs {
 		if name := r.Name[len("refs/heads/"):]; taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/") {
-			return stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).
-				With("branch", name).Hintf("give the task another name, or rename that branch: %s", stick.Cmd("git branch -m <branch> <new-branch>"))
+			e := stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).With("branch", name)
+			rename := stick.Cmd("git branch -m <branch> <new-branch>")
+			if m.task.Attempt > 0 {
+				return e.With("task_id", m.task.ID).Hintf("rename that branch: %s; then run the same command again", rename)
+			}
+			return e.Hintf("give the task another name, or rename that branch: %s", rename)
 		}
-	}
-	if err := rp.requireInside(m.path); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(m.path); err == nil {
-		return stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path).
-			Hintf("give the task another name, or move that directory elsewhere")
 	}
 	return nil
 }
