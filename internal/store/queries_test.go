@@ -212,7 +212,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
 			tx.PutRun(id, stick.Run{Task: "t1", Attempt: 1, Number: 1, Command: "make"}), tx.PutRun(id, stick.Run{Task: "t1", Attempt: 1, Number: 2, Command: "make"}),
-			tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, stick.Acceptance{Key: "worker.setup"}),
+			tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, "clone-1", stick.Acceptance{Key: "worker.setup"}),
 			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
 	})
@@ -237,7 +237,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, _, intent := tx.Intent("i")
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
-		_, accepted := tx.Acceptance(id, "worker.setup")
+		_, accepted := tx.Acceptance(id, "worker.setup", "clone-1")
 		_, later := tx.TasksForLater(id)
 		_, slots := tx.Slots(id, stick.Checkout{})
 		_, setups := tx.Setups(id, "")

@@ -1,8 +1,14 @@
 package task
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
@@ -11,7 +17,7 @@ import (
 )
 
 // A clone brings commands that tt runs: the gate, which everybody knows of, and those of [config.Config.Commands]. The
-// latter run only if a person has accepted exactly them in this room. What an operation asks before it makes anything is
+// latter run only if a person has accepted exactly them in this clone. What an operation asks before it makes anything is
 // [repo.requireAccepted].
 
 // ShownCommand is a command that the project has tt run, and who has accepted it.
@@ -22,11 +28,12 @@ type ShownCommand struct {
 	AcceptedAt stick.Time    `json:"accepted_at"`
 }
 
-// requireAccepted refuses a command that no person has accepted in the room. Where there is no room, nobody has. It fails
+// requireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody has. It fails
 // with [stick.CodeConfigChanged].
 func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) error {
+	clone := rp.cloneID()
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		last, err := tx.Acceptance(r.ID, c.Key)
+		last, err := tx.Acceptance(r.ID, c.Key, clone)
 		if err != nil {
 			return err
 		}
@@ -60,15 +67,17 @@ func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sum
 		}
 		named = append(named, commands[i])
 	}
-	return rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+	clone := rp.cloneID()
+	is := cmp.Or(clone, rand.Text())
+	err := rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		for _, c := range named {
 			a, err := c.Accept(o.Me.Agent, o.Me.Person(), o.Tx.Now())
 			if err != nil {
 				return err
 			}
-			last, err := o.Tx.Acceptance(o.Room.ID, c.Key)
+			last, err := o.Tx.Acceptance(o.Room.ID, c.Key, is)
 			if err == nil && last.Sum != a.Sum { // else who accepted it first stays named
-				err = o.Tx.Accept(o.Room.ID, a)
+				err = o.Tx.Accept(o.Room.ID, is, a)
 			}
 			if err != nil {
 				return err
@@ -76,6 +85,40 @@ func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sum
 		}
 		return nil
 	})
+	if err != nil || clone != "" {
+		return err
+	}
+	return rp.writeCloneID(is) // until then nothing counts as accepted
+}
+
+// cloneIDFile is the file in the git directory that says which clone it is. A clone of it, or another repository in its place, doesn't have it.
+const cloneIDFile = "talking-stick-clone"
+
+// cloneID returns the id of this clone, "" if it has none: then nobody has accepted a command in it.
+func (rp *repo) cloneID() string {
+	b, err := config.ReadFile(rp.common, cloneIDFile, 100)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// writeCloneID gives this clone its id.
+func (rp *repo) writeCloneID(id string) error {
+	tmp, err := os.CreateTemp(rp.common, cloneIDFile+"-")
+	if err == nil {
+		defer os.Remove(tmp.Name())
+		_, err = tmp.WriteString(id + "\n")
+		err = errors.Join(err, tmp.Close())
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(rp.common, cloneIDFile))
+	}
+	if err != nil {
+		return stick.Errorf(stick.CodeGitFailed, "can't write to the git directory, so the command isn't accepted: %w", err).With("path", rp.common).
+			Hintf("check the permissions of %s, and run the same command again", stick.Line(rp.common))
+	}
+	return nil
 }
 
 // showCommands says of each of the project's commands who has accepted it.
@@ -83,9 +126,10 @@ func (rp *repo) showCommands(ctx context.Context, commands []stick.ProjectComman
 	for _, c := range commands {
 		shown = append(shown, ShownCommand{ProjectCommand: c, Sum: c.Sum()})
 	}
+	clone := rp.cloneID()
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		for i, c := range shown {
-			last, err := tx.Acceptance(r.ID, c.Key)
+			last, err := tx.Acceptance(r.ID, c.Key, clone)
 			if err != nil {
 				return err
 			}
