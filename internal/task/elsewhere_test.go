@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,23 @@ func TestATaskOfAnotherHost(t *testing.T) {
 
 	ann.Rollback("one").OK()
 	there.TaskIs("one", stick.TaskFailed)
+}
+
+// TestATaskBeginsWithWhatLandedElsewhere: it waits for another one, which lands on another host. This host hasn't fetched that.
+func TestATaskBeginsWithWhatLandedElsewhere(t *testing.T) {
+	here, there, ann, bob := hosts(t, "")
+	here.LeavesWork()
+	ann.Spawn("one").OK()
+	bob.SpawnLater("two", "one").OK()
+	work := ann.WorksOn("one")
+	work.Commits("one.txt", "one\n")
+	work.Done("").OK()
+	pat := here.Person("pat")
+	pat.Approve("one").OK()
+	pat.Merge("one").OK()
+	next := bob.Next().OK()
+	_, err := os.Stat(filepath.Join(next.Worktree, "one.txt"))
+	there.Check(next.TaskID == "two" && err == nil, "%s begins without what it has waited for: %v", next.TaskID, err)
 }
 
 // TestAnotherHostGoesOn: an attempt at a task goes on where somebody begins it, from what the earlier one has pushed.

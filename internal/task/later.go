@@ -162,6 +162,9 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	if err != nil {
 		return m, err
 	}
+	if err := rp.fetchAwaited(ctx, task, &tg); err != nil {
+		return m, err
+	}
 	w, err := rp.acceptedSettings(ctx, tg.head())
 	if err != nil {
 		return m, err
@@ -169,6 +172,43 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	task.Base = tg.head()
 	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head(), newBranch: true, newTree: true, worker: w}
 	return m, rp.requireRoomFor(ctx, m)
+}
+
+// fetchAwaited fetches the target of a task that is for later, if it lacks what the task has waited for: that may have landed on another host.
+func (rp *repo) fetchAwaited(ctx context.Context, task stick.Task, tg *target) error {
+	if tg.remote == "" || len(task.After) == 0 {
+		return nil
+	}
+	var results []string
+	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		results = nil
+		for _, id := range task.After {
+			t, ok, err := tx.Task(r.ID, id)
+			if err != nil {
+				return err
+			}
+			if ok && t.Result != "" {
+				results = append(results, t.Result)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, commit := range results {
+		has, err := rp.git.HasCommit(ctx, rp.root, commit)
+		if err == nil && has {
+			has, err = rp.git.IsAncestor(ctx, rp.root, commit, tg.head())
+		}
+		if err != nil {
+			return err
+		}
+		if !has {
+			return rp.fetch(ctx, tg)
+		}
+	}
+	return nil
 }
 
 // begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker at the same
