@@ -1,12 +1,15 @@
 package task_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -208,4 +211,34 @@ func TestAnInterruptedNextLeavesNothing(t *testing.T) {
 	s.Check(ann.Killed("make: worktree", 1, func(a *scene.Actor) { a.Next() }), "it wasn't killed")
 	bob.Next().That("one", func(r task.WorkerNextResult) bool { return r.TaskID == "one" && r.State == stick.TaskWorking })
 	s.TaskIs("one", stick.TaskWorking)
+}
+
+// TestARetryIsSetUpAgain if the set-up of the attempt before failed, or its worktree has another slot now.
+func TestARetryIsSetUpAgain(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	s.Commit(".gitignore", "ready\nslot\n")
+	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'cat ../../ready && echo $TT_SLOT >slot'\n")
+	s.Git("branch", "-f", "integration", "HEAD")
+	s.Person("pat").AcceptsCommands()
+	hint := ann.Spawn("one").Refused(stick.CodeSetupFailed).Hint.String()
+	s.Check(strings.Contains(hint, "run the same command again") && !strings.Contains(hint, "tt worker start"), "who has spawned it would become its worker: %s", hint)
+	ann.Cancel("one").OK()
+	ann.Retry("one").Refused(stick.CodeSetupFailed)
+	ann.Cancel("one").OK()
+	s.File("ready", "yes\n")
+	one := ann.Retry("one").OK()
+	s.Check(one.Task.Setup != nil && *one.Task.Setup.Exit == 0 && one.Task.Warning == "", "%+v", one.Task)
+	started := one.Task.Setup.StartedAt
+
+	s.Later(time.Minute)
+	ann.Cancel("one").OK()
+	again := ann.Retry("one").OK() // in the worktree that is set up, for the slot that it has
+	s.Check(again.Task.Setup == nil || again.Task.Setup.StartedAt == started, "%+v", again.Task.Setup)
+	ann.Cancel("one").OK()
+	ann.Spawn("two").OK()
+	moved := ann.Retry("one").OK()
+	file, ok := core.ReadTaskFile(moved.Worktree)
+	s.Check(ok && file.Slot != nil && *file.Slot == 1, "its file says slot %v", file.Slot)
+	b, err := os.ReadFile(filepath.Join(moved.Worktree, "slot"))
+	s.Check(err == nil && string(b) == "1\n", "it is set up for slot %s (%v)", b, err)
 }

@@ -107,7 +107,7 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 		note = fmt.Sprintf("commit %s reverted its merge; to bring that work back, run git revert %s in the worktree", shortCommit(task.Result), shortCommit(task.Result))
 	}
 	m.task.Attempt++
-	m.task.Base = m.base
+	m.task.State, m.task.Base = stick.TaskAssigned, m.base
 	_, serr := os.Lstat(m.path)
 	m.newBranch, m.newTree = !have, os.IsNotExist(serr)
 	w, ok, err := rp.git.Worktree(ctx, rp.root, m.path)

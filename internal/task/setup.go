@@ -94,10 +94,32 @@ func viewSetup(s store.TaskSetup) *SetupView {
 	return v
 }
 
-// planSetup returns the set-up of a worktree that a plan creates, nil if there is none.
+// wasSetUp reports whether the worktree of a plan was there before, and its last set-up went well, for the same slot.
+func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) {
+	if m.newTree || m.slot != m.task.Slot {
+		return false, nil
+	}
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		setups, err := tx.Setups(r.ID, m.task.ID)
+		last := store.TaskSetup{EndedAt: 1} // of none, there was nothing to set up
+		for _, s := range setups {
+			if s.Attempt >= last.Attempt {
+				last = s
+			}
+		}
+		ok = !last.EndedAt.IsZero() && last.Exit == 0
+		return err
+	})
+	return ok, err
+}
+
+// planSetup returns the set-up of a worktree that a plan needs, nil if it needs none.
 func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*setup, error) {
-	if !m.newTree || m.worker.Setup == "" {
+	if m.worker.Setup == "" {
 		return nil, nil
+	}
+	if ok, err := rp.wasSetUp(ctx, m); ok || err != nil {
+		return nil, err
 	}
 	id, err := rp.newID(ctx)
 	return &setup{id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup, slot: m.slot}, err
@@ -137,10 +159,16 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 	if err != nil {
 		return err
 	}
+	works := false // the caller is its worker
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
+		now, err := taskOf(o.Tx, o.Room.ID, s.task.ID)
+		if err != nil {
+			return err
+		}
+		works = now.Worker == o.Me.Agent
 		setups, err := o.Tx.Setups(o.Room.ID, s.task.ID)
 		if err != nil {
 			return err
@@ -158,10 +186,13 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 	if err != nil || said.exit == 0 {
 		return err
 	}
-	return stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(said), stick.Clip(s.command, 160)).
-		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).With("left", []string{"the task " + s.task.ID, "its worktree " + s.path}).
-		Hintf("what it printed: %s; when the cause is mended, run it again: %s",
-			stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)), stick.Cmd("tt worker start --task <task_id>", s.task.ID))
+	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(said), stick.Clip(s.command, 160)).
+		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
+	output := stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum))
+	if !works { // to start the task would make the caller its worker
+		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
+	}
+	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output, stick.Cmd("tt worker start --task <task_id>", s.task.ID))
 }
 
 // setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the task's lock. It

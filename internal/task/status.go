@@ -284,7 +284,11 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 	v.Setup = viewSetup(s)
 	if why := v.Setup.Failed(v.Doing); why != "" && (v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
 		v.Warning = why
-		v.NextAction = stick.Hintf("to run it again: %s", stick.Cmd("tt worker start --task <task_id>", v.TaskID)).As(as).String()
+		words := "to run it again: %s"
+		if v.State == stick.TaskAssigned {
+			words = "whoever begins the task runs it again: %s"
+		}
+		v.NextAction = stick.Hintf(words, stick.Cmd("tt worker start --task <task_id>", v.TaskID)).As(as).String()
 	}
 }
 
