@@ -63,7 +63,12 @@ func (a *app) next(ctx context.Context, e operations, p task.WorkerNextParams, w
 	began := a.now()
 	for {
 		res, err := e.WorkerNext(ctx, p)
-		if !wait || stick.CodeOf(err) != stick.CodeNothingReady {
+		switch stick.CodeOf(err) {
+		case stick.CodeNothingReady, stick.CodeAlreadyExists, stick.CodeInvalidPath: // somebody may move what is in the way of a task
+			if !wait {
+				return res, err
+			}
+		default:
 			return res, err
 		}
 		rest := int64(look)

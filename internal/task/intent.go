@@ -39,6 +39,7 @@ type spawnIntent struct {
 	// Begun says whether git may have made something by now: before that, whatever lies there is somebody else's. Earlier programs didn't
 	// say it; it is nil then.
 	Begun *bool `json:"begun,omitempty"`
+	Next  bool  `json:"next,omitempty"` // it is for the agent of the intent, which asked for any task
 }
 
 // spawnedTask is the part of a task that its intent keeps. Earlier programs stored the whole task, with

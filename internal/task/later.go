@@ -215,11 +215,22 @@ func (rp *repo) fetchAwaited(ctx context.Context, task stick.Task, tg *target) e
 // moment. The caller must hold the task's lock. It fails with [stick.CodeInvalidTransition] if somebody has begun the task
 // meanwhile, or it isn't ready, and as [repo.planBegin] and [repo.setUp] do.
 func (rp *repo) begin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
+	return rp.beginAs(ctx, task, bind, false)
+}
+
+// beginAs is [repo.begin]. With next it fails with a [*busyError] if the caller has a task already.
+func (rp *repo) beginAs(ctx context.Context, task stick.Task, bind, next bool) (WorkerSpawnResult, error) {
 	m, err := rp.planBegin(ctx, task)
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
+	m.next = next
 	return rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+		if next {
+			if err := o.requireIdle(task); err != nil {
+				return nil, err
+			}
+		}
 		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return nil, err

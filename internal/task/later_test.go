@@ -242,3 +242,50 @@ func TestARetryIsSetUpAgain(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(moved.Worktree, "slot"))
 	s.Check(err == nil && string(b) == "1\n", "it is set up for slot %s (%v)", b, err)
 }
+
+// TestATaskThatCantBeginKeepsNobodyFromAnother: git fails for the oldest, something lies in the place of the next, and the third is given. If none can
+// begin, the answer says why.
+func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	for _, name := range []string{"fails", "blocked", "good"} {
+		ann.SpawnLater(name).OK()
+		s.Later(time.Second)
+	}
+	hook := filepath.Join(s.Work, ".git", "hooks", "post-checkout")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncase $PWD in */fails) exit 1; esac\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.File("worktrees/blocked/mine", "mine\n")
+	bob.Next().That("the third", func(r task.WorkerNextResult) bool { return r.TaskID == "good" })
+	ann.Next().Refused(stick.CodeGitFailed)
+	ann.Cancel("fails").OK()
+	hint := ann.Next().Refused(stick.CodeAlreadyExists).Hint.String()
+	s.Check(strings.Contains(hint, "move that directory elsewhere") && !strings.Contains(hint, "another name"), "%s", hint)
+	ann.Cancel("blocked").OK()
+	ann.SpawnLater("last").OK()
+	s.Git("branch", "-m", "integration", "gone")
+	ann.Next().Refused(stick.CodeNotFound)
+	s.Git("branch", "-m", "gone", "integration")
+}
+
+// TestAnAgentThatAsksTwiceAtOnce gets one task, also if both ask before either has it.
+func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	for _, name := range []string{"one", "two", "three"} {
+		ann.SpawnLater(name).OK()
+	}
+	var all sync.WaitGroup
+	bob.Meets("spawn: intended", func() {
+		all.Go(func() {
+			if x := bob.Next(); x.Err != nil || x.Res.TaskID != "one" || !x.Res.Already {
+				t.Errorf("%+v %v", x.Res, x.Err)
+			}
+		})
+		time.Sleep(300 * time.Millisecond) // the other one meets the intent, and waits
+	}, func(b *scene.Actor) {
+		b.Next().That("one", func(r task.WorkerNextResult) bool { return r.TaskID == "one" })
+	})
+	all.Wait()
+	s.TaskIs("one", stick.TaskWorking)
+	s.TaskIs("two", stick.TaskAssigned)
+}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"talkingstick/internal/bell"
@@ -48,13 +49,19 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	var failed error
 	for _, t := range ready {
 		begun, err := rp.tryBegin(ctx, t, !p.Unbound)
+		if busy, ok := errors.AsType[*busyError](err); ok { // the same agent has asked twice at once
+			if err := rp.waitFor(ctx, busy.task); err != nil {
+				return res, err
+			}
+			return ts.WorkerNext(ctx, p)
+		}
 		switch stick.CodeOf(err) {
 		case "":
 			res, err := rp.shownAfterNext(ctx, t.ID)
 			res.Joined, res.CopiedFiles = begun.Joined, begun.CopiedFiles
 			return res, err
-		case stick.CodeLanding, stick.CodeInvalidTransition, stick.CodeNotFound: // somebody else has taken it
-		case stick.CodeAlreadyExists, stick.CodeInvalidPath: // this one can't begin, but others may
+		case stick.CodeLanding, stick.CodeInvalidTransition: // somebody else has taken it
+		case stick.CodeAlreadyExists, stick.CodeInvalidPath, stick.CodeGitFailed, stick.CodeNotFound: // this one can't begin, but others may
 			if failed == nil {
 				failed = err
 			}
@@ -63,6 +70,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 		}
 	}
 	if failed != nil {
+		stick.AsError(failed).With("event_seq", newest)
 		return res, failed
 	}
 	return res, errNothingReady(newest)
@@ -165,7 +173,45 @@ func (rp *repo) tryBegin(ctx context.Context, task stick.Task, bind bool) (Worke
 	if !now.Later {
 		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", task.ID).With("task_id", task.ID)
 	}
-	return rp.begin(ctx, now, bind)
+	return rp.beginAs(ctx, now, bind, bind)
+}
+
+// busyError says that the caller of next works on a task already, or is about to.
+type busyError struct {
+	task string // its key
+}
+
+func (e *busyError) Error() string { return "the caller has the task " + e.task }
+
+// requireIdle refuses a caller that works on another task, or for which another command is about to begin one. It fails with a [*busyError].
+func (o *op) requireIdle(task stick.Task) error {
+	own, err := o.Tx.OpenTasksOf(o.Room.ID, []stick.AgentID{o.Me.Agent})
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
+		return &busyError{stick.TaskKey(own[i].ID)}
+	}
+	open, err := o.Tx.Intents(o.Room.ID, "")
+	for _, i := range open {
+		if i.Kind != intentSpawn || i.Agent != o.Me.Agent || i.Task == stick.TaskKey(task.ID) {
+			continue
+		}
+		if d, err := readIntent[spawnIntent](i); err == nil && d.Next {
+			return &busyError{i.Task}
+		}
+	}
+	return err
+}
+
+// waitFor waits until the command that begins a task has ended, and ends what it left if it died.
+func (rp *repo) waitFor(ctx context.Context, id string) error {
+	unlock, err := rp.lock(ctx, "task", id, lockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return rp.recover(ctx, id)
 }
 
 // shownAfterNext returns the result for a task that the caller has taken.

@@ -55,6 +55,7 @@ type spawnPlan struct {
 	newTree   bool
 	id, kind  string        // of its intent
 	begun     bool          // git may have made something of it
+	next      bool          // the caller asked for any task that is ready, and becomes its worker
 	slot      int           // set by carryOut
 	worker    config.Worker // the settings by which the worktree is made
 }
@@ -64,7 +65,7 @@ func (m spawnPlan) at() string { return cmp.Or(m.start, m.base) }
 
 // intent returns the stored form of the plan.
 func (m spawnPlan) intent() spawnIntent {
-	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun}
+	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.next}
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for later. If the
