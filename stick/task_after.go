@@ -187,7 +187,7 @@ func (t Task) SetAfter(by AgentID, after []string) (*Event, error) {
 	case err != nil:
 		return nil, err
 	case !t.Later:
-		return nil, t.facts(Errorf(CodeInvalidTransition, "%s was begun, so it waits for no other task", t.ID)).Hintf("%s", t.NextStep())
+		return nil, t.facts(Errorf(CodeInvalidTransition, "somebody has begun %s; it waits for no task", t.ID)).Hintf("%s", t.NextStep())
 	case slices.Equal(t.After, after):
 		return nil, nil
 	}

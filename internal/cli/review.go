@@ -254,6 +254,14 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 		}
 		p.remains("  ", m.Remains)
 	}
+	for _, c := range res.Cleaned {
+		if len(c.Removed) > 0 {
+			p.linef("%s was merged before; removed now: %s", c.TaskID, paths(c.Removed))
+		} else {
+			p.linef("%s was merged before, and its worktree is still there", c.TaskID)
+		}
+		p.remains("  ", c.Remains)
+	}
 	if len(res.Ready) > 0 {
 		p.linef("ready to begin now: %s; an agent takes one: %s", paths(res.Ready), p.next(stick.Cmd("tt worker next")))
 	}

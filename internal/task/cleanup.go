@@ -214,11 +214,12 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	return r
 }
 
-// finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave.
-func (rp *repo) finishCleanups(ctx context.Context) error {
+// finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave: what it
+// did there it returns.
+func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err error) {
 	var open []store.Intent
 	var tasks []stick.Task
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		if open, err = tx.Intents(r.ID, ""); err != nil {
 			return err
 		}
@@ -226,14 +227,14 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range tasks {
 		if _, err := os.Stat(rp.worktree(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
 		if unlock, err := rp.lock(ctx, "task", t.ID, shortLockWait); err == nil {
-			rp.retryCleanup(ctx, t)
+			cleaned = append(cleaned, CleanedTask{t.ID, rp.retryCleanup(ctx, t)})
 			unlock()
 		}
 	}
@@ -246,15 +247,15 @@ func (rp *repo) finishCleanups(ctx context.Context) error {
 			continue // another command is working on it
 		}
 		if err != nil {
-			return err
+			return cleaned, err
 		}
 		err = rp.recover(ctx, i.Task)
 		unlock()
 		if err != nil && !othersMayMerge(err) { // a fault of one task or branch doesn't stop the others
-			return err
+			return cleaned, err
 		}
 	}
-	return nil
+	return cleaned, nil
 }
 
 // WorkerCancelParams asks to cancel a task.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 		return CopiedFiles{}
 	}
 	var c copying
-	files, err := rp.filesToCopy(ctx, m)
+	files, linked, err := rp.filesToCopy(ctx, m)
 	if err == nil {
 		c.from, err = os.OpenRoot(rp.root)
 	}
@@ -61,6 +62,9 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	for _, name := range files {
 		c.copy(name)
 	}
+	for _, name := range linked {
+		c.leave(name, "a link of the branch lies in its way")
+	}
 	if c.more > 0 {
 		c.LeftOut = append(c.LeftOut, stick.Count(c.more, "other file"))
 	}
@@ -68,18 +72,36 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 }
 
 // filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here and in the new
-// worktree: there they would be somebody's changes otherwise.
-func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) ([]string, error) {
+// worktree: there they would be somebody's changes otherwise. linked are those that lie beyond a link there: git refuses to speak of them.
+func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []string, err error) {
 	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, prefixes(m.worker.Copy))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	named := matcher(m.worker.Copy)
 	dir := path.Dir(m.task.Worktree) + "/"
 	all = slices.DeleteFunc(all, func(f string) bool {
 		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/")
 	})
-	return rp.git.WouldIgnore(ctx, m.path, all)
+	all = slices.DeleteFunc(all, func(f string) bool {
+		beyond := beyondLink(m.path, f)
+		if beyond {
+			linked = append(linked, f)
+		}
+		return beyond
+	})
+	files, err = rp.git.WouldIgnore(ctx, m.path, all)
+	return files, linked, err
+}
+
+// beyondLink reports whether one of the directories of a file below top is a link.
+func beyondLink(top, file string) bool {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir))); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // prefixes returns what patterns begin with up to their first wildcard, nil if one of them may match everywhere.
@@ -103,12 +125,18 @@ func matcher(patterns []glob.Pattern) func(path string) bool {
 
 func (c *copying) copy(name string) {
 	err := c.tryCopy(name)
-	switch {
-	case err == nil:
-		c.Copied = append(c.Copied, name)
-	case len(c.LeftOut) < maxLeftOut:
-		c.LeftOut = append(c.LeftOut, fmt.Sprintf("%s: %v", name, err))
-	default:
+	if err != nil {
+		c.leave(name, err.Error())
+		return
+	}
+	c.Copied = append(c.Copied, name)
+}
+
+// leave notes that a file isn't copied.
+func (c *copying) leave(name, why string) {
+	if len(c.LeftOut) < maxLeftOut {
+		c.LeftOut = append(c.LeftOut, name+": "+why)
+	} else {
 		c.more++
 	}
 }

@@ -46,6 +46,16 @@ func sameTasks(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(x, y string) bool { return stick.TaskKey(x) == stick.TaskKey(y) })
 }
 
+// uniqueTasks returns a list of tasks with each of them once, as [stick.CheckAfter] does.
+func uniqueTasks(names []string) (unique []string) {
+	for _, n := range names {
+		if !slices.ContainsFunc(unique, func(u string) bool { return stick.TaskKey(u) == stick.TaskKey(n) }) {
+			unique = append(unique, n)
+		}
+	}
+	return unique
+}
+
 // TaskWait is a task that another one waits for.
 type TaskWait struct {
 	TaskID string          `json:"task_id"`
@@ -117,13 +127,19 @@ func (o *op) remember(id string, attempt int, run, restart string) error {
 
 // remembered returns the command of an attempt that nobody has begun, "" for none.
 func remembered(tx *store.Tx, room stick.RoomID, t stick.Task) (string, error) {
+	run, err := rememberedRun(tx, room, t)
+	return run.Command, err
+}
+
+// rememberedRun returns what [op.remember] has kept for an attempt that nobody has begun; zero for nothing.
+func rememberedRun(tx *store.Tx, room stick.RoomID, t stick.Task) (stick.Run, error) {
 	runs, err := tx.Runs(room, t.ID)
 	for _, r := range runs {
 		if r.Attempt == t.Attempt {
-			return r.Command, err
+			return r, err
 		}
 	}
-	return "", err
+	return stick.Run{}, err
 }
 
 // retryForLater makes a task that nobody had begun, and that was cancelled, wait again.
@@ -143,9 +159,15 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID = o.Room.ID, o.Me.Agent, task.ID
 		if run == "" {
-			if run, err = remembered(o.Tx, o.Room.ID, now); err != nil {
+			was, err := rememberedRun(o.Tx, o.Room.ID, now)
+			if err != nil || was.Command == "" {
 				return err
 			}
+			if restart == "" {
+				was.Attempt, was.Number = now.Attempt+1, 1
+				return o.Tx.PutRun(o.Room.ID, was)
+			}
+			run = was.Command
 		}
 		return o.remember(task.ID, now.Attempt+1, run, restart)
 	})

@@ -23,6 +23,7 @@ func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
 		return r.Task.Later && !r.Task.Ready && len(r.Task.WaitsFor) == 1 && r.Task.WaitsFor[0].TaskID == "a" && r.Task.Slot == nil
 	})
 	ann.SpawnLater("b", "a").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
+	ann.SpawnLater("b", "a", "A").That("each counts once, and it has no worktree", func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == "" })
 	ann.SpawnLater("b").Refused(stick.CodeAlreadyExists)
 	s.Check(s.Git("branch", "--list", "feat/b") == "", "b has a branch")
 	bob.Next().Refused(stick.CodeNothingReady)
@@ -288,4 +289,27 @@ func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
 	all.Wait()
 	s.TaskIs("one", stick.TaskWorking)
 	s.TaskIs("two", stick.TaskAssigned)
+}
+
+// TestARetryForLaterKeepsHowOftenItsCommandStartsAgain, as it keeps the command.
+func TestARetryForLaterKeepsHowOftenItsCommandStartsAgain(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Later: true, Run: "true", Restart: "on-return:2"}).OK()
+	first := s.TaskIs("one", stick.TaskAssigned).Run
+	ann.Cancel("one").OK()
+	ann.Retry("one").OK()
+	again := s.TaskIs("one", stick.TaskAssigned).Run
+	s.Check(again != nil && again.Command == "true" && again.Restarts == 2, "%+v, and before %+v", again, first)
+}
+
+// TestARollbackBorrowsASlot for its gate: the task has given its own back, and another one has it.
+func TestARollbackBorrowsASlot(t *testing.T) {
+	s, ann, bob := cast(t, `test ! -e ../../slots || echo "$TT_SLOT" >>../../slots`)
+	s.ReadyToMerge("one", ann, bob)
+	bob.Merge("one").OK()
+	ann.Spawn("two").OK()
+	s.File("slots", "")
+	bob.Rollback("one").OK()
+	b, err := os.ReadFile(filepath.Join(s.Work, "slots"))
+	s.Check(err == nil && string(b) == "1\n", "the gate has slot %s (%v)", b, err)
 }

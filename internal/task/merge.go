@@ -34,8 +34,16 @@ type WorkerMergeResult struct {
 
 	InReview []string `json:"in_review,omitempty"` // the tasks that nobody has approved, if there was nothing to merge
 
+	Cleaned []CleanedTask `json:"cleaned,omitempty"` // what became of worktrees that earlier merges had to leave
+
 	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for a merged one, and can begin now
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+}
+
+// CleanedTask is a task that had landed before, and whose worktree was still there.
+type CleanedTask struct {
+	TaskID string `json:"task_id"`
+	Remains
 }
 
 // MergedTask is a task that landed.
@@ -113,7 +121,8 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	tried, halted := map[string]bool{}, map[string]error{} // tasks by id; the branches on which nothing can land now, and why
 	var held error
 	var returned []string
-	if err := rp.finishCleanups(ctx); err != nil {
+	var err error
+	if res.Cleaned, err = rp.finishCleanups(ctx); err != nil {
 		return res, err
 	}
 	for all || len(res.Merged) == 0 {

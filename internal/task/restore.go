@@ -66,7 +66,7 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err err
 	}
 	defer rp.serve(ctx, id)()
 	rp.killPoint("restore: intended")
-	if _, err := rp.create(ctx, m); err != nil {
+	if m.copied, err = rp.create(ctx, m); err != nil {
 		return "", rp.undoFailedSpawn(ctx, *m, err)
 	}
 	rp.killPoint("restore: made")

@@ -56,6 +56,7 @@ type spawnPlan struct {
 	id, kind  string        // of its intent
 	begun     bool          // git may have made something of it
 	next      bool          // the caller asked for any task that is ready, and becomes its worker
+	copied    CopiedFiles   // set by restore
 	slot      int           // set by carryOut
 	worker    config.Worker // the settings by which the worktree is made
 }
@@ -79,7 +80,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return res, err
 	}
 	if q.Later && p.Base != "" {
-		return res, stick.Errorf(stick.CodeUsage, "a task for later begins at the branch that it is merged into, as that is then").With("field", "base").
+		return res, stick.Errorf(stick.CodeUsage, "tt chooses the base of a task for later when somebody begins it").With("field", "base").
 			Hintf("leave out --base")
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -98,7 +99,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return res, err
 	}
 	if was, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
-		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later && sameTasks(was.After, p.After) {
+		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later && sameTasks(was.After, uniqueTasks(p.After)) {
 			return rp.shownAfterSpawn(ctx, was)
 		}
 		_, err := stick.SpawnTask(was, q)
@@ -210,6 +211,12 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 		return WorkerSpawnResult{}, err
 	}
 	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktree(task), Task: shown.TaskView, Note: note, Already: true}
+	if m != nil {
+		res.CopiedFiles = m.copied
+	}
+	if task.Later {
+		res.Worktree = "" // it has none
+	}
 	return res, rp.read(ctx, func(_ *store.Tx, _ *core.Probes, _ stick.Room, me core.Identity) error {
 		res.AgentID = me.Agent
 		return nil
