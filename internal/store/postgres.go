@@ -91,9 +91,9 @@ func (p *postgresDB) add(result func(rows [][][]byte) error, text string, args .
 	return nil
 }
 
-// send sends what is queued and reads the answers. It returns the tag of the last statement that was done. The server ends a statement that
+// send sends what is queued and reads the answers. It returns the tags of the statements that were done. The server ends a statement that
 // takes too long; where its answer doesn't come either, the network is silent.
-func (p *postgresDB) send(ctx context.Context) (last string, err error) {
+func (p *postgresDB) send(ctx context.Context) (done []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.waits.statement+p.waits.connect)
 	defer cancel()
 	queue := p.queue
@@ -102,7 +102,7 @@ func (p *postgresDB) send(ctx context.Context) (last string, err error) {
 	for _, q := range queue {
 		name, err := p.nameOf(ctx, q)
 		if err != nil {
-			return last, err
+			return nil, err
 		}
 		if name == "" {
 			batch.ExecParams(q.text, q.args.values, q.args.types, q.args.formats, nil)
@@ -113,16 +113,16 @@ func (p *postgresDB) send(ctx context.Context) (last string, err error) {
 	results, err := p.conn.ExecBatch(ctx, &batch).ReadAll()
 	for i, r := range results {
 		if r.Err != nil {
-			return last, cmp.Or(err, r.Err)
+			return done, cmp.Or(err, r.Err)
 		}
-		last = r.CommandTag.String()
+		done = append(done, r.CommandTag.String())
 		if f := queue[i].result; f != nil {
 			if err := f(r.Rows); err != nil {
-				return last, err
+				return done, err
 			}
 		}
 	}
-	return last, err
+	return done, err
 }
 
 func (p *postgresDB) now() time.Time {
@@ -146,6 +146,13 @@ func (p *postgresDB) paths() string {
 }
 
 func (p *postgresDB) rowLocks() bool { return true }
+
+// use keeps the connection open until rest.
+func (p *postgresDB) use() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.busy = true
+}
 
 // rest ends a transaction for the connection, which is closed if none comes for a while.
 func (p *postgresDB) rest() {

@@ -47,28 +47,29 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// commit sends what is queued, the notices for the witnesses of other hosts, and COMMIT. PostgreSQL delivers the notices if it commits.
+// commit sends what is queued, COMMIT, and the notices for the witnesses of other hosts.
+//
+// PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk meanwhile. So the notices are sent
+// behind COMMIT, in a transaction of their own, which writes nothing that is synced; they travel together.
 func (p *postgresDB) commit(tx *Tx) error {
-	for _, room := range tx.rings {
-		if err := p.add(nil, "SELECT pg_notify($1, $2)", p.address.schema, room); err != nil {
-			return err
-		}
-	}
 	if tx.event == "" && p.xid == "" && len(p.locked) > 0 {
 		if _, err := p.send(p.ctx); err != nil { // the transaction's id is in the answer, and settle needs it
 			return err
 		}
 	}
-	if err := p.add(nil, "COMMIT"); err != nil {
+	if err := errors.Join(p.add(nil, "COMMIT"), p.addNotices(tx.rings)); err != nil {
 		return err
 	}
 	// Whoever is interrupted now still wants to know what became of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), p.waits.statement)
 	defer cancel()
-	tag, err := p.send(ctx)
+	done, err := p.send(ctx)
 	switch {
-	case tag == "COMMIT": // even if the connection broke after it
+	case slices.Contains(done, "COMMIT"): // even if the connection broke after it
 		p.rest()
+		if err != nil {
+			p.notifyAgain(tx.rings)
+		}
 		return nil
 	case err == nil: // PostgreSQL says ROLLBACK to a COMMIT after a failure
 		return errors.New("PostgreSQL rolled the transaction back")
@@ -76,7 +77,43 @@ func (p *postgresDB) commit(tx *Tx) error {
 		return err
 	}
 	p.drop()
-	return p.settle(tx, err)
+	if err = p.settle(tx, err); err == nil {
+		p.notifyAgain(tx.rings)
+	}
+	return err
+}
+
+// addNotices queues a notice for each room.
+func (p *postgresDB) addNotices(rooms []string) (err error) {
+	for _, room := range rooms {
+		err = errors.Join(err, p.add(nil, "SELECT pg_notify($1, $2)", p.address.schema, room))
+	}
+	return err
+}
+
+// notifyAgain sends the notices of a commit that was done, but perhaps not its notices. If it can't, other hosts find out by the slow timers
+// of their waits.
+func (p *postgresDB) notifyAgain(rooms []string) {
+	if len(rooms) == 0 {
+		return
+	}
+	p.use()
+	defer p.rest()
+	ctx, cancel := context.WithTimeout(background, p.waits.connect)
+	defer cancel()
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		p.queue = p.queue[:0]
+		err := errors.Join(p.addNotices(rooms), p.connect(ctx))
+		if err == nil {
+			_, err = p.send(ctx)
+		}
+		if err == nil || !sleep(ctx, pause) {
+			return
+		}
+		if isLost(err) {
+			p.drop()
+		}
+	}
 }
 
 // settle finds out whether a transaction was committed whose connection broke before the answer. It locks the rooms again, which

@@ -23,7 +23,7 @@ type proxy struct {
 	server string // its socket
 	mu     sync.Mutex
 	open   []net.Conn
-	cut    string // when the next connection breaks that commits: "before" or "after" the server has got the COMMIT
+	cut    string // when the next connection breaks that commits: "before" or "after" the server has got the COMMIT, or "between" that and the notices
 }
 
 // throughProxy opens the database of a test again, through a proxy.
@@ -99,6 +99,10 @@ func (p *proxy) serve(client net.Conn) {
 				case "before":
 					client.Close()
 					return
+				case "between":
+					server.Write(buf[:bytes.Index(buf[:n], []byte("SELECT pg_notify"))-len("P....\x00")])
+					client.Close()
+					return
 				case "after":
 					close(silent)
 					server.Write(buf[:n])
@@ -139,14 +143,14 @@ func (p *proxy) breakAll() {
 }
 
 // TestCommitWithoutAnswer: where the connection breaks at a commit, the store finds out whether it was done, and does it again
-// only if it wasn't. That holds for what makes events and for what makes none.
+// only if it wasn't. That holds for what makes events and for what makes none. Other hosts hear of it in any case.
 func TestCommitWithoutAnswer(t *testing.T) {
-	for _, cut := range []string{"before", "after"} {
+	for cut, want := range map[string]int{"before": 2, "between": 1, "after": 1} {
 		t.Run(cut, func(t *testing.T) {
 			storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 				id := played(t, db)
 				through, p := throughProxy(t, db)
-				want := map[string]int{"before": 2, "after": 1}[cut]
+				rings := storetest.Listen(t, db)
 				runs := 0
 				p.breakAt(cut)
 				update(t, through, func(tx *store.Tx) error {
@@ -163,6 +167,14 @@ func TestCommitWithoutAnswer(t *testing.T) {
 				})
 				if r := load(t, db, id); runs != want || len(r.Members) != 3 {
 					t.Errorf("the transaction ran %d times, want %d; there are %d members", runs, want, len(r.Members))
+				}
+				select {
+				case <-rings:
+				case <-time.After(10 * time.Second):
+					t.Error("nobody elsewhere hears of it")
+				}
+				if cut == "between" {
+					return // without events there is no notice
 				}
 				runs = 0
 				p.breakAt(cut)

@@ -57,6 +57,11 @@ func parseAddress(address string) (*pgAddress, error) {
 			Hintf("name one schema, or none: tt makes %s", defaultSchema)
 	}
 	delete(config.RuntimeParams, "search_path") // poolers refuse it, and it would outlive the transaction
+	for _, tls := range append([]*pgconn.FallbackConfig{{TLSConfig: config.TLSConfig}}, config.Fallbacks...) {
+		if tls.TLSConfig != nil { // what is sent together arrives together, and COMMIT with what follows it
+			tls.TLSConfig.DynamicRecordSizingDisabled = true
+		}
+	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "tt"
 	}

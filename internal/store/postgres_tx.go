@@ -10,9 +10,7 @@ import (
 
 // begin begins a transaction. It connects if there is no connection, also where that was lost meanwhile.
 func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(...any) error) error) (now stick.Time, err error) {
-	p.mu.Lock()
-	p.busy = true
-	p.mu.Unlock()
+	p.use()
 	defer func() {
 		if err != nil {
 			p.rollback()
