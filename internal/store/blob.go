@@ -79,7 +79,7 @@ func (s *sqliteDB) blobPath(sum string) string {
 
 // AddBlob records a blob whose content was written.
 func (tx *Tx) AddBlob(b Blob) error {
-	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING", b.Sum, b.Size, tx.now)
+	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING", b.Sum, b.Size, tx.Now())
 }
 
 // HasBlob reports whether a blob is recorded.

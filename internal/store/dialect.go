@@ -19,8 +19,9 @@ type dialect interface {
 	write(ctx context.Context, attempt func() error) error
 	// now is the time by the clock of the database, as far as it is known outside of a transaction.
 	now() time.Time
-	// begin begins a transaction, returns the time, and calls meta for each row of metaQuery.
-	begin(ctx context.Context, write bool, meta func(scan func(...any) error) error) (stick.Time, error)
+	// begin begins a transaction. With the answers of its first query at the latest, it calls began with the time and what metaQuery has
+	// returned. Where that fails, the query does.
+	begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) error
 	// rowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the rest of the
 	// transaction before anything of it is read, and lockClass what is of no room; fresh is true if that was free before.
 	rowLocks() bool

@@ -28,7 +28,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 	out := slices.Clone(events)
 	for i := range out {
 		e := &out[i]
-		e.Seq, e.Room, e.CreatedAt = numbers[i], room, tx.now
+		e.Seq, e.Room, e.CreatedAt = numbers[i], room, tx.Now()
 		if e.ID == "" {
 			e.ID = tx.db.NewID()
 		}
@@ -57,7 +57,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 		}
 	}
 	tx.sums[room], tx.event = sum, out[0].ID
-	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.now, room)
+	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.Now(), room)
 }
 
 // putEvent adds the row of an event.

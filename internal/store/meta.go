@@ -113,7 +113,7 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 
 // newGeneration begins a generation, which ends the leases and reservations of the one before.
 func (tx *Tx) newGeneration(cause string) error {
-	tx.meta.generation++
+	tx.meta.generation = tx.Generation() + 1
 	tx.meta.cause = cause
 	if err := tx.setMeta("generation", strconv.FormatInt(tx.meta.generation, 10)); err != nil {
 		return err

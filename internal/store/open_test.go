@@ -144,11 +144,24 @@ func TestSchemaOfANewerProgram(t *testing.T) {
 		}
 
 		// A process that ran meanwhile ends with "upgraded", whether it reads or writes.
-		refused(t, db.View(ctx, func(*store.Tx) error { return nil }), stick.CodeUpgraded)
-		called := false
-		refused(t, db.Update(ctx, func(*store.Tx) error { called = true; return nil }), stick.CodeUpgraded)
-		if called {
-			t.Error("a transaction ran on a schema that isn't known")
+		read := false
+		look := func(tx *store.Tx) error {
+			_, err := tx.Room(id)
+			read = err == nil
+			return err
+		}
+		for name, asks := range map[string]func(*store.Tx) error{
+			"a query":  look,
+			"the time": func(tx *store.Tx) error { tx.Now(); return nil },
+			"a change": func(tx *store.Tx) error { return tx.DropListener("l") },
+		} {
+			refused(t, db.Update(ctx, asks), stick.CodeUpgraded)
+			if name != "a change" {
+				refused(t, db.View(ctx, asks), stick.CodeUpgraded)
+			}
+			if read {
+				t.Errorf("%s: a transaction ran on a schema that isn't known", name)
+			}
 		}
 		storetest.Exec(t, db, "UPDATE meta SET value = '1' WHERE key = 'min_reader'") // for the check
 	})

@@ -22,7 +22,7 @@ import (
 //   - What is of no room has a lock of its own: see class.
 //   - A transaction that reads only sees one state (REPEATABLE READ), and waits for nobody.
 //
-// Statements without rows are sent together with the next query, or with COMMIT. So a failure of theirs may come late;
+// The beginning of a transaction and statements without rows are sent together with the next query, or with COMMIT. So a failure of theirs may come late;
 // it ends the transaction all the same.
 type postgresDB struct {
 	opt        Options
@@ -30,14 +30,18 @@ type postgresDB struct {
 	address    *pgAddress
 	waits      pgWaits
 
-	conn   *pgconn.PgConn // nil for none
-	ctx    context.Context
-	queue  []queued
-	locked map[stick.RoomID]bool // by the transaction
-	fresh  map[class]bool        // the classes that the transaction has locked
-	hostID string                // in the transaction: a copy of a disk gets another one, see host.go
-	xid    string                // of the transaction, once it has locked a room
-	texts  map[string]string     // queries as PostgreSQL reads them
+	conn    *pgconn.PgConn   // nil for none
+	heard   time.Time        // when something came over it
+	ending  *pgconn.Pipeline // a rollback whose answer wasn't read; nil for none
+	ctx     context.Context
+	opening *opening // the transaction's beginning, until it is sent
+	failed  error    // why it didn't begin
+	queue   []queued
+	locked  map[stick.RoomID]bool // by the transaction
+	fresh   map[class]bool        // the classes that the transaction has locked
+	hostID  string                // in the transaction: a copy of a disk gets another one, see host.go
+	xid     string                // of the transaction, once it has locked a room
+	texts   map[string]string     // queries as PostgreSQL reads them
 
 	prepared prepared
 
@@ -91,13 +95,30 @@ func (p *postgresDB) add(result func(rows [][][]byte) error, text string, args .
 	return nil
 }
 
-// send sends what is queued and reads the answers. It returns the tags of the statements that were done. The server ends a statement that
-// takes too long; where its answer doesn't come either, the network is silent.
+// send sends what is queued and reads the answers. It returns the tags of the statements that were done.
 func (p *postgresDB) send(ctx context.Context) (done []string, err error) {
+	queue := p.queue
+	p.queue = nil
+	if o := p.opening; o != nil {
+		p.opening = nil
+		done, p.failed = p.open(ctx, o, queue)
+		return done, p.failed
+	}
+	if p.failed != nil {
+		return nil, p.failed
+	}
+	results, err := p.ask(ctx, queue)
+	return deliver(queue, results, err)
+}
+
+// ask sends statements and waits for the answers. The server ends a statement that takes too long; where its answer doesn't come either, the
+// network is silent.
+func (p *postgresDB) ask(ctx context.Context, queue []queued) ([]*pgconn.Result, error) {
+	if len(queue) == 0 {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.waits.statement+p.waits.connect)
 	defer cancel()
-	queue := p.queue
-	p.queue = p.queue[:0]
 	var batch pgconn.Batch
 	for _, q := range queue {
 		name, err := p.nameOf(ctx, q)
@@ -111,6 +132,14 @@ func (p *postgresDB) send(ctx context.Context) (done []string, err error) {
 		}
 	}
 	results, err := p.conn.ExecBatch(ctx, &batch).ReadAll()
+	if err == nil {
+		p.heard = time.Now()
+	}
+	return results, err
+}
+
+// deliver gives the answers to whom they are for, up to the first failure.
+func deliver(queue []queued, results []*pgconn.Result, err error) (done []string, _ error) {
 	for i, r := range results {
 		if r.Err != nil {
 			return done, cmp.Or(err, r.Err)
@@ -185,7 +214,7 @@ func (p *postgresDB) closeUnused() {
 // drop closes the connection.
 func (p *postgresDB) drop() {
 	defer p.leaveLook()
-	if p.conn == nil {
+	if p.ending = nil; p.conn == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
@@ -327,7 +356,7 @@ func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
 
 // alone runs fn in a transaction of its own.
 func (p *postgresDB) alone(fn func() error) error {
-	_, err := p.begin(background, true, func(func(...any) error) error { return nil })
+	err := p.begin(background, true, func(stick.Time, meta) error { return nil })
 	if err != nil {
 		return p.fail(err)
 	}

@@ -52,8 +52,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk meanwhile. So the notices are sent
 // behind COMMIT, in a transaction of their own, which writes nothing that is synced; they travel together.
 func (p *postgresDB) commit(tx *Tx) error {
-	if tx.event == "" && p.xid == "" && len(p.locked) > 0 {
-		if _, err := p.send(p.ctx); err != nil { // the transaction's id is in the answer, and settle needs it
+	// Whoever needs a newer program commits nothing, and settle needs the transaction's id, which the room's lock answers.
+	if p.opening != nil || tx.event == "" && p.xid == "" && len(p.locked) > 0 {
+		if _, err := p.send(p.ctx); err != nil {
 			return err
 		}
 	}
@@ -102,7 +103,7 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 	ctx, cancel := context.WithTimeout(background, p.waits.connect)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		p.queue = p.queue[:0]
+		p.queue = nil
 		err := errors.Join(p.addNotices(rooms), p.connect(ctx))
 		if err == nil {
 			_, err = p.send(ctx)
@@ -143,7 +144,7 @@ func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.Roo
 		return false, nil // what has locked no room may be written twice
 	}
 	again := &Tx{db: tx.db}
-	if _, err := p.begin(ctx, true, func(func(...any) error) error { return nil }); err != nil {
+	if err := p.begin(ctx, true, func(stick.Time, meta) error { return nil }); err != nil {
 		return false, err
 	}
 	defer p.rollback()

@@ -201,10 +201,12 @@ func TestConnectionLost(t *testing.T) {
 		join(t, through, id, "gemini:c")
 		runs := 0
 		update(t, through, func(tx *store.Tx) error {
-			if runs++; runs == 1 {
-				p.breakAll()
+			runs++
+			if _, err := tx.Room(id); err != nil || runs > 1 {
+				return err
 			}
-			_, err := tx.Room(id)
+			p.breakAll()
+			_, err := tx.Drafts(id)
 			return err
 		})
 		if runs != 2 {

@@ -69,7 +69,7 @@ func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
 // count as ended.
 func (tx *Tx) noticeHost() error {
 	db := tx.db
-	if db.opt.Boot == "" || db.hostSeen != 0 && tx.now < db.hostSeen+seenAgain {
+	if db.opt.Boot == "" || db.hostSeen != 0 && stick.At(db.Now()) < db.hostSeen+seenAgain {
 		return nil
 	}
 	for {
@@ -81,7 +81,7 @@ func (tx *Tx) noticeHost() error {
 		if err != nil {
 			return err
 		}
-		plan := planHost(boots, db.opt.Boot, tx.now)
+		plan := planHost(boots, db.opt.Boot, tx.Now())
 		if plan.nothing() {
 			return nil
 		}
@@ -116,12 +116,12 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		if err := tx.nameHost(host); err != nil {
 			return err
 		}
-		if err := tx.exec("INSERT INTO host_boots (host_id, boot, began_at, seen_at, ended_at) VALUES (?, ?, ?, ?, 0)", host, boot, tx.now, tx.now); err != nil {
+		if err := tx.exec("INSERT INTO host_boots (host_id, boot, began_at, seen_at, ended_at) VALUES (?, ?, ?, ?, 0)", host, boot, tx.Now(), tx.Now()); err != nil {
 			return err
 		}
 	}
 	if plan.seen {
-		if err := tx.exec("UPDATE host_boots SET seen_at = ? WHERE host_id = ? AND boot = ?", tx.now, host, boot); err != nil {
+		if err := tx.exec("UPDATE host_boots SET seen_at = ? WHERE host_id = ? AND boot = ?", tx.Now(), host, boot); err != nil {
 			return err
 		}
 	}
@@ -199,8 +199,8 @@ func (tx *Tx) endBoot(host, boot string) error {
 		tx.Ring(r)
 	}
 	return errors.Join(
-		tx.exec("UPDATE host_boots SET ended_at = ? WHERE host_id = ? AND boot = ?", tx.now, host, boot),
-		tx.exec("UPDATE processes SET gone_at = ? WHERE boot = ? AND gone_at = 0", tx.now, boot),
+		tx.exec("UPDATE host_boots SET ended_at = ? WHERE host_id = ? AND boot = ?", tx.Now(), host, boot),
+		tx.exec("UPDATE processes SET gone_at = ? WHERE boot = ? AND gone_at = 0", tx.Now(), boot),
 		tx.exec("DELETE FROM listeners WHERE boot = ?", boot),
 	)
 }
@@ -247,7 +247,7 @@ func (tx *Tx) ReportGone(p stick.Process) error {
 		tx.Ring(r)
 	}
 	return errors.Join(
-		tx.exec("UPDATE processes SET gone_at = ? WHERE process_key = ? AND gone_at = 0", tx.now, p.Key()),
+		tx.exec("UPDATE processes SET gone_at = ? WHERE process_key = ? AND gone_at = 0", tx.Now(), p.Key()),
 		tx.exec("DELETE FROM listeners WHERE boot = ? AND pid_ns = ? AND pid = ? AND start_time = ?", p.Boot, p.PIDNS, p.PID, p.Start),
 	)
 }

@@ -121,6 +121,9 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 
 // connect connects, unless there is a connection. While the server doesn't answer or is starting, it tries again.
 func (p *postgresDB) connect(ctx context.Context) error {
+	if err := p.ended(); err != nil {
+		p.drop()
+	}
 	if p.conn != nil && !p.conn.IsClosed() {
 		return nil
 	}
@@ -130,7 +133,7 @@ func (p *postgresDB) connect(ctx context.Context) error {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		conn, err := pgconn.ConnectConfig(limited, p.address.config)
 		if err == nil {
-			p.conn = conn
+			p.conn, p.heard = conn, time.Now()
 			return nil
 		}
 		p.conn = nil

@@ -5,59 +5,82 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"talkingstick/stick"
 )
 
-// begin begins a transaction. It connects if there is no connection, also where that was lost meanwhile.
-func (p *postgresDB) begin(ctx context.Context, write bool, meta func(scan func(...any) error) error) (now stick.Time, err error) {
-	p.use()
-	defer func() {
-		if err != nil {
-			p.rollback()
-		}
-	}()
-	p.ctx, p.xid = ctx, ""
-	clear(p.locked)
-	clear(p.fresh)
-	for again := p.conn != nil; ; again = false {
-		if err := p.connect(ctx); err != nil {
-			return 0, err
-		}
-		if p.hostID, err = readHost(p.opt.Dir, write, p.opt.NewID); err != nil {
-			return 0, notWritable(p.opt.Dir, err)
-		}
-		err := p.sendBegin(ctx, again, func() error { return p.queueBegin(write, meta, &now) })
-		if err == nil || !again || !isLost(err) {
-			return now, err
-		}
-		p.drop()
-	}
+// opening is a transaction that the server hasn't heard of yet: its beginning travels with its first query.
+type opening struct {
+	write bool
+	began func(now stick.Time, m meta) error
 }
 
-// sendBegin sends the beginning of a transaction, which queue queues. Over a connection from before, an answer that doesn't come soon means
-// that the network has forgotten it.
-func (p *postgresDB) sendBegin(ctx context.Context, before bool, queue func() error) error {
-	if before {
-		limited, cancel := context.WithTimeout(ctx, p.waits.connect/2)
-		defer cancel()
-		ctx = limited
+// forgotten is how long nothing has come over a connection before the network may have forgotten it.
+const forgotten = time.Second
+
+// begin begins a transaction.
+func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) (err error) {
+	p.use()
+	p.ctx, p.xid, p.failed = ctx, "", nil
+	clear(p.locked)
+	clear(p.fresh)
+	p.queue = nil
+	if p.hostID, err = readHost(p.opt.Dir, write, p.opt.NewID); err != nil {
+		p.rest()
+		return notWritable(p.opt.Dir, err)
 	}
-	err := p.keepSettings(ctx)
-	if err == nil {
-		err = queue()
+	p.opening = &opening{write, began}
+	return nil
+}
+
+// open sends the beginning of a transaction, and what is queued after it. It connects if there is no connection, also where that was lost
+// meanwhile. Over a connection that may be forgotten, an answer that doesn't come soon means that it is; so there a beginning isn't sent
+// with what may wait for locks.
+func (p *postgresDB) open(ctx context.Context, o *opening, queue []queued) (done []string, err error) {
+	for {
+		if err := p.ended(); err != nil {
+			p.drop()
+		}
+		before := p.conn != nil && !p.conn.IsClosed()
+		if err := p.connect(ctx); err != nil {
+			return nil, err
+		}
+		unsure := before && time.Since(p.heard) > forgotten
+		all, first := queue, []queued(nil)
+		if unsure && o.write {
+			all, first = nil, queue
+		}
+		limited, cancel := ctx, context.CancelFunc(func() {})
+		if unsure {
+			limited, cancel = context.WithTimeout(ctx, p.waits.connect/2)
+		}
+		results, err := []*pgconn.Result(nil), p.keepSettings(limited)
+		if err == nil {
+			if all, err = p.beginning(o, all); err == nil {
+				results, err = p.ask(limited, all)
+			}
+		}
+		cancel()
+		if before && isLost(err) {
+			p.drop()
+			continue // and then it is a new one
+		}
+		if done, err = deliver(all, results, err); err != nil || first == nil {
+			return done, err
+		}
+		results, err = p.ask(ctx, first)
+		return deliver(first, results, err)
 	}
-	if err == nil {
-		_, err = p.send(ctx)
-	}
-	return err
 }
 
 // clock is the server's time in milliseconds. It goes on while a transaction waits for locks.
 const clock = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-func (p *postgresDB) queueBegin(write bool, meta func(scan func(...any) error) error, now *stick.Time) error {
+// beginning is what begins a transaction, and then the rest.
+func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
 	how := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	if write {
+	if o.write {
 		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
 	}
 	err := p.add(nil, how)
@@ -66,14 +89,24 @@ func (p *postgresDB) queueBegin(write bool, meta func(scan func(...any) error) e
 		err = errors.Join(err, p.add(nil, text, args...))
 	}
 	from, lock := "", []any(nil)
-	if write {
+	if o.write {
 		from, lock = " FROM pg_advisory_xact_lock_shared($1::integer, $2::integer)", []any{p.address.lockKey(), int64(schemaClass)}
 	}
-	return errors.Join(
+	var now stick.Time
+	var m meta
+	err = errors.Join(
 		err,
-		p.add(p.reading(now, nil), "SELECT "+clock+from, lock...),
-		p.add(func(rows [][][]byte) error { return each(rows, meta) }, metaQuery),
+		p.add(p.reading(&now, nil), "SELECT "+clock+from, lock...),
+		p.add(func(rows [][][]byte) error {
+			if err := each(rows, m.read); err != nil {
+				return err
+			}
+			return o.began(now, m)
+		}, metaQuery),
 	)
+	all := append(p.queue, rest...)
+	p.queue = nil
+	return all, err
 }
 
 // reading returns what takes the time from a row of clock, and the id of the transaction where it is asked for.
@@ -112,15 +145,30 @@ func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 	return true, p.add(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", p.address.lockKey(), int64(c))
 }
 
-// rollback ends the transaction. If it can't, it closes the connection, which ends it as well.
+// rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection, which ends it as well.
 func (p *postgresDB) rollback() {
-	p.queue = p.queue[:0]
-	if p.conn != nil && !p.conn.IsClosed() && p.conn.TxStatus() != 'I' {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), time.Second)
-		defer cancel()
-		if _, err := p.conn.Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+	p.queue, p.opening = nil, nil
+	if p.ending == nil && p.conn != nil && !p.conn.IsClosed() && p.conn.TxStatus() != 'I' {
+		p.ending = p.conn.StartPipeline(background)
+		p.ending.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
+		if err := p.ending.Sync(); err != nil {
 			p.drop()
 		}
 	}
 	p.rest()
+}
+
+// ended reads the answer to a rollback, before the connection is used again.
+func (p *postgresDB) ended() error {
+	ending := p.ending
+	if p.ending = nil; ending == nil {
+		return nil
+	}
+	if err := p.conn.Conn().SetReadDeadline(time.Now().Add(p.waits.connect / 2)); err != nil {
+		return err
+	}
+	if err := ending.Close(); err != nil {
+		return err
+	}
+	return p.conn.Conn().SetReadDeadline(time.Time{})
 }

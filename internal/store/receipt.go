@@ -60,7 +60,7 @@ func (tx *Tx) PutReceipt(room stick.RoomID, c stick.Receipt) error {
 
 // MarkShown records when an event was first put into the context of an addressee.
 func (tx *Tx) MarkShown(room stick.RoomID, a stick.AgentID, event int64) error {
-	return tx.execIn(room, "UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.now, room, a, event)
+	return tx.execIn(room, "UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.Now(), room, a, event)
 }
 
 // CountOpen counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.

@@ -145,10 +145,10 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		ID:         stick.RoomID("room-" + tx.db.NewID()[:16]),
 		Path:       path,
 		Key:        key,
-		UpdatedAt:  tx.now,
+		UpdatedAt:  tx.Now(),
 		Policy:     stick.DefaultPolicy(),
-		Generation: tx.meta.generation,
-		Turn:       stick.Turn{State: stick.Idle, FreeSince: tx.now},
+		Generation: tx.Generation(),
+		Turn:       stick.Turn{State: stick.Idle, FreeSince: tx.Now()},
 	}
 	policy, err := json.Marshal(r.Policy)
 	if err != nil {
@@ -162,7 +162,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
 		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
 		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0)`,
-		r.ID, cmp.Or(r.Key, r.Path), tx.now, tx.now, string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
+		r.ID, cmp.Or(r.Key, r.Path), tx.Now(), tx.Now(), string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
@@ -182,7 +182,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	after = after.Stamp(events)
 	if len(events) > 0 {
 		tx.Ring(after.ID)
-		after.UpdatedAt = tx.now
+		after.UpdatedAt = tx.Now()
 	}
 	for i, m := range after.Members {
 		var was stick.Member

@@ -69,19 +69,19 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 // PutSession records a session, once.
 func (tx *Tx) PutSession(s Session) error {
 	return tx.exec(`INSERT INTO sessions (session_key, agent_id, harness, session_id, started_at, ended_at, hooks_at, busy_since)
-		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.now)
+		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.Now())
 }
 
 // RecordHook records that a hook of a session fired outside a tool call. idleAt is when the session became idle, zero
 // if it is working. A session that had ended is running again.
 func (tx *Tx) RecordHook(sessionKey string, idleAt stick.Time) error {
-	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, busy_since = 0, ended_at = 0 WHERE session_key = ?", tx.now, idleAt, sessionKey)
+	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, busy_since = 0, ended_at = 0 WHERE session_key = ?", tx.Now(), idleAt, sessionKey)
 }
 
 // RecordToolCall records that a tool call of a session began, unless one is in progress.
 func (tx *Tx) RecordToolCall(sessionKey string) error {
 	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, ended_at = 0 WHERE session_key = ?",
-		tx.now, tx.now, sessionKey)
+		tx.Now(), tx.Now(), sessionKey)
 }
 
 // HookTimes is what hooks have reported about a session: when the last one fired, and since when the session has
@@ -105,7 +105,7 @@ func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
 // EndSession records that a session ended. live reports whether its agent has another one that is running. A
 // session without an id doesn't count as another: the agent was known by it until its session's id was known.
 func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err error) {
-	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ? AND ended_at = 0", tx.now, sessionKey); err != nil {
+	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ? AND ended_at = 0", tx.Now(), sessionKey); err != nil {
 		return false, err
 	}
 	var n int
@@ -140,7 +140,7 @@ func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) e
 	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid, start_time, proof, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (agent_id, process_key) DO UPDATE SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at, gone_at = 0`,
-		p.Key(), a, sessionKey, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, e.Proof, tx.now)
+		p.Key(), a, sessionKey, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, e.Proof, tx.Now())
 }
 
 // DropProcess forgets a process of an agent that is known to have ended.

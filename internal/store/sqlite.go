@@ -68,7 +68,7 @@ func (s *sqliteDB) locked(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...any) error) error) (stick.Time, error) {
+func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Time, m meta) error) error {
 	how := "BEGIN"
 	if write {
 		how = "BEGIN IMMEDIATE"
@@ -77,14 +77,18 @@ func (s *sqliteDB) begin(_ context.Context, write bool, meta func(scan func(...a
 		}
 	}
 	if err := s.exec(how, nil); err != nil {
-		return 0, err
+		return err
 	}
 	now := stick.At(s.now())
-	if err := s.scan(metaQuery, nil, meta); err != nil {
-		s.rollback()
-		return 0, err
+	var m meta
+	err := s.scan(metaQuery, nil, m.read)
+	if err == nil {
+		err = began(now, m)
 	}
-	return now, nil
+	if err != nil {
+		s.rollback()
+	}
+	return err
 }
 
 func (s *sqliteDB) where() string { return filepath.Join(s.opt.Dir, FileName) }

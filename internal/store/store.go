@@ -160,7 +160,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	defer tx.rollback()
-	return db.dialect.fail(fn(tx))
+	return db.dialect.fail(tx.outcome(fn(tx)))
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
@@ -195,7 +195,7 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 	if err := tx.noticeBoot(); err != nil {
 		return nil, db.dialect.fail(err)
 	}
-	if err := fn(tx); err != nil {
+	if err := tx.outcome(fn(tx)); err != nil {
 		return nil, db.dialect.fail(err)
 	}
 	ringer, err := db.Bell.Prepare(tx.rings...)
@@ -206,7 +206,7 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 	if err := tx.commit(); err != nil {
 		return ringer, db.dialect.fail(err)
 	}
-	db.bootKnown, db.hostSeen = true, tx.now
+	db.bootKnown, db.hostSeen = true, tx.now // which the commit has brought
 	db.opt.Kill("after commit")
 	return ringer, nil
 }
@@ -216,8 +216,10 @@ type Tx struct {
 	db    *DB
 	write bool
 	done  bool
-	now   stick.Time
-	meta  meta
+	begun bool       // now and meta have come
+	late  error      // why they didn't
+	now   stick.Time // see Now
+	meta  meta       // see Generation
 	rings []string
 	event string                    // the id of an event that it has made, by which one finds out whether it was committed
 	sums  map[stick.RoomID]string   // the last sum of the rooms that were loaded
@@ -230,12 +232,12 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 		return nil, err
 	}
 	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{}}
-	if tx.now, err = db.dialect.begin(ctx, write, tx.meta.read); err != nil {
+	err = db.dialect.begin(ctx, write, func(now stick.Time, m meta) error {
+		tx.now, tx.meta, tx.begun = now, m, true
+		return tx.requireReader()
+	})
+	if err != nil {
 		return nil, db.dialect.fail(err)
-	}
-	if err := tx.requireReader(); err != nil {
-		tx.rollback()
-		return nil, err
 	}
 	return tx, nil
 }
@@ -256,7 +258,25 @@ func (tx *Tx) commit() error {
 }
 
 // Now is the time of the transaction, read when it had its lock: that of all writers, or that of the last room.
-func (tx *Tx) Now() stick.Time { return tx.now }
+func (tx *Tx) Now() stick.Time {
+	tx.start()
+	return tx.now
+}
+
+// start has a transaction begin that hasn't asked anything yet.
+func (tx *Tx) start() {
+	if !tx.begun && tx.late == nil {
+		tx.late = tx.arrive()
+	}
+}
+
+// outcome is how the caller's part of the transaction ended: what it did with a time that hadn't come counts for nothing.
+func (tx *Tx) outcome(err error) error {
+	if tx.late != nil {
+		return tx.late
+	}
+	return err
+}
 
 // LockRooms locks rooms for the rest of a transaction that writes. What reads or writes a room locks it anyway; a transaction on
 // several rooms locks them first, all at once, so that it never waits for another that waits for it.
@@ -297,10 +317,16 @@ func (tx *Tx) lockClass(c class) (again bool, err error) {
 func (tx *Tx) Writes() bool { return tx.write }
 
 // Generation is the current generation. A lease ends with the generation in which it was granted.
-func (tx *Tx) Generation() int64 { return tx.meta.generation }
+func (tx *Tx) Generation() int64 {
+	tx.start()
+	return tx.meta.generation
+}
 
 // GenerationCause says what began the current generation: "reboot" or "restore", empty for the first.
-func (tx *Tx) GenerationCause() string { return tx.meta.cause }
+func (tx *Tx) GenerationCause() string {
+	tx.start()
+	return tx.meta.cause
+}
 
 // Ring wakes the waiters of a room after the commit.
 func (tx *Tx) Ring(r stick.RoomID) {

@@ -176,14 +176,14 @@ func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview,
 
 // Heartbeat records that a task's worker has said that it works.
 func (tx *Tx) Heartbeat(room stick.RoomID, id string) error {
-	return tx.execIn(room, "UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.now, room, stick.TaskKey(id))
+	return tx.execIn(room, "UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.Now(), room, stick.TaskKey(id))
 }
 
 // RecordSeenHead records which commit of a task an agent has seen.
 func (tx *Tx) RecordSeenHead(room stick.RoomID, id string, a stick.AgentID, head string) error {
 	return tx.execIn(room, `INSERT INTO task_views (room_id, task_key, agent_id, head, seen_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key, agent_id) DO UPDATE SET head = excluded.head, seen_at = excluded.seen_at`,
-		room, stick.TaskKey(id), a, head, tx.now)
+		room, stick.TaskKey(id), a, head, tx.Now())
 }
 
 // SeenHead returns the commit of a task that an agent saw last, empty for none.
@@ -216,19 +216,19 @@ const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, da
 func (tx *Tx) PutIntent(i Intent) error {
 	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)
 		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid, renewed_at = excluded.renewed_at WHERE intents.ended_at = 0`,
-		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.now, i.In.Host, i.In.Path, tx.now)
+		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.Now(), i.In.Host, i.In.Path, tx.Now())
 }
 
 // RenewIntent records that the process of an intent still works. open is false if the intent has ended.
 func (tx *Tx) RenewIntent(id string) (open bool, err error) {
 	var found string
-	return tx.one("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.now, id}, &found)
+	return tx.one("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.Now(), id}, &found)
 }
 
 // EndIntent records how an intent ended. It fails when it had ended before. Commands on other hosts may wait for it.
 func (tx *Tx) EndIntent(id, outcome string) error {
 	var room stick.RoomID
-	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.now, 1), outcome, id}, &room)
+	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.Now(), 1), outcome, id}, &room)
 	switch {
 	case err != nil:
 		return err
