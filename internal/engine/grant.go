@@ -55,20 +55,28 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 		LeaseKeptBy: r.LeaseKeptBy(s, now), LeaseExpiresAt: r.LeaseExpiresAt(s, now), GuardianPID: r.Guardian(now),
 		NeedsGuardian: (r.Guardian(now) == 0 || t.GuardianOf != me.Caller.Process.Key()) && needsGuardian(r, me, probes),
 	}
+	if err := tx.LaterCountNotes(openNotes(r), &g.Notes); err != nil {
+		return g, err
+	}
+	var last *stick.Event
+	if t.HandoffSeq != 0 {
+		if err := tx.LaterEvent(r.ID, t.HandoffSeq, &last); err != nil {
+			return g, err
+		}
+	}
 	var err error
-	if g.Changes, err = notedWork(tx, probes, r, me); err != nil {
+	if g.Changes, err = notedWork(tx, probes, r, me); err == nil {
+		err = tx.Arrive()
+	}
+	if err != nil {
 		return g, err
 	}
 	if g.Changes != nil {
 		g.Changes.Paths = nil
 	}
-	if g.Notes, err = tx.CountNotes(openNotes(r)); err != nil {
-		return g, err
-	}
-	var last *stick.Event
 	if t.HandoffSeq != 0 {
-		if last, err = tx.Event(r.ID, t.HandoffSeq); err != nil || last == nil || last.Handoff == nil {
-			return g, err
+		if last == nil || last.Handoff == nil {
+			return g, nil
 		}
 		if t.HandoffDirect {
 			g.Handoff, g.FromAgentID = last.Handoff, &last.From

@@ -46,7 +46,7 @@ func (e *Engine) findRoot(ctx context.Context, place *workspace.Place) error {
 
 // pathOf returns the path of a room.
 func (e *Engine) pathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
-	err = e.core.Read(ctx, core.Where{RoomID: id}, core.Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = e.core.ReadRoom(ctx, core.Where{RoomID: id}, core.Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *core.Probes, r stick.Room) error {
 		path = r.Path
 		return nil
 	})

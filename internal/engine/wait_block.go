@@ -128,14 +128,14 @@ func (w *wait) replaces(l stick.Listener) bool {
 func (w *wait) check(ctx context.Context) error {
 	act := false
 	err := w.e.core.View(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
-		here, err := tx.HasListener(w.listener.ID)
-		if act = !here; err != nil || act {
+		here := false
+		if err := tx.LaterListener(w.listener.ID, &here); err != nil {
 			return err
 		}
 		// After most rings nothing has changed for most waiters, and a part of the room is enough to see that. Only who is shown
 		// a place among those that wait needs all of it.
 		r, err := tx.RoomPart(w.res.RoomID, w.me.Agent)
-		if err != nil {
+		if act = !here; err != nil || act {
 			return err
 		}
 		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
@@ -227,12 +227,8 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 				return err
 			}
 		}
-		here, err := tx.HasListener(w.listener.ID)
-		if err != nil {
-			return err
-		}
 		var a stick.Answer
-		if here {
+		if first != nil || slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID }) {
 			var events []stick.Event
 			r, events, a = o.Room.Ask(w.q, probes.Probed, tx.Now())
 			o.Apply(r, events)

@@ -72,24 +72,25 @@ func recorded(m stick.Member, me core.Identity) bool {
 // read adds the events for the caller that weren't delivered yet. In a transaction that writes, it moves the
 // cursor past the leading events that are old news.
 func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
-	after := w.from
+	after, q := w.from, store.EventQuery{Room: r.ID, For: w.me.Agent, Fresh: true, Limit: maxWaitEvents}
 	if after == 0 {
 		// No event is for an agent before it first joins, so it needs no cursor then. Events for a member
 		// that left wait until it comes back.
-		var err error
-		if after, _, err = tx.Cursor(r.ID, w.me.Agent, waitStream); err != nil {
+		q.Cursor = waitStream
+		if err := tx.LaterCursor(r.ID, w.me.Agent, waitStream, &after, new(bool)); err != nil {
 			return err
-		}
-		if w.listener.ID != "" {
-			w.from = after
 		}
 	}
 	read := after
-	var err error
-	for more := true; more && len(w.res.Events) == 0; {
+	for more := true; more && len(w.res.Events) == 0; q.Cursor = "" {
 		var events []stick.Event
-		if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: read, For: w.me.Agent, Fresh: true, Limit: maxWaitEvents}); err != nil {
+		var err error
+		q.After = read
+		if events, more, err = tx.Events(q); err != nil {
 			return err
+		}
+		if q.Cursor != "" {
+			read = after
 		}
 		for _, e := range events {
 			stale, err := w.isStale(tx, probes, e, r)
@@ -105,6 +106,9 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 			w.res.cursor = e.Seq
 		}
 		w.res.More = more
+	}
+	if w.listener.ID != "" {
+		w.from = after
 	}
 	if n := fitting(w.res.Events, maxAnswer); n < len(w.res.Events) {
 		w.res.Events, w.res.More = w.res.Events[:n], true

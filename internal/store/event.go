@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -114,8 +115,9 @@ func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 // EventQuery selects events of a room. Filters come before the limit.
 type EventQuery struct {
 	Room   stick.RoomID
-	After  int64 // only events after this one
-	Turn   int64 // only events of this turn, 0 for all
+	After  int64  // only events after this one
+	Cursor string // with For: only events after its cursor of this stream
+	Turn   int64  // only events of this turn, 0 for all
 	Types  []stick.EventType
 	From   stick.AgentID
 	Task   string
@@ -142,6 +144,9 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		}
 	}
 	filter(seq+" > ?", q.After)
+	if q.Cursor != "" {
+		filter(seq+" > COALESCE((SELECT c.event_seq FROM cursors c WHERE c.room_id = ? AND c.agent_id = ? AND c.stream = ?), 0)", q.Room, q.For, q.Cursor)
+	}
 	if q.Turn != 0 {
 		filter("e.turn_id = ?", q.Turn)
 	}
@@ -176,12 +181,18 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 }
 
 // Event returns one event of a room, or nil.
-func (tx *Tx) Event(room stick.RoomID, seq int64) (*stick.Event, error) {
-	events, _, err := tx.Events(EventQuery{Room: room, After: seq - 1, Limit: 1})
-	if err != nil || len(events) == 0 || events[0].Seq != seq {
-		return nil, err
-	}
-	return &events[0], nil
+func (tx *Tx) Event(room stick.RoomID, seq int64) (e *stick.Event, err error) {
+	err = cmp.Or(tx.LaterEvent(room, seq, &e), tx.arrive())
+	return e, err
+}
+
+// LaterEvent is [Tx.Event] for a caller that doesn't need the event before the next query.
+func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error {
+	return tx.laterOne("SELECT "+eventColumns+" FROM events e WHERE e.room_id = ? AND e.event_seq = ?", []any{room, seq}, func(scan func(...any) error) error {
+		e, err := scanEvent(scan)
+		*into = &e
+		return err
+	})
 }
 
 // LastSeq is the sequence number of the newest event of a room, 0 if it has none.
@@ -192,8 +203,16 @@ func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 
 // Cursor returns how far an agent has read a stream of a room. ok is false when it has never read it.
 func (tx *Tx) Cursor(room stick.RoomID, a stick.AgentID, stream string) (seq int64, ok bool, err error) {
-	ok, err = tx.one("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, &seq)
+	err = cmp.Or(tx.LaterCursor(room, a, stream, &seq, &ok), tx.arrive())
 	return seq, ok, err
+}
+
+// LaterCursor is [Tx.Cursor] for a caller that doesn't need it before the next query.
+func (tx *Tx) LaterCursor(room stick.RoomID, a stick.AgentID, stream string, seq *int64, ok *bool) error {
+	return tx.laterOne("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, func(scan func(...any) error) error {
+		*ok = true
+		return scan(seq)
+	})
 }
 
 // Advance moves a cursor forward; it never moves back.

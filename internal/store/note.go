@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strings"
 
 	"talkingstick/stick"
@@ -48,9 +49,14 @@ func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
 
 // CountNotes counts how many notes a query selects, whatever its limit.
 func (tx *Tx) CountNotes(q NoteQuery) (n int, err error) {
-	where, args := q.where()
-	_, err = tx.one("SELECT COUNT(*) FROM notes WHERE "+where, args, &n)
+	err = cmp.Or(tx.LaterCountNotes(q, &n), tx.arrive())
 	return n, err
+}
+
+// LaterCountNotes is [Tx.CountNotes] for a caller that doesn't need the count before the next query.
+func (tx *Tx) LaterCountNotes(q NoteQuery, n *int) error {
+	where, args := q.where()
+	return tx.laterOne("SELECT COUNT(*) FROM notes WHERE "+where, args, func(scan func(...any) error) error { return scan(n) })
 }
 
 func (q NoteQuery) where() (string, []any) {

@@ -72,7 +72,9 @@ func (p *proxy) serve(client net.Conn) {
 	p.open = append(p.open, client, server)
 	p.mu.Unlock()
 	silent := make(chan bool) // closed when the client gets no answers any more
+	over := make(chan bool)   // closed when the server has ended the connection
 	go func() {
+		defer close(over)
 		buf := make([]byte, 64<<10)
 		for {
 			n, err := server.Read(buf)
@@ -101,7 +103,8 @@ func (p *proxy) serve(client net.Conn) {
 					return
 				case "between":
 					server.Write(buf[:bytes.Index(buf[:n], []byte("SELECT pg_notify"))-len("P....\x00")])
-					client.Close()
+					server.(*net.UnixConn).CloseWrite()
+					<-over // a client that learns of it sooner would have the server cancel the commit
 					return
 				case "after":
 					close(silent)

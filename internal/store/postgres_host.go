@@ -198,6 +198,7 @@ func (tx *Tx) endBoot(host, boot string) error {
 	for _, r := range rooms {
 		tx.Ring(r)
 	}
+	clear(tx.evidence)
 	return errors.Join(
 		tx.exec("UPDATE host_boots SET ended_at = ? WHERE host_id = ? AND boot = ?", tx.Now(), host, boot),
 		tx.exec("UPDATE processes SET gone_at = ? WHERE boot = ? AND gone_at = 0", tx.Now(), boot),
@@ -246,6 +247,7 @@ func (tx *Tx) ReportGone(p stick.Process) error {
 	for _, r := range rooms {
 		tx.Ring(r)
 	}
+	clear(tx.evidence)
 	return errors.Join(
 		tx.exec("UPDATE processes SET gone_at = ? WHERE process_key = ? AND gone_at = 0", tx.Now(), p.Key()),
 		tx.exec("DELETE FROM listeners WHERE boot = ? AND pid_ns = ? AND pid = ? AND start_time = ?", p.Boot, p.PIDNS, p.PID, p.Start),

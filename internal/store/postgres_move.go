@@ -316,7 +316,7 @@ func (c *copying) place() error {
 			}
 		}
 	}
-	if err := c.add("UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0", c.dst.now, c.dst.db.opt.Boot); err != nil {
+	if err := c.add("UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0", c.dst.Now(), c.dst.db.opt.Boot); err != nil {
 		return err
 	}
 	last, err := c.src.db.dialect.drawn()

@@ -96,7 +96,7 @@ func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
 	var m meta
 	err = errors.Join(
 		err,
-		p.add(p.reading(&now, nil), "SELECT "+clock+from, lock...),
+		p.add(p.reading(&now), "SELECT "+clock+from, lock...),
 		p.add(func(rows [][][]byte) error {
 			if err := each(rows, m.read); err != nil {
 				return err
@@ -109,15 +109,10 @@ func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
 	return all, err
 }
 
-// reading returns what takes the time from a row of clock, and the id of the transaction where it is asked for.
-func (p *postgresDB) reading(now *stick.Time, xid *string) func(rows [][][]byte) error {
+// reading returns what takes the time from a row of clock, and more where more is asked for.
+func (p *postgresDB) reading(now *stick.Time, more ...any) func(rows [][][]byte) error {
 	return func(rows [][][]byte) error {
-		err := each(rows, func(scan func(...any) error) error {
-			if xid == nil {
-				return scan(now)
-			}
-			return scan(now, xid)
-		})
+		err := each(rows, func(scan func(...any) error) error { return scan(append([]any{now}, more...)...) })
 		if p.opt.Now != nil {
 			*now = stick.At(p.opt.Now())
 		}

@@ -90,7 +90,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, rooms := tx.RoomsOf("codex:b")
 		_, hooked := tx.HookTimes("key")
 		_, hook := tx.LastHook("codex")
-		_, listener := tx.HasListener("l")
+		listener := tx.LaterListener("l", new(bool))
 		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
 		_, last := tx.LastSeq(id)
 		_, event := tx.Event(id, sent.Seq)
@@ -116,7 +116,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		one := store.EventQuery{Room: id, Limit: 1}
 		full := store.EventQuery{
 			Room: id, Turn: 1, Types: []stick.EventType{stick.EventPass, stick.EventClaim},
-			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Limit: 1, Newest: true,
+			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Cursor: "wait", Limit: 1, Newest: true,
 		}
 		_, _, events := tx.Events(one)
 		_, _, fresh := tx.Events(full)

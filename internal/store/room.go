@@ -120,18 +120,14 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 		return r, err
 	}
 	found := false
-	err := tx.scan("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, func(scan func(...any) error) (err error) {
-		found = true
-		r, err = tx.scanRoom(scan)
-		return err
-	})
-	if err == nil && !found {
-		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
-	}
+	err := tx.later("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomRow(&r, &found))
 	if err != nil {
 		return r, err
 	}
-	r.Members, err = tx.members(id, " AND m.agent_id IN (?, ?, ?)", a, r.Turn.Owner, r.Turn.ReservedFor)
+	members, err := tx.members(id, " AND m.agent_id IN (?, (SELECT owner FROM rooms WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))", a, id, id)
+	if r.Members = members; err == nil && !found {
+		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
+	}
 	return r, err
 }
 
@@ -232,26 +228,27 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 
 // members loads members of a room in order, each with the evidence of its sessions; only, if it
 // isn't empty, is a further condition on members m, with its arguments.
-func (tx *Tx) members(id stick.RoomID, only string, agents ...any) (out []stick.Member, err error) {
-	if err := tx.laterMembers(id, &out, only, agents...); err != nil {
+func (tx *Tx) members(id stick.RoomID, only string, args ...any) (out []stick.Member, err error) {
+	if err := tx.laterMembers(id, &out, only, args...); err != nil {
 		return nil, err
 	}
 	return out, tx.arrive()
 }
 
 // laterMembers is [Tx.members] for a caller that doesn't need them before its next scan or one.
-func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, agents ...any) error {
+func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, args ...any) error {
 	err := tx.later(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
 		role, context, in_session, session_at, host_id, checkout,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
-		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, agents...), func(scan func(...any) error) error {
+		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, args...), func(scan func(...any) error) error {
 		var m stick.Member
 		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt,
 			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since, &m.Checkout.Host, &m.Checkout.Path,
 			&m.HooksSeen, &m.BusySince, &m.IdleAt)
 		*out = append(*out, m)
+		tx.evidence[m.Agent] = nil
 		return err
 	})
 	if err != nil {
@@ -259,7 +256,7 @@ func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, ag
 	}
 	return tx.later(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
-		append([]any{id}, agents...), func(scan func(...any) error) error {
+		append([]any{id}, args...), func(scan func(...any) error) error {
 			var a stick.AgentID
 			var e stick.Evidence
 			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone); err != nil {
@@ -267,6 +264,7 @@ func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, ag
 			}
 			if i := slices.IndexFunc(*out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {
 				(*out)[i].Processes = append((*out)[i].Processes, e)
+				tx.evidence[a] = (*out)[i].Processes
 			}
 			return nil
 		})

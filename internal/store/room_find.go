@@ -14,6 +14,12 @@ const minName = 6
 // RoomNamed is [Tx.Room] for an id as somebody typed it: in full, or at least six characters of its start. It fails
 // with [stick.CodeNoRoom], and where several ids begin like this with [stick.CodeUsage].
 func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
+	if err := tx.lockRoom(name); err != nil {
+		return stick.Room{}, err
+	}
+	if r, ok, err := tx.room(name); ok || err != nil {
+		return r, err
+	}
 	after := name
 	if len(name) >= minName {
 		after += "~" // it sorts after all characters of ids
@@ -22,7 +28,7 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	switch {
 	case err != nil:
 		return stick.Room{}, err
-	case len(ids) > 1 && ids[0] != name:
+	case len(ids) > 1:
 		return stick.Room{}, stick.Errorf(stick.CodeUsage, "several rooms have an id that begins with %q", stick.Clip(string(name), 60)).
 			With("field", "room_id").With("candidates", ids).Hintf("%s lists the rooms with their ids", stick.Cmd("tt list --all --json"))
 	case len(ids) > 0:

@@ -55,6 +55,9 @@ func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 
 // Processes lists the processes that are recorded as carrying an agent.
 func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
+	if out, known := tx.evidence[a]; known {
+		return slices.Clone(out), nil
+	}
 	var out []stick.Evidence
 	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
 		func(scan func(...any) error) error {
@@ -137,6 +140,7 @@ func (tx *Tx) LockRoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
 // agent's name was assumed.
 func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) error {
 	p := e.Process
+	delete(tx.evidence, a)
 	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid, start_time, proof, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (agent_id, process_key) DO UPDATE SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at, gone_at = 0`,
@@ -145,6 +149,7 @@ func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) e
 
 // DropProcess forgets a process of an agent that is known to have ended.
 func (tx *Tx) DropProcess(a stick.AgentID, p stick.Process) error {
+	delete(tx.evidence, a)
 	return tx.exec("DELETE FROM processes WHERE agent_id = ? AND process_key = ?", a, p.Key())
 }
 
@@ -166,10 +171,12 @@ func (tx *Tx) DropListener(id stick.ListenerID) error {
 	return tx.exec("DELETE FROM listeners WHERE listener_id = ?", id)
 }
 
-// HasListener reports whether a wait is still registered.
-func (tx *Tx) HasListener(id stick.ListenerID) (bool, error) {
-	var n int
-	return tx.one("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, &n)
+// LaterListener finds out whether a wait is still registered. Its caller doesn't need that before the next query.
+func (tx *Tx) LaterListener(id stick.ListenerID, here *bool) error {
+	return tx.laterOne("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, func(func(...any) error) error {
+		*here = true
+		return nil
+	})
 }
 
 func (tx *Tx) listeners(room stick.RoomID) ([]stick.Listener, error) {

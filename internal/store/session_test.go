@@ -38,9 +38,11 @@ func TestListeners(t *testing.T) {
 			t.Error("two listeners have one id")
 		}
 		has := func(l stick.ListenerID) (here bool) {
-			view(t, db, func(tx *store.Tx) (err error) {
-				here, err = tx.HasListener(l)
-				return err
+			view(t, db, func(tx *store.Tx) error {
+				if err := tx.LaterListener(l, &here); err != nil {
+					return err
+				}
+				return tx.Arrive()
 			})
 			return here
 		}

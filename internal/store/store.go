@@ -225,13 +225,15 @@ type Tx struct {
 	sums  map[stick.RoomID]string   // the last sum of the rooms that were loaded
 	paths map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
 	hosts map[string]string         // the names of other hosts that were asked for, by id
+
+	evidence map[stick.AgentID][]stick.Evidence // of the members that were loaded, unless it was changed since
 }
 
 func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{}}
+	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{}, evidence: map[stick.AgentID][]stick.Evidence{}}
 	err = db.dialect.begin(ctx, write, func(now stick.Time, m meta) error {
 		tx.now, tx.meta, tx.begun = now, m, true
 		return tx.requireReader()
@@ -294,7 +296,10 @@ func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 
 // LockNames locks the names of agents for the rest of a transaction that records a session or a process which is new. If it
 // returns true, other transactions may have recorded some since the caller looked, so it has to look again.
-func (tx *Tx) LockNames() (again bool, err error) { return tx.lockClass(namesClass) }
+func (tx *Tx) LockNames() (again bool, err error) {
+	clear(tx.evidence)
+	return tx.lockClass(namesClass)
+}
 
 // Concurrent reports whether the transaction writes, and others may do so at the same time.
 func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.rowLocks() }
@@ -358,6 +363,14 @@ func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) er
 func (tx *Tx) later(text string, args []any, row func(scan func(...any) error) error) error {
 	return tx.db.dialect.later(text, args, row)
 }
+
+// laterOne is later for at most one row.
+func (tx *Tx) laterOne(text string, args []any, row func(scan func(...any) error) error) error {
+	return tx.db.dialect.later(text, args, row)
+}
+
+// Arrive has come now what the methods ask for whose names begin with Later.
+func (tx *Tx) Arrive() error { return tx.arrive() }
 
 // arrive has the rows of [Tx.later] come now.
 func (tx *Tx) arrive() error { return tx.db.dialect.arrive() }

@@ -263,6 +263,17 @@ func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
 // Read runs an operation that writes nothing on a room that exists. fn may run several times. It fails with
 // [stick.CodeNoRoom].
 func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
+	return k.ReadRoom(ctx, w, by, func(tx *store.Tx, probes *Probes, r stick.Room) error {
+		me, err := Identify(tx, probes, by)
+		if err != nil {
+			return err
+		}
+		return fn(tx, probes, r, me)
+	})
+}
+
+// ReadRoom is [Kernel.Read] for what is the same whoever calls.
+func (k *Kernel) ReadRoom(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room) error) error {
 	p, err := k.PlaceToRead(w)
 	if err != nil {
 		return err
@@ -280,11 +291,7 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 			return err
 		}
 		r = r.AtGeneration(tx.Generation(), tx.Now())
-		me, err := Identify(tx, probes, by)
-		if err != nil {
-			return err
-		}
-		err = fn(tx, probes, r, me)
+		err = fn(tx, probes, r)
 		if missed := probes.Enough(r); missed != nil {
 			return missed // a refusal, too, may be another one once the verdicts are known
 		}
