@@ -116,12 +116,13 @@ func (p Program) Find(ctx context.Context, run Run, r Repo, q Query, head string
 
 // View returns a pull request by its number.
 func (p Program) View(ctx context.Context, run Run, r Repo, number int) (stick.PullRequest, error) {
-	all, err := p.ask(ctx, run, Command{Args: p.view(r, number)})
+	c := Command{Args: p.view(r, number)}
+	all, err := p.ask(ctx, run, c)
 	if err != nil {
 		return stick.PullRequest{}, err
 	}
 	if len(all) != 1 || all[0].Number != number {
-		return stick.PullRequest{}, p.errAnswer()
+		return stick.PullRequest{}, errAnswer(c)
 	}
 	return all[0].PullRequest, nil
 }
@@ -140,19 +141,24 @@ func (p Program) ask(ctx context.Context, run Run, c Command) ([]found, error) {
 	}
 	all, err := p.read(out)
 	if err != nil {
-		return nil, p.errAnswer()
+		return nil, errAnswer(c)
 	}
 	for _, f := range all {
 		if err := f.Check(); err != nil {
-			return nil, p.errAnswer()
+			return nil, errAnswer(c)
 		}
 	}
 	return all, nil
 }
 
-func (p Program) errAnswer() error {
-	return stick.Errorf(stick.CodeForgeFailed, "%s gave an answer that tt can't read", p.Name).With("program", p.Name).
-		Hintf("see what it says with %s; a newer version may help", stick.Cmd(p.Name+" --version"))
+// errAnswer says that a command printed what can't be read, and names the command.
+func errAnswer(c Command) error {
+	typed := stick.Cmd(c.Args[0])
+	for _, arg := range c.Args[1:] {
+		typed = append(typed, stick.Word{Blank: "argument", Text: arg})
+	}
+	return stick.Errorf(stick.CodeForgeFailed, "%s gave an answer that tt can't read", c.Args[0]).With("program", c.Args[0]).
+		Hintf("see what it says: %s; a newer version of %s may help", typed, c.Args[0])
 }
 
 // readOneOrMore reads a JSON list, or one object.

@@ -67,6 +67,7 @@ func (ts *Tasks) program(at forge.Repo) forge.Run {
 		out, said := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
 		cmd.Stdout, cmd.Stderr = out, said
 		ownGroup(cmd)
+		killGroup(cmd) // what a wrapper has started must not go on beside the next run
 		err := cmd.Run()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -90,11 +91,15 @@ func (ts *Tasks) program(at forge.Repo) forge.Run {
 	}
 }
 
+// unwanted are variables that make the program of a forge name another repository, or print colours or more than was asked for.
+var unwanted = []string{"GH_REPO", "GITLAB_REPO", "GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "FORCE_COLOR"}
+
 // forgeEnviron returns the environment of the program of a forge: without what names a repository, and with what keeps the program
 // from asking, and from painting.
 func forgeEnviron(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GH_REPO=") || strings.HasPrefix(v, "GH_FORCE_TTY=") || strings.HasPrefix(v, "GH_DEBUG=") || strings.HasPrefix(v, "GITLAB_REPO=")
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "GIT_") || slices.Contains(unwanted, name)
 	})
 	return append(env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_PROMPT=1", "GLAB_CHECK_UPDATE=false", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0")
 }

@@ -28,12 +28,18 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		}
 		return path
 	}
-	ts := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame")})})
+	ts := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
 	ts.programLimit = 200 * time.Millisecond
 	run := ts.program(forge.Repo{Host: "github.com", Path: "acme/app"})
-	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000 & wait\n")}})
+	late := filepath.Join(dir, "late") // made by a wrapper's child, if it goes on
+	began := time.Now()
+	_, err := run(t.Context(), forge.Command{Args: []string{script("(sleep 1; touch " + late + ") & wait\n")}})
 	if stick.CodeOf(err) != stick.CodeForgeFailed || !strings.Contains(err.Error(), "didn't answer within 200ms") {
 		t.Errorf("it hung: %v", err)
+	}
+	time.Sleep(time.Until(began.Add(1500 * time.Millisecond)))
+	if _, err := os.Stat(late); err == nil {
+		t.Error("what it had started went on")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -46,7 +52,7 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 	if err != nil || len(out) != maxProgramOutput {
 		t.Errorf("it printed much: %d bytes, %v", len(out), err)
 	}
-	out, err = run(t.Context(), forge.Command{Input: "body", Args: []string{script("cat; echo \" $GIT_DIR $GH_REPO $GH_TOKEN $GH_PROMPT_DISABLED\"\n")}})
+	out, err = run(t.Context(), forge.Command{Input: "body", Args: []string{script("cat; echo \" $GIT_DIR $GH_REPO $GH_TOKEN $CLICOLOR_FORCE$DEBUG$GH_PROMPT_DISABLED\"\n")}})
 	if err != nil || string(out) != "body   sesame 1\n" {
 		t.Errorf("its environment: %q, %v", out, err)
 	}
