@@ -235,10 +235,11 @@ var glab = Program{
 	view: func(r Repo, n int) []string {
 		return []string{"glab", "mr", "view", strconv.Itoa(n), "--repo", "https://" + r.Host + "/" + r.Path, "--output", "json"}
 	},
-	create: func(r Repo, o Offer) Command {
-		return Command{Args: []string{
-			"glab", "mr", "create", "--repo", "https://" + r.Host + "/" + r.Path, "--source-branch", o.Branch, "--target-branch", o.Base,
-			"--title", o.Title, "--description", o.Body, "--yes",
+	create: func(r Repo, o Offer) Command { // glab mr create looks for the remotes of a repository around it, and creates nothing without one
+		fields, _ := json.Marshal(map[string]string{"source_branch": o.Branch, "target_branch": o.Base, "title": o.Title, "description": o.Body}) // of strings, so it can't fail
+		return Command{Input: string(fields), Args: []string{
+			"glab", "api", "--hostname", r.Host, "--method", "POST", "projects/" + url.PathEscape(r.Path) + "/merge_requests",
+			"--header", "Content-Type: application/json", "--input", "-",
 		}}
 	},
 	read: func(b []byte) ([]found, error) {

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"talkingstick/stick"
@@ -68,4 +69,25 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCreate: the text goes to the program's standard input, and nothing depends on the directory that it runs in.
+func TestCreate(t *testing.T) {
+	o := Offer{Query{"feat/x", "main"}, `A "title"`, "text\n"}
+	for _, c := range []struct {
+		p     Program
+		args  string
+		input string
+	}{
+		{gh, "gh pr create --repo github.com/acme/app --head feat/x --base main --title A \"title\" --body-file -", "text\n"},
+		{
+			glab, "glab api --hostname github.com --method POST projects/acme%2Fapp/merge_requests --header Content-Type: application/json --input -",
+			`{"description":"text\n","source_branch":"feat/x","target_branch":"main","title":"A \"title\""}`,
+		},
+	} {
+		got := c.p.create(Repo{"github.com", "acme/app"}, o)
+		if strings.Join(got.Args, " ") != c.args || got.Input != c.input {
+			t.Errorf("%s: %q with %q", c.p.Name, got.Args, got.Input)
+		}
+	}
 }

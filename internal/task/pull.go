@@ -353,5 +353,5 @@ func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
 	return forge.Offer{Query: forge.Query{Branch: t.Branch, Base: t.Integration}, Title: title, Body: body}, nil
 }
 
-// maxPullText is how many bytes the text of a pull request may have. It is an argument of a program.
+// maxPullText is how many bytes the text of a pull request may have.
 const maxPullText = 32 << 10
