@@ -320,13 +320,10 @@ func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
 	if err != nil {
 		return forge.Offer{}, err
 	}
-	title, rest, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
-	if title = stick.Clip(stick.Line(title), 100); title == "" {
-		title = t.ID
-	}
+	title, rest := describe(t)
 	var b strings.Builder
 	if rest != "" {
-		fmt.Fprintf(&b, "%s\n\n", stick.Block(strings.TrimSpace(rest)))
+		fmt.Fprintf(&b, "%s\n\n", rest)
 	}
 	for i, c := range shown.Evidence {
 		if i == 0 {
@@ -352,6 +349,20 @@ func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
 	}
 	return forge.Offer{Query: forge.Query{Branch: t.Branch, Base: t.Integration}, Title: title, Body: body}, nil
 }
+
+// describe returns the title of a task's pull request, and the part of the description that the title doesn't hold whole.
+func describe(t stick.Task) (title, text string) {
+	whole := strings.TrimSpace(t.Description)
+	first, rest, _ := strings.Cut(whole, "\n")
+	first = stick.Line(first)
+	if title = stick.Clip(first, maxPullTitle); title != first {
+		rest = whole
+	}
+	return cmp.Or(title, t.ID), stick.Block(strings.TrimSpace(rest))
+}
+
+// maxPullTitle is how many characters of a description's first line are the title.
+const maxPullTitle = 100
 
 // maxPullText is how many bytes the text of a pull request may have.
 const maxPullText = 32 << 10

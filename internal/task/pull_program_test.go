@@ -76,3 +76,19 @@ func TestNoSecretsInReasons(t *testing.T) {
 		}
 	}
 }
+
+// TestATitleLosesNothing: what the title of a pull request doesn't hold stands in its text.
+func TestATitleLosesNothing(t *testing.T) {
+	long := strings.Repeat("word ", 30) + "end"
+	for _, c := range []struct{ said, title, text string }{
+		{"", "lexer", ""},
+		{"Write it", "Write it", ""},
+		{"Write it\n\nas C does\n", "Write it", "as C does"},
+		{long, long[:99] + "…", long},
+		{long + "\nas C does", long[:99] + "…", long + "\nas C does"},
+	} {
+		if title, text := describe(stick.Task{ID: "lexer", Description: c.said}); title != c.title || text != c.text {
+			t.Errorf("%q: %q and %q", c.said, title, text)
+		}
+	}
+}
