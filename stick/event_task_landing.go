@@ -38,6 +38,7 @@ type TaskRolledBackFacts struct {
 type TaskPullRequestFacts struct {
 	TaskStatus
 	PullRequest
+	Without string `json:"without,omitempty"` // the commit that the worker has offered, if the forge merged the pull request without it
 }
 
 // landingEvents are the events of tasks on their way into the integration branch.
@@ -84,6 +85,9 @@ var landingEvents = []EventInfo{
 			pr := fmt.Sprintf("pull request #%d of %s", f.Number, taskOf(e))
 			switch f.PullRequest.State {
 			case PullMerged:
+				if f.Without != "" {
+					return fmt.Sprintf("%s was merged at the forge without %s, which waits for review", pr, short(f.Without))
+				}
 				return pr + " was merged at the forge"
 			case PullClosed:
 				return pr + " was closed at the forge without being merged"

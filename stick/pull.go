@@ -65,9 +65,10 @@ func (t Task) CanPull() error {
 		Hintf("%s", t.NextStep())
 }
 
-// Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. That it was closed without
-// being merged is told to the task's worker, or to whoever created the task.
-func (t Task) Pulled(by AgentID, p PullRequest) (*Event, error) {
+// Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. without is the commit that the
+// worker has offered, if the forge merged the pull request without it. This, and that it was closed without being merged, is told
+// to the task's worker, or to whoever created the task.
+func (t Task) Pulled(by AgentID, p PullRequest, without string) (*Event, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -79,11 +80,11 @@ func (t Task) Pulled(by AgentID, p PullRequest) (*Event, error) {
 		return nil, err
 	}
 	to := AgentID("")
-	if p.State == PullClosed && t.PR.State != PullClosed {
+	if (p.State == PullClosed && t.PR.State != PullClosed || without != "") && t.State != TaskCompleted {
 		if to = t.Worker; to == by || to == "" {
 			to = t.SpawnedBy
 		}
 	}
-	e := taskEvent(t, s, by, to, TaskPullRequestFacts{PullRequest: p})
+	e := taskEvent(t, s, by, to, TaskPullRequestFacts{PullRequest: p, Without: without})
 	return &e, nil
 }

@@ -31,9 +31,10 @@ func TestPullRequestCheck(t *testing.T) {
 func TestPulled(t *testing.T) {
 	task := Task{ID: "x", State: TaskInReview, Attempt: 1, Worker: "w", SpawnedBy: "s", Head: strings.Repeat("a", 40)}
 	open := PullRequest{Number: 7, URL: "https://github.com/acme/app/pull/7", State: PullOpen, Head: task.Head}
+	without := ""
 	apply := func(by AgentID, p PullRequest) *Event {
 		t.Helper()
-		e, err := task.Pulled(by, p)
+		e, err := task.Pulled(by, p, without)
 		equal(t, "code", CodeOf(err), "")
 		if e != nil {
 			task, err = task.Apply(*e)
@@ -56,6 +57,13 @@ func TestPulled(t *testing.T) {
 	merged := open
 	merged.State, merged.Commit = PullMerged, strings.Repeat("b", 40)
 	equal(t, "merged", apply("s", merged).Say(), "pull request #7 of x was merged at the forge")
+
+	without, merged.Commit = task.Head, strings.Repeat("c", 40)
+	e = apply("s", merged)
+	equal(t, "merged without it", e.Say(), "pull request #7 of x was merged at the forge without aaaaaaaaaa, which waits for review")
+	equal(t, "told to its worker", e.Addressees()[0].Agent, AgentID("w"))
+	without, task.State = "", TaskCompleted
+	equal(t, "closed after tt has merged it: told to nobody", len(apply("s", closed).Addressees()), 0)
 
 	retried, err := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Retry("s", "base", Checkout{}, NoSlot)
 	equal(t, "code", CodeOf(err), "")

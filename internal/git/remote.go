@@ -19,6 +19,11 @@ func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, 
 	return at, err
 }
 
+// FetchCommit fetches a commit that a remote has, with its history, into no branch.
+func (c Client) FetchCommit(ctx context.Context, dir, remote, commit string) error {
+	return c.write(ctx, change{dir: dir}, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, commit)
+}
+
 // Push moves a branch of a remote to a commit, without force. moved is false if somebody was faster and
 // the remote's branch has other commits.
 func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (moved bool, err error) {

@@ -49,6 +49,7 @@ type doneRun struct {
 	target     target
 	remoteHead string // the commit of the branch at the remote that decides; empty if it isn't there
 	id         string // of the intent
+	theirs     bool   // the branch at the remote has commits of others
 }
 
 // WorkerDone rebases a task's branch onto its integration branch, and asks for a review.
@@ -344,7 +345,7 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 		return err
 	}
 	contained, err := f.git.Contained(ctx, f.root, f.remoteHead, own...)
-	if err != nil || contained {
+	if f.theirs = err == nil && !contained; !f.theirs {
 		return err
 	}
 	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).

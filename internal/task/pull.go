@@ -39,6 +39,7 @@ type pull struct {
 	at     forge.Repo
 	prog   forge.Program
 	id     string // of the intent
+	theirs bool   // the branch at the remote has commits of others, so tt doesn't push
 	res    WorkerPRResult
 }
 
@@ -70,11 +71,12 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 }
 
 func (q *pull) run(ctx context.Context) error {
+	completed := q.task.State == stick.TaskCompleted
 	if q.task.PR.Number == 0 {
 		if err := q.task.CanPull(); err != nil {
 			return err
 		}
-	} else if q.task.State == stick.TaskCompleted {
+	} else if completed && q.task.PR.State != stick.PullOpen {
 		return nil
 	}
 	if err := q.findForge(ctx); err != nil {
@@ -84,28 +86,77 @@ func (q *pull) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stale := ok && now.State == stick.PullOpen && q.task.Offered() && now.Head != q.task.Head
-	again := ok && now.State == stick.PullClosed && q.task.Offered() && now.Head != q.task.Head
-	if !ok || stale || again {
-		if err := q.open(ctx, !stale); err != nil {
-			return err
-		}
-		if now, ok, err = q.find(ctx); err != nil {
-			return err
-		}
-		if !ok || again && now.State != stick.PullOpen {
-			return q.errForge("%s opened a pull request for %s, and doesn't find it", q.prog.Name, q.task.ID).
-				Hintf("look at %s, and run the same command again", stick.Line(q.at.Host))
-		}
-		q.res.Opened = !stale
+	if completed { // by a merge of tt, which the forge has seen meanwhile
+		return q.record(ctx, now, "")
 	}
-	if err := q.record(ctx, now); err != nil {
+	got, err := q.prove(ctx, now)
+	if err != nil {
 		return err
 	}
-	if now.State == stick.PullMerged {
-		return q.land(ctx)
+	newer := ok && q.task.Offered() && now.Head != q.task.Head
+	over := newer && now.State == stick.PullClosed || got == lacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
+	if over { // a run that was killed may have opened another one
+		other, found, err := q.prog.Find(ctx, q.tasks.program(q.at), q.at, q.query(), q.task.Head)
+		if err != nil {
+			return err
+		}
+		if found && other.State == stick.PullOpen {
+			now, over, got, newer = other, false, unmerged, other.Head != q.task.Head
+		}
 	}
-	return nil
+	switch {
+	case !ok || over:
+		if now, err = q.openNew(ctx); err != nil {
+			return err
+		}
+		got = unmerged
+	case newer && now.State == stick.PullOpen:
+		if now, err = q.update(ctx, now); err != nil {
+			return err
+		}
+	}
+	without := ""
+	if got == lacking {
+		without = q.task.Head
+	}
+	if err := q.record(ctx, now, without); err != nil {
+		return err
+	}
+	return q.land(ctx, got)
+}
+
+// openNew opens a pull request, and asks the forge for it.
+func (q *pull) openNew(ctx context.Context) (now stick.PullRequest, err error) {
+	if err := q.open(ctx, true); err != nil {
+		return now, err
+	}
+	now, ok, err := q.find(ctx)
+	if err == nil && (!ok || now.State != stick.PullOpen) {
+		err = q.errForge("%s opened a pull request for %s, and doesn't find it", q.prog.Name, q.task.ID).
+			Hintf("look at %s, and run the same command again", stick.Line(q.at.Host))
+	}
+	q.res.Opened = err == nil
+	return now, err
+}
+
+// update pushes a newer commit to an open pull request, and asks the forge for it again. If that may not be done from here, the
+// result says so as a warning: what the forge says is worth recording all the same.
+func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullRequest, error) {
+	err := q.open(ctx, false)
+	if q.theirs || stick.CodeOf(err) == stick.CodeElsewhere {
+		e := stick.AsError(err)
+		q.res.Warning = e.Message + "; " + e.Hint.As(q.by.Flag()).String()
+		return now, nil
+	}
+	if err != nil {
+		return now, err
+	}
+	now, ok, err := q.find(ctx)
+	if err == nil && !ok {
+		err = q.errForge("%s doesn't find pull request #%d any more", q.prog.Name, q.task.PR.Number).
+			Hintf("look at %s, and run the same command again", stick.Line(q.at.Host))
+	}
+	return now, err
 }
 
 // find asks the forge for the task's pull request.
@@ -114,7 +165,12 @@ func (q *pull) find(ctx context.Context) (stick.PullRequest, bool, error) {
 		pr, err := q.prog.View(ctx, q.tasks.program(q.at), q.at, n)
 		return pr, err == nil, err
 	}
-	return q.prog.Find(ctx, q.tasks.program(q.at), q.at, forge.Query{Branch: q.task.Branch, Base: q.task.Integration}, q.task.Head)
+	return q.prog.Find(ctx, q.tasks.program(q.at), q.at, q.query(), q.task.Head)
+}
+
+// query says which pull requests may be the task's.
+func (q *pull) query() forge.Query {
+	return forge.Query{Branch: q.task.Branch, Base: q.task.Integration}
 }
 
 // findForge finds the forge that the integration branch is pushed to, and its program.
@@ -167,7 +223,8 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 		return err
 	}
 	f := &doneRun{repo: q.repo, task: q.task, path: q.worktree(q.task), head: q.task.Head, target: q.target}
-	if err := f.requireRemoteIsOurs(ctx); err != nil {
+	err = f.requireRemoteIsOurs(ctx)
+	if q.theirs = f.theirs; err != nil {
 		return err
 	}
 	offer, err := q.offer(ctx)
@@ -188,7 +245,9 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 	q.killPoint("pr: intended")
 	defer func() {
 		if err != nil {
-			_ = q.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(q.id, "failed") })
+			id := q.id
+			_ = q.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "failed") })
+			q.id, q.theirs = "", f.theirs
 		}
 	}()
 	if f.remoteHead != f.head {
@@ -205,14 +264,14 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 	return err
 }
 
-// record stores what the forge says of the pull request, and ends the intent.
-func (q *pull) record(ctx context.Context, now stick.PullRequest) error {
+// record stores what the forge says of the pull request, and ends the intent. without is as in [stick.Task.Pulled].
+func (q *pull) record(ctx context.Context, now stick.PullRequest, without string) error {
 	err := q.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, q.task.ID)
 		if err != nil {
 			return err
 		}
-		ev, err := task.Pulled(o.Me.Agent, now)
+		ev, err := task.Pulled(o.Me.Agent, now, without)
 		if err != nil {
 			return err
 		}
@@ -232,17 +291,29 @@ func (q *pull) record(ctx context.Context, now stick.PullRequest) error {
 	return nil
 }
 
+// proof is what git says of a pull request that the forge has merged.
+type proof int
+
+const (
+	unmerged  proof = iota // the forge doesn't say that it was merged
+	contained              // the integration branch at the remote has the task's commit, or one by which the forge merged it
+	absent                 // that branch has neither
+	lacking                // the forge merged it without the commit that the worker has offered
+)
+
 // land completes a task that was merged at the forge, once the integration branch at the remote has it.
-func (q *pull) land(ctx context.Context) error {
-	if err := q.fetch(ctx, &q.target); err != nil {
-		return err
-	}
-	merged, err := q.mergedAt(ctx)
-	if err != nil {
-		return err
-	}
-	if !merged {
+func (q *pull) land(ctx context.Context, got proof) (err error) {
+	switch got {
+	case absent:
 		q.res.Warning = fmt.Sprintf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
+	case lacking:
+		q.res.Warning = fmt.Sprintf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
+		if q.task.Offered() {
+			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt worker pr <task_id>", q.task.ID))
+			q.res.Warning += "; " + next.As(q.by.Flag()).String()
+		}
+	}
+	if got != contained {
 		return nil
 	}
 	l := &landing{repo: q.repo, task: q.task, target: q.target, pulled: q.task.PR.Commit}
@@ -255,25 +326,53 @@ func (q *pull) land(ctx context.Context) error {
 	return err
 }
 
-// mergedAt reports whether the integration branch at the remote has the task, or the commit by which the forge says that it merged
-// it.
-func (q *pull) mergedAt(ctx context.Context) (bool, error) {
-	for _, commit := range []string{q.task.Head, q.task.PR.Commit} {
-		if commit == "" {
-			continue
-		}
-		have, err := q.git.HasCommit(ctx, q.root, commit)
-		if err != nil {
-			return false, err
-		}
-		if !have {
-			continue
-		}
-		if contained, err := q.git.IsAncestor(ctx, q.root, commit, q.target.head()); err != nil || contained {
-			return contained, err
+// prove asks git whether a pull request that the forge has merged brought the task. That the forge merged something is no proof: it
+// may be an older commit than the one that the worker has offered.
+func (q *pull) prove(ctx context.Context, now stick.PullRequest) (proof, error) {
+	if now.State != stick.PullMerged {
+		return unmerged, nil
+	}
+	if err := q.fetch(ctx, &q.target); err != nil {
+		return absent, err
+	}
+	head := cmp.Or(q.task.Head, now.Head)
+	if has, err := q.has(ctx, head, q.target.head()); err != nil || has {
+		return contained, err
+	}
+	if has, err := q.has(ctx, now.Commit, q.target.head()); err != nil || !has {
+		return absent, err
+	}
+	if now.Head == head {
+		return contained, nil
+	}
+	for _, c := range []string{head, now.Head} { // of another checkout, or added at the forge
+		if have, err := q.git.HasCommit(ctx, q.root, c); c != "" && err == nil && !have {
+			_ = q.git.FetchCommit(ctx, q.root, q.target.remote, c) // without it there is no proof
 		}
 	}
-	return false, nil
+	if have, err := q.git.HasCommit(ctx, q.root, head); err != nil || !have {
+		return lacking, err
+	}
+	if has, err := q.has(ctx, head, now.Head); err != nil || has {
+		return contained, err
+	}
+	if same, err := q.sameChange(ctx, now.Commit, head, q.target.head()); err != nil || same {
+		return contained, err
+	}
+	return lacking, nil
+}
+
+// has reports whether a commit is in the history of another one. A commit that isn't in the repository isn't.
+func (q *pull) has(ctx context.Context, commit, tip string) (bool, error) {
+	for _, c := range []string{commit, tip} {
+		if c == "" {
+			return false, nil
+		}
+		if have, err := q.git.HasCommit(ctx, q.root, c); err != nil || !have {
+			return false, err
+		}
+	}
+	return q.git.IsAncestor(ctx, q.root, commit, tip)
 }
 
 // sameChange reports whether a commit that the target contains makes the change of a branch: the forge has squashed the branch
@@ -347,7 +446,7 @@ func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
 	if len(body) > maxPullText {
 		body = strings.ToValidUTF8(body[:maxPullText], "") + "…\n"
 	}
-	return forge.Offer{Query: forge.Query{Branch: t.Branch, Base: t.Integration}, Title: title, Body: body}, nil
+	return forge.Offer{Query: q.query(), Title: title, Body: body}, nil
 }
 
 // describe returns the title of a task's pull request, and the part of the description that the title doesn't hold whole.
