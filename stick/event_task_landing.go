@@ -25,6 +25,9 @@ type TaskCompletedFacts struct {
 	TaskStatus
 	Head   string `json:"head,omitempty"`   // the commit of the task that was merged
 	Result string `json:"result,omitempty"` // the commit that merged it; absent if the branch already contained it
+
+	Pull       int    `json:"pr_number,omitempty"` // the pull request by which the forge merged it
+	PullCommit string `json:"pr_commit,omitempty"` // the commit that the forge made then
 }
 
 // TaskRolledBackFacts are the facts of [EventTaskRolledBack].
@@ -63,6 +66,9 @@ var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskCompletedFacts]{
 		Type: EventTaskCompleted, Meaning: "the integration branch contains a task", For: forRecipient,
 		Say: func(e Event, f TaskCompletedFacts) string {
+			if f.Pull != 0 {
+				return fmt.Sprintf("pull request #%d of %s was merged at the forge, so it is completed%s", f.Pull, taskOf(e), at(f.PullCommit))
+			}
 			return fmt.Sprintf("%s merged %s%s", who(e.From), taskOf(e), at(f.Result))
 		},
 		Apply: func(t *Task, _ Event, f TaskCompletedFacts) {

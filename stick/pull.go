@@ -65,6 +65,17 @@ func (t Task) CanPull() error {
 		Hintf("%s", t.NextStep())
 }
 
+// HasMerge reports whether the forge has said by which commit it merged the pull request.
+func (p PullRequest) HasMerge() bool { return p.State == PullMerged && p.Commit != "" }
+
+// AfterClosed returns the hint what to do with a task whose pull request was closed without being merged.
+func (t Task) AfterClosed() Hint {
+	if !t.Offered() {
+		return t.NextStep()
+	}
+	return Hintf("to send it back: %s; to give it up: %s", Cmd("tt worker request-changes <task_id> …", t.ID), Cmd("tt worker cancel <task_id>", t.ID))
+}
+
 // Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. without is the commit that the
 // worker has offered, if the forge merged the pull request without it. This, and that it was closed without being merged, is told
 // to the task's worker, or to whoever created the task.

@@ -62,8 +62,19 @@ func TestPulled(t *testing.T) {
 	e = apply("s", merged)
 	equal(t, "merged without it", e.Say(), "pull request #7 of x was merged at the forge without aaaaaaaaaa, which waits for review")
 	equal(t, "told to its worker", e.Addressees()[0].Agent, AgentID("w"))
+	landed, err := task.Land("s", task.Head, "")
+	equal(t, "code", CodeOf(err), "")
+	equal(t, "completed by it", landed.Say(), "pull request #7 of x was merged at the forge, so it is completed, commit cccccccccc")
 	without, task.State = "", TaskCompleted
 	equal(t, "closed after tt has merged it: told to nobody", len(apply("s", closed).Addressees()), 0)
+
+	for state, want := range map[TaskState]string{
+		TaskInReview: "to send it back: tt worker request-changes x \"…\"; to give it up: tt worker cancel x",
+		TaskWorking:  "its worker commits, then: tt worker done --task x",
+		TaskFailed:   "to begin again: tt worker retry x",
+	} {
+		equal(t, "closed while "+string(state), Task{ID: "x", State: state}.AfterClosed().String(), want)
+	}
 
 	retried, err := Task{ID: "x", State: TaskFailed, Attempt: 1, PR: closed}.Retry("s", "base", Checkout{}, NoSlot)
 	equal(t, "code", CodeOf(err), "")

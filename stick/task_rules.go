@@ -249,7 +249,11 @@ func (t Task) Land(by AgentID, head, result string) (Event, error) {
 	if to == by {
 		to = t.SpawnedBy
 	}
-	return taskEvent(t, s, by, to, TaskCompletedFacts{Head: head, Result: result}), nil
+	f := TaskCompletedFacts{Head: head, Result: result}
+	if result == "" && t.PR.HasMerge() {
+		f.Pull, f.PullCommit = t.PR.Number, t.PR.Commit
+	}
+	return taskEvent(t, s, by, to, f), nil
 }
 
 // Fail records that the task's worker gave up. It fails with [CodeUsage], [CodeInvalidTransition],
@@ -320,7 +324,12 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 // already contained its work, the commit that brought it may have brought others' work as well.
 func (t Task) rollback() (TaskStep, error) {
 	s, err := t.step(ActRollback)
-	if err == nil && t.Result == "" {
+	switch {
+	case err != nil:
+	case t.Result == "" && t.PR.HasMerge():
+		err = t.facts(Errorf(CodeInvalidTransition, "%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
+			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>", short(t.PR.Commit)), Cmd("tt worker spawn <task>"))
+	case t.Result == "":
 		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
 			Hintf("find what brought it there (%s), and revert that in a new task: %s",
 				Cmd("git log <branch>", t.Integration), Cmd("tt worker spawn <task>"))

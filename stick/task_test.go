@@ -343,6 +343,7 @@ func TestRollbackNeedsAMerge(t *testing.T) {
 	}{
 		{Task{ID: "a", State: TaskCompleted, Result: "m"}, true},
 		{Task{ID: "a", State: TaskCompleted}, false},
+		{Task{ID: "a", State: TaskCompleted, PR: PullRequest{Number: 7, State: PullMerged, Commit: "c"}}, false},
 		{Task{ID: "a", State: TaskApproved, Result: "m"}, false},
 	} {
 		_, err := c.task.Rollback("claude:a", "r", "why")

@@ -291,7 +291,11 @@ func (p *page) task(t task.WorkerShowResult) {
 	row("merged as", abbrev(t.Result))
 	row("reverted by", abbrev(t.RevertedBy))
 	if t.State == stick.TaskCompleted && t.Result == "" {
-		row("merged as", "nothing new: "+t.Integration+" contained it already")
+		how := "nothing new: " + t.Integration + " contained it already"
+		if pr := t.PullRequest; pr.HasMerge() {
+			how = fmt.Sprintf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
+		}
+		row("merged as", how)
 	}
 	if t.Doing != "" {
 		row("doing", doing(t.TaskView)+"; it started "+p.ago(t.Runner.Since))

@@ -45,9 +45,8 @@ func (p *page) pull(res task.WorkerPRResult) {
 	if res.Warning != "" {
 		p.linef("note: %s", stick.Line(res.Warning))
 	}
-	if res.PullRequest.State == stick.PullClosed && res.State != stick.TaskCompleted {
-		p.linef("it wasn't merged, and %s stays %s; to send it back: %s; to give it up: %s", res.TaskID, res.State,
-			p.next(stick.Cmd("tt worker request-changes <task_id> …", res.TaskID)), p.next(stick.Cmd("tt worker cancel <task_id>", res.TaskID)))
+	if res.Next != "" {
+		p.linef("it wasn't merged, and %s stays %s; %s", res.TaskID, res.State, stick.Line(res.Next))
 	}
 }
 

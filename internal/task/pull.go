@@ -25,8 +25,9 @@ type WorkerPRResult struct {
 	TaskID string          `json:"task_id"`
 	State  stick.TaskState `json:"state"`
 	stick.PullRequest
-	Opened  bool   `json:"opened,omitempty"` // by this command
-	Pushed  string `json:"pushed,omitempty"` // the commit that this command pushed
+	Opened  bool   `json:"opened,omitempty"`      // by this command
+	Pushed  string `json:"pushed,omitempty"`      // the commit that this command pushed
+	Next    string `json:"next_action,omitempty"` // if it was closed without being merged
 	Warning string `json:"warning,omitempty"`
 	Remains        // after a merge at the forge
 }
@@ -67,6 +68,9 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 	}
 	err = q.run(ctx)
 	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
+	if q.task.PR.State == stick.PullClosed && q.task.State != stick.TaskCompleted {
+		q.res.Next = q.task.AfterClosed().As(p.Caller.Flag()).String()
+	}
 	return q.res, err
 }
 
