@@ -687,7 +687,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`.talking-stick/.gitignore`", "keeps these files out of git"},
 		[]string{"`.talking-stick/instructions.md`", "the project's own words for the briefing of sessions, at most 4096 bytes"},
 	)
-	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. `[gate]` and `[worker]` are\nread at the head of the integration branch, the other sections in the workspace.")
+	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. `[gate]`, `[worker]` and\n`[pr]` are read at the head of the integration branch, the other sections in the workspace.")
 	rows = nil
 	for _, k := range config.Keys() {
 		rows = append(rows, []string{code("[" + k.Section + "]"), code(k.Name), k.Kind, k.Meaning})

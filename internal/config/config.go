@@ -30,6 +30,7 @@ type Config struct {
 	Roles   Roles
 	Gate    Gate
 	Worker  Worker
+	PR      PR
 }
 
 // Session is the section [session].
@@ -99,6 +100,7 @@ var sections = []section{
 	}},
 	{"gate", gateKeys},
 	{"worker", workerKeys},
+	{"pr", prKeys},
 }
 
 // Read reads the file of a workspace. If there is none, it returns the default. It fails with

@@ -45,6 +45,9 @@ func (c Config) Commands() (all []stick.ProjectCommand) {
 	if c.Worker.Setup != "" {
 		all = append(all, c.Worker.SetupCommand())
 	}
+	if c.PR.Command != "" {
+		all = append(all, c.PR.ProjectCommand())
+	}
 	return all
 }
 
@@ -53,11 +56,24 @@ func (w Worker) SetupCommand() stick.ProjectCommand {
 	return stick.ProjectCommand{Key: "worker.setup", Command: w.Setup}
 }
 
+// PR is the section [pr]: how pull requests are opened.
+type PR struct {
+	Command string // a shell command that opens them and tells their state; empty for the program of the forge
+}
+
+// ProjectCommand is the command that opens pull requests and tells their state.
+func (p PR) ProjectCommand() stick.ProjectCommand {
+	return stick.ProjectCommand{Key: "pr.command", Command: p.Command}
+}
+
 // DefaultIntegration is the branch that tasks are merged into by default.
 const DefaultIntegration = "integration"
 
-// gateKeys and workerKeys are the keys of the two sections.
+// gateKeys, workerKeys and prKeys are the keys of the three sections.
 var (
+	prKeys = []key{
+		{"command", "a shell command", "a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [decision 110](../decisions/0110-a-project-opens-its-pull-requests.md) (default: none)", func(c *Config, v any) error { return assign(v, &c.PR.Command) }},
+	}
 	gateKeys = []key{
 		{"command", "a shell command", "a command that has to succeed on a commit before it is merged (default: none)", func(c *Config, v any) error { return assign(v, &c.Gate.Command) }},
 		{"timeout", "a duration such as 90s or 10m", "how long one run of the gate may take (default 10m)", func(c *Config, v any) error {

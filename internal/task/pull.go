@@ -35,12 +35,15 @@ type WorkerPRResult struct {
 // pull is one run of WorkerPR.
 type pull struct {
 	*repo
-	task   stick.Task
-	target target
-	at     forge.Repo
-	prog   forge.Program
-	id     string // of the intent
-	theirs bool   // the branch at the remote has commits of others, so tt doesn't push
+	task    stick.Task
+	target  target
+	at      forge.Repo
+	prog    forge.Program
+	id      string            // of the intent
+	command string            // the project's own, instead of prog
+	made    stick.PullRequest // what it has opened
+
+	theirs bool // the branch at the remote has commits of others, so tt doesn't push
 	res    WorkerPRResult
 }
 
@@ -99,7 +102,7 @@ func (q *pull) run(ctx context.Context) error {
 	}
 	newer := ok && q.task.Offered() && now.Head != q.task.Head
 	over := newer && now.State == stick.PullClosed || got == lacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
-	if over { // a run that was killed may have opened another one
+	if over && q.command == "" { // a run that was killed may have opened another one
 		other, found, err := q.prog.Find(ctx, q.tasks.program(q.at), q.at, q.query(), q.task.Head)
 		if err != nil {
 			return err
@@ -165,6 +168,9 @@ func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullReq
 
 // find asks the forge for the task's pull request.
 func (q *pull) find(ctx context.Context) (stick.PullRequest, bool, error) {
+	if q.command != "" {
+		return q.askCommand(ctx)
+	}
 	if n := q.task.PR.Number; n != 0 && q.id == "" {
 		pr, err := q.prog.View(ctx, q.tasks.program(q.at), q.at, n)
 		return pr, err == nil, err
@@ -177,13 +183,21 @@ func (q *pull) query() forge.Query {
 	return forge.Query{Branch: q.task.Branch, Base: q.task.Integration}
 }
 
-// findForge finds the forge that the integration branch is pushed to, and its program.
+// findForge finds the forge that the integration branch is pushed to, and its program; or the project's own command, which a
+// person has to have accepted.
 func (q *pull) findForge(ctx context.Context) (err error) {
 	if q.target, err = q.readTarget(ctx, q.task.Integration); err != nil {
 		return err
 	}
 	if q.target.remote == "" {
 		return q.errNoBase(ctx)
+	}
+	c, err := q.config(ctx, q.target.head())
+	if err != nil {
+		return err
+	}
+	if q.command = c.PR.Command; q.command != "" {
+		return q.requireAccepted(ctx, c.PR.ProjectCommand())
 	}
 	address, err := q.git.AddressOf(ctx, q.root, q.target.remote)
 	if err != nil {
@@ -261,7 +275,10 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 		q.res.Pushed = f.head
 	}
 	q.killPoint("pr: pushed")
-	if create {
+	switch {
+	case create && q.command != "":
+		err = q.openByCommand(ctx, offer)
+	case create:
 		err = q.prog.Create(ctx, q.tasks.program(q.at), q.at, offer)
 	}
 	q.killPoint("pr: made")

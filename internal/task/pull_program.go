@@ -58,37 +58,74 @@ func (q *pull) errForge(format string, args ...any) *stick.Error {
 // program returns what runs the program of a forge: without a shell, in no repository, so that it takes nothing from one.
 func (ts *Tasks) program(at forge.Repo) forge.Run {
 	return func(ctx context.Context, c forge.Command) ([]byte, error) {
-		limited, cancel := context.WithTimeout(ctx, ts.programLimit)
-		defer cancel()
 		name := c.Args[0]
-		cmd := exec.CommandContext(limited, name, c.Args[1:]...)
-		cmd.Dir, cmd.Env = ts.core.Config.Dir, forgeEnviron(ts.core.Config.Environ)
-		cmd.Stdin, cmd.WaitDelay = strings.NewReader(c.Input), time.Second
-		out, said := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
-		cmd.Stdout, cmd.Stderr = out, said
-		ownGroup(cmd)
-		killGroup(cmd) // what a wrapper has started must not go on beside the next run
-		err := cmd.Run()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err == nil || errors.Is(err, exec.ErrWaitDelay) {
-			return out.kept.Bytes(), nil
-		}
-		e := stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(said.kept.String(), ts.core.Config.Environ, err))
+		out, err := ts.ask(ctx, question{args: c.Args, dir: ts.core.Config.Dir, input: c.Input})
+		f, ok := errors.AsType[*failed](err)
 		switch {
-		case errors.Is(err, exec.ErrNotFound):
+		case !ok:
+			return out, err
+		case errors.Is(f.err, exec.ErrNotFound):
 			return nil, errForgeMissing(name, at.Host)
-		case limited.Err() != nil:
-			e = stick.Errorf(stick.CodeForgeFailed, "%s didn't answer within %s", name, ts.programLimit)
 		}
-		e.With("program", name).With("host", at.Host)
-		exit, _ := errors.AsType[*exec.ExitError](err)
-		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(said.kept.String(), "auth login") || strings.Contains(said.kept.String(), "401") {
+		e := f.as(name).With("program", name).With("host", at.Host)
+		exit, _ := errors.AsType[*exec.ExitError](f.err)
+		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(f.said, "auth login") || strings.Contains(f.said, "401") {
 			return nil, e.Hintf("log in: %s; then run the same command again", stick.Cmd(name+" auth login --hostname <host>", at.Host))
 		}
 		return nil, e.Hintf("check the network and %s, and run the same command again", stick.Cmd(name+" auth status --hostname <host>", at.Host))
 	}
+}
+
+// question is a program to run for what it prints.
+type question struct {
+	args  []string
+	dir   string
+	env   []string // added to the environment
+	input string   // for its standard input
+}
+
+// failed says how a program failed.
+type failed struct {
+	err   error
+	said  string        // on standard error
+	limit time.Duration // the time limit, if it was reached
+	env   []string      // of tt
+}
+
+func (f *failed) Error() string { return f.err.Error() }
+
+// as returns the error for a program of this name.
+func (f *failed) as(name string) *stick.Error {
+	if f.limit != 0 {
+		return stick.Errorf(stick.CodeForgeFailed, "%s didn't answer within %s", name, f.limit)
+	}
+	return stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(f.said, f.env, f.err))
+}
+
+// ask runs a program, in its own process group, and returns what it prints on standard output. When the time limit is reached or
+// ctx ends, the whole group is killed. It fails with a [*failed], and with the error of ctx.
+func (ts *Tasks) ask(ctx context.Context, q question) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, ts.programLimit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, q.args[0], q.args[1:]...)
+	cmd.Dir, cmd.Env = q.dir, append(forgeEnviron(ts.core.Config.Environ), q.env...)
+	cmd.Stdin, cmd.WaitDelay = strings.NewReader(q.input), time.Second
+	out, said := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
+	cmd.Stdout, cmd.Stderr = out, said
+	ownGroup(cmd)
+	killGroup(cmd) // what a wrapper has started must not go on beside the next run
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		return out.kept.Bytes(), nil
+	}
+	f := &failed{err: err, said: said.kept.String(), env: ts.core.Config.Environ}
+	if limited.Err() != nil {
+		f.limit = ts.programLimit
+	}
+	return nil, f
 }
 
 // unwanted are variables that make the program of a forge name another repository, or print colours or more than was asked for.
