@@ -23,7 +23,8 @@ func (c Change) name() string {
 	return c.Path
 }
 
-// Changes lists the files in which two commits differ. It finds renames.
+// Changes lists the files in which two commits differ. It finds renames. What became something of another type at the same path is listed
+// twice: as gone, and as new.
 func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, error) {
 	fields, err := c.list(ctx, dir, "diff-tree", "-r", "--name-status", "-z", "-M", "-l1000", from, to)
 	if err != nil {
@@ -44,6 +45,8 @@ func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, er
 			first = ""
 		case "D":
 			last = ""
+		case "T": // a link in the place of a file, for example: git shows that as one that is gone and another that is new
+			changes, first = append(changes, Change{From: first}), ""
 		}
 		changes, fields = append(changes, Change{first, last}), fields[1+names:]
 	}

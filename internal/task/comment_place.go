@@ -107,10 +107,15 @@ func (p *placing) follow(comments []ShownComment) {
 	}
 	hunks := map[pair]map[git.Change]stick.Hunks{}
 	for way, xs := range files {
-		hunks[way], _ = p.git.Hunks(p.ctx, p.dir, way.from, way.to, unique(xs))
+		if found, err := p.git.Hunks(p.ctx, p.dir, way.from, way.to, unique(xs)); err == nil {
+			hunks[way] = found
+		}
 	}
 	for i, c := range comments {
 		way, x := p.way(c.Comment), where[i]
+		if len(files[way]) > 0 && hunks[way] == nil {
+			continue // git can't tell what changed there
+		}
 		if lines, ok := hunks[way][x].Follow(c.Lines); ok && x.Path != "" {
 			comments[i].Now = &SourcePlace{x.Path, lines}
 		}

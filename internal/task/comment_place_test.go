@@ -56,6 +56,26 @@ func TestCommentsFollowTheirLines(t *testing.T) {
 	s.Check(where(bob) == "outdated outdated outdated a.go:22", "the file is removed, so the diff has the line before the change: %s", where(bob))
 }
 
+// TestALinkInTheFilesPlace: the lines of a file that a symbolic link has replaced are gone. The link's own line can be commented on, and so can
+// the lines before.
+func TestALinkInTheFilesPlace(t *testing.T) {
+	s, work, bob := commented(t)
+	says(bob, "a.go:20", "here").OK()
+	link := filepath.Join(work.Path, "a.go")
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", link); err != nil {
+		t.Skip(err)
+	}
+	s.GitIn(work.Path, "commit", "-q", "-a", "-m", "a link")
+	s.Check(where(bob) == "outdated", "replaced: %s", where(bob))
+	work.Done("").OK()
+	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
+	says(bob, "a.go:1", "why a link?").OK()
+	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", At: "a.go:20", Body: "before", Old: true}).OK()
+}
+
 // TestCommentsOfLostCommits: a commit that is gone, as after a collection of garbage, makes its comments outdated, and nothing fails.
 func TestCommentsOfLostCommits(t *testing.T) {
 	s, work, bob := commented(t)
