@@ -45,16 +45,22 @@ func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]
 	return files, nil
 }
 
+// wordRune reports whether a character is one of a word of a command.
+func wordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%~,", r)
+}
+
 // namedBy returns those of the files that a shell command names, if they are in a commit. It knows the words of the command, and no more: what another
 // file runs, or what is named from another directory, has to be protected.
 func (rp *repo) namedBy(ctx context.Context, command, commit string, files []string) ([]string, error) {
-	words := strings.FieldsFunc(command, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@%~,", r)
-	})
+	words := strings.FieldsFunc(command, func(r rune) bool { return !wordRune(r) })
 	for i := range words {
 		words[i] = path.Clean(words[i])
 	}
-	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !slices.Contains(words, f) })
+	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
+		odd := strings.IndexFunc(f, func(r rune) bool { return !wordRune(r) }) >= 0 // no word of the command is such a path, but the quoted text is
+		return !slices.Contains(words, f) && !(odd && strings.Contains(command, f))
+	})
 	if len(named) == 0 {
 		return nil, nil
 	}

@@ -20,6 +20,7 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 		{"the file that sets it", "", ".talking-stick.toml other", ".talking-stick.toml"},
 		{"a script that is called by its path", "command = 'sh ./gate.sh --fast'", "gate.sh other", "gate.sh"},
 		{"a script within quotes and after an assignment", `command = '''CI=1 RUN=ci/run.sh sh -c "ci/all.sh && exit"'''`, "ci/run.sh ci/all.sh other", "ci/all.sh ci/run.sh"},
+		{"a path with a blank, within quotes", `command = '''sh "ci/my run.sh"'''`, "ci/my_run.sh other", "ci/my run.sh"},
 		{"a directory that is named isn't a file", "command = 'make -C ci test'", "ci/run.sh", ""},
 		{"a word that names no file of the branch", "command = 'make test'", "test other", ""},
 		{"what is protected", "command = 'make'\nprotect = ['ci/**', 'Makefile']", "ci/run.sh ci/new.sh other Makefile", "Makefile ci/new.sh ci/run.sh"},
@@ -27,7 +28,7 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, ann, bob := cast(t, "")
-			for _, f := range []string{"gate.sh", "ci/run.sh", "ci/all.sh", "other", "Makefile"} {
+			for _, f := range []string{"gate.sh", "ci/run.sh", "ci/all.sh", "ci/my run.sh", "other", "Makefile"} {
 				s.Commit(f, "was\n")
 			}
 			s.Commit(".talking-stick.toml", "[gate]\n"+c.gate+"\n")
@@ -35,7 +36,7 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 			ann.Spawn("one").OK()
 			work := ann.WorksOn("one")
 			for f := range strings.FieldsSeq(c.changes) {
-				work.Commits(f, "# is\n[gate]\n") // also if it is the file that sets the gate
+				work.Commits(strings.ReplaceAll(f, "_", " "), "# is\n[gate]\n") // also if it is the file that sets the gate
 			}
 			work.Done("").OK()
 			files := func(all []string) string { return strings.Join(all, " ") }

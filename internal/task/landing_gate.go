@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -92,6 +94,19 @@ func lastLines(b []byte, n int) string {
 	return stick.Block(string(b[max(0, len(b)-n):]))
 }
 
+// borrowSlot returns a slot that no task has now. A task that begins while the gate runs may get it.
+func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
+	err = l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		used, err := tx.Slots(r.ID, tx.CheckoutOf(r))
+		slot = stick.FreeSlot(used)
+		if err == nil && !slices.Contains(used, l.task.Slot) {
+			slot = l.task.Slot
+		}
+		return err
+	})
+	return slot, err
+}
+
 // runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run has a
 // fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If that fails,
 // l.left says so, and the result of the gate still counts.
@@ -102,6 +117,12 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			l.left = []string{stick.AsError(derr).Message}
 		}
 	}()
+	slot := l.task.Slot
+	if l.revert != "" && slot != stick.NoSlot { // the task that is reverted has given its slot back
+		if slot, err = l.borrowSlot(ctx); err != nil {
+			return false, o, err
+		}
+	}
 	for range l.gate.Retries + 1 {
 		if err := l.removeTree(tree); err != nil {
 			return false, o, err
@@ -110,7 +131,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			return false, o, err
 		}
 		l.killPoint("gate: worktree")
-		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(l.task.Slot), l.showGate(commit)); err != nil {
+		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit)); err != nil {
 			return false, o, err
 		}
 		if o.exit == 0 {
