@@ -50,6 +50,14 @@ func (c Comment) For(a AgentID) bool { return !c.Draft() || c.Author == a }
 // At names the lines of a comment as its reader would: src/parse.go:12.
 func (c Comment) At() string { return c.Path + ":" + c.Lines.String() }
 
+// Arg is At as an argument of a command: one that begins with a dash would be a flag.
+func (c Comment) Arg() string {
+	if strings.HasPrefix(c.Path, "-") {
+		return "./" + c.At()
+	}
+	return c.At()
+}
+
 // From returns the commit whose lines the comment is about.
 func (c Comment) From() string {
 	if c.Old {
@@ -104,7 +112,7 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	case bad != "":
 		return c, false, badMessage("body", "the comment holds %s", bad)
 	case strings.TrimSpace(c.Body) == "":
-		return c, false, badMessage("body", "the comment is empty").Hintf("%s", Cmd("tt worker comment <task_id> <at> …", t.ID, c.At()))
+		return c, false, badMessage("body", "the comment is empty").Hintf("%s", Cmd("tt worker comment <task_id> <at> …", t.ID, c.Arg()))
 	case len(c.Body) > MaxBody:
 		return c, false, tooLarge("body", "the comment", len(c.Body), MaxBody)
 	}

@@ -59,3 +59,18 @@ func TestHintKeepsTheWordsOfItsCommands(t *testing.T) {
 	equal(t, "own words", h[1].Command[4], Word{Blank: Own})
 	equal(t, "second command", h[3].Command.String(), "tt wait")
 }
+
+// TestWordsOfCommands: whoever types a word of a command as it is printed types exactly what is meant.
+func TestWordsOfCommands(t *testing.T) {
+	for word, want := range map[string]string{
+		"a  b.txt":    "'a  b.txt'",
+		"it's":        `'it'\''s'`,
+		"tab\there's": `$'tab\011here\'s'`,
+		"a\\\n":       `$'a\\\012'`,
+		"\xff\u202e":  `$'\377\342\200\256'`,
+		"\ufffd":      "'\ufffd'",
+	} {
+		equal(t, word, Cmd("cat <path>", word).String(), "cat "+want)
+	}
+	equal(t, "a file that looks like a flag", Comment{Path: "--old", Lines: Lines{3, 3}}.Arg(), "./--old:3")
+}

@@ -150,7 +150,8 @@ func checkReason(field, s string) error {
 	return nil
 }
 
-// shellWord quotes s as one word of a command line.
+// shellWord quotes s as one word of a command line, and changes nothing of it. What can't be printed is written by its bytes, which bash and
+// zsh read.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r)
@@ -158,7 +159,25 @@ func shellWord(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
-	return "'" + strings.ReplaceAll(Line(s), "'", `'\''`) + "'"
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for i, r := range s {
+		_, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
+			b.WriteRune(r)
+		default:
+			for _, c := range []byte(s[i : i+n]) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		}
+	}
+	return "$'" + b.String() + "'"
 }
 
 // clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.

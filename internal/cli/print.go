@@ -81,6 +81,14 @@ func part(s string) string {
 // file is the name of a file or a branch, as [stick.Path] shows it.
 func file(s string) shown { return shown(stick.Path(s)) }
 
+// hint is a next step. Its commands stay as they are to be typed, each blank included: their words are quoted where that is needed.
+func hint(h stick.Hint) (out shown) {
+	for _, s := range h {
+		out += showf("%s", s.Text) + shown(stick.Path(s.Command.String()))
+	}
+	return out
+}
+
 // sourceLine is a line of a file that others wrote. Unlike [showf], it keeps its blanks.
 func sourceLine(line string) shown { return shown(stick.Patch(line)) }
 
@@ -180,7 +188,7 @@ func (a *app) printError(e *stick.Error) {
 	}
 	_ = a.sayf("tt: %s", e.Message) // there is nowhere else to say it
 	if len(e.Hint) > 0 {
-		_ = a.sayf("hint: %s", e.Hint.String())
+		_ = a.sayf("hint: %s", hint(e.Hint))
 	}
 }
 
@@ -220,7 +228,7 @@ func (p *page) linef(format string, args ...any) {
 }
 
 // next is a command that the reader may run next, as whom it has run this one.
-func (p *page) next(c stick.Command) shown { return showf("%s", c.As(p.as).String()) }
+func (p *page) next(c stick.Command) shown { return shown(stick.Path(c.As(p.as).String())) }
 
 // shown is what the page holds.
 func (p *page) shown() shown { return shown(p.b.String()) }

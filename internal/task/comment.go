@@ -260,15 +260,15 @@ func (d diffLines) read(ctx context.Context, x git.Change, c stick.Comment) ([]s
 
 // errNoFile makes the error for a file that the diff doesn't change. It names the file that was probably meant.
 func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, changes []git.Change) error {
-	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, stick.Path(c.Path)).With("task_id", task).With("path", c.Path)
+	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(stick.Path(c.Path))).With("task_id", task).With("path", clipPath(c.Path))
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 && changes[x].Path == "" {
-		return e.Hintf("it deletes the file; on its lines before: %s", stick.Cmd("tt worker comment <task_id> <at> --old …", task, c.At()))
+		return e.Hintf("it deletes the file; on its lines before: %s", stick.Cmd("tt worker comment <task_id> <at> --old …", task, c.Arg()))
 	} else if x >= 0 {
 		c.Path = changes[x].Path
-		return e.With("nearest", c.At()).Hintf("it renames the file; on its lines now: %s", stick.Cmd("tt worker comment <task_id> <at> …", task, c.At()))
+		return e.With("nearest", c.At()).Hintf("it renames the file; on its lines now: %s", stick.Cmd("tt worker comment <task_id> <at> …", task, c.Arg()))
 	}
 	if c.Old && slices.Contains(changes, git.Change{Path: c.Path}) {
-		return e.Hintf("it adds the file; on its lines now: %s", stick.Cmd("tt worker comment <task_id> <at> …", task, c.At()))
+		return e.Hintf("it adds the file; on its lines now: %s", stick.Cmd("tt worker comment <task_id> <at> …", task, c.Arg()))
 	}
 	var names []string
 	for _, x := range changes {
@@ -287,9 +287,20 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	return e.With("nearest", c.At()).Hintf("to comment on the nearest that it does: %s", commentCmd(task, c))
 }
 
+// clipPath cuts a path that is too long for any file, so that it can be said.
+func clipPath(s string) string {
+	if len(s) <= maxSaidPath {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxSaidPath], "") + "…"
+}
+
+// maxSaidPath is how many bytes of a path are repeated.
+const maxSaidPath = 300
+
 // errNoLines makes the error for lines that the diff doesn't show. near is the nearest that it does, 0 if there is none.
 func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
-	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, stick.Path(c.At())).With("task_id", task).With("path", c.Path)
+	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(stick.Path(c.At()))).With("task_id", task).With("path", c.Path)
 	if near == 0 {
 		return e.Hintf("it shows no lines of that file; say it about the whole: %s", stick.Cmd("tt worker request-changes <task_id> …", task))
 	}
@@ -300,7 +311,7 @@ func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 // commentCmd is the command that makes a comment.
 func commentCmd(task string, c stick.Comment) stick.Command {
 	if c.Old {
-		return stick.Cmd("tt worker comment <task_id> <at> --old …", task, c.At())
+		return stick.Cmd("tt worker comment <task_id> <at> --old …", task, c.Arg())
 	}
-	return stick.Cmd("tt worker comment <task_id> <at> …", task, c.At())
+	return stick.Cmd("tt worker comment <task_id> <at> …", task, c.Arg())
 }
