@@ -13,7 +13,7 @@ import (
 // Traces are what processes carry of whoever started them.
 type Traces struct {
 	Below    []stick.Process // they are below one of these
-	Session  stick.Process   // they are in the session that this process leads or, if it has ended, has led
+	Session  stick.Process   // they are in the session that this process leads or, if it has ended, has provably led
 	Variable string          // it is in their environment, as in NAME=value. Only Linux shows that
 
 	// Except means processes that aren't meant, and neither are those below them.
@@ -54,7 +54,6 @@ func (t *Table) Started(by Traces) []Info {
 			take(c)
 		}
 	}
-	here := stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}
 	for _, root := range by.Below {
 		if t.Verdict(root) == stick.Alive {
 			for _, c := range children[root.PID] {
@@ -62,9 +61,13 @@ func (t *Table) Started(by Traces) []Info {
 			}
 		}
 	}
+	marked := map[int]bool{}
 	for _, s := range all {
-		inSession := !by.Session.IsZero() && by.Session.Comparable(here) && s.session == by.Session.PID && s.pid != by.Session.PID && s.start >= by.Session.Start
-		if inSession || by.Variable != "" && t.hasVariable(s.pid, by.Variable) {
+		marked[s.pid] = by.Variable != "" && t.hasVariable(s.pid, by.Variable)
+	}
+	session := t.sessionOf(by.Session, all, marked)
+	for _, s := range all {
+		if marked[s.pid] || session != 0 && s.session == session && s.pid != session && s.start >= by.Session.Start {
 			take(s)
 		}
 	}
@@ -76,6 +79,28 @@ func (t *Table) Started(by Traces) []Info {
 	}
 	slices.SortFunc(out, func(a, b Info) int { return a.ID.PID - b.ID.PID })
 	return out
+}
+
+// sessionOf returns the number of the session that a process leads or has led, 0 if that isn't sure. A number is free for others
+// only when nobody is in its session any more. So the session is still that of leader if leader is there, or if one of those in it is marked.
+// Where no marks can be seen, nobody else must have the number.
+func (t *Table) sessionOf(leader stick.Process, all []status, marked map[int]bool) int {
+	if leader.IsZero() || !leader.Comparable(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) {
+		return 0
+	}
+	sure := t.native != nil
+	for _, s := range all {
+		switch {
+		case s.pid == leader.PID && s.start != leader.Start:
+			return 0
+		case s.pid == leader.PID, s.session == leader.PID && marked[s.pid]:
+			sure = true
+		}
+	}
+	if !sure {
+		return 0
+	}
+	return leader.PID
 }
 
 // Send sends a signal to a process, and to no other one that has its pid by now. A machine of data has nobody to send it to.

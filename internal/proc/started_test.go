@@ -53,6 +53,32 @@ func TestStarted(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		name   string
+		leader fake
+		env    string
+		want   []int
+	}{
+		{"another process has the number", fake{pid: 10, ppid: 1, start: 500}, "", nil},
+		{"another process has the number, and a mark is left", fake{pid: 10, ppid: 1, start: 500}, "TT_TASK=r/x/1\x00", []int{11}},
+		{"nobody has the number", fake{pid: 9, ppid: 1}, "", nil},
+		{"nobody has the number, and a mark is left", fake{pid: 9, ppid: 1}, "TT_TASK=r/x/1\x00", []int{11, 12, 13}},
+		{"its process is there", fake{pid: 10, ppid: 1, start: 100, state: 'Z'}, "", []int{11, 12, 13}},
+	} {
+		table := fakeTable(c.leader,
+			fake{pid: 11, ppid: 1, session: 10, start: 501},
+			fake{pid: 12, ppid: 1, session: 10, start: 502}, // it has another environment
+			fake{pid: 13, ppid: 12, start: 503},
+		)
+		table.FS.(fstest.MapFS)["11/environ"] = &fstest.MapFile{Data: []byte(c.env)}
+		var got []int
+		for _, p := range table.Started(Traces{Session: runner, Below: []stick.Process{runner}, Variable: "TT_TASK=r/x/1"}) {
+			got = append(got, p.ID.PID)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("in the session of one that has ended, %s: %v, want %v", c.name, got, c.want)
+		}
+	}
 	if err := table.Send(runner, nil); err == nil {
 		t.Error("a machine of data got a signal")
 	}

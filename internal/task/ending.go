@@ -29,7 +29,7 @@ func (e ending) end(grace time.Duration) []proc.Info {
 	if e.over() {
 		return nil
 	}
-	if e.command != nil {
+	if e.leads() {
 		askGroupToEnd(e.command)
 	}
 	for _, p := range e.find() {
@@ -49,11 +49,25 @@ func (e ending) end(grace time.Duration) []proc.Info {
 
 // kill kills all.
 func (e ending) kill() {
-	if e.command != nil {
-		_ = signalGroup(e.command, os.Kill) // it may be empty
+	if e.leads() {
+		_ = signalGroup(e.command, os.Kill) // it may have ended meanwhile
 	}
 	for _, p := range e.find() {
 		_ = e.procs.Send(p.ID, os.Kill) // it may have ended meanwhile
+	}
+}
+
+// leads reports whether the command runs. Once it has ended, the number of its process group may be somebody else's; of those that
+// were in it, find knows.
+func (e ending) leads() bool {
+	if e.command == nil {
+		return false
+	}
+	select {
+	case <-e.leader:
+		return false
+	default:
+		return true
 	}
 }
 
