@@ -30,8 +30,12 @@ func columns(f *os.File) int {
 }
 
 // ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
-// was committed stays committed, and the exit status says so, whether or not anybody reads the answer.
-func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
+// was committed stays committed, and the exit status says so, whether or not anybody reads the answer. The programs that this one
+// starts get the signal as usual: they would inherit that it is ignored, but not that it is caught.
+func ignoreBrokenPipe() { signal.Notify(brokenPipes, syscall.SIGPIPE) }
+
+// brokenPipes is full after the first signal, and nobody reads it.
+var brokenPipes = make(chan os.Signal, 1)
 
 // isClosedPipe reports whether writing failed because the reader has closed the pipe.
 func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
