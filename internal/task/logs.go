@@ -80,6 +80,7 @@ type logs struct {
 	away string // where the run is, if that is another checkout
 
 	from   output
+	until  int64  // where a reading that doesn't follow ends
 	at     int64  // of the next byte to read
 	before int64  // where it has begun
 	rest   []byte // the start of a line
@@ -146,18 +147,25 @@ func (l *logs) begin(ctx context.Context) error {
 		lines = *l.p.Lines
 	}
 	var err error
-	if lines > 0 {
+	if l.until, err = l.from.end(); err == nil && lines > 0 {
 		l.at, err = l.from.tail(lines, mostTail)
 	}
 	l.before = l.at
 	return err
 }
 
-// drain shows what is there.
+// drain shows what is there. Without Follow it stops where the output has ended when it began: a command may write faster than it reads.
 func (l *logs) drain() error {
 	buf := make([]byte, 64<<10)
 	for {
-		n, from, err := l.from.read(buf, l.at)
+		some := buf
+		if l.p.Follow == nil {
+			some = buf[:max(0, min(int64(len(buf)), l.until-l.at))]
+		}
+		if len(some) == 0 {
+			return nil
+		}
+		n, from, err := l.from.read(some, l.at)
 		if err != nil || n == 0 {
 			return err
 		}

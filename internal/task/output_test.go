@@ -2,11 +2,15 @@ package task
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
 )
 
 // TestALongOutputIsKeptInParts writes far more than is kept. The start and the end stay, every byte where it was, and little space is used.
@@ -143,4 +147,27 @@ func TestLinesOfAnOutput(t *testing.T) {
 	if len(shown) != 2 || len(shown[0]) != mostLine+1 || shown[1] != "xxxxxxxxxx\n" {
 		t.Errorf("%d pieces are shown", len(shown))
 	}
+}
+
+// TestAnOutputThatGrows: a reading that doesn't follow ends although the command writes as fast as it reads.
+func TestAnOutputThatGrows(t *testing.T) {
+	ts := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir()})})
+	run := stick.Run{Task: "x", Attempt: 1, Number: 1}
+	w := newOutput(ts.outputDir("r", run))
+	_, _ = w.Write([]byte("one\ntwo\n"))
+	pieces, all := 0, 0
+	l := logs{tasks: ts, room: "r", run: run, p: WorkerLogsParams{Lines: &all}}
+	text := ""
+	l.show = func(s string) error {
+		if pieces++; pieces > 10 {
+			return errors.New("it doesn't end")
+		}
+		text += s
+		_, _ = w.Write([]byte("more\n"))
+		return nil
+	}
+	if err := errors.Join(l.begin(t.Context()), l.drain(), l.flush()); err != nil || text != "one\ntwo\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	w.closePart()
 }
