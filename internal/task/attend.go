@@ -15,7 +15,6 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -23,7 +22,7 @@ import (
 type RunTaskParams struct {
 	Caller  core.Caller   `json:"-"`
 	RoomID  stick.RoomID  `json:"room_id"`
-	Root    string        `json:"root"` // a path in the workspace
+	Root    string        `json:"root"` // the main checkout: the worktree may go while the command runs
 	TaskID  string        `json:"task_id"`
 	Attempt int           `json:"attempt"`
 	Run     int           `json:"run"`
@@ -154,16 +153,12 @@ func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run
 
 // updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if change returns nil.
 func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error)) error {
-	place, err := ts.core.Place(core.Where{Path: p.Root})
-	if err != nil {
-		return err
-	}
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
-		r, task, runs, err := runsAt(tx, place, p.TaskID)
+		task, runs, err := p.runs(tx)
 		if err != nil {
 			return err
 		}
@@ -171,23 +166,23 @@ func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*s
 		if err != nil || run == nil {
 			return err
 		}
-		tx.Ring(r.ID)
-		return tx.PutRun(r.ID, *run)
+		tx.Ring(p.RoomID)
+		return tx.PutRun(p.RoomID, *run)
 	})
 }
 
-// runsAt reads a task that has runs, and these.
-func runsAt(tx *store.Tx, place *workspace.Place, id string) (r stick.Room, task stick.Task, runs []stick.Run, err error) {
-	if r, err = core.FindRoom(tx, core.Where{}, place); err != nil {
-		return r, task, runs, err
+// runs reads the task, which has runs, and these.
+func (p RunTaskParams) runs(tx *store.Tx) (task stick.Task, runs []stick.Run, err error) {
+	if _, err := tx.Room(p.RoomID); err != nil {
+		return task, nil, err
 	}
-	if task, err = taskOf(tx, r.ID, id); err != nil {
-		return r, task, runs, err
+	if task, err = taskOf(tx, p.RoomID, p.TaskID); err != nil {
+		return task, nil, err
 	}
-	if runs, err = tx.Runs(r.ID, id); err == nil && len(runs) == 0 {
+	if runs, err = tx.Runs(p.RoomID, p.TaskID); err == nil && len(runs) == 0 {
 		err = requireCurrentAttempt(task, 0)
 	}
-	return r, task, runs, err
+	return task, runs, err
 }
 
 // execute runs the command until it and what it has started have ended.
@@ -307,17 +302,13 @@ func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, begin func() (ne
 // runAgain begins the next run if the task has come back since run began, and as many commands as the project allows don't run already.
 // ever is false if that can't happen any more.
 func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
-	place, err := ts.core.Place(core.Where{Path: p.Root})
-	if err != nil {
-		return nil, false, err
-	}
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return nil, false, err
 	}
 	now, integration := false, ""
 	err = db.View(ctx, func(tx *store.Tx) error {
-		_, task, runs, err := runsAt(tx, place, p.TaskID)
+		task, runs, err := p.runs(tx)
 		if err == nil {
 			now, ever = run.RestartsOn(task, runs)
 			integration = task.Integration

@@ -129,7 +129,7 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 	next.Process = self
 	path := rp.worktree(task)
 	res.Run = rp.tasks.viewRun(next)
-	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: path, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self, Most: q.Most}
+	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: rp.root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self, Most: q.Most}
 	o.Tx.Ring(o.Room.ID)
 	return o.Tx.PutRun(o.Room.ID, next)
 }

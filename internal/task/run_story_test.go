@@ -16,3 +16,16 @@ func TestATaskWithoutACommand(t *testing.T) {
 	ann.WorkerStop(task.WorkerStopParams{TaskID: "one"}).Refused(stick.CodeNotFound)
 	ann.WorkerRun(task.WorkerRunParams{TaskID: "two", Command: "true"}).Refused(stick.CodeNotFound)
 }
+
+// TestACommandWithoutItsWorktree: the worktree goes while the command runs, because its task was merged. The end is recorded all the same.
+func TestACommandWithoutItsWorktree(t *testing.T) {
+	s, ann, _ := cast(t, "")
+	ann.Spawn("one").OK()
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: `tree=$PWD; cd /; rm -rf "$tree"; exit 3`}).OK().Start
+	if err := ann.RunTask(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	r := s.TaskIs("one", stick.TaskAssigned).Run
+	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
+	ann.Cancel("one").OK()
+}

@@ -232,7 +232,7 @@ func (s *stopping) recordLost(ctx context.Context) error {
 	kept := output{dir: s.tasks.outputDir(s.room, s.run)}
 	ended := s.run
 	ended.Exit = -1
-	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{Root: s.root, TaskID: s.task.ID}, ended, kept.lastBytes(maxOutput))
+	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{RoomID: s.room, TaskID: s.task.ID}, ended, kept.lastBytes(maxOutput))
 	if stick.CodeOf(err) == stick.CodeStaleAttempt { // another stop was faster
 		return s.reload(ctx)
 	}
