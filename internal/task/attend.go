@@ -127,12 +127,41 @@ func (ts *Tasks) attend(ctx context.Context, p RunTaskParams, run stick.Run) (st
 	run.Exit, run.Signal = ts.execute(ctx, p, run, out)
 	out.closePart()
 	ts.core.KillPoint("run: ended")
-	return ts.recordEnd(context.WithoutCancel(ctx), p, run, out.end.bytes())
+	ended := run
+	err := untilRecorded(func() (err error) {
+		ended, err = ts.recordEnd(context.WithoutCancel(ctx), p, run, out.end.bytes())
+		if err != nil {
+			ts.core.KillPoint("run: end not recorded")
+		}
+		return err
+	})
+	return ended, err
+}
+
+// recordTime is how long a process tries to record the end of its command. Nobody else knows how that has ended.
+const recordTime = time.Hour
+
+// untilRecorded calls record until it succeeds, the record isn't this process's any more, or [recordTime] has passed. The disk may be full for a while,
+// or the database's server away.
+func untilRecorded(record func() error) error {
+	began, pause := time.Now(), 100*time.Millisecond
+	for {
+		err := record()
+		if err == nil || err == store.ErrAbsent || time.Since(began) > recordTime {
+			return err
+		}
+		switch stick.CodeOf(err) {
+		case stick.CodeStaleAttempt, stick.CodeNotFound, stick.CodeNoRoom:
+			return err
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, time.Minute)
+	}
 }
 
 // recordEnd records how a run has ended. output is the end of its output.
 func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run, output []byte) (stick.Run, error) {
-	db, err := ts.core.Open(ctx, true)
+	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return ended, err
 	}

@@ -1,8 +1,12 @@
 package task_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -27,5 +31,30 @@ func TestACommandWithoutItsWorktree(t *testing.T) {
 	}
 	r := s.TaskIs("one", stick.TaskAssigned).Run
 	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
+	ann.Cancel("one").OK()
+}
+
+// TestAnEndThatCantBeRecorded: the output can't be written when the command ends. Its end is recorded as soon as that is possible again.
+func TestAnEndThatCantBeRecorded(t *testing.T) {
+	storetest.NeedsFile(t)
+	s, ann, _ := cast(t, "")
+	ann.Spawn("one").OK()
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "echo out; exit 3"}).OK().Start
+	blobs := filepath.Join(s.Dir("data"), "blobs")
+	if err := os.WriteFile(blobs, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ann.Meets("run: end not recorded", func() {
+		if err := os.Remove(blobs); err != nil {
+			t.Error(err)
+		}
+	}, func(a *scene.Actor) {
+		if err := a.RunTask(t.Context(), run); err != nil {
+			t.Error(err)
+		}
+	})
+	r := s.TaskIs("one", stick.TaskAssigned).Run
+	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
+	s.Check(ann.WorkerOutput(task.WorkerOutputParams{Sum: r.Output}).OK().Text == "out\n", "the output")
 	ann.Cancel("one").OK()
 }
