@@ -170,10 +170,13 @@ const TaskEnv = "TT_TASK"
 // RunnerName is the name of the process that attends to a worker's command. By that name, the processes below it are recognised as a worker's.
 const RunnerName = "tt-worker"
 
+// WorkerName is the name of a worker's command as a harness.
+const WorkerName = "worker"
+
 // workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
 // installed for it. A harness that it runs is nearer to its own commands, so those belong to the harness.
 var workerRow = Row{
-	Name: "worker", Title: "a worker's command", Programs: []string{RunnerName}, SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
+	Name: WorkerName, Title: "a worker's command", Programs: []string{RunnerName}, SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
 }
 
 // ByName returns the row of a harness.

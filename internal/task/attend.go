@@ -64,15 +64,15 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	}
 	next := &run
 	if run.Queued {
-		next, err = ts.awaitRun(ctx, p, func() (*stick.Run, bool, error) { return ts.leaveQueue(ctx, p, run) })
+		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.leaveQueue(ctx, p, run) })
 	}
-	for err == nil && next != nil {
+	for next != nil {
 		if run, err = ts.attend(ctx, p, *next); err != nil || run.Restarts == 0 {
 			return err
 		}
-		next, err = ts.awaitRun(ctx, p, func() (*stick.Run, bool, error) { return ts.runAgain(ctx, p, run) })
+		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.runAgain(ctx, p, run) })
 	}
-	return err
+	return nil
 }
 
 // beginRun records that the calling process starts the command now or, if the run is queued, as soon as it may.
@@ -116,7 +116,10 @@ func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run)
 		next = &last
 		return next, nil
 	})
-	return next, ever, err
+	if err != nil {
+		return nil, !isGone(err), err
+	}
+	return next, ever, nil
 }
 
 // attend runs the command of a run that has begun, and records its end.
@@ -147,11 +150,7 @@ func untilRecorded(record func() error) error {
 	began, pause := time.Now(), 100*time.Millisecond
 	for {
 		err := record()
-		if err == nil || err == store.ErrAbsent || time.Since(began) > recordTime {
-			return err
-		}
-		switch stick.CodeOf(err) {
-		case stick.CodeStaleAttempt, stick.CodeNotFound, stick.CodeNoRoom:
+		if err == nil || isGone(err) || time.Since(began) > recordTime {
 			return err
 		}
 		time.Sleep(pause)
@@ -293,34 +292,51 @@ func (ts *Tasks) otherRun(p proc.Info) bool {
 }
 
 // awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It returns nil if none is going
-// to.
-func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, begin func() (next *stick.Run, ever bool, err error)) (*stick.Run, error) {
-	db, err := ts.core.Open(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	watch, err := db.Watch(p.RoomID)
-	if err != nil {
-		return nil, err
-	}
-	defer watch.Close()
-	net := bell.NewNet(rand.Float64)
+// to. While begin fails, it goes on to wait: the cause may go. after is the run that has ended, whose output tells of that.
+func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, ever bool, err error)) *stick.Run {
+	var watch *store.Watch
+	defer func() {
+		if watch != nil {
+			watch.Close()
+		}
+	}()
+	var rung <-chan struct{}
+	net, said := bell.NewNet(rand.Float64), ""
 	for {
+		if db, err := ts.core.Open(ctx, false); err == nil && watch == nil {
+			if watch, err = db.Watch(p.RoomID); err == nil {
+				rung = watch.C
+			}
+		}
 		next, ever, err := begin()
-		if ctx.Err() != nil || err == nil && !ever {
-			return nil, nil
+		if ctx.Err() != nil || !ever {
+			return nil
 		}
-		if err != nil || next != nil {
-			return next, err
+		if err == nil && next != nil {
+			return next
 		}
-		watch.Sleeps()
+		if err != nil {
+			if why := stick.AsError(err).Message; why != said {
+				said = why
+				appendOutput(ts.outputDir(p.RoomID, after), "[tt: the command can't start again: "+why+"; tt goes on trying]\n")
+			}
+			ts.core.KillPoint("run: can't start")
+		}
+		if watch != nil && err != nil {
+			watch.Missed()
+		}
+		if watch != nil {
+			watch.Sleeps()
+		}
 		for more := net.Next(); more > 0; {
 			select {
-			case <-watch.C:
+			case <-rung:
 				net.Reset()
 				more = 0
 			case <-time.After(more):
-				more = watch.SleepOn(net)
+				if more = 0; watch != nil {
+					more = watch.SleepOn(net)
+				}
 			case <-ctx.Done():
 				more = 0
 			}
@@ -328,12 +344,21 @@ func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, begin func() (ne
 	}
 }
 
+// isGone reports whether an error says that a task, its room or the database is no more.
+func isGone(err error) bool {
+	switch stick.CodeOf(err) {
+	case stick.CodeStaleAttempt, stick.CodeNotFound, stick.CodeNoRoom:
+		return true
+	}
+	return err == store.ErrAbsent
+}
+
 // runAgain begins the next run if the task has come back since run began, and as many commands as the project allows don't run already.
 // ever is false if that can't happen any more.
 func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
-		return nil, false, err
+		return nil, !isGone(err), err
 	}
 	now, integration := false, ""
 	err = db.View(ctx, func(tx *store.Tx) error {
@@ -344,15 +369,21 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 		}
 		return err
 	})
-	if err != nil || !now {
-		return nil, ever, err
+	if err != nil {
+		return nil, !isGone(err), err
 	}
-	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, core.Caller{})
+	if !now {
+		return nil, ever, nil
+	}
+	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, p.worker(run))
 	if err != nil {
 		return nil, true, err
 	}
 	q := stick.RunStart{By: run.By}
 	if q.Most, err = rp.maxRunning(ctx, integration); err != nil {
+		return nil, true, err
+	}
+	if err := rp.worktreeAgain(ctx, p.TaskID); err != nil {
 		return nil, true, err
 	}
 	verdict := ts.core.Config.Procs.Verdict
@@ -377,5 +408,46 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 	if stick.CodeOf(err) == stick.CodeMaxRunning {
 		return nil, true, nil // the end of another one rings
 	}
-	return next, ever, err
+	if err != nil {
+		return nil, ever, err
+	}
+	return next, ever, nil
+}
+
+// worker is the caller that the command of a run would be.
+func (p RunTaskParams) worker(run stick.Run) core.Caller {
+	return core.Caller{
+		Harness: harness.WorkerName, SessionID: stick.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
+		Process: run.Process, Proof: stick.ProvesSession,
+	}
+}
+
+// worktreeAgain makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that was interrupted. It fails with
+// [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix the cause first.
+func (rp *repo) worktreeAgain(ctx context.Context, id string) error {
+	m, unlock, err := rp.missingWorktree(ctx, id)
+	defer unlock()
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		_, err = rp.restore(ctx, m)
+		return err
+	}
+	unlock()
+	may := false
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		task, err := taskOf(tx, r.ID, id)
+		if err == nil {
+			may, err = setUpMayGoOn(tx, r.ID, task)
+		}
+		return err
+	})
+	if err == nil && !may {
+		err = stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s has failed", id).With("task_id", id)
+	}
+	if err != nil {
+		return err
+	}
+	return rp.setUpToStart(ctx, id)
 }

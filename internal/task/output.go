@@ -108,6 +108,27 @@ func (w *outputWriter) next(at int64) error {
 	return err
 }
 
+// appendOutput adds a line to the output of a run that has ended, if that is still kept in its directory.
+func appendOutput(dir, line string) {
+	if _, err := os.Stat(dir); err != nil {
+		return
+	}
+	o := output{dir: dir}
+	end, err := o.end()
+	if err != nil {
+		return
+	}
+	if last := o.lastBytes(1); len(last) > 0 && last[0] != '\n' {
+		line = "\n" + line
+	}
+	f, err := plainfile.Open(filepath.Join(dir, fmt.Sprintf("%020d%s", end, partSuffix)), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteString(line) // it only explains
+	_ = f.Close()
+}
+
 func (w *outputWriter) closePart() {
 	if w.part != nil {
 		_ = w.part.Close() // it was written without an error

@@ -3,8 +3,11 @@ package task_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
@@ -56,5 +59,43 @@ func TestAnEndThatCantBeRecorded(t *testing.T) {
 	r := s.TaskIs("one", stick.TaskAssigned).Run
 	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
 	s.Check(ann.WorkerOutput(task.WorkerOutputParams{Sum: r.Output}).OK().Text == "out\n", "the output")
+	ann.Cancel("one").OK()
+}
+
+// TestARestartThatFailsAtFirst: the task comes back while the project's file is broken and the worktree is gone. The command starts as soon as that
+// is mended, in a worktree that is made again. Until then its output says what hinders it.
+func TestARestartThatFailsAtFirst(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	ann.Spawn("one").OK()
+	w := ann.WorksOn("one")
+	w.Commits("one.txt", "one\n")
+	w.Done("").OK()
+	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "printf no-end; cat one.txt >&2; exit 3", Restart: "on-return:1"}).OK().Start
+	s.Git("switch", "-q", "integration")
+	run.Begun = func() { // while the first run runs
+		s.Later(time.Second)
+		bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "more"}).OK()
+		s.Commit(".talking-stick.toml", "[worker\n")
+		if err := os.RemoveAll(w.Path); err != nil {
+			t.Error(err)
+		}
+	}
+	logs := func(run int) string {
+		return ann.WorkerLogs(task.WorkerLogsParams{TaskID: "one", Run: run}).OK().Text
+	}
+	ann.Meets("run: can't start", func() {
+		if text := logs(1); !strings.Contains(text, "[tt: the command can't start again: .talking-stick.toml ") || !strings.HasSuffix(text, "; tt goes on trying]\n") {
+			t.Errorf("the output of the first run: %q", text)
+		}
+		s.Commit(".talking-stick.toml", "")
+		bob.SendMessage(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "it's mended"}).OK() // it rings
+	}, func(a *scene.Actor) {
+		if err := a.RunTask(t.Context(), run); err != nil {
+			t.Error(err)
+		}
+	})
+	r := s.TaskIs("one", stick.TaskWorking).Run
+	s.Check(r.Run == 2 && r.Exit != nil && *r.Exit == 3 && logs(2) == "no-endone\n", "%+v, %q", r, logs(2))
 	ann.Cancel("one").OK()
 }
