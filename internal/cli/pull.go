@@ -23,7 +23,11 @@ func (a *app) workerPRCmd() *cobra.Command {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerPRResult, error) {
 			p.Caller = by
-			return e.WorkerPR(c.Context(), p)
+			res, err := e.WorkerPR(c.Context(), p)
+			if err == nil && res.State == stick.TaskCompleted {
+				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
+			}
+			return res, err
 		}, func(p *page, res task.WorkerPRResult) { p.pull(res) })
 	}
 	return c
@@ -43,6 +47,8 @@ func (p *page) pull(res task.WorkerPRResult) {
 		p.linef("%s is %s", res.TaskID, res.State)
 	}
 	p.remains("", res.Remains)
+	p.startedReady(res.Started)
+	p.readyNow(res.Ready)
 	if res.Warning != "" {
 		p.linef("note: %s", stick.Line(res.Warning))
 	}

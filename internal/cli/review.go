@@ -262,9 +262,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 		}
 		p.remains("  ", c.Remains)
 	}
-	if len(res.Ready) > 0 {
-		p.linef("ready to begin now: %s; an agent takes one: %s", paths(res.Ready), p.next(stick.Cmd("tt worker next")))
-	}
+	p.readyNow(res.Ready)
 	p.startedReady(res.Started)
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))

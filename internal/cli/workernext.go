@@ -196,6 +196,13 @@ func (a *app) startOne(ctx context.Context, e operations, by core.Caller, w core
 	return a.startRun(ctx, e, p)
 }
 
+// readyNow names the tasks that can begin because another one has landed.
+func (p *page) readyNow(tasks []string) {
+	if len(tasks) > 0 {
+		p.linef("ready to begin now: %s; an agent takes one: %s", paths(tasks), p.next(stick.Cmd("tt worker next")))
+	}
+}
+
 // startedReady shows the commands that tt has started by itself.
 func (p *page) startedReady(started []task.StartedTask) {
 	for _, s := range started {

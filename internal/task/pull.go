@@ -30,6 +30,9 @@ type WorkerPRResult struct {
 	Next    string `json:"next_action,omitempty"` // if it was closed without being merged
 	Warning string `json:"warning,omitempty"`
 	Remains        // after a merge at the forge
+
+	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for it, and can begin now
+	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // pull is one run of WorkerPR.
@@ -343,6 +346,7 @@ func (q *pull) land(ctx context.Context, got proof) (err error) {
 		return err
 	}
 	q.task.State = stick.TaskCompleted
+	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}}) // it has landed, whether or not they are known
 	q.res.Remains, err = l.cleanUp(ctx)
 	return err
 }
