@@ -38,15 +38,67 @@ func (d Draft) Check() error {
 			return badHandoff("draft", "the draft holds %s", bad)
 		}
 	}
-	b, err := json.Marshal(d.given())
-	if err != nil {
-		return badHandoff("draft", "the draft can't be written as JSON")
-	}
-	if len(b) > MaxHandoff {
-		return badHandoff("draft", "the draft has %d bytes; at most %d fit", len(b), MaxHandoff).
+	if d.Size() > MaxHandoff {
+		return badHandoff("draft", "the draft has %d bytes; at most %d fit", d.Size(), MaxHandoff).
 			Hintf("put the long part into a file of the workspace and point at it with an artifact")
 	}
 	return nil
+}
+
+// Size returns how many bytes the author gave, as JSON.
+func (d Draft) Size() int {
+	b, err := json.Marshal(d.given())
+	if err != nil { // a draft is texts, so that doesn't happen
+		return MaxHandoff + 1
+	}
+	return len(b)
+}
+
+// EarlierDraft is a draft of a turn before another one that was given no handoff either.
+type EarlierDraft struct {
+	Draft
+	Size int  `json:"size"`          // of the whole, in bytes
+	Cut  bool `json:"cut,omitempty"` // only the beginning of its text is here, because there are many
+}
+
+// How much of the drafts of earlier turns a grant brings: all of the newest that fit, and of the others the beginning.
+const (
+	maxEarlierDrafts = 20
+	maxDraftStart    = 1 << 10
+)
+
+// EarlierDrafts returns what a grant brings of drafts, the newest first. Together they are bounded, however many turns ended without
+// a handoff.
+func EarlierDrafts(drafts []Draft) (all []EarlierDraft) {
+	room := MaxHandoff
+	for _, d := range drafts[:min(len(drafts), maxEarlierDrafts)] {
+		e := EarlierDraft{Draft: d, Size: d.Size()}
+		if room -= e.Size; room < 0 {
+			e.Draft, e.Cut = d.start(), true
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// start returns the draft with the beginning of its texts as one text.
+func (d Draft) start() Draft {
+	var texts []string
+	if d.Handoff != nil {
+		for _, f := range HandoffFields {
+			for _, text := range f.Show(*d.Handoff) {
+				if text != "" {
+					texts = append(texts, f.Label+": "+text)
+				}
+			}
+		}
+	}
+	text := strings.Join(append(texts, d.Text), "\n")
+	if len(text) > maxDraftStart {
+		text = strings.ToValidUTF8(text[:maxDraftStart], "") + "…"
+	}
+	d.Handoff, d.Text = nil, text
+	return d
 }
 
 // given is the part of a draft that its author gave.

@@ -42,7 +42,10 @@ func (a *app) leaveCmd() *cobra.Command {
 			return res, h.explain(err, stick.Cmd("tt leave --status … --next-action …"))
 		}, func(p *page, res engine.LeaveRoomResult) {
 			p.linef("%s left the room%s", res.AgentID, already(res.Already))
-			if res.Abandoned {
+			switch {
+			case res.Abandoned && res.DraftKept:
+				p.linef("you gave up the turn without a handoff; the next holder gets your draft")
+			case res.Abandoned:
 				p.linef("you gave up the turn without a handoff; the next holder gets the previous one")
 			}
 			if res.ReservedFor != nil {

@@ -18,11 +18,13 @@ type SaveDraftParams struct {
 	Handoff *stick.Handoff `json:"handoff,omitempty"` // as much of it as is known
 }
 
-// SaveDraftResult is the draft that the turn has now.
+// SaveDraftResult says that the turn has the draft. It doesn't repeat the text, which the caller has just written.
 type SaveDraftResult struct {
-	RoomID stick.RoomID `json:"room_id"`
-	stick.Draft
-	Already bool `json:"already,omitempty"`
+	RoomID  stick.RoomID `json:"room_id"`
+	Turn    int64        `json:"turn_id"`
+	SavedAt stick.Time   `json:"saved_at"`
+	Size    int          `json:"size"` // in bytes
+	Already bool         `json:"already,omitempty"`
 }
 
 // SaveDraft keeps a draft of the caller's handoff with its turn, in place of an earlier one. The next holder gets it if the
@@ -58,7 +60,7 @@ func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftRes
 		if err != nil {
 			return err
 		}
-		res = SaveDraftResult{RoomID: o.Room.ID, Draft: saved, Already: len(events) == 0}
+		res = SaveDraftResult{RoomID: o.Room.ID, Turn: saved.Turn, SavedAt: saved.SavedAt, Size: saved.Size(), Already: len(events) == 0}
 		if res.Already {
 			return nil
 		}

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +56,23 @@ func TestADraftOutlivesItsHolder(t *testing.T) {
 	bob.Try().Granted(4).Handoff("done")
 	bob.Abandon("no time")
 	cyd.Try().Granted(5).Recovers("done", 1).That("no draft: it was gone at the release", func(r engine.WaitForTurnResult) bool { return r.Recovery.Draft == nil })
+}
+
+// TestManyDrafts: a grant brings the last draft whole, and however many there were before it, no more of them than a handoff and a little.
+func TestManyDrafts(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	long := strings.Repeat("0123456789", 6000)
+	for range 30 {
+		ann.Try().OK()
+		ann.SaveDraft(draft(long, "")).That("nothing repeated", func(r engine.SaveDraftResult) bool { return r.Size > len(long) })
+		ann.Abandon("no time").That("it stays", func(r engine.LeaveRoomResult) bool { return r.DraftKept })
+	}
+	ann.Try().That("the last one whole", brings(ann, long, 20)).That("the others bounded", func(r engine.WaitForTurnResult) bool {
+		v := r.Recovery.Drafts
+		b, err := json.Marshal(v)
+		return err == nil && len(b) < 100<<10 && !v[0].Cut && v[0].Text == long && v[1].Cut && v[1].Turn == 28 && v[1].Size == v[0].Size && strings.HasPrefix(v[1].Text, "0123")
+	})
 }
 
 // TestADraftIsFenced: only the holder saves a draft, and one that can't be a handoff's is refused.

@@ -42,8 +42,8 @@ type Recovery struct {
 	CreatedAt   stick.Time     `json:"created_at"`
 	Since       []string       `json:"since"` // later takeovers, abandoned turns and kicks, a line each
 
-	Draft  *stick.Draft  `json:"draft,omitempty"`          // what a holder since then saved of its handoff before its turn ended without one
-	Drafts []stick.Draft `json:"earlier_drafts,omitempty"` // those of turns before that one, the newest first
+	Draft  *stick.Draft         `json:"draft,omitempty"`          // what a holder since then saved of its handoff before its turn ended without one
+	Drafts []stick.EarlierDraft `json:"earlier_drafts,omitempty"` // those of turns before that one, the newest first; of many of them the newest 20
 }
 
 // grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events yet.
@@ -106,7 +106,7 @@ func recoveryOf(tx *store.Tx, r stick.Room, last *stick.Event, unsaved []stick.E
 		return nil, err
 	}
 	if len(drafts) > 0 {
-		v.Draft, v.Drafts = &drafts[0], drafts[1:]
+		v.Draft, v.Drafts = &drafts[0], stick.EarlierDrafts(drafts[1:])
 	}
 	since, _, err := tx.Events(store.EventQuery{
 		Room: r.ID, After: v.EventSeq, Limit: maxRecovery, Newest: true,

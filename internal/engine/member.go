@@ -34,8 +34,9 @@ type LeaveRoomResult struct {
 	AgentID     stick.AgentID   `json:"agent_id"`
 	RoomState   stick.RoomState `json:"room_state"`
 	ReservedFor *stick.AgentID  `json:"reserved_for"`
-	Abandoned   bool            `json:"abandoned,omitempty"` // the caller's turn ended without a handoff
-	Already     bool            `json:"already,omitempty"`   // it had left before
+	Abandoned   bool            `json:"abandoned,omitempty"`  // the caller's turn ended without a handoff
+	DraftKept   bool            `json:"draft_kept,omitempty"` // the next holder gets the draft that the caller saved in that turn
+	Already     bool            `json:"already,omitempty"`    // it had left before
 }
 
 // LeaveRoom ends the caller's membership. A holder must give a handoff, or say why it abandons the turn.
@@ -86,7 +87,11 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
 		if leave := o.LastEvent(stick.EventLeave); leave != nil {
-			res.Abandoned = leave.TurnEndedOf() != ""
+			if res.Abandoned = leave.TurnEndedOf() != ""; res.Abandoned {
+				d, err := o.draftOf(leave.Turn)
+				res.DraftKept = d != nil
+				return err
+			}
 		}
 		return nil
 	})
