@@ -23,19 +23,36 @@ type Repo struct {
 // scp matches the short form of an address, such as git@github.com:acme/app.git.
 var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
 
+// sshHosts are the names by which forges serve ssh on another port, and their own.
+var sshHosts = map[string]string{"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
+
 // ParseRemote returns the repository that the address of a git remote means. ok is false for one that no host serves, such as a
 // directory.
 func ParseRemote(address string) (r Repo, ok bool) {
-	if m := scp.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") && strings.Contains(m[1], ".") {
+	r, ok = ParseAlias(address)
+	return r, ok && strings.Contains(r.Host, ".")
+}
+
+// ParseAlias is [ParseRemote] for an address whose host may also be an alias of ssh's configuration, without a dot.
+func ParseAlias(address string) (r Repo, ok bool) {
+	if m := scp.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") && len(m[1]) > 1 { // C:/work is a directory
 		r = Repo{m[1], m[2]}
 	} else if u, err := url.Parse(address); err == nil && (u.Scheme == "https" || u.Scheme == "http" || u.Scheme == "ssh" || u.Scheme == "git") {
 		r = Repo{u.Hostname(), u.Path}
 	}
-	r.Host, r.Path = strings.ToLower(r.Host), strings.TrimSuffix(strings.Trim(r.Path, "/"), ".git")
+	return r.At(r.Host)
+}
+
+// At returns the repository at a host of that name. ok is false if there can be none.
+func (r Repo) At(host string) (_ Repo, ok bool) {
+	r.Host, r.Path = strings.ToLower(host), strings.TrimSuffix(strings.Trim(r.Path, "/"), ".git")
 	for _, part := range strings.Split(r.Path, "/") {
 		if part == "" || strings.HasPrefix(part, "-") || strings.HasPrefix(part, ".") && len(strings.Trim(part, ".")) == 0 {
 			return Repo{}, false
 		}
+	}
+	if name, ok := sshHosts[r.Host]; ok {
+		r.Host = name
 	}
 	return r, r.Host != "" && strings.Contains(r.Path, "/") && !strings.HasPrefix(r.Host, "-")
 }

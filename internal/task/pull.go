@@ -214,6 +214,11 @@ func (q *pull) findForge(ctx context.Context) (err error) {
 		at, ok = forge.ParseRemote(address)
 	}
 	if !ok {
+		if at, ok, err = q.resolveAlias(ctx, address); err != nil {
+			return err
+		}
+	}
+	if !ok {
 		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests", q.target.remote).With("remote", q.target.remote).
 			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt worker show <task_id>", q.task.ID))
 	}

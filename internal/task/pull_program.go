@@ -50,6 +50,28 @@ func errForgeMissing(program, host string) error {
 		Hintf("install %s, and log in: %s", program, stick.Cmd(program+" auth login --hostname <host>", host))
 }
 
+// resolveAlias returns the repository of an address whose host is an alias of ssh's configuration. ok is false for an address that
+// has none. It fails with [stick.CodeForgeFailed] if ssh knows no forge by that name.
+func (q *pull) resolveAlias(ctx context.Context, address string) (at forge.Repo, ok bool, err error) {
+	alias, ok := forge.ParseAlias(address)
+	if !ok {
+		return at, false, nil
+	}
+	out, err := q.tasks.ask(ctx, question{args: []string{"ssh", "-G", "--", alias.Host}, dir: q.tasks.core.Config.Dir})
+	if ctx.Err() != nil {
+		return at, false, ctx.Err()
+	}
+	for line := range strings.Lines(string(out)) {
+		if name, found := strings.CutPrefix(line, "hostname "); found && err == nil && strings.Contains(name, ".") {
+			if at, ok := alias.At(strings.TrimSpace(name)); ok {
+				return at, true, nil
+			}
+		}
+	}
+	return at, false, stick.Errorf(stick.CodeForgeFailed, "tt can't tell which forge %s is, the host of the remote %s", stick.Line(alias.Host), q.target.remote).With("host", alias.Host).With("remote", q.target.remote).
+		Hintf("set the remote's address with the forge's own name, such as %s", stick.Cmd("git remote set-url <remote> <address>", q.target.remote, "git@github.com:"+alias.Path+".git"))
+}
+
 // errForge makes an error about the forge's program.
 func (q *pull) errForge(format string, args ...any) *stick.Error {
 	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.prog.Name).With("host", q.at.Host)
