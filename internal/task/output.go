@@ -63,9 +63,25 @@ type outputWriter struct {
 	err  error // the first failure; nothing more is kept in the directory then
 }
 
-// newOutput makes the directory of a run's output. If it can't, the writer keeps only the end, in memory.
+// newOutput makes the directory of a run's output, and empties it: after a restore of the database, an earlier run may have had the same number.
+// If it can't, the writer keeps only the end, in memory.
 func newOutput(dir string) *outputWriter {
-	return &outputWriter{dir: dir, err: plainfile.MkdirAll(dir)}
+	err := plainfile.MkdirAll(dir)
+	if err == nil {
+		err = dropParts(dir) // somebody may be watching the directory, so that stays
+	}
+	return &outputWriter{dir: dir, err: err}
+}
+
+// dropParts removes the parts of an output.
+func dropParts(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), partSuffix) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // Write keeps b. It never fails: the command goes on although its output can't be kept.

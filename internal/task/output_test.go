@@ -171,3 +171,17 @@ func TestAnOutputThatGrows(t *testing.T) {
 	}
 	w.closePart()
 }
+
+// TestAnOutputOfTheSameNumber: a database that was restored gives the number of a run again. The output of the earlier one goes then.
+func TestAnOutputOfTheSameNumber(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	for _, text := range []string{strings.Repeat("old\n", firstPart), "new\n"} {
+		w := newOutput(dir)
+		_, _ = w.Write([]byte(text))
+		w.closePart()
+		o := output{dir: dir}
+		if end, err := o.end(); w.err != nil || err != nil || end != int64(len(text)) || string(o.lastBytes(4)) != text[:4] {
+			t.Errorf("%q of %d bytes, %v, %v", o.lastBytes(4), end, err, w.err)
+		}
+	}
+}
