@@ -1,12 +1,14 @@
 package task_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -248,4 +250,26 @@ func TestOneLandingAtATime(t *testing.T) {
 		landed(here, name)
 	}
 	ann.Merge("two").OK()
+}
+
+// TestTheOutputOnAnotherHost: what a command prints is seen on its own host while it runs, and everywhere when it has ended. To ask for it earlier
+// doesn't change that.
+func TestTheOutputOnAnotherHost(t *testing.T) {
+	_, there, ann, bob := hosts(t, "")
+	ann.Spawn("one").OK()
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "echo out"}).OK().Start
+	run.Begun = func() {
+		bob.WorkerLogs(task.WorkerLogsParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := bob.Tasks.WorkerLogs(ctx, task.WorkerLogsParams{
+			Caller: bob.By, Where: core.Where{Path: there.Work}, TaskID: "one", Follow: func(string) error { return nil },
+		})
+		there.Check(stick.CodeOf(err) == stick.CodeElsewhere, "to follow it: %v", err)
+	}
+	if err := ann.RunTask(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	bob.WorkerLogs(task.WorkerLogsParams{TaskID: "one"}).That("the output", func(r task.WorkerLogsResult) bool { return r.Text == "out\n" })
+	ann.Cancel("one").OK()
 }

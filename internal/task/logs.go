@@ -128,7 +128,7 @@ func (l *logs) errNoRun(runs int) error {
 // begin finds the output, and where to begin.
 func (l *logs) begin(ctx context.Context) error {
 	l.from = output{dir: l.tasks.outputDir(l.room, l.run)}
-	if _, err := os.Stat(l.from.dir); err != nil && l.run.Output != "" { // its directory was dropped, or is on another host
+	if l.run.Output != "" && !l.from.kept() { // its directory was dropped, or is on another host
 		db, err := l.tasks.core.Open(ctx, false)
 		if err != nil {
 			return err
@@ -138,9 +138,8 @@ func (l *logs) begin(ctx context.Context) error {
 			return err
 		}
 		l.from = output{whole: b, size: int64(len(b))}
-	} else if err != nil && l.away != "" {
-		return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.away).
-			With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt worker logs <task_id>", l.task.ID))
+	} else if err := l.requireHere(); err != nil {
+		return err
 	}
 	lines := defaultLines
 	if l.p.Lines != nil {
@@ -152,6 +151,15 @@ func (l *logs) begin(ctx context.Context) error {
 	}
 	l.before = l.at
 	return err
+}
+
+// requireHere refuses to show what another host has. It fails with [stick.CodeElsewhere].
+func (l *logs) requireHere() error {
+	if _, err := os.Stat(l.tasks.outputDir(l.room, l.run)); err == nil || l.away == "" {
+		return nil
+	}
+	return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.away).
+		With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt worker logs <task_id>", l.task.ID))
 }
 
 // drain shows what is there. Without Follow it stops where the output has ended when it began: a command may write faster than it reads.
@@ -252,6 +260,9 @@ func (l *logs) follow(ctx context.Context) error {
 	defer deaths.Close()
 	var written <-chan struct{}
 	if !ended() {
+		if err := l.requireHere(); err != nil {
+			return err
+		}
 		dir := l.tasks.outputDir(l.room, l.run)
 		if err := plainfile.MkdirAll(dir); err != nil {
 			return err

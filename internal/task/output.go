@@ -186,6 +186,12 @@ func (o *output) parts() ([]part, error) {
 	return parts, nil
 }
 
+// kept reports whether any of it is there.
+func (o *output) kept() bool {
+	parts, err := o.parts()
+	return err != nil || len(parts) > 0
+}
+
 // read reads what is there from byte at on, up to len(b) bytes. If those were dropped, it reads from the first one after them
 // that is kept. from is where it has read; n is 0 at the end.
 func (o *output) read(b []byte, at int64) (n int, from int64, err error) {

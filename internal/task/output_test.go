@@ -122,6 +122,18 @@ func TestOutputWithoutLines(t *testing.T) {
 	}
 }
 
+// TestAnEmptyDirectory: somebody who waited for the output on another host may have made it. The end of the output is in the database.
+func TestAnEmptyDirectory(t *testing.T) {
+	o := output{dir: t.TempDir()}
+	if o.kept() {
+		t.Error("an empty directory counts as output")
+	}
+	appendOutput(o.dir, "x")
+	if !o.kept() {
+		t.Error("a part doesn't count as output")
+	}
+}
+
 // TestLinesOfAnOutput: pieces that end anywhere become lines, and a very long line is cut.
 func TestLinesOfAnOutput(t *testing.T) {
 	var shown []string
