@@ -257,8 +257,12 @@ func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
 		return nil
 	}
 	last := runs[len(runs)-1]
-	if last.State(verdict(last.Process)).Live() {
+	state := last.State(verdict(last.Process))
+	if state.Live() {
 		return nil
+	}
+	if state == RunLost { // a part of it may run
+		return Hintf("to start its worker again: %s, then %s", Cmd("tt worker stop <task_id>", t.ID), Cmd("tt worker run <task_id>", t.ID))
 	}
 	if _, ever := last.RestartsOn(t, runs); ever && t.Returned() && verdict(last.Process) != Gone {
 		return Starts(t.ID)

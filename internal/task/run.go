@@ -308,7 +308,7 @@ func (v RunView) How() string {
 	case v.State == stick.RunRunning:
 		return "runs"
 	case v.State == stick.RunLost:
-		return "is gone: its process ended without a recorded exit status"
+		return "is lost: the process that attended to it has died, and what it started may still run"
 	}
 	how := "has ended"
 	if v.StoppedBy != "" {
