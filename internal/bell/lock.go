@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"talkingstick/internal/plainfile"
@@ -51,10 +53,97 @@ func Lock(ctx context.Context, path string) (*FileLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	if err := acquire(ctx, f, func() { f.Close() }); err != nil {
-		return nil, err
+	switch err := tryFlock(f, exclusive); {
+	case err == nil:
+		writePID(f)
+		return &FileLock{f}, nil
+	case !errors.Is(err, errBusy):
+		f.Close()
+		return nil, lockFailed(path, err)
 	}
-	return &FileLock{f}, nil
+	return await(ctx, path, f)
+}
+
+// want is a goroutine's wait for the lock on f in the kernel. Nothing can interrupt it.
+type want struct {
+	f   *os.File
+	got chan error // how the wait ended, for whoever waits
+}
+
+// abandoned are the waits, by path, whose callers have given up. Each has a thread and a descriptor. So whoever asks for that lock next
+// takes one over, and a process that asks again and again has one, not one for each time.
+var abandoned = struct {
+	sync.Mutex
+	by map[string][]*want
+}{by: map[string][]*want{}}
+
+// await waits for the lock on f, which somebody else has, until ctx ends.
+func await(ctx context.Context, path string, f *os.File) (*FileLock, error) {
+	w := takeOver(path, f)
+	if w == nil {
+		w = &want{f, make(chan error, 1)}
+		go w.wait(path)
+	}
+	var err error
+	select {
+	case err = <-w.got:
+	case <-ctx.Done():
+		abandoned.Lock()
+		select {
+		case err = <-w.got: // at the same moment
+		default:
+			abandoned.by[path] = append(abandoned.by[path], w)
+			abandoned.Unlock()
+			return nil, lockedError(path, ctx.Err())
+		}
+		abandoned.Unlock()
+	}
+	if err != nil {
+		w.f.Close()
+		return nil, lockFailed(path, err)
+	}
+	writePID(w.f)
+	return &FileLock{w.f}, nil
+}
+
+// takeOver returns an abandoned wait for the lock on f, which it closes then, or nil.
+func takeOver(path string, f *os.File) *want {
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	for i, w := range abandoned.by[path] {
+		if isSame(w.f, f) { // else the file was replaced
+			w.leave(path, i)
+			f.Close()
+			return w
+		}
+	}
+	return nil
+}
+
+func isSame(a, b *os.File) bool {
+	x, err := a.Stat()
+	y, err2 := b.Stat()
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// leave removes the wait from the abandoned ones.
+func (w *want) leave(path string, i int) {
+	if abandoned.by[path] = slices.Delete(abandoned.by[path], i, i+1); len(abandoned.by[path]) == 0 {
+		delete(abandoned.by, path)
+	}
+}
+
+// wait waits for the lock, and hands it to whoever waits for it then. If nobody does, the lock is released.
+func (w *want) wait(path string) {
+	err := waitFlock(w.f, exclusive)
+	abandoned.Lock()
+	defer abandoned.Unlock()
+	if i := slices.Index(abandoned.by[path], w); i >= 0 {
+		w.leave(path, i)
+		(&FileLock{w.f}).Unlock() // fails if the wait did
+		return
+	}
+	w.got <- err
 }
 
 // TryLock takes the lock at path if it is free, and reports whether it did.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -115,6 +116,46 @@ func TestLockEndedContext(t *testing.T) {
 	}
 	if err := NewMutex(lockPath(t)).Lock(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Mutex.Lock: got %v", err)
+	}
+}
+
+// TestOneWaitForALock: whoever gives up again and again leaves one goroutine that waits in the kernel, which the next one takes over.
+func TestOneWaitForALock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	held, _, err := TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	for range 50 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if _, err := Lock(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		cancel()
+	}
+	if now := runtime.NumGoroutine(); now > before+5 {
+		t.Errorf("%d goroutines became %d", before, now)
+	}
+	got := make(chan *FileLock)
+	for range 2 {
+		go func() {
+			l, err := Lock(t.Context(), path)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- l
+		}()
+	}
+	time.Sleep(20 * time.Millisecond)
+	held.Unlock()
+	for range 2 {
+		(<-got).Unlock()
+	}
+	if l, free, err := TryLock(path); err != nil || !free {
+		t.Errorf("the lock is free: %v, %v", free, err)
+	} else {
+		l.Unlock()
 	}
 }
 
