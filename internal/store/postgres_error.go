@@ -104,6 +104,7 @@ func (p *postgresDB) fail(err error) error {
 // explain says what a failure means. The code is empty for one that only a fault of ours can cause.
 func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) {
 	at, role := p.address.String(), p.address.config.User
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	const unavailable, tryAgain = stick.CodeDatabaseUnavailable, "nothing was changed; try again"
 	switch state := sqlState(err); {
 	case errors.Is(err, errNotText), state == "22021", state == "22P05":
@@ -130,6 +131,10 @@ func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) 
 			"have the owner of the schema " + p.address.schema + " grant them, or the owner of the database the right to make it"
 	case state == "25006":
 		return unavailable, at + " is read-only", "name the server that can be written, or have this one made writable"
+	case state == "53300":
+		return unavailable, at + " takes no more connections", "nothing was changed; wait until others have ended, or raise the server's max_connections or the role's limit"
+	case connecting && (state == "42704" || state == "22023"):
+		return stick.CodeUsage, at + " doesn't know a setting that the database's address has", "correct options in the address"
 	case state == "53100":
 		return unavailable, "the disk of " + at + " is full", "nothing was changed; free some space there"
 	case isTLS(err):

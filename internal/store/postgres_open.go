@@ -36,9 +36,9 @@ func parseAddress(address string) (*pgAddress, error) {
 	}
 	q := u.Query()
 	if !q.Has("sslmode") {
-		q.Set("sslmode", "verify-full") // a socket in the file system has no TLS, and ignores it
-	}
-	u.RawQuery = q.Encode()
+		const mode = "sslmode=verify-full" // a socket in the file system has no TLS, and ignores it
+		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+mode, "&")
+	} // the rest stays as it is: the driver takes a + for itself, which an encoded blank would become
 	config, err := pgconn.ParseConfig(u.String())
 	if err != nil {
 		if e, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && errors.Unwrap(e) != nil && q.Get("sslrootcert") != "" {

@@ -24,14 +24,14 @@ func TestPostgresRefuses(t *testing.T) {
 	address := storetest.PostgresURL(t)
 	for _, script := range []string{
 		"CREATE ROLE needs_word LOGIN SUPERUSER PASSWORD '" + password + "'", "CREATE ROLE needs_tls LOGIN SUPERUSER",
-		"CREATE ROLE no_rights LOGIN", "CREATE ROLE reads LOGIN SUPERUSER; ALTER ROLE reads SET default_transaction_read_only = on",
+		"CREATE ROLE no_rights LOGIN", "CREATE ROLE is_full LOGIN CONNECTION LIMIT 0", "CREATE ROLE reads LOGIN SUPERUSER; ALTER ROLE reads SET default_transaction_read_only = on",
 	} {
 		if err := storetest.Script(address, script); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() {
-		if err := storetest.Script(address, "DROP ROLE needs_word; DROP ROLE needs_tls; DROP ROLE no_rights; DROP ROLE reads"); err != nil {
+		if err := storetest.Script(address, "DROP ROLE needs_word; DROP ROLE needs_tls; DROP ROLE no_rights; DROP ROLE is_full; DROP ROLE reads"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -55,6 +55,8 @@ func TestPostgresRefuses(t *testing.T) {
 		{"a certificate of another name", tcp(secret, "127.0.0.1", "sslrootcert="+certificate), stick.CodeDatabaseUnavailable, "don't agree on TLS"},
 		{"no such certificate", tcp(secret, "localhost", "sslrootcert=/nowhere"), stick.CodeUsage, "can't be read"},
 		{"no server", noServer, stick.CodeDatabaseUnavailable, "doesn't answer"},
+		{"too many connections", as("is_full", address), stick.CodeDatabaseUnavailable, "takes no more connections: too many connections for role"},
+		{"a setting that isn't", tcp(secret, "127.0.0.1", "sslmode=disable&options=-c%20no_such%3D30s"), stick.CodeUsage, "doesn't know a setting that the database's address has"},
 		{"no such database", strings.Replace(address, "/postgres?", "/nowhere?", 1), stick.CodeDatabaseUnavailable, "database nowhere can't be opened"},
 		{"no right to make a schema", as("no_rights", address), stick.CodeDatabaseUnavailable, "doesn't give the role no_rights the rights"},
 		{"a server that is read-only", as("reads", address), stick.CodeDatabaseUnavailable, "is read-only"},
@@ -64,7 +66,7 @@ func TestPostgresRefuses(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			wait := 10 * time.Second
-			if c.address == noServer {
+			if c.address == noServer || strings.Contains(c.address, "is_full") {
 				wait = 50 * time.Millisecond // it would wait for a server that is just starting
 			}
 			_, err := store.Open(ctx, store.Options{Dir: dir, URL: c.address, ReadWait: wait}, true)
@@ -84,6 +86,7 @@ func TestPostgresRefuses(t *testing.T) {
 		for _, good := range []string{
 			tcp(secret, "127.0.0.1", "sslmode=disable&search_path=good"),
 			tcp(url.User("needs_tls"), "localhost", "search_path=good&sslrootcert="+certificate),
+			tcp(url.User("needs_tls"), "localhost", "search_path=good&options=-c%20statement_timeout%3D30s&sslrootcert="+certificate),
 		} {
 			db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: good}, true)
 			if err != nil {
