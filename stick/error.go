@@ -251,6 +251,29 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return JSON(m)
 }
 
+// ParseError reads the JSON of an error. Its hint is plain text then. ok is false if b isn't an error with a code of the table.
+func ParseError(b []byte) (e *Error, ok bool) {
+	var m map[string]any
+	if json.Unmarshal(b, &m) != nil {
+		return nil, false
+	}
+	code, _ := m["error"].(string)
+	message, _ := m["message"].(string)
+	if _, ok := codeIndex()[Code(code)]; !ok || message == "" {
+		return nil, false
+	}
+	e = &Error{Code: Code(code), Message: message}
+	if hint, _ := m["hint"].(string); hint != "" {
+		e.Hint = Hint(nil).say(hint)
+	}
+	for name, v := range m {
+		if name != "error" && name != "message" && name != "hint" {
+			e.With(name, v)
+		}
+	}
+	return e, true
+}
+
 // JSON writes v as JSON for people and models. Unlike [json.Marshal] it leaves <, > and & as they are: nothing here is HTML,
 // and "<task>" in a hint has to be readable.
 func JSON(v any) ([]byte, error) {

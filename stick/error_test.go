@@ -104,3 +104,21 @@ func TestErrorIsReadableAsJSON(t *testing.T) {
 	}
 	equal(t, "JSON", string(b), `{"error":"usage","hint":"tt worker show <task>","message":"a & b"}`)
 }
+
+// TestParseError reads back what another process has reported.
+func TestParseError(t *testing.T) {
+	e := Errorf(CodeStaleAttempt, "attempt 1 of x is over").With("task_id", "x").Hintf("to see how it ended: %s", Cmd("tt worker show <task_id>"))
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := ParseError(b)
+	if !ok || got.Code != e.Code || got.Message != e.Message || got.Hint.String() != e.Hint.String() || got.Fields["task_id"] != "x" || len(got.Fields) != 1 {
+		t.Errorf("%s became %+v", b, got)
+	}
+	for _, text := range []string{"", "begun", "panic: x", `{"error":"nonsense","message":"x"}`, `{"error":"usage"}`, `{"error":1,"message":"x"}`, "[]"} {
+		if e, ok := ParseError([]byte(text)); ok {
+			t.Errorf("%q became %v", text, e)
+		}
+	}
+}

@@ -71,8 +71,9 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 		return res, err
 	}
 	if res.Run.PID, err = a.detachRun(ctx, order); err != nil {
-		return res, stick.Errorf(stick.CodeGitFailed, "tt couldn't start the command: %w", err).With("task_id", res.TaskID).
-			Hintf("fix that, and run the same command again")
+		if dropped, derr := e.DropRun(ctx, *res.Start); derr != nil || dropped || ctx.Err() == nil {
+			return res, err
+		} // else it has begun although nobody heard so
 	}
 	if !res.Run.Queued {
 		res.Run.State = stick.RunRunning
@@ -80,29 +81,36 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 	return res, nil
 }
 
-// detachRun starts the process that runs a command, and waits until the command has started or failed to.
+// detachRun starts the process that runs a command, and waits until the command has started or failed to. It returns what that process refuses.
 func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) {
+	failed := func(err error) error {
+		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the command: %w", err).Hintf("run the same command again")
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return 0, err
+		return 0, failed(err)
 	}
 	defer r.Close()
 	pid, err = detach(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
 	w.Close()
 	if err != nil {
-		return 0, err
+		return 0, failed(err)
 	}
 	defer context.AfterFunc(ctx, func() { r.Close() })()
 	said, err := bufio.NewReader(r).ReadString('\n')
-	switch said = strings.TrimSpace(said); {
+	said = strings.TrimSpace(said)
+	refused, reported := stick.ParseError([]byte(said))
+	switch {
 	case said == begun:
 		return pid, nil
+	case reported:
+		return pid, refused
 	case ctx.Err() != nil:
-		return 0, ctx.Err()
+		return pid, ctx.Err()
 	case said != "":
-		return 0, errors.New(stick.Line(said))
+		return pid, failed(errors.New(stick.Clip(said, 400)))
 	}
-	return 0, fmt.Errorf("process %d ended before it began: %w", pid, err)
+	return pid, failed(fmt.Errorf("process %d ended before the command began: %w", pid, err))
 }
 
 func (a *app) workerRunCmd() *cobra.Command {
@@ -192,6 +200,7 @@ func (a *app) workerRunnerCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "runner", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
+			a.json = true // for the process that has started this one
 			var p task.RunTaskParams
 			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.TaskID == "" {
 				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt worker run")

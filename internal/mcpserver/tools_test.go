@@ -122,6 +122,7 @@ var exempt = map[string]string{
 	"WorkerDiff":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerExport":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerRun":            "who starts, watches and stops workers does it at a command line: a process that MCP started would end with its client's sandbox",
+	"DropRun":              "it is a part of worker run, which somebody interrupts",
 	"WorkerStop":           "who starts, watches and stops workers does it at a command line",
 	"WorkerLogs":           "who starts, watches and stops workers does it at a command line, where the output doesn't fill a context",
 	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",

@@ -55,6 +55,7 @@ const (
 //
 // It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim, somebody has stopped the run before it began, or the attempt is over.
 func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
+	ts.core.KillPoint("run: attends")
 	run, err := ts.beginRun(ctx, p)
 	if err != nil {
 		return err
@@ -87,8 +88,7 @@ func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run
 		}
 		run := runs[len(runs)-1]
 		if run.Attempt != p.Attempt || run.Number != p.Run || run.Process != p.Starter || !run.StartedAt.IsZero() || !run.EndedAt.IsZero() {
-			return nil, stick.Errorf(stick.CodeStaleAttempt, "another process starts the command of %s, or somebody has stopped it", task.ID).With("task_id", task.ID).
-				Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", task.ID))
+			return nil, errNotBegun(task, run, p)
 		}
 		run.Process = self
 		if !run.Queued {
@@ -97,6 +97,31 @@ func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run
 		begun = run
 		return &run, nil
 	})
+}
+
+// errNotBegun says why a claimed run doesn't begin.
+func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error {
+	why := "another process starts the command of " + task.ID
+	if last.Attempt == p.Attempt && last.Number == p.Run && !last.StopAt.IsZero() {
+		why = fmt.Sprintf("%s has stopped run %d of %s before it began", last.StoppedBy, p.Run, task.ID)
+	}
+	return stick.Errorf(stick.CodeStaleAttempt, "%s", why).With("task_id", task.ID).With("attempt", p.Attempt).With("run", p.Run).
+		Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", task.ID))
+}
+
+// DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may start one. It doesn't start by
+// itself either. dropped is false if the run has begun, or was stopped.
+func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
+	err = ts.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
+		run := runs[len(runs)-1]
+		dropped = run.Attempt == p.Attempt && run.Number == p.Run && run.Process == p.Starter && run.StartedAt.IsZero() && run.EndedAt.IsZero()
+		if !dropped {
+			return nil, nil
+		}
+		run.Process, run.Queued, run.StopAt, run.StoppedBy = stick.Process{}, false, max(tx.Now(), 1), run.By
+		return &run, nil
+	})
+	return dropped, err
 }
 
 // leaveQueue begins a queued run if fewer commands run than the project allows. ever is false if it can't begin any more.
