@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -86,8 +87,22 @@ func exitStatus(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
+// keepFiles keeps files that this process has inherited, beyond the standard ones, from what it starts: a lock, or a pipe whose reader
+// waits for its end.
+func keepFiles() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
 // detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
-// begins with the name under which it runs. What it prints goes to out, or nowhere.
+// begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other file.
 func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
@@ -103,6 +118,7 @@ func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err
 	}
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	keepFiles()
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
