@@ -129,6 +129,7 @@ func (a *app) logs(ctx context.Context, p task.WorkerLogsParams, follow bool) er
 		return err
 	}
 	a.reads, p.Caller = true, by
+	called := ctx
 	if follow {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
@@ -145,7 +146,7 @@ func (a *app) logs(ctx context.Context, p task.WorkerLogsParams, follow bool) er
 	}
 	res, err := e.WorkerLogs(ctx, p)
 	switch {
-	case errors.Is(err, errUnheard):
+	case errors.Is(err, errUnheard), err != nil && ctx.Err() != nil && called.Err() == nil: // nobody reads any more
 		return nil
 	case err != nil:
 		return err
