@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
@@ -89,7 +88,7 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 			t.Errorf("the output of the first run: %q", text)
 		}
 		s.Commit(".talking-stick.toml", "")
-		bob.SendMessage(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "it's mended"}).OK() // it rings
+		bob.Send(ann, "it's mended").OK() // it rings
 	}, func(a *scene.Actor) {
 		if err := a.RunTask(t.Context(), run); err != nil {
 			t.Error(err)
