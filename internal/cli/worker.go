@@ -99,8 +99,8 @@ func (p *page) projectCommand(c task.ShownCommand) {
 		p.linef("%s: %s", c.Key, stick.Line(c.Command))
 	} else { // what can't be seen is named, and no line of it can pass for one of tt's own
 		p.linef("%s:", c.Key)
-		for l := range strings.Lines(stick.Block(stick.Patch(c.Command))) {
-			p.linef("  | %s", shown(strings.TrimRight(l, "\n")))
+		for l := range strings.Lines(c.Command) {
+			p.linef("  | %s", sourceLine(strings.TrimRight(l, "\n")))
 		}
 	}
 	if c.AcceptedBy != "" {

@@ -26,6 +26,7 @@ func TestACompactionAsksForADraft(t *testing.T) {
 				modelapi.Do(modelapi.Shell("true")),
 				modelapi.Do(modelapi.Shell(s.tt+" handoff save 'half of it' --next-action 'the other half'")),
 				modelapi.Say("done"),
+				modelapi.Say("I wait for you."), // a hook has asked it to release, unless the test has ended
 			))
 			tui := a.StartTUI(t, s.options(h))
 			t.Cleanup(func() {

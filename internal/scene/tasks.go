@@ -139,6 +139,11 @@ func (s *Scene) ReadyToMerge(name string, worker, reviewer *Actor) *Work {
 	return w
 }
 
+// DropRun is the operation of that name.
+func (a *Actor) DropRun(p task.RunTaskParams) (dropped bool, err error) {
+	return a.Tasks.DropRun(context.Background(), p)
+}
+
 // RunTask is the operation of that name. It returns when the command ends.
 func (a *Actor) RunTask(ctx context.Context, p task.RunTaskParams) error {
 	return a.Tasks.RunTask(ctx, p)

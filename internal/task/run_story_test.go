@@ -98,3 +98,19 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 	s.Check(r.Run == 2 && r.Exit != nil && *r.Exit == 3 && logs(2) == "no-endone\n", "%+v, %q", r, logs(2))
 	ann.Cancel("one").OK()
 }
+
+// TestAClaimThatIsTakenBack: its run never begins.
+func TestAClaimThatIsTakenBack(t *testing.T) {
+	_, ann, _ := cast(t, "")
+	ann.Spawn("one").OK()
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "true"}).OK().Start
+	if dropped, err := ann.DropRun(run); !dropped || err != nil {
+		t.Errorf("taken back: %v, %v", dropped, err)
+	}
+	if dropped, err := ann.DropRun(run); dropped || err != nil {
+		t.Errorf("taken back twice: %v, %v", dropped, err)
+	}
+	if err := ann.RunTask(t.Context(), run); stick.CodeOf(err) != stick.CodeStaleAttempt {
+		t.Errorf("it begins all the same: %v", err)
+	}
+}
