@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
 	"time"
 
-	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
@@ -122,29 +120,6 @@ func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, er
 		return &run, nil
 	})
 	return dropped, err
-}
-
-// leaveQueue begins a queued run if fewer commands run than the project allows. ever is false if it can't begin any more.
-func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
-	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
-		next = nil
-		last := runs[len(runs)-1]
-		ever = task.Attempt == run.Attempt && !task.Over() && last.Number == run.Number && last.Process == run.Process && last.EndedAt.IsZero()
-		if !ever {
-			return nil, nil
-		}
-		n, _, err := running(tx, p.RoomID, ts.core.Config.Procs.Verdict)
-		if err != nil || n >= p.Most {
-			return nil, err
-		}
-		last.Queued, last.StartedAt, last.TaskAt = false, max(tx.Now(), 1), task.StateAt
-		next = &last
-		return next, nil
-	})
-	if err != nil {
-		return nil, !isGone(err), err
-	}
-	return next, ever, nil
 }
 
 // attend runs the command of a run that has begun, and records its end.
@@ -314,165 +289,4 @@ func (ts *Tasks) processesBelow(p RunTaskParams, run stick.Run, leader int) []pr
 func (ts *Tasks) otherRun(p proc.Info) bool {
 	self, err := ts.core.Config.Procs.Self()
 	return err == nil && p.ID == self || len(p.Args) > 0 && p.Args[0] == harness.RunnerName
-}
-
-// awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It returns nil if none is going
-// to. While begin fails, it goes on to wait: the cause may go. after is the run that has ended, whose output tells of that.
-func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, ever bool, err error)) *stick.Run {
-	var watch *store.Watch
-	defer func() {
-		if watch != nil {
-			watch.Close()
-		}
-	}()
-	var rung <-chan struct{}
-	net, said := bell.NewNet(rand.Float64), ""
-	for {
-		if db, err := ts.core.Open(ctx, false); err == nil && watch == nil {
-			if watch, err = db.Watch(p.RoomID); err == nil {
-				rung = watch.C
-			}
-		}
-		next, ever, err := begin()
-		if ctx.Err() != nil || !ever {
-			return nil
-		}
-		if err == nil && next != nil {
-			return next
-		}
-		if err != nil {
-			if why := stick.AsError(err).Message; why != said {
-				said = why
-				appendOutput(ts.outputDir(p.RoomID, after), "[tt: the command can't start again: "+why+"; tt goes on trying]\n")
-			}
-			ts.core.KillPoint("run: can't start")
-		}
-		if watch != nil && err != nil {
-			watch.Missed()
-		}
-		if watch != nil {
-			watch.Sleeps()
-		}
-		for more := net.Next(); more > 0; {
-			select {
-			case <-rung:
-				net.Reset()
-				more = 0
-			case <-time.After(more):
-				if more = 0; watch != nil {
-					more = watch.SleepOn(net)
-				}
-			case <-ctx.Done():
-				more = 0
-			}
-		}
-	}
-}
-
-// isGone reports whether an error says that a task, its room or the database is no more.
-func isGone(err error) bool {
-	switch stick.CodeOf(err) {
-	case stick.CodeStaleAttempt, stick.CodeNotFound, stick.CodeNoRoom:
-		return true
-	}
-	return err == store.ErrAbsent
-}
-
-// runAgain begins the next run if the task has come back since run began, and as many commands as the project allows don't run already.
-// ever is false if that can't happen any more.
-func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
-	db, err := ts.core.Open(ctx, false)
-	if err != nil {
-		return nil, !isGone(err), err
-	}
-	now, integration := false, ""
-	err = db.View(ctx, func(tx *store.Tx) error {
-		task, runs, err := p.runs(tx)
-		if err == nil {
-			now, ever = run.RestartsOn(task, runs)
-			integration = task.Integration
-		}
-		return err
-	})
-	if err != nil {
-		return nil, !isGone(err), err
-	}
-	if !now {
-		return nil, ever, nil
-	}
-	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, p.worker(run))
-	if err != nil {
-		return nil, true, err
-	}
-	q := stick.RunStart{By: run.By}
-	if q.Most, err = rp.maxRunning(ctx, integration); err != nil {
-		return nil, true, err
-	}
-	if err := rp.worktreeAgain(ctx, p.TaskID); err != nil {
-		return nil, true, err
-	}
-	verdict := ts.core.Config.Procs.Verdict
-	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
-		next = nil
-		if now, ever = run.RestartsOn(task, runs); !now {
-			return nil, nil
-		}
-		active, queued, err := running(tx, p.RoomID, verdict)
-		if err != nil {
-			return nil, err
-		}
-		q.Running = active + queued
-		again, _, err := task.StartRun(q, runs, verdict)
-		if err != nil {
-			return nil, err
-		}
-		again.Process, again.StartedAt, again.Restarts = run.Process, max(tx.Now(), 1), again.Restarts-1
-		next = &again
-		return next, nil
-	})
-	if stick.CodeOf(err) == stick.CodeMaxRunning {
-		return nil, true, nil // the end of another one rings
-	}
-	if err != nil {
-		return nil, ever, err
-	}
-	return next, ever, nil
-}
-
-// worker is the caller that the command of a run would be.
-func (p RunTaskParams) worker(run stick.Run) core.Caller {
-	return core.Caller{
-		Harness: harness.WorkerName, SessionID: stick.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
-		Process: run.Process, Proof: stick.ProvesSession,
-	}
-}
-
-// worktreeAgain makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that was interrupted. It fails with
-// [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix the cause first.
-func (rp *repo) worktreeAgain(ctx context.Context, id string) error {
-	m, unlock, err := rp.missingWorktree(ctx, id)
-	defer unlock()
-	if err != nil {
-		return err
-	}
-	if m != nil {
-		_, err = rp.restore(ctx, m)
-		return err
-	}
-	unlock()
-	may := false
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		task, err := taskOf(tx, r.ID, id)
-		if err == nil {
-			may, err = setUpMayGoOn(tx, r.ID, task)
-		}
-		return err
-	})
-	if err == nil && !may {
-		err = stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s has failed", id).With("task_id", id)
-	}
-	if err != nil {
-		return err
-	}
-	return rp.setUpToStart(ctx, id)
 }

@@ -1,0 +1,131 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"talkingstick/stick"
+)
+
+// proof is what git says of a pull request that the forge has merged.
+type proof int
+
+const (
+	unmerged  proof = iota // the forge doesn't say that it was merged
+	contained              // the integration branch at the remote has the task's commit, or one by which the forge merged it
+	absent                 // that branch has neither
+	lacking                // the forge merged it without the commit that the worker has offered
+)
+
+// land completes a task that was merged at the forge, once the integration branch at the remote has it.
+func (q *pull) land(ctx context.Context, got proof) (err error) {
+	switch got {
+	case absent:
+		q.res.Warning = fmt.Sprintf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
+	case lacking:
+		q.res.Warning = fmt.Sprintf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
+		if q.task.Offered() {
+			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt worker pr <task_id>", q.task.ID))
+			q.res.Warning += "; " + next.As(q.by.Flag()).String()
+		}
+	}
+	if got != contained {
+		return nil
+	}
+	l := &landing{repo: q.repo, task: q.task, target: q.target, pulled: q.task.PR.Commit}
+	l.task.Approved = cmp.Or(q.task.Head, q.task.PR.Head)
+	if err := l.recordLanded(ctx, ""); err != nil {
+		return err
+	}
+	q.task.State = stick.TaskCompleted
+	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}}) // it has landed, whether or not they are known
+	q.res.Remains, err = l.cleanUp(ctx)
+	return err
+}
+
+// prove asks git whether a pull request that the forge has merged brought the task. That the forge merged something is no proof: it
+// may be an older commit than the one that the worker has offered.
+func (q *pull) prove(ctx context.Context, now stick.PullRequest) (proof, error) {
+	if now.State != stick.PullMerged {
+		return unmerged, nil
+	}
+	if err := q.fetch(ctx, &q.target); err != nil {
+		return absent, err
+	}
+	head := cmp.Or(q.task.Head, now.Head)
+	if has, err := q.has(ctx, head, q.target.head()); err != nil || has {
+		return contained, err
+	}
+	if has, err := q.has(ctx, now.Commit, q.target.head()); err != nil || !has {
+		return absent, err
+	}
+	if now.Head == head {
+		return contained, nil
+	}
+	for _, c := range []string{head, now.Head} { // of another checkout, or added at the forge
+		if have, err := q.git.HasCommit(ctx, q.root, c); c != "" && err == nil && !have {
+			_ = q.git.FetchCommit(ctx, q.root, q.target.remote, c) // without it there is no proof
+		}
+	}
+	if have, err := q.git.HasCommit(ctx, q.root, head); err != nil || !have {
+		return lacking, err
+	}
+	if has, err := q.has(ctx, head, now.Head); err != nil || has {
+		return contained, err
+	}
+	if same, err := q.sameChange(ctx, now.Commit, head, q.target.head()); err != nil || same {
+		return contained, err
+	}
+	return lacking, nil
+}
+
+// has reports whether a commit is in the history of another one. A commit that isn't in the repository isn't.
+func (q *pull) has(ctx context.Context, commit, tip string) (bool, error) {
+	for _, c := range []string{commit, tip} {
+		if c == "" {
+			return false, nil
+		}
+		if have, err := q.git.HasCommit(ctx, q.root, c); err != nil || !have {
+			return false, err
+		}
+	}
+	return q.git.IsAncestor(ctx, q.root, commit, tip)
+}
+
+// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has squashed the branch
+// into one commit, or has rebased its commits.
+func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
+	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
+		return false, err
+	}
+	contained, err := rp.git.IsAncestor(ctx, rp.root, commit, tip)
+	if err != nil || !contained {
+		return false, err
+	}
+	base, err := rp.git.MergeBase(ctx, rp.root, head, commit)
+	if err != nil || base == "" {
+		return false, err
+	}
+	want, err := rp.git.PatchSum(ctx, rp.root, base, head)
+	if err != nil {
+		return false, err
+	}
+	commits, err := rp.git.Log(ctx, rp.root, base, head, maxSquashed)
+	if err != nil {
+		return false, err
+	}
+	for _, n := range []int{1, len(commits)} {
+		before, ok, err := rp.git.Commit(ctx, rp.root, fmt.Sprintf("%s~%d", commit, n))
+		if err != nil || !ok {
+			continue
+		}
+		if got, err := rp.git.PatchSum(ctx, rp.root, before, commit); err != nil || got == want {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// maxSquashed is how many commits of a branch are counted to compare it with what a forge made of it.
+const maxSquashed = 1000
