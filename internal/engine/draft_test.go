@@ -98,6 +98,26 @@ func TestADraftIsFenced(t *testing.T) {
 	ann.SaveDraft(p).Refused(stick.CodeTurnMismatch)
 }
 
+// TestCompactionDoesNotWake: an idle holder whose person has the conversation summarized learns of the wish for a draft with the next
+// prompt or tool call.
+func TestCompactionDoesNotWake(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("codex:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	idle := func() { t.Helper(); ann.CheckStop(engine.CheckStopParams{Held: true}).OK() }
+	ann.Try().Granted(1)
+	idle()
+	w := ann.WaitForWake()
+	s.Rings(func() { ann.AskDraft(engine.HookParams{}).OK() })
+	w.GoesOn()
+	if shown, _ := ann.Works(); len(shown) != 1 {
+		t.Errorf("the next tool call showed %q", shown)
+	}
+	idle()
+	bob.Tell("hello").OK()
+	w.Ends().Brings("hello")
+}
+
 // TestCompactionAsksForADraft: the hook before a compaction asks the holder once a turn, unless there is a draft.
 func TestCompactionAsksForADraft(t *testing.T) {
 	s := scene.New(t)

@@ -154,10 +154,11 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 }
 
 // isStale reports whether an event is old news to the caller, or none that a wait should return with: what role a session
-// has got, who edits without the stick, and that the room is paused can be told by the next hook. See also isStaleFor.
+// has got, who edits without the stick, and that the room is paused can be told by the next hook. So can the wish for a draft: a
+// harness that is told while it summarizes would show it after its next turn only. See also isStaleFor.
 func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room) (bool, error) {
 	switch {
-	case e.Type == stick.EventEditTold:
+	case e.Type == stick.EventEditTold, e.Type == stick.EventDraftAsked && w.wakes:
 		return true, nil
 	case (e.Type == stick.EventRoomPaused || e.Type == stick.EventRoomResumed) && w.q.Purpose == stick.Work:
 		return true, nil // it goes on through a pause, and gets the turn after it
