@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
@@ -314,9 +315,8 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		return res, err
 	}
 	stopped, note, err := rp.stopRun(ctx, task.ID)
-	if res.Stopped = stopped; note != "" && res.Note == "" {
-		res.Note = note
-	}
+	res.Stopped = stopped
+	res.Note = strings.Join(slices.DeleteFunc([]string{res.Note, note}, func(s string) bool { return s == "" }), "; ")
 	if err != nil {
 		return res, err
 	}

@@ -273,3 +273,21 @@ func TestTheOutputOnAnotherHost(t *testing.T) {
 	bob.WorkerLogs(task.WorkerLogsParams{TaskID: "one"}).That("the output", func(r task.WorkerLogsResult) bool { return r.Text == "out\n" })
 	ann.Cancel("one").OK()
 }
+
+// TestACommandOnAnotherHostGoesOn: who cancels its task elsewhere is told so, besides that its worker can't hear of it.
+func TestACommandOnAnotherHostGoesOn(t *testing.T) {
+	_, _, ann, bob := hosts(t, "")
+	ann.Spawn("one").OK()
+	ann.WorksOn("one")
+	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "echo out"}).OK().Start
+	run.Begun = func() {
+		ann.Leave().OK()
+		bob.Cancel("one").That("both notes", func(r task.WorkerCancelResult) bool {
+			worker, command, two := strings.Cut(r.Note, "; ")
+			return two && worker != "" && strings.Contains(command, "if its command runs, it isn't ended") && r.Stopped == nil
+		})
+	}
+	if err := ann.RunTask(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+}
