@@ -147,7 +147,11 @@ func TestOneWaitForALock(t *testing.T) {
 			got <- l
 		}()
 	}
-	time.Sleep(20 * time.Millisecond)
+	for taken := false; !taken; runtime.Gosched() { // one of the two takes the wait over that was left
+		abandoned.Lock()
+		taken = len(abandoned.by[path]) == 0
+		abandoned.Unlock()
+	}
 	held.Unlock()
 	for range 2 {
 		(<-got).Unlock()

@@ -277,12 +277,19 @@ func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	bob.Meets("spawn: intended", func() {
+		waits := make(chan struct{})
 		all.Go(func() {
-			if x := bob.Next(); x.Err != nil || x.Res.TaskID != "one" || !x.Res.Already {
-				t.Errorf("%+v %v", x.Res, x.Err)
-			}
+			bob.Meets("next: waits", func() { close(waits) }, func(b *scene.Actor) {
+				if x := b.Next(); x.Err != nil || x.Res.TaskID != "one" || !x.Res.Already {
+					t.Errorf("%+v %v", x.Res, x.Err)
+				}
+			})
 		})
-		time.Sleep(300 * time.Millisecond) // the other one meets the intent, and waits
+		select {
+		case <-waits: // the other one has met the intent
+		case <-time.After(time.Minute):
+			t.Error("the other one doesn't wait")
+		}
 	}, func(b *scene.Actor) {
 		b.Next().That("one", func(r task.WorkerNextResult) bool { return r.TaskID == "one" })
 	})

@@ -206,6 +206,7 @@ func (o *op) requireIdle(task stick.Task) error {
 
 // waitFor waits until the command that begins a task has ended, and ends what it left if it died.
 func (rp *repo) waitFor(ctx context.Context, id string) error {
+	rp.killPoint("next: waits")
 	unlock, err := rp.lock(ctx, "task", id, lockWait)
 	if err != nil {
 		return err

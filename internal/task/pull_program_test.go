@@ -3,7 +3,9 @@ package task
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -31,23 +33,39 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 	ts := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
 	ts.programLimit = 200 * time.Millisecond
 	run := ts.program(forge.Repo{Host: "github.com", Path: "acme/app"})
-	late := filepath.Join(dir, "late") // made by a wrapper's child, if it goes on
-	began := time.Now()
-	_, err := run(t.Context(), forge.Command{Args: []string{script("(sleep 1; touch " + late + ") & wait\n")}})
+	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000\n")}})
 	if stick.CodeOf(err) != stick.CodeForgeFailed || !strings.Contains(err.Error(), "didn't answer within 200ms") {
 		t.Errorf("it hung: %v", err)
 	}
-	time.Sleep(time.Until(began.Add(1500 * time.Millisecond)))
-	if _, err := os.Stat(late); err == nil {
-		t.Error("what it had started went on")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := run(ctx, forge.Command{Args: []string{script("sleep 1000\n")}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("it was interrupted: %v", err)
-	}
 
 	ts.programLimit = time.Minute
+	pipe := filepath.Join(dir, "pipe") // a child of the program holds it open as long as it lives
+	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %v: %s", err, out)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		f, err := os.Open(pipe)
+		if err == nil {
+			cancel() // the child runs
+			_, err = io.Copy(io.Discard, f)
+			f.Close()
+		}
+		gone <- err
+	}()
+	if _, err := run(ctx, forge.Command{Args: []string{script("sleep 1000 >" + pipe + " & wait\n")}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was interrupted: %v", err)
+	}
+	select {
+	case err := <-gone:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("what it had started went on")
+	}
+
 	out, err := run(t.Context(), forge.Command{Args: []string{script("head -c 5000000 /dev/zero\n")}})
 	if err != nil || len(out) != maxProgramOutput {
 		t.Errorf("it printed much: %d bytes, %v", len(out), err)
