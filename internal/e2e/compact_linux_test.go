@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,13 +42,17 @@ func TestACompactionAsksForADraft(t *testing.T) {
 				t.Helper()
 				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
 			}
+			shows := func(text string) {
+				t.Helper()
+				says := regexp.MustCompile(text)
+				soon(t, h.Name+" shows "+text, func() bool { return says.MatchString(tui.Text()) })
+			}
 			tui.Type("Please-take-the-stick.")
 			asks(3)
-			if h == realharness.Codex { // it refuses the command until its turn is over
-				soon(t, "its turn is over", func() bool { return strings.Contains(tui.Text(), "Worked for") })
-			}
+			shows(`ed ?for ?<?\d`) // "Worked for 1s"; until then one refuses the command, and the other runs it later
 			tui.Type("/compact")
 			asks(4)
+			shows("ompacted")
 			soon(t, "the wish for a draft is in the log", func() bool { return strings.Contains(s.run("log"), "was asked for a draft") })
 			tui.Type("Please-go-on.")
 			asks(7)

@@ -63,9 +63,13 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 		text = "in more words"
 		answers = []string{p.tt + " worker comment " + id + " --resolve 1", p.tt + " worker comment " + id + " --resolve 2"}
 	}
+	write := fmt.Sprintf("printf '%%s\\n' '%s' second >f-%s", text, id)
+	if text == "first" { // unless it was killed after it had answered the comments: nothing tells it of them again
+		write = fmt.Sprintf("{ test -e f-%s || %s; }", id, write)
+	}
 	steps := slices.Concat([]string{
 		p.tt + " worker start", // Codex's shell has a PATH of its own
-		fmt.Sprintf("l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; printf '%%s\\n' '%s' second >f-%s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }", text, id, id, id, text),
+		fmt.Sprintf("l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }", write, id, id, text),
 	}, answers, []string{p.tt + " worker done"})
 	n := len(r.Results())
 	if id == stoppedTask && n == 1 {
