@@ -9,6 +9,9 @@ SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 # Those that run on either database. The store's run on both at any time.
 ON_SERVER := ./internal/engine ./internal/task ./internal/mcpserver ./internal/cli ./internal/e2e
 
+# Long tests in which one process does one thing after the other. The race detector and a busy machine find nothing in them.
+ALONE := ^(TestHintsWork|TestRefusals|TestAsGitDoes|TestCrashAndAgain|TestARandomTreeComesBack)$$
+
 # With TT_REQUIRE_ALL=1 a test that skips itself fails the run, unless .ci/skips names it.
 # It also prints a log for people, with the counts at the end (.ci/gotest).
 GOTEST   := $(if $(TT_REQUIRE_ALL),.ci/gotest,$(GO) test)
@@ -38,11 +41,11 @@ test-server: deps-test ## the tests that use a database, on PostgreSQL, without 
 
 .PHONY: test-race
 test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
-	CGO_ENABLED=1 .ci/untouched $(GO) test -race -short -timeout 30m ./...
+	CGO_ENABLED=1 .ci/untouched $(GO) test -race -short -timeout 30m -skip '$(ALONE)' ./...
 
 .PHONY: test-busy
 test-busy: deps-test ## the tests beside eight busy processes, without real harnesses
-	.ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 30m ./...
+	.ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 30m -skip '$(ALONE)' ./...
 
 .PHONY: cover
 cover: ## how much of the operations the tests of their own packages reach
@@ -63,7 +66,7 @@ cross: ## build for every system that there is a build for
 
 .PHONY: campaign
 campaign: deps-test ## the long exploration of the rules, and the long campaigns of real processes (CAMPAIGN=30s)
-	$(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
+	GOGC=400 $(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
 	$(GO) test ./stick/glob -run Overlap -glob.long -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run SimultaneousStarts -roster.sessions=200 -roster.crashes=50 -timeout 2h -count=1 -v
@@ -100,10 +103,10 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 .PHONY: ci-full
 ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses (about an hour)
 	.ci/run
-	.ci/timed $(MAKE) test-server
+	.ci/timed $(MAKE) test-server ON_SERVER="./internal/cli ./internal/e2e"
 	.ci/timed $(MAKE) test-busy
 	.ci/timed $(MAKE) test-race
 	.ci/timed $(MAKE) fuzz FUZZTIME=10s
-	.ci/timed $(MAKE) mutate MUTATE="-short -n 150 -seed 1"
+	.ci/timed $(MAKE) mutate MUTATE="-short -n 75 -seed 1"
 	.ci/timed $(MAKE) campaign
 	.ci/timed $(MAKE) pairs

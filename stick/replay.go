@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Record is what the log alone says about a room: everything in the store that follows from the events. A
@@ -260,52 +261,52 @@ func (c *Record) Differs(r Room) string {
 	if t.Lease != "" {
 		lease = LeaseSum(t.Lease)
 	}
-	type pair struct{ stored, logged any }
-	facts := map[string]pair{
-		"turn_id":               {t.ID, c.Turn},
-		"state":                 {t.State, c.State},
-		"closed":                {r.Closed, c.Closed},
-		"paused":                {r.Paused, c.Paused},
-		"owner":                 {t.Owner, c.Owner},
-		"lease":                 {lease, c.LeaseSum},
-		"reserved_for":          {t.ReservedFor, c.Reserved},
-		"reserved_by":           {t.ReservedBy, c.ReservedBy},
-		"prior_owner":           {t.Prior, c.Prior},
-		"handoff_direct":        {t.HandoffDirect, c.Direct},
-		"next_action":           {t.NextAction, c.NextAction},
-		"handoff_event_seq":     {t.HandoffSeq, c.HandoffSeq},
-		"handoff_pending":       {t.HandoffPending, c.Pending},
-		"messages":              {t.Messages, c.Messages},
-		"session_ended_at":      {r.SessionEndedAt, c.EndedAt},
-		"the number of members": {len(r.Members), len(c.Members)},
+	type difference struct {
+		name           string
+		stored, logged any
 	}
+	var found []difference
+	compare := func(name string, stored, logged any) {
+		if stored != logged {
+			found = append(found, difference{name, stored, logged})
+		}
+	}
+	compare("turn_id", t.ID, c.Turn)
+	compare("state", t.State, c.State)
+	compare("closed", r.Closed, c.Closed)
+	compare("paused", r.Paused, c.Paused)
+	compare("owner", t.Owner, c.Owner)
+	compare("lease", lease, c.LeaseSum)
+	compare("reserved_for", t.ReservedFor, c.Reserved)
+	compare("reserved_by", t.ReservedBy, c.ReservedBy)
+	compare("prior_owner", t.Prior, c.Prior)
+	compare("handoff_direct", t.HandoffDirect, c.Direct)
+	compare("next_action", t.NextAction, c.NextAction)
+	compare("handoff_event_seq", t.HandoffSeq, c.HandoffSeq)
+	compare("handoff_pending", t.HandoffPending, c.Pending)
+	compare("messages", t.Messages, c.Messages)
+	compare("session_ended_at", r.SessionEndedAt, c.EndedAt)
+	compare("the number of members", len(r.Members), len(c.Members))
 	if c.Path != "" {
-		facts["canonical_path"] = pair{r.Path, c.Path}
+		compare("canonical_path", r.Path, c.Path)
 	}
 	for k, v := range c.Policy {
-		facts["policy "+k] = pair{r.Policy.Get(k), v}
+		if stored := r.Policy.Get(k); stored != v {
+			compare("policy "+k, stored, v)
+		}
 	}
 	for _, k := range PolicyKeys {
-		facts["policy "+k.Name+" of the next turn"] = pair{r.Policy.Next(k.Name), c.NextTurn[k.Name]}
-	}
-	for _, m := range r.Members {
-		facts["member "+string(m.Agent)] = pair{
-			MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}, c.Members[m.Agent],
+		if stored, logged := r.Policy.Next(k.Name), c.NextTurn[k.Name]; stored != logged {
+			compare("policy "+k.Name+" of the next turn", stored, logged)
 		}
 	}
 	for _, m := range r.Members {
-		facts["the session of "+string(m.Agent)] = pair{m.Session, c.Sessions[m.Agent]}
+		compare("member "+string(m.Agent), MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}, c.Members[m.Agent])
+		compare("the session of "+string(m.Agent), m.Session, c.Sessions[m.Agent])
 	}
-	var names []string
-	for name, p := range facts {
-		if p.stored != p.logged {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
+	if len(found) == 0 {
 		return ""
 	}
-	slices.Sort(names)
-	p := facts[names[0]]
-	return fmt.Sprintf("%s is %v, and the log says %v", names[0], p.stored, p.logged)
+	d := slices.MinFunc(found, func(a, b difference) int { return strings.Compare(a.name, b.name) })
+	return fmt.Sprintf("%s is %v, and the log says %v", d.name, d.stored, d.logged)
 }
