@@ -24,7 +24,7 @@ func (b *bench) next() error {
 		before int // tasks that have landed or wait
 	}{{"next1", 0}, {"next", manyLater}} {
 		p := b.repository()
-		if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+		if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 			return fmt.Errorf("git: %w: %s", err, out)
 		}
 		if err := p.do("bench:boss", "join"); err != nil {

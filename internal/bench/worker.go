@@ -37,7 +37,7 @@ func (b *bench) worker() error {
 // logs measures how long after a worker's command has written a line somebody who follows its output reads that.
 func (b *bench) logs() error {
 	p := b.repository()
-	if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+	if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	if err := p.do("bench:boss", "join"); err != nil {
@@ -181,7 +181,7 @@ func (p place) finished(id string) error {
 // listed measures the list of many tasks in progress.
 func (b *bench) listed() error {
 	p := b.repository()
-	if out, err := p.sh("git init -q -b integration; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+	if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	if err := p.do("bench:boss", "join"); err != nil {
