@@ -415,6 +415,9 @@ func TestNotices(t *testing.T) {
 		id := newRoom(t, db, "/work").ID
 		_ = db.Update(ctx, func(tx *store.Tx) error { tx.Ring("room-x"); return errors.New("no") })
 		join(t, db, id, "claude:a")
+		if got := <-rings; got != "rooms" {
+			t.Errorf("the notice is %q, and there is a new room", got)
+		}
 		if got := <-rings; got != string(id) {
 			t.Errorf("the notice is %q, and the room is %s", got, id)
 		}

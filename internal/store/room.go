@@ -162,6 +162,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
+	tx.ring(&tx.rings, roomsBell)
 	return r, err
 }
 

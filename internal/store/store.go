@@ -198,7 +198,7 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 	if err := tx.outcome(fn(tx)); err != nil {
 		return nil, db.dialect.fail(err)
 	}
-	ringer, err := db.Bell.Prepare(tx.rings...)
+	ringer, err := db.Bell.Prepare(slices.Concat(tx.rings, tx.ringsHere)...)
 	if err != nil {
 		return nil, notWritable(db.opt.Dir, err)
 	}
@@ -213,18 +213,19 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 
 // Tx is a transaction.
 type Tx struct {
-	db    *DB
-	write bool
-	done  bool
-	begun bool       // now and meta have come
-	late  error      // why they didn't
-	now   stick.Time // see Now
-	meta  meta       // see Generation
-	rings []string
-	event string                    // the id of an event that it has made, by which one finds out whether it was committed
-	sums  map[stick.RoomID]string   // the last sum of the rooms that were loaded
-	paths map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
-	hosts map[string]string         // the names of other hosts that were asked for, by id
+	db        *DB
+	write     bool
+	done      bool
+	begun     bool                      // now and meta have come
+	late      error                     // why they didn't
+	now       stick.Time                // see Now
+	meta      meta                      // see Generation
+	rings     []string                  // bells that ring after the commit, on all hosts
+	ringsHere []string                  // on this host
+	event     string                    // the id of an event that it has made, by which one finds out whether it was committed
+	sums      map[stick.RoomID]string   // the last sum of the rooms that were loaded
+	paths     map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
+	hosts     map[string]string         // the names of other hosts that were asked for, by id
 
 	evidence map[stick.AgentID][]stick.Evidence // of the members that were loaded, unless it was changed since
 }
@@ -334,13 +335,19 @@ func (tx *Tx) GenerationCause() string {
 }
 
 // Ring wakes the waiters of a room after the commit.
-func (tx *Tx) Ring(r stick.RoomID) {
-	for _, have := range tx.rings {
-		if have == string(r) {
-			return
-		}
+func (tx *Tx) Ring(r stick.RoomID) { tx.ring(&tx.rings, string(r)) }
+
+// RingLooks wakes those who show a room to people, and no waiters, after the commit.
+func (tx *Tx) RingLooks(r stick.RoomID) { tx.ring(&tx.rings, looksBell(r)) }
+
+// RingLooksHere is [Tx.RingLooks] on this host alone, for what happens too often to tell a server each time. Other hosts see it with
+// the next ring.
+func (tx *Tx) RingLooksHere(r stick.RoomID) { tx.ring(&tx.ringsHere, looksBell(r)) }
+
+func (tx *Tx) ring(bells *[]string, name string) {
+	if !slices.Contains(*bells, name) {
+		*bells = append(*bells, name)
 	}
-	tx.rings = append(tx.rings, string(r))
 }
 
 // exec runs a statement that returns no rows.

@@ -65,8 +65,24 @@ type witness struct {
 
 // Watch listens to the bell of a room, which rings for commits of this host and of others. It doesn't hear earlier ones: watch first,
 // then read. While a process has a watch, it may hear for all of its host what other hosts commit.
-func (db *DB) Watch(room stick.RoomID) (*Watch, error) {
-	w, err := db.Bell.Watch(string(room))
+func (db *DB) Watch(room stick.RoomID) (*Watch, error) { return db.watch(string(room)) }
+
+// WatchLooks is [DB.Watch] for whoever shows a room to people: it also rings for what only they see, such as that an agent has become
+// idle. Waits sleep on then.
+func (db *DB) WatchLooks(room stick.RoomID) (*Watch, error) {
+	return db.watch(string(room), looksBell(room))
+}
+
+// WatchRooms rings when there is a new room.
+func (db *DB) WatchRooms() (*Watch, error) { return db.watch(roomsBell) }
+
+// roomsBell is the bell that rings for new rooms, and looksBell the one of a room for what only people see.
+const roomsBell = "rooms"
+
+func looksBell(room stick.RoomID) string { return "looks-" + string(room) }
+
+func (db *DB) watch(bells ...string) (*Watch, error) {
+	w, err := db.Bell.Watch(bells...)
 	if err != nil {
 		return nil, err
 	}
