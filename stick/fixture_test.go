@@ -182,7 +182,7 @@ func (f *fixture) listens(intent Purpose, names []AgentID) *fixture {
 	for _, a := range names {
 		f.ends(a)
 		id := ListenerID(fmt.Sprintf("%s-%d", a, len(f.Listeners)))
-		f.Listeners = append(f.Listeners[:len(f.Listeners):len(f.Listeners)], Listener{ID: id, Agent: a, Purpose: intent})
+		f.Listeners = append(f.Listeners[:len(f.Listeners):len(f.Listeners)], Listener{ID: id, Agent: a, Purpose: intent, StartedAt: f.now})
 		f.s.Listeners[id] = Alive
 	}
 	return f

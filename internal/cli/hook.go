@@ -162,6 +162,8 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 		return err
 	case harness.HookCompact:
 		return a.beforeSummary(ctx, e, p, *f)
+	case harness.HookAsks:
+		return e.AskedPerson(ctx, p)
 	case harness.HookSessionEnd:
 		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: f.Why})
 		return err
@@ -186,7 +188,11 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 			c.WriteWait = a.slack(stopWrites)
 		}
 	}
-	return newOperations(c), engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain)}, nil
+	p := engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain), Tool: f.Edits.Tool}
+	if len(f.Edits.Paths) > 0 && !f.Edits.Command {
+		p.File = f.Edits.Paths[0]
+	}
+	return newOperations(c), p, nil
 }
 
 // began returns when the harness started this hook: when this process began, or the shell that runs it as the hook's
@@ -262,7 +268,7 @@ func upperFirst(s string) string {
 func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 	x := in.Edits
 	return engine.CheckEditParams{
-		HookParams: p, Tool: x.Tool, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Unread: x.Command && !x.Reads,
+		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Unread: x.Command && !x.Reads,
 	}
 }
 

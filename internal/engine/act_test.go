@@ -16,7 +16,8 @@ import (
 func runs(t *testing.T, a *scene.Actor, command string, do func()) engine.MayEditResult {
 	t.Helper()
 	c := shell.Edits(command, a.Work, shell.Env{})
-	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Bash", Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Unread: !c.Reads}
+	p := engine.CheckEditParams{HookParams: a.Hook(), Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Unread: !c.Reads}
+	p.Tool = "Bash"
 	res := a.CheckEdit(p).OK()
 	if err := a.Engine.EditChecked(t.Context(), p, res); err != nil {
 		t.Fatal(err)

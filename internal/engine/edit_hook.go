@@ -15,7 +15,6 @@ import (
 // CheckEditParams is what a hook knows of a tool call that is about to run, or has run.
 type CheckEditParams struct {
 	HookParams
-	Tool  string   // the harness's name of the tool
 	Trees []string // it may change anything in the checkouts of these directories
 
 	// What the call changes, as far as the hook knows.
@@ -93,7 +92,7 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if res.unkept != "" {
 			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept))
-			return o.Tx.RecordHook(o.Me.Session.Key, 0)
+			return o.works(p.HookParams)
 		}
 		if !res.Allowed {
 			recorded, err := o.alreadyDenied()
@@ -103,12 +102,15 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 			if !recorded {
 				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
 			}
-			return o.Tx.RecordHook(o.Me.Session.Key, 0)
+			return o.works(p.HookParams)
 		}
-		if o.times(p) {
-			return o.Tx.RecordToolCall(o.Me.Session.Key)
+		if !o.times(p) {
+			return o.works(p.HookParams)
 		}
-		return o.Tx.RecordHook(o.Me.Session.Key, 0)
+		if err := o.showWork(p.HookParams); err != nil {
+			return err
+		}
+		return o.Tx.RecordToolCall(o.Me.Session.Key)
 	})
 }
 

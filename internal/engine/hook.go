@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"talkingstick/internal/bell"
@@ -18,6 +19,9 @@ type HookParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	Sub bool // it runs for a sub-agent: the session is active, but events for the agent aren't shown here
+
+	Tool string // the tool call that it is about, in the harness's words; empty for none
+	File string // a file that this call is about, absolute or relative to the place; empty for none
 
 	// Began is when the hook's process began. A harness runs all its hooks for an event at the same time. So if
 	// another hook of the session was recorded since, that one has answered the same event.
@@ -160,7 +164,8 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}
 		h, err := o.Tx.HookTimes(o.Me.Session.Key)
-		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || o.owns() && !o.Room.Turn.Acked || o.stale(h, m)
+		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero() || o.owns() && !o.Room.Turn.Acked ||
+			o.stale(h, m) || o.showsTool(h, p)
 		return err
 	})
 	if res.Unstarted {
@@ -272,7 +277,63 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 				return err
 			}
 		}
-		return o.Tx.RecordHook(o.Me.Session.Key, 0)
+		return o.works(p)
+	})
+}
+
+// freshTool is how often the last tool call of an agent is written anew for people who watch. Nothing is decided by it.
+const freshTool = 5 * time.Second
+
+// showsTool reports whether the caller's tool call is worth a write of its own.
+func (o *op) showsTool(h store.HookTimes, p HookParams) bool {
+	return p.Tool != "" && (p.Tool != h.Tool || o.file(p) != h.File) && (stick.Deadline{SetAt: h.At, TTL: freshTool}).Due(o.Tx.Now())
+}
+
+// file is the file of a tool call, relative to the room if it lies there.
+func (o *op) file(p HookParams) string {
+	if in, err := filepath.Rel(o.Room.Path, p.File); err == nil && filepath.IsLocal(in) {
+		return filepath.ToSlash(in)
+	}
+	return p.File
+}
+
+// works records that the caller works, and with which tool.
+func (o *op) works(p HookParams) error {
+	if err := o.showWork(p); err != nil {
+		return err
+	}
+	return o.Tx.RecordWork(o.Me.Session.Key)
+}
+
+// showWork records for people who watch with which tool the caller works, and rings for them: for all of them if it was idle or asked its
+// person, which changes what it does, and else for those on this host.
+func (o *op) showWork(p HookParams) error {
+	h, err := o.Tx.HookTimes(o.Me.Session.Key)
+	if err != nil {
+		return err
+	}
+	if h.ActiveSince.IsZero() || !h.AskedAt.IsZero() {
+		o.Tx.RingLooks(o.Room.ID)
+	} else {
+		o.Tx.RingLooksHere(o.Room.ID)
+	}
+	if p.Tool == "" {
+		return nil
+	}
+	return o.Tx.RecordTool(o.Me.Session.Key, stick.Clip(p.Tool, maxTool), stick.Clip(o.file(p), maxToolFile))
+}
+
+// Bounds of what is kept of a tool call, in bytes.
+const (
+	maxTool     = 80
+	maxToolFile = 400
+)
+
+// AskedPerson records that the harness of the caller asks its person something, such as a permission.
+func (e *Engine) AskedPerson(ctx context.Context, p HookParams) error {
+	return e.hooked(ctx, p, true, func(o *op) error {
+		o.Tx.RingLooks(o.Room.ID)
+		return o.Tx.RecordAsked(o.Me.Session.Key)
 	})
 }
 

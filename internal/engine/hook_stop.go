@@ -68,10 +68,11 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 					o.Tx.Ring(o.Room.ID) // events may have come for that wait while the agent was still working
 				}
 			}
-			return o.Tx.RecordHook(o.Me.Session.Key, o.Tx.Now())
+			o.Tx.RingLooks(o.Room.ID)
+			return o.Tx.RecordIdle(o.Me.Session.Key)
 		}
 		res.Block, res.Reason = true, strings.Join(reasons, "\n")
-		return o.Tx.RecordHook(o.Me.Session.Key, 0)
+		return o.works(p.HookParams)
 	})
 	return res, err
 }

@@ -56,7 +56,9 @@ type RoomMember struct {
 	Status     string            `json:"status"` // active or inactive; for former members left or kicked
 	Verdict    stick.Verdict     `json:"verdict"`
 	Listening  stick.Purpose     `json:"listening,omitempty"`
-	Role       stick.Role        `json:"role,omitempty"` // of its running session
+	Role       stick.Role        `json:"role,omitempty"`     // of its running session
+	Activity   *stick.Activity   `json:"activity,omitempty"` // what it does; absent for a person who doesn't wait
+	Owes       int               `json:"owes,omitempty"`     // messages that wait for its acknowledgement
 	State      stick.MemberState `json:"-"`
 }
 
@@ -143,6 +145,10 @@ type GetRoomStateResult struct {
 	Draft      *stick.Draft  `json:"draft,omitempty"` // what the caller, who holds the stick, has saved of its handoff
 	Tasks      []TaskForYou  `json:"tasks_for_you,omitempty"`
 	MoreTasks  int           `json:"more_tasks_for_you,omitempty"`
+
+	// LooksUntil is when the state will look different although nobody commits anything, zero for never.
+	LooksUntil stick.Time      `json:"-"`
+	Watched    []stick.Process `json:"-"` // the processes whose ends would change it, too
 }
 
 // TaskForYou is a task that waits for the caller.
@@ -174,6 +180,34 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 	return err
 }
 
+// addActivity adds what members do and owe, and how long that may hold.
+func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+	signs, err := tx.Signs(r.ID)
+	if err != nil {
+		return err
+	}
+	owes, err := tx.Owes(r.ID)
+	if err != nil {
+		return err
+	}
+	for i := range res.Members {
+		m := &res.Members[i]
+		m.Owes = owes[m.AgentID]
+		if does, ok := r.Activity(m.AgentID, signs[m.AgentID], probes.Probed, tx.Now()); ok && m.State == stick.Joined {
+			m.Activity = &does
+		}
+	}
+	res.LooksUntil, res.Watched = r.LooksUntil(signs, probes.Probed, tx.Now()), res.Watched[:0]
+	for _, m := range r.Members {
+		for _, ev := range m.Processes {
+			if m.State == stick.Joined && probes.Processes[ev.Process] == stick.Alive {
+				res.Watched = append(res.Watched, ev.Process)
+			}
+		}
+	}
+	return nil
+}
+
 // GetRoomState returns the state of a room. It writes nothing. It fails with [stick.CodeNoRoom].
 func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
 	var res GetRoomStateResult
@@ -184,6 +218,9 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).String(), r.Turn.Messages
 		var err error
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
+			return err
+		}
+		if err = res.addActivity(tx, probes, r); err != nil {
 			return err
 		}
 		if err = res.addTasks(tx, me); err != nil {

@@ -244,7 +244,12 @@ func (s *sessionStart) run(o *op) error {
 	if s.answered, err = s.briefed(o); err != nil {
 		return err
 	}
-	if err := o.Tx.RecordHook(o.Me.Session.Key, 0); err != nil {
+	o.Tx.RingLooks(o.Room.ID)
+	record := o.Tx.RecordStart
+	if s.p.Source == "compact" {
+		record = o.Tx.RecordWork
+	}
+	if err := record(o.Me.Session.Key); err != nil {
 		return err
 	}
 	if !by.Process.IsZero() && !by.Person && o.Me.Session.Key != "" {

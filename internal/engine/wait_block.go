@@ -107,6 +107,7 @@ func (w *wait) register(ctx context.Context) error {
 		r.Listeners = slices.DeleteFunc(r.Listeners, w.replaces)
 		w.listener.StartedAt = tx.Now()
 		r.Listeners = append(slices.Clip(r.Listeners), w.listener)
+		tx.RingLooksHere(r.ID)
 		return tx.PutListener(r.ID, w.listener)
 	})
 }
@@ -256,6 +257,7 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 // unregister deletes the listener's row.
 func (w *wait) unregister(o *op) error {
 	w.returned(o)
+	o.Tx.RingLooksHere(o.Room.ID)
 	return o.Tx.DropListener(w.listener.ID)
 }
 
@@ -290,7 +292,10 @@ func (w *wait) end(ctx context.Context) error {
 // leave deletes the listener's row without an answer. A member whose wait was interrupted won't ask again, so
 // it is no candidate afterwards.
 func (w *wait) leave(code stick.Code) error {
-	err := w.db.Update(context.Background(), func(tx *store.Tx) error { return tx.DropListener(w.listener.ID) })
+	err := w.db.Update(context.Background(), func(tx *store.Tx) error {
+		tx.RingLooksHere(w.res.RoomID)
+		return tx.DropListener(w.listener.ID)
+	})
 	if code == "" {
 		return err
 	}

@@ -23,9 +23,7 @@ const (
 
 	HookCompact HookEvent = "compact" // the conversation is about to be summarized, or just was
 
-	// Harnesses run our hooks for this, and nothing is answered to it. It is registered because some harnesses ask a person to
-	// trust each entry, and should ask once.
-	HookAsks HookEvent = "asks" // the harness asks its person something, such as a permission
+	HookAsks HookEvent = "asks" // the harness asks its person something, such as a permission; nothing is answered
 )
 
 // Hook is an event that we listen to.
@@ -70,10 +68,14 @@ type hookMessage struct {
 	Prompt         string `json:"prompt"`
 	Trigger        string `json:"trigger"` // who wants the conversation summarized
 	Tool           string `json:"tool_name"`
+	Notice         string `json:"notification_type"`
 	Transcript     string `json:"transcript_path"`
 
 	Input json.RawMessage `json:"tool_input"` // its form depends on the tool
 }
+
+// noQuestions are notices of harnesses to their person that ask nothing: that the agent is idle, or has ended.
+var noQuestions = []string{"idle_prompt", "agent_completed", "auth_success"}
 
 // readMessage reads an input in the words of r. Event is empty for events that we don't listen to. The tool is one of
 // runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
@@ -92,6 +94,8 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 			runs = r
 		}
 		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
+	case out.Event == HookAsks && slices.Contains(noQuestions, in.Notice):
+		out.Event = ""
 	case out.Event == HookCompact && r.CompactTrigger != "" && in.Trigger != r.CompactTrigger:
 		out.Event = ""
 	case out.Subagent:

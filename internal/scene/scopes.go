@@ -76,7 +76,8 @@ func (a *Actor) Makes(made []string, landed ...string) {
 // Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is nil.
 func (a *Actor) Runs(do func()) {
 	a.Helper()
-	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Bash", Unread: true, LookFor: time.Minute}
+	p := engine.CheckEditParams{HookParams: a.Hook(), Unread: true, LookFor: time.Minute}
+	p.Tool = "Bash"
 	x := Editing{a.CheckEdit(p)}.Allowed()
 	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
 		a.fail("the hook before the command of %s: %v", a.Name, err)
@@ -107,7 +108,8 @@ func (a *Actor) Changes() string {
 // checks after it. during runs in between, and may be nil.
 func (a *Actor) Edits(during func(), paths ...string) Editing {
 	a.Helper()
-	p := engine.CheckEditParams{HookParams: a.Hook(), Tool: "Edit", Paths: paths}
+	p := engine.CheckEditParams{HookParams: a.Hook(), Paths: paths}
+	p.Tool = "Edit"
 	x := Editing{a.CheckEdit(p)}
 	if x.Err != nil {
 		return x

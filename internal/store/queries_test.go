@@ -71,7 +71,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			tx.Advance(id, "codex:b", "wait", sent.Seq),
 			tx.MarkShown(id, "codex:b", sent.Seq),
 			tx.PutReceipt(id, stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck}),
-			tx.RecordHook("key", 0),
+			tx.RecordStart("key"), tx.RecordWork("key"), tx.RecordIdle("key"), tx.RecordTool("key", "Edit", "a.go"), tx.RecordAsked("key"),
 			tx.RecordToolCall("key"),
 			second(tx.LockRoomsOf("codex:b")),
 			tx.PutDraft(id, stick.Draft{Turn: 2, Agent: "codex:b", Text: "half"}),
@@ -93,12 +93,14 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		listener := tx.LaterListener("l", new(bool))
 		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
 		_, last := tx.LastSeq(id)
+		_, signs := tx.Signs(id)
+		_, owes := tx.Owes(id)
 		_, event := tx.Event(id, sent.Seq)
 		_, _, receipt := tx.Receipt(id, "codex:b", sent.Seq)
 		_, receipts := tx.Receipts(sent.Seq)
 		_, owed := tx.OpenReceipts(id, "codex:b")
 		_, _, open := tx.CountOpen(id, "codex:b")
-		return try(agent, running, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
+		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		_, room := tx.Room(id)

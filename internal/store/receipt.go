@@ -70,6 +70,20 @@ func (tx *Tx) CountOpen(room stick.RoomID, a stick.AgentID) (unread, unacked int
 	return unread, unacked, err
 }
 
+// Owes counts the messages that the members of a room must still acknowledge.
+func (tx *Tx) Owes(room stick.RoomID) (map[stick.AgentID]int, error) {
+	out := map[stick.AgentID]int{}
+	err := tx.scan("SELECT agent_id, COUNT(*) FROM receipts WHERE room_id = ? AND is_open = 1 AND owes = ? GROUP BY agent_id ORDER BY agent_id", []any{room, stick.OwesAck},
+		func(scan func(...any) error) error {
+			var a stick.AgentID
+			var n int
+			err := scan(&a, &n)
+			out[a] = n
+			return err
+		})
+	return out, err
+}
+
 // InboxQuery selects entries of inboxes: messages and other events that must be read.
 type InboxQuery struct {
 	Room   stick.RoomID

@@ -75,28 +75,71 @@ func (tx *Tx) PutSession(s Session) error {
 		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.Now())
 }
 
-// RecordHook records that a hook of a session fired outside a tool call. idleAt is when the session became idle, zero
-// if it is working. A session that had ended is running again.
-func (tx *Tx) RecordHook(sessionKey string, idleAt stick.Time) error {
-	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = ?, busy_since = 0, ended_at = 0 WHERE session_key = ?", tx.Now(), idleAt, sessionKey)
+// RecordStart records that a hook told of the start of a session, which works on nothing until it gets a prompt. A session that had
+// ended is running again.
+func (tx *Tx) RecordStart(sessionKey string) error {
+	return tx.exec("UPDATE sessions SET active_since = 0, hooks_at = ?, idle_at = 0, busy_since = 0, asked_at = 0, ended_at = 0 WHERE session_key = ?", tx.Now(), sessionKey)
 }
 
-// RecordToolCall records that a tool call of a session began, unless one is in progress.
-func (tx *Tx) RecordToolCall(sessionKey string) error {
-	return tx.exec("UPDATE sessions SET hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, ended_at = 0 WHERE session_key = ?",
+// RecordWork records that a hook of a session fired outside a tool call, while it works. A session that had ended is running again.
+func (tx *Tx) RecordWork(sessionKey string) error {
+	return tx.exec("UPDATE sessions SET "+works+", hooks_at = ?, idle_at = 0, busy_since = 0, asked_at = 0, ended_at = 0 WHERE session_key = ?",
+		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now(), sessionKey)
+}
+
+// RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had ended is running again.
+func (tx *Tx) RecordIdle(sessionKey string) error {
+	return tx.exec("UPDATE sessions SET active_since = 0, hooks_at = ?, idle_at = ?, busy_since = 0, asked_at = 0, ended_at = 0 WHERE session_key = ?",
 		tx.Now(), tx.Now(), sessionKey)
 }
 
+// works keeps since when a session has been working. Its values are before when a last sign was too long ago to count, and now.
+const works = "active_since = CASE WHEN active_since = 0 OR hooks_at < ? THEN ? ELSE active_since END"
+
+// RecordToolCall records that a tool call of a session began, unless one is in progress.
+func (tx *Tx) RecordToolCall(sessionKey string) error {
+	return tx.exec("UPDATE sessions SET "+works+", hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, asked_at = 0, ended_at = 0 WHERE session_key = ?",
+		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now(), tx.Now(), sessionKey)
+}
+
+// RecordTool records the last tool call of a session, and a file that it was about, empty for none.
+func (tx *Tx) RecordTool(sessionKey, tool, file string) error {
+	return tx.exec("UPDATE sessions SET tool = ?, file = ? WHERE session_key = ?", tool, file, sessionKey)
+}
+
+// RecordAsked records that the harness of a session asks its person something. It is no sign of what the session itself does.
+func (tx *Tx) RecordAsked(sessionKey string) error {
+	return tx.exec("UPDATE sessions SET asked_at = ? WHERE session_key = ? AND asked_at = 0 AND ended_at = 0", tx.Now(), sessionKey)
+}
+
 // HookTimes is what hooks have reported about a session: when the last one fired, and since when the session has
-// been idle or a tool call in progress. Zero means never, or not now.
+// been idle, a tool call in progress, a question open, or it has been working. Zero means never, or not now.
 type HookTimes struct {
-	At, IdleAt, BusySince stick.Time
+	At, IdleAt, BusySince, AskedAt, ActiveSince stick.Time
+
+	Tool, File string // of its last tool call that was recorded
 }
 
 // HookTimes returns what hooks have reported about a session.
 func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
-	_, err = tx.one("SELECT hooks_at, idle_at, busy_since FROM sessions WHERE session_key = ?", []any{sessionKey}, &h.At, &h.IdleAt, &h.BusySince)
+	_, err = tx.one("SELECT hooks_at, idle_at, busy_since, asked_at, active_since, tool, file FROM sessions WHERE session_key = ?", []any{sessionKey},
+		&h.At, &h.IdleAt, &h.BusySince, &h.AskedAt, &h.ActiveSince, &h.Tool, &h.File)
 	return h, err
+}
+
+// Signs returns what hooks have reported about the running sessions of a room's members. Of an agent's several sessions it is the one whose
+// hooks fired last.
+func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
+	out := map[stick.AgentID]stick.Signs{}
+	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file FROM sessions s JOIN members m ON m.agent_id = s.agent_id
+		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`, []any{room}, func(scan func(...any) error) error {
+		var a stick.AgentID
+		var s stick.Signs
+		err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File)
+		out[a] = s
+		return err
+	})
+	return out, err
 }
 
 // LastHook returns when any hook of a harness last fired, zero for never.
@@ -108,7 +151,7 @@ func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
 // EndSession records that a session ended. live reports whether its agent has another one that is running. A
 // session without an id doesn't count as another: the agent was known by it until its session's id was known.
 func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err error) {
-	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0 WHERE session_key = ? AND ended_at = 0", tx.Now(), sessionKey); err != nil {
+	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0, active_since = 0, asked_at = 0 WHERE session_key = ? AND ended_at = 0", tx.Now(), sessionKey); err != nil {
 		return false, err
 	}
 	var n int

@@ -205,9 +205,9 @@ func TestHooked(t *testing.T) {
 			update(t, db, func(tx *store.Tx) error {
 				now = tx.Now()
 				if idle {
-					return tx.RecordHook(key, now)
+					return tx.RecordIdle(key)
 				}
-				return tx.RecordHook(key, 0)
+				return tx.RecordWork(key)
 			})
 			return now
 		}
@@ -337,7 +337,7 @@ func TestEndSession(t *testing.T) {
 		}
 
 		// A session that goes on counts again.
-		update(t, db, func(tx *store.Tx) error { return tx.RecordHook("one", 0) })
+		update(t, db, func(tx *store.Tx) error { return tx.RecordWork("one") })
 		end("two", "claude:a", true)
 	}, storetest.At(clock))
 }

@@ -1,0 +1,132 @@
+package stick
+
+import "time"
+
+// AgentState says what an agent does, as far as facts say it. Only that an agent is idle may be concluded from its silence.
+type AgentState string
+
+// What agents do.
+const (
+	AgentWorks   AgentState = "working"          // a tool call or a turn of its model is in progress
+	AgentWaits   AgentState = "waits_for_stick"  // it waits for the turn
+	AgentAsks    AgentState = "waits_for_person" // its harness has asked its person something, such as a permission
+	AgentIdle    AgentState = "idle"             // it waits for a prompt
+	AgentGone    AgentState = "gone"             // its process has ended
+	AgentUnknown AgentState = "unknown"          // no hook of its harness says what it does
+)
+
+// Words says what an agent does, in the words of a sentence about it.
+func (s AgentState) Words() string {
+	switch s {
+	case AgentWaits:
+		return "waits for the stick"
+	case AgentAsks:
+		return "waits for its person"
+	}
+	return string(s)
+}
+
+// Signs is what the hooks of a member's harness have reported last. A zero time means never, or not now.
+type Signs struct {
+	At          Time   // a hook fired
+	ActiveSince Time   // it has been working since, without a pause
+	AskedAt     Time   // its harness asked its person something
+	Tool        string // its last tool call, empty if it isn't known
+	File        string // a file that this was about, relative to the room's path; empty for none
+}
+
+// Activity is what an agent does, and since when.
+type Activity struct {
+	State    AgentState `json:"state"`
+	Since    Time       `json:"since"`            // of one whose state is known by its silence, its last sign
+	Silent   bool       `json:"silent,omitempty"` // it is idle because it has shown no sign for long; an interrupt shows none
+	LastSign Time       `json:"last_sign_at"`
+	Tool     string     `json:"tool,omitempty"` // its last tool call, in its harness's words
+	File     string     `json:"file,omitempty"` // that this was about, relative to the room's path
+}
+
+const (
+	// SilentAfter is how long an agent that works may show no sign. An interrupt fires no hook, so one that stays silent for longer is idle.
+	SilentAfter = 10 * time.Minute
+	// longCall is how long a tool call may take that nothing has ended. After that it counts as interrupted.
+	longCall = 2 * time.Hour
+)
+
+// Activity returns what a member does. A question to its person comes first, because any later hook takes it back. Then comes a wait for
+// the stick, because the wait is seen to run. ok is false for a person, who has no hooks, unless it waits.
+func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, ok bool) {
+	m, _ := r.Member(a)
+	last := min(max(m.LastSeenAt, h.At), now)
+	does = Activity{Since: last, LastSign: last, Tool: h.Tool, File: h.File}
+	since := func(state AgentState, at Time) (Activity, bool) {
+		does.State, does.Since = state, min(at, now)
+		return does, true
+	}
+	switch {
+	case m.State != Joined || m.Verdict(s) == Gone:
+		return since(AgentGone, last)
+	case !h.AskedAt.IsZero():
+		return since(AgentAsks, h.AskedAt)
+	case r.Listening(a, Work, s):
+		return since(AgentWaits, r.waitsSince(a, s))
+	case a.Human():
+		return does, false
+	case !m.IdleAt.IsZero():
+		return since(AgentIdle, m.IdleAt)
+	case h.At.IsZero():
+		return since(AgentUnknown, last)
+	case h.ActiveSince.IsZero():
+		return since(AgentIdle, h.At) // its session has started, and had no prompt
+	case r.inCall(m, now), !(Deadline{last, SilentAfter}).Due(now):
+		return since(AgentWorks, h.ActiveSince)
+	}
+	does.Silent = true
+	return since(AgentIdle, last)
+}
+
+// inCall reports whether a tool call of a member is in progress.
+func (r Room) inCall(m Member, now Time) bool {
+	return !m.BusySince.IsZero() && !(Deadline{m.BusySince, longCall}).Due(now)
+}
+
+// waitsSince returns when the oldest wait of a member for the turn began.
+func (r Room) waitsSince(a AgentID, s *Probed) Time {
+	since := Time(0)
+	for _, l := range r.Listeners {
+		if l.Agent == a && l.Purpose == Work && s.listener(l.ID) != Gone && (since.IsZero() || l.StartedAt < since) {
+			since = l.StartedAt
+		}
+	}
+	return since
+}
+
+// LooksUntil returns when a room will look different to whoever watches it, although nobody commits anything: a limit of the turn ends, or
+// an agent has been silent for too long. It is zero for never. The ends of processes come on top of that.
+func (r Room) LooksUntil(signs map[AgentID]Signs, s *Probed, now Time) Time {
+	at := Time(0)
+	next := func(t Time) {
+		if t > now {
+			at = earlier(at, t)
+		}
+	}
+	if !r.Closed && !r.Paused.On() {
+		switch {
+		case r.Turn.State == Reserved:
+			next(r.claim().At())
+		case r.Turn.State == Owned && !r.Opening(s, now).Open():
+			next(r.opensAt(s, now))
+		}
+	}
+	for _, m := range r.Members {
+		does, _ := r.Activity(m.Agent, signs[m.Agent], s, now)
+		if does.State != AgentWorks {
+			continue
+		}
+		quiet := (Deadline{does.LastSign, SilentAfter}).At()
+		if r.inCall(m, now) {
+			quiet = max(quiet, (Deadline{m.BusySince, longCall}).At())
+		}
+		next(quiet)
+	}
+	return at
+}
