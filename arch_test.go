@@ -60,6 +60,12 @@ var edges = map[string]map[string]string{
 		"internal/task":                          "every tool of tasks calls one operation",
 		"stick":                                  "errors, words",
 	},
+	"internal/monitor": {
+		"internal/engine":      "the operations on rooms that a picture is made of",
+		"internal/engine/core": "who watches, and which room",
+		"internal/task":        "the operation that lists tasks",
+		"stick":                "needs, events",
+	},
 	"internal/install": {
 		"internal/confedit": "edits of files that aren't ours",
 		"internal/harness":  "where each harness keeps what",

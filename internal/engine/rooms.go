@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type ListRoomsParams struct {
 	Path   string       `json:"context_path,omitempty"`
 	RoomID stick.RoomID `json:"-"`               // instead of a path; not for MCP, where each parameter costs all sessions tokens
 	All    bool         `json:"all,omitempty"`   // every room of the database
+	Recent bool         `json:"-"`               // those that have changed last come first, instead of the order of their paths
 	Limit  int          `json:"limit,omitempty"` // 0 for 50
 }
 
@@ -70,6 +72,9 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		}
 		if err != nil {
 			return err
+		}
+		if p.Recent {
+			slices.SortStableFunc(rooms, func(a, b stick.Room) int { return cmp.Compare(b.UpdatedAt, a.UpdatedAt) })
 		}
 		var shown stick.Room // has the members and listeners of all listed rooms, so that they are probed at once
 		here := nearestRoom(rooms, place)

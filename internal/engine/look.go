@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/proc"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// WatchRoomsParams asks to be told when rooms look different.
+type WatchRoomsParams struct {
+	Caller core.Caller
+
+	// Rooms returns the rooms to watch. It is called at the start, and whenever there is a new room.
+	Rooms func(context.Context) ([]stick.RoomID, error)
+
+	// Look is called with the rooms that may look different: at the start and after a new room with all of them. For each it
+	// returns how long what it has seen holds if nobody commits anything. An error ends the watch.
+	Look func(ctx context.Context, rooms []stick.RoomID) (map[stick.RoomID]Holds, error)
+}
+
+// Holds says how long a look at a room holds if nobody commits anything.
+type Holds struct {
+	Until   stick.Time      // zero for ever
+	Watched []stick.Process // and as long as none of these ends
+}
+
+// WatchRooms calls p.Look whenever rooms may look different to people, until ctx ends, with [stick.CodeCanceled], or a function of p fails. It
+// writes nothing, and while nothing happens it costs nothing: it sleeps until a bell rings, a process ends, or a time is reached.
+func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
+	db, err := e.core.Open(ctx, true)
+	if err != nil {
+		return err
+	}
+	w := &roomsWatch{e: e, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(), rooms: map[stick.RoomID]*watchedRoom{}, rang: make(chan stick.RoomID)}
+	defer w.close()
+	if w.news, err = db.WatchRooms(); err != nil {
+		return err
+	}
+	return w.run(ctx)
+}
+
+// roomsWatch is one call of [Engine.WatchRooms].
+type roomsWatch struct {
+	e      *Engine
+	db     *store.DB
+	p      WatchRoomsParams
+	net    *bell.Net
+	news   *store.Watch // of new rooms
+	deaths *proc.Deaths
+	rooms  map[stick.RoomID]*watchedRoom
+	rang   chan stick.RoomID // a room whose bell rang
+}
+
+// watchedRoom is a room with its bell.
+type watchedRoom struct {
+	bell  *store.Watch
+	over  chan struct{} // closed when nobody wants to know any more
+	holds Holds
+}
+
+func (w *roomsWatch) close() {
+	for id := range w.rooms {
+		w.leave(id)
+	}
+	if w.news != nil {
+		w.news.Close()
+	}
+	w.deaths.Close()
+}
+
+// join begins to watch a room. Its goroutine ends with [roomsWatch.leave].
+func (w *roomsWatch) join(id stick.RoomID) error {
+	b, err := w.db.WatchLooks(id)
+	if err != nil {
+		return err
+	}
+	r := &watchedRoom{bell: b, over: make(chan struct{})}
+	w.rooms[id] = r
+	go func() {
+		for {
+			select {
+			case <-b.C:
+			case <-r.over:
+				return
+			}
+			select {
+			case w.rang <- id:
+			case <-r.over:
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+func (w *roomsWatch) leave(id stick.RoomID) {
+	close(w.rooms[id].over)
+	w.rooms[id].bell.Close()
+	delete(w.rooms, id)
+}
+
+// list makes the watched rooms those of p.Rooms.
+func (w *roomsWatch) list(ctx context.Context) error {
+	ids, err := w.p.Rooms(ctx)
+	if err != nil {
+		return err
+	}
+	for id := range w.rooms {
+		if !slices.Contains(ids, id) {
+			w.leave(id)
+		}
+	}
+	for _, id := range ids {
+		if w.rooms[id] == nil {
+			if err := w.join(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *roomsWatch) run(ctx context.Context) error {
+	due, all := map[stick.RoomID]bool{}, true
+	for {
+		if all {
+			if err := w.list(ctx); err != nil {
+				return w.ended(ctx, err)
+			}
+			for id := range w.rooms {
+				due[id] = true
+			}
+		}
+		if err := w.look(ctx, due); err != nil {
+			return w.ended(ctx, err)
+		}
+		clear(due)
+		var err error
+		if all, err = w.sleep(ctx, due); err != nil {
+			return err
+		}
+	}
+}
+
+// look looks at the rooms that are due. Where the server can't be reached, the net under the bells looks again.
+func (w *roomsWatch) look(ctx context.Context, due map[stick.RoomID]bool) error {
+	var ids []stick.RoomID
+	for id := range due {
+		if w.rooms[id] != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	holds, err := w.p.Look(ctx, ids)
+	if unavailable(err) && ctx.Err() == nil {
+		w.news.Missed()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var watched []stick.Process
+	for id, r := range w.rooms {
+		if h, ok := holds[id]; ok {
+			r.holds = h
+		}
+		watched = append(watched, r.holds.Watched...)
+	}
+	w.deaths.Watch(watched)
+	return nil
+}
+
+// ended is the error of a watch that ends.
+func (w *roomsWatch) ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return stick.Errorf(stick.CodeCanceled, "interrupted")
+	}
+	return err
+}
+
+// gather is how long rings are gathered, so that a burst of commits is one look.
+const gather = 20 * time.Millisecond
+
+// sleep sleeps until rooms are due, and adds them to due. all means that the list of rooms has changed, or everything may have.
+func (w *roomsWatch) sleep(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
+	w.news.Sleeps()
+	net := time.NewTimer(w.net.Next())
+	defer net.Stop()
+	next := w.next()
+	var deadline <-chan time.Time
+	if !next.IsZero() {
+		t := time.NewTimer(max(next.Sub(w.e.Now()), 0))
+		defer t.Stop()
+		deadline = t.C
+	}
+	var enough <-chan time.Time
+	for {
+		select {
+		case id := <-w.rang:
+			w.net.Reset()
+			due[id] = true
+		case <-w.news.C:
+			w.net.Reset()
+			all = true
+		case <-w.deaths.C:
+			for id, r := range w.rooms {
+				if len(r.holds.Watched) > 0 {
+					due[id] = true
+				}
+			}
+		case <-deadline:
+			now := w.e.Now()
+			for id, r := range w.rooms {
+				if !r.holds.Until.IsZero() && r.holds.Until <= now {
+					due[id] = true
+				}
+			}
+			deadline = nil
+		case <-net.C:
+			if more := w.news.SleepOn(w.net); more > 0 {
+				net.Reset(more)
+				continue
+			}
+			return true, nil
+		case <-enough:
+			return all, nil
+		case <-ctx.Done():
+			return false, w.ended(ctx, ctx.Err())
+		}
+		if enough == nil {
+			t := time.NewTimer(gather)
+			defer t.Stop()
+			enough = t.C
+		}
+	}
+}
+
+// next returns when the first room has to be looked at although nothing rings, zero for never.
+func (w *roomsWatch) next() stick.Time {
+	at := stick.Time(0)
+	for _, r := range w.rooms {
+		if u := r.holds.Until; !u.IsZero() && (at.IsZero() || u < at) {
+			at = u
+		}
+	}
+	return at
+}

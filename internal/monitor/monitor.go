@@ -1,0 +1,200 @@
+// Package monitor keeps a picture of rooms for people who watch them: what each agent does, what waits for the person, tasks and the last
+// events. One monitor reads the database for all who watch in a process. It performs the same operations as everybody, and writes
+// nothing. While nothing happens it costs nothing: bells, ends of processes and deadlines wake it.
+package monitor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// Operations are those that a monitor performs.
+type Operations interface {
+	WatchRooms(context.Context, engine.WatchRoomsParams) error
+	ListRooms(context.Context, engine.ListRoomsParams) (engine.ListRoomsResult, error)
+	GetRoomState(context.Context, engine.GetRoomStateParams) (engine.GetRoomStateResult, error)
+	GetRoomEvents(context.Context, engine.GetRoomEventsParams) (engine.EventsResult, error)
+	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
+	WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error)
+	Now() stick.Time
+}
+
+// Options say what a monitor watches.
+type Options struct {
+	Operations Operations
+	Caller     core.Caller // who watches
+	Where      core.Where  // a room; the zero Where means all of them
+	Limit      int         // how many rooms at most; 0 for 50
+	Events     int         // how many events of each room; 0 for 30
+	One        bool        // watch the room of Where only, also if that is zero
+}
+
+// Monitor keeps a picture. [Monitor.Run] keeps it up to date.
+type Monitor struct {
+	o Options
+
+	mu      sync.Mutex // guards the rest
+	picture *Picture
+	heard   map[chan struct{}]bool
+	rooms   map[stick.RoomID]*reading
+	order   []stick.RoomID
+	hidden  int
+}
+
+// New returns a monitor with an empty picture.
+func New(o Options) *Monitor {
+	if o.Limit == 0 {
+		o.Limit = 50
+	}
+	if o.Events == 0 {
+		o.Events = 30
+	}
+	return &Monitor{o: o, picture: &Picture{At: o.Operations.Now()}, heard: map[chan struct{}]bool{}, rooms: map[stick.RoomID]*reading{}}
+}
+
+// Picture returns the latest picture.
+func (m *Monitor) Picture() *Picture {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.picture
+}
+
+// Changed returns a channel that gets a value after each new picture. It holds one value. stop ends that.
+func (m *Monitor) Changed() (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	m.mu.Lock()
+	m.heard[c] = true
+	m.mu.Unlock()
+	return c, func() {
+		m.mu.Lock()
+		delete(m.heard, c)
+		m.mu.Unlock()
+	}
+}
+
+// Run keeps the picture up to date until ctx ends, with [stick.CodeCanceled], or the database can't be read any more.
+func (m *Monitor) Run(ctx context.Context) error {
+	return m.o.Operations.WatchRooms(ctx, engine.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.list, Look: m.look})
+}
+
+// Look takes one picture. Its room is that of o.Where.
+func Look(ctx context.Context, o Options) (*Picture, error) {
+	o.One = true
+	m := New(o)
+	ids, err := m.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = m.look(ctx, ids)
+	return m.Picture(), err
+}
+
+// list returns the rooms to watch.
+func (m *Monitor) list(ctx context.Context) ([]stick.RoomID, error) {
+	var ids []stick.RoomID
+	hidden := 0
+	if m.o.One || m.o.Where != (core.Where{}) {
+		st, err := m.o.Operations.GetRoomState(ctx, engine.GetRoomStateParams{Caller: m.o.Caller, Where: m.o.Where})
+		if err != nil {
+			return nil, err
+		}
+		ids = []stick.RoomID{st.RoomID}
+	} else {
+		res, err := m.o.Operations.ListRooms(ctx, engine.ListRoomsParams{Caller: m.o.Caller, Path: "/", All: true, Recent: true, Limit: m.o.Limit})
+		if err != nil {
+			return nil, err
+		}
+		hidden = res.Hidden
+		for _, r := range res.Rooms {
+			ids = append(ids, r.RoomID)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.order, m.hidden = ids, hidden
+	for id := range m.rooms {
+		if !slices.Contains(ids, id) {
+			delete(m.rooms, id)
+		}
+	}
+	if len(ids) == 0 {
+		m.show(nil)
+	}
+	return ids, nil
+}
+
+// look reads rooms anew, and makes a picture.
+func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]engine.Holds, error) {
+	holds := map[stick.RoomID]engine.Holds{}
+	var problem error
+	for _, id := range ids {
+		m.mu.Lock()
+		was := m.rooms[id]
+		m.mu.Unlock()
+		now, err := m.read(ctx, id, was)
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			problem = errors.Join(problem, err)
+			continue
+		}
+		holds[id] = now.holds
+		m.mu.Lock()
+		m.rooms[id] = now
+		m.mu.Unlock()
+	}
+	m.mu.Lock()
+	m.show(problem)
+	m.mu.Unlock()
+	return holds, problem
+}
+
+// show makes a picture of what was read, and tells those who wait for one. Its caller holds m.mu.
+func (m *Monitor) show(problem error) {
+	p := &Picture{At: m.o.Operations.Now(), Hidden: m.hidden}
+	if problem != nil {
+		p.Problem = stick.AsError(problem)
+	}
+	for _, id := range m.order {
+		if r := m.rooms[id]; r != nil {
+			p.Rooms, p.Me = append(p.Rooms, r.room), r.room.State.AgentID
+		}
+	}
+	slices.SortStableFunc(p.Rooms, byNeed)
+	m.picture = p
+	for c := range m.heard {
+		select {
+		case c <- struct{}{}:
+		default: // the one before wasn't received
+		}
+	}
+}
+
+// byNeed puts the rooms in front in which somebody is needed, and then those that are in use.
+func byNeed(a, b *Room) int { return rank(a) - rank(b) }
+
+func rank(r *Room) int {
+	switch {
+	case len(r.Needs) > 0:
+		return 0
+	case r.State.State == stick.StateDormant, r.State.State == stick.StateClosed:
+		return 2
+	}
+	return 1
+}
+
+// reading is what a monitor has read of a room.
+type reading struct {
+	room  *Room
+	holds engine.Holds
+	tasks time.Time // when its tasks were read; zero for never
+}

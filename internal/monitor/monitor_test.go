@@ -1,0 +1,126 @@
+package monitor_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/scene"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// operations are those of a person's program.
+type operations struct {
+	*engine.Engine
+	*task.Tasks
+}
+
+func watchedBy(a *scene.Actor) monitor.Options {
+	return monitor.Options{Operations: operations{a.Engine, a.Tasks}, Caller: a.By}
+}
+
+// look takes a picture for a person, of all rooms.
+func look(a *scene.Actor) *monitor.Room {
+	a.Helper()
+	o := watchedBy(a)
+	o.Where = a.ByID()
+	p, err := monitor.Look(a.Context(), o)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return p.Rooms[0]
+}
+
+// needs are the kinds of what a person is needed for.
+func needs(a *scene.Actor) (kinds []stick.NeedKind) {
+	a.Helper()
+	for _, n := range look(a).Needs {
+		kinds = append(kinds, n.Kind)
+	}
+	return kinds
+}
+
+func TestWhatNeedsAPerson(t *testing.T) {
+	s := scene.InGit(t)
+	s.Queue("true")
+	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+	s.Joins(ann, bob, carl)
+	expect := func(what string, want ...stick.NeedKind) {
+		t.Helper()
+		if got := needs(carl); !slices.Equal(got, want) {
+			t.Fatalf("%s: %v, want %v\n%+v", what, got, want, look(carl).Needs)
+		}
+	}
+	expect("nothing has happened")
+
+	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{carl.ID}, Body: "which database?", Category: string(stick.Blocked)}).OK().MessageID
+	expect("an agent is blocked", stick.NeedMessage)
+	carl.AckMessage(engine.MessagesParams{MessageIDs: []int64{id}}).OK()
+	expect("the person has answered")
+
+	ann.StartsByHook("startup").OK()
+	if err := ann.Engine.AskedPerson(t.Context(), ann.Hook()); err != nil {
+		t.Fatal(err)
+	}
+	expect("an agent asks for a permission", stick.NeedAnswer)
+	first := look(carl).Needs[0]
+	s.Later(time.Minute)
+	if again := look(carl).Needs[0]; again != first {
+		t.Errorf("a need that lasts is told anew: %+v, %+v", first, again)
+	}
+	ann.Works()
+	expect("it works on")
+
+	w := s.ReadyToMerge("login", bob, ann)
+	expect("a task is approved", stick.NeedMerge)
+	if n := look(carl).Needs[0]; n.Task != w.Task || n.NextAction != "tt worker merge login" {
+		t.Errorf("%+v", n)
+	}
+	ann.Try().Granted(1)
+	ann.Dies()
+	expect("the holder has died", stick.NeedTakeover, stick.NeedMerge)
+}
+
+// TestAMonitorFollows: whoever watches gets a new picture of each change, and a picture never changes.
+func TestAMonitorFollows(t *testing.T) {
+	s := scene.New(t)
+	ann, carl := s.Agent("claude:a"), s.Person("carl")
+	s.Joins(ann)
+	m := monitor.New(watchedBy(carl))
+	changed, stop := m.Changed()
+	defer stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	until := func(what string, holds func(*monitor.Picture) bool) *monitor.Picture {
+		t.Helper()
+		for !holds(m.Picture()) {
+			select {
+			case <-changed:
+			case <-time.After(time.Minute):
+				t.Fatalf("%s: no picture shows it", what)
+			}
+		}
+		return m.Picture()
+	}
+	free := until("the room", func(p *monitor.Picture) bool { return len(p.Rooms) == 1 })
+	ann.Try().Granted(1)
+	until("a turn", func(p *monitor.Picture) bool { o := p.Rooms[0].State.Owner; return o != nil && *o == ann.ID })
+	if free.Rooms[0].State.Owner != nil {
+		t.Error("an old picture has changed")
+	}
+	s.AgentIn("codex:b", s.Dir("other")).JoinPath(engine.JoinPathParams{}).OK()
+	until("a new room", func(p *monitor.Picture) bool { return len(p.Rooms) == 2 })
+	ann.Dies()
+	until("an end", func(p *monitor.Picture) bool {
+		return slices.ContainsFunc(p.Needs(), func(n monitor.NeedIn) bool { return n.Kind == stick.NeedTakeover })
+	})
+	cancel()
+	if err := <-ended; stick.CodeOf(err) != stick.CodeCanceled {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,97 @@
+package monitor
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// rescueFor is how long people are reminded of a rescue.
+const rescueFor = 24 * time.Hour
+
+// addNeeds finds out what waits for the one who watches.
+func (r *Room) addNeeds(now stick.Time) {
+	r.Needs = nil
+	add := func(n stick.Need) { r.Needs = append(r.Needs, n) }
+	for _, m := range r.State.Members {
+		if a := m.Activity; a != nil && a.State == stick.AgentAsks {
+			add(stick.NewNeed(stick.NeedAnswer, string(m.AgentID)+"@"+strconv.FormatInt(int64(a.Since), 10), a.Since, stick.Hintf("answer it in its terminal"),
+				"%s waits for its person to answer a question", m.AgentID).About(m.AgentID, ""))
+		}
+	}
+	if t := r.State.Takeover; t != nil {
+		who := r.State.Owner
+		if who == nil {
+			who = r.State.ReservedFor
+		}
+		if who != nil {
+			add(stick.NewNeed(stick.NeedTakeover, r.State.TurnID, t.Since, stick.Hintf("%s", stick.Cmd("tt take --reason …")),
+				"%s can't go on with the stick (%s); anybody may take over", *who, t.Cause.Words()).About(*who, ""))
+		}
+	}
+	for _, m := range r.Inbox {
+		if m.Event != "" || !m.RequiresAck || m.State == stick.Acked {
+			continue
+		}
+		n := stick.NewNeed(stick.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
+			"%s waits for your answer: %s", m.From, stick.Clip(stick.Line(cmp.Or(m.Subject, m.Body)), 120)).About(m.From, m.TaskID)
+		n.Message = m.MessageID
+		add(n)
+	}
+	next := map[string]string{}
+	for _, t := range r.State.Tasks {
+		next[t.TaskID] = t.NextAction
+	}
+	for i := range r.Tasks {
+		if n, ok := needOf(&r.Tasks[i], next[r.Tasks[i].TaskID]); ok {
+			add(n)
+		}
+	}
+	for _, q := range r.Paused {
+		add(stick.NewNeed(stick.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt worker status")),
+			"the gate failed on %s itself, so nothing is merged into it", stick.Line(q.Branch)))
+	}
+	for _, e := range r.Events {
+		p, ok := stick.PayloadOf[stick.WorkTakenPayload](e)
+		if !ok || p.Rescue == "" || now.Sub(e.CreatedAt) > rescueFor {
+			continue
+		}
+		n := stick.NewNeed(stick.NeedRescue, p.Rescue, e.CreatedAt, stick.Hintf("%s", stick.Cmd("tt rescue show <rescue_id>", p.Rescue)),
+			"%s took uncommitted work away; a copy was kept", e.From).About(e.From, "")
+		n.Rescue = p.Rescue
+		add(n)
+	}
+	stick.SortNeeds(r.Needs)
+}
+
+// needOf returns what a task needs of the one who watches. next is what that one should do about it, empty for nothing.
+func needOf(t *task.TaskView, next string) (stick.Need, bool) {
+	of := fmt.Sprintf("%s/%d@%d", t.TaskID, t.Attempt, t.StateAt)
+	need := func(kind stick.NeedKind, text string, args ...any) (stick.Need, bool) {
+		n := stick.NewNeed(kind, of, t.StateAt, nil, text, args...).About(t.Worker, t.TaskID)
+		n.NextAction = cmp.Or(next, t.NextAction)
+		return n, true
+	}
+	switch {
+	case next != "" && t.State == stick.TaskInReview:
+		return need(stick.NeedReview, "%s waits for a review", t.TaskID)
+	case next != "" && t.State == stick.TaskApproved && t.Doing == "":
+		return need(stick.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
+	case t.Warning != "":
+		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, stick.Line(t.Warning))
+	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
+		return need(stick.NeedTask, "%s has failed: %s", t.TaskID, stick.Clip(stick.Line(cmp.Or(t.Reason, t.Cause)), 120))
+	case t.State == stick.TaskConflicted && (t.Worker == "" || t.Run != nil && !runs(t.Run)):
+		return need(stick.NeedTask, "%s conflicts with %s, and nobody works on it", t.TaskID, stick.Line(t.Integration))
+	case t.State == stick.TaskWorking && t.Cause != "" && t.Run != nil && !runs(t.Run):
+		return need(stick.NeedTask, "%s came back (%s), and its worker has ended", t.TaskID, t.Cause)
+	}
+	return stick.Need{}, false
+}
+
+// runs reports whether a worker's command runs, or is going to.
+func runs(r *task.RunView) bool { return r.State != stick.RunEnded || r.Waits }

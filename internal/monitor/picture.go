@@ -1,0 +1,72 @@
+package monitor
+
+import (
+	"talkingstick/internal/engine"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// Picture is how everything looked at one time. Nobody changes a picture, so many may show it at once.
+type Picture struct {
+	At      stick.Time
+	Me      stick.AgentID // who watches
+	Rooms   []*Room       // those in which somebody is needed come first, then those that have changed last
+	Hidden  int           // how many more rooms there are
+	Problem *stick.Error  // why the rooms couldn't be read when they were last looked at; nil if they could
+}
+
+// Room is a room in a picture.
+type Room struct {
+	State  engine.GetRoomStateResult
+	Tasks  []task.TaskView   // the newest first, without those that ended more than a day ago
+	Hidden int               // how many those are
+	Paused []task.QueuePause // merge queues that are paused
+	Inbox  []engine.InboxMessage
+	Events []stick.Event // the last ones, the oldest first
+	More   bool          // there are older events
+	Needs  []stick.Need  // what waits for the one who watches, the most urgent first
+}
+
+// ID is the room's id.
+func (r *Room) ID() stick.RoomID { return r.State.RoomID }
+
+// Room returns a room of the picture, nil if it isn't there.
+func (p *Picture) Room(id stick.RoomID) *Room {
+	for _, r := range p.Rooms {
+		if r.ID() == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// Task returns a task of the room, nil if it isn't there.
+func (r *Room) Task(id string) *task.TaskView {
+	for i := range r.Tasks {
+		if stick.TaskKey(r.Tasks[i].TaskID) == stick.TaskKey(id) {
+			return &r.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// NeedIn is a need with its room.
+type NeedIn struct {
+	Room *Room
+	stick.Need
+}
+
+// Needs returns what waits for the one who watches, in all rooms, the most urgent first.
+func (p *Picture) Needs() []NeedIn {
+	var out []NeedIn
+	for _, kind := range stick.NeedKinds {
+		for _, r := range p.Rooms {
+			for _, n := range r.Needs {
+				if n.Kind == kind {
+					out = append(out, NeedIn{r, n})
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package monitor
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// tasksAgain is how soon tasks at work are read again although the log has nothing new about them: commits and the ends of processes make
+// no event.
+const tasksAgain = 30 * time.Second
+
+// read reads a room. was is what was read before, nil for nothing.
+func (m *Monitor) read(ctx context.Context, id stick.RoomID, was *reading) (*reading, error) {
+	ops, by, at := m.o.Operations, m.o.Caller, core.Where{RoomID: id}
+	state, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
+	if err != nil {
+		return nil, err
+	}
+	r := &Room{State: state}
+	events, err := ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: at, EventFilter: engine.EventFilter{Limit: m.o.Events}})
+	if err != nil {
+		return nil, err
+	}
+	r.Events, r.More = events.Events, events.More
+	if state.Unread+state.Unacked > 0 {
+		inbox, err := ops.GetInbox(ctx, engine.GetInboxParams{Caller: by, Where: at})
+		if err != nil {
+			return nil, err
+		}
+		r.Inbox = inbox.Messages
+	}
+	now := &reading{room: r, holds: engine.Holds{Until: state.LooksUntil, Watched: state.Watched}}
+	if err := m.readTasks(ctx, now, was); err != nil {
+		return nil, err
+	}
+	r.addNeeds(ops.Now())
+	return now, nil
+}
+
+// readTasks adds the tasks of a room. They cost a git command each, so those that were read before stay unless something has happened
+// to them, or a worker is at work and may have committed.
+func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
+	r := now.room
+	if was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < tasksAgain-time.Second && !newOfTasks(was.room.Events, r.Events) {
+		now.tasks, r.Tasks, r.Hidden, r.Paused = was.tasks, was.room.Tasks, was.room.Hidden, was.room.Paused
+	} else {
+		res, err := m.o.Operations.WorkerStatus(ctx, task.WorkerStatusParams{Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}})
+		if err != nil {
+			return err
+		}
+		now.tasks, r.Tasks, r.Hidden, r.Paused = time.Now(), res.Tasks, res.Hidden, res.Paused
+	}
+	if slices.ContainsFunc(r.Tasks, atWork) {
+		again := m.o.Operations.Now().Add(tasksAgain - time.Since(now.tasks))
+		if u := now.holds.Until; u.IsZero() || again < u {
+			now.holds.Until = again
+		}
+	}
+	return nil
+}
+
+// atWork reports whether a task may change without an event.
+func atWork(t task.TaskView) bool {
+	return t.Doing != "" || t.State == stick.TaskWorking || t.Run != nil && runs(t.Run)
+}
+
+// newOfTasks reports whether events came that are about tasks, or more than the pictures show.
+func newOfTasks(was, now []stick.Event) bool {
+	last := int64(0)
+	if len(was) > 0 {
+		last = was[len(was)-1].Seq
+	}
+	if len(now) > 0 && len(was) > 0 && now[0].Seq > last {
+		return true
+	}
+	return slices.ContainsFunc(now, func(e stick.Event) bool { return e.Seq > last && e.Task != "" })
+}
