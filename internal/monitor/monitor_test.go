@@ -80,6 +80,9 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	if n := look(carl).Needs[0]; n.Task != w.Task || n.NextAction != "tt worker merge login" {
 		t.Errorf("%+v", n)
 	}
+	if c := look(carl).Task("LOGIN").Changed; c == nil || c.Files != 1 || c.Added == 0 {
+		t.Errorf("its worker has changed %+v", c)
+	}
 	ann.Try().Granted(1)
 	ann.Dies()
 	expect("the holder has died", stick.NeedTakeover, stick.NeedMerge)

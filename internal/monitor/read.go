@@ -50,7 +50,7 @@ func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 	if was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < tasksAgain-time.Second && !newOfTasks(was.room.Events, r.Events) {
 		now.tasks, r.Tasks, r.Hidden, r.Paused = was.tasks, was.room.Tasks, was.room.Hidden, was.room.Paused
 	} else {
-		res, err := m.o.Operations.WorkerStatus(ctx, task.WorkerStatusParams{Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}})
+		res, err := m.o.Operations.WorkerStatus(ctx, task.WorkerStatusParams{Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}, Stat: true})
 		if err != nil {
 			return err
 		}

@@ -50,6 +50,7 @@ type TaskView struct {
 	After        []string        `json:"after,omitempty"`     // of a task for later: the tasks that have to land before it begins
 	WaitsFor     []TaskWait      `json:"waits_for,omitempty"` // those of them that haven't landed
 	Slot         *int            `json:"slot,omitempty"`      // the number of its worktree, which the commands there find in TT_SLOT
+	Changed      *Changed        `json:"changed,omitempty"`   // how much its worker has changed; only where it was asked for
 	Setup        *SetupView      `json:"setup,omitempty"`     // the project's command that set its worktree up
 	CreatedAt    stick.Time      `json:"created_at"`
 	StateAt      stick.Time      `json:"state_at"`
@@ -69,7 +70,8 @@ const (
 type WorkerStatusParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	All bool `json:"all,omitempty"` // also tasks that ended more than a day ago
+	All  bool `json:"all,omitempty"` // also tasks that ended more than a day ago
+	Stat bool `json:"-"`             // how much each worker has changed, which costs three commands of git for each
 }
 
 // WorkerStatusResult is the tasks of a room and their state, the newest first.
@@ -139,6 +141,9 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, tasks)
 	ts.addBranchState(ctx, root, tasks, shown)
+	if p.Stat {
+		ts.addChanged(ctx, root, tasks, shown)
+	}
 	for _, t := range tasks {
 		v := shown[stick.TaskKey(t.ID)]
 		v.markStale(t, v.Branched)
