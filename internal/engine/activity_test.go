@@ -61,6 +61,12 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 	ann.Works()
 	s.Later(time.Second)
 	expect("it has got it", stick.AgentWorks, prompt)
+	s.Later(stick.SilentAfter)
+	if got := doing(bob, ann); got.State != stick.AgentIdle || !got.Silent {
+		t.Errorf("it was interrupted, and is %+v", got)
+	}
+	ann.Works()
+	expect("it goes on", stick.AgentWorks, s.Now())
 	ann.Idle()
 	stopped := s.Now()
 	s.Later(time.Second)

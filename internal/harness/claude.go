@@ -22,7 +22,8 @@ var claudeRow = Row{
 		{HookStop, "Stop"},
 		{HookSessionEnd, "SessionEnd"},
 		{HookCompact, "PreCompact"},
-		{HookAsks, "Notification"},
+		{HookAsks, "PermissionRequest"}, // at once
+		{HookAsks, "Notification"},      // of a permission only when nobody has answered for some seconds
 	},
 	MCPTools: "mcp__.*",
 	Editors: []Editor{

@@ -198,6 +198,12 @@ func (u *Terminal) Type(prompt string) {
 	u.keys("\r")
 }
 
+// Press presses keys, as the answer to a question that the program shows.
+func (u *Terminal) Press(keys string) {
+	u.t.Helper()
+	u.keys(keys)
+}
+
 func (u *Terminal) keys(keys string) {
 	u.t.Helper()
 	if _, err := io.WriteString(u.tty, keys); err != nil {
