@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m))
 }
 
-// TestReadme runs the README's commands, which are the lines that begin with $ in its examples, one after the
-// other, and compares what they print with what the README shows. -docs.update writes it there instead.
+// TestReadme runs the commands of the README and of the guide, which are the lines that begin with $ in their examples, one after the
+// other, and compares what they print with what the page shows. -docs.update writes it there instead.
 //
 // The clock stands still during a command and goes on by a few seconds before the next one, so that ages are
 // the same each time; while a command is blocked it stands, because both have to see the same time. Ids and pids differ, and are compared by their form. A last line … stands for all that follows.
@@ -38,16 +38,32 @@ func TestMain(m *testing.M) {
 //	<!-- blocks: name -->  its last command goes on in the background
 //	<!-- prints: name -->  what that command prints in the end
 func TestReadme(t *testing.T) {
-	const path = "README.md"
+	bin := t.TempDir()
+	if err := clitest.Install(bin); err != nil {
+		t.Fatal(err)
+	}
+	guide, err := filepath.Glob("docs/guide/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append([]string{"README.md"}, guide...) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			r := &reader{t: t, bin: bin, now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
+			r.reads(path)
+		})
+	}
+}
+
+// reads plays a reader of a page who tries what it shows.
+func (r *reader) reads(path string) {
+	r.t.Helper()
+	t := r.t
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(b), "\n")
-	r := &reader{t: t, bin: t.TempDir(), now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
-	if err := clitest.Install(r.bin); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(r.end)
 	var out []string
 	says := map[string]string{}
@@ -79,7 +95,7 @@ func TestReadme(t *testing.T) {
 		clear(says)
 		i = end
 	}
-	if r.ran == 0 {
+	if r.ran == 0 && path != "docs/guide/README.md" {
 		t.Errorf("%s has no examples that are run", path)
 	}
 	if *updateDocs && !t.Failed() {
@@ -96,7 +112,7 @@ const (
 
 var comment = regexp.MustCompile(`^<!-- (scene|exits|blocks|prints): (.*) -->$`)
 
-// reader does what a reader of the README does who tries it.
+// reader does what a reader of a page does who tries it.
 type reader struct {
 	t    *testing.T
 	bin  string
@@ -215,7 +231,7 @@ func (r *reader) compare(at string, shown []string, printed string) []string {
 		}
 	}
 	if differs && !*updateDocs {
-		r.t.Errorf("%s doesn't print what is shown\nshown:\n%s\nprinted:\n%s\nwrite it into the README by: make generate", at, strings.Join(shown, "\n"), strings.Join(is, "\n"))
+		r.t.Errorf("%s doesn't print what is shown\nshown:\n%s\nprinted:\n%s\nwrite it into the page by: make generate", at, strings.Join(shown, "\n"), strings.Join(is, "\n"))
 	}
 	return is
 }
@@ -254,6 +270,19 @@ var readmeScenes = map[string]func(r *reader){
 	},
 	// tasks is a repository.
 	"tasks": func(r *reader) { r.repository() },
+	// tasks-done is a repository with a task, whose worker was a script and has asked for its review.
+	"tasks-done": func(r *reader) {
+		r.repository()
+		for _, command := range []string{
+			"tt worker init --branch main", "tt worker spawn login --description 'Let users log in'",
+			"cd worktrees/login && tt worker start --as codex:13c0dbe5 && echo users > login.conf && git add . && git commit -qm Login && tt worker done --as codex:13c0dbe5",
+			"cd ../..",
+		} {
+			if printed := r.run(command); r.exit != 0 {
+				r.t.Fatalf("%s: %s", command, printed)
+			}
+		}
+	},
 	// home is a home directory with a harness in it.
 	"home": func(r *reader) {
 		r.dir = r.variable("HOME")
