@@ -35,7 +35,7 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 	default:
 		return r, nil, ""
 	}
-	p := ClaimPayload{Claim: why, Lease: LeaseSum(lease)}
+	p := ClaimPayload{Claim: why, Lease: LeaseSum(lease), WaitedSince: r.waitedSince(a, s, now)}
 	if t.HandoffPending {
 		p.HandoffSeq = t.HandoffSeq
 	}

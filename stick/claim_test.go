@@ -1,6 +1,10 @@
 package stick
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+)
 
 func TestTurnClaim(t *testing.T) {
 	t.Run("an idle room", func(t *testing.T) {
@@ -46,6 +50,28 @@ func TestTurnClaim(t *testing.T) {
 		equal(t, "when the other only listens", i.ask("a").Claim, OpenClaim)
 		j := free()
 		equal(t, "not the other", j.ask("b").Claim, OpenClaim)
+	})
+	t.Run("it says since when the claimant has waited", func(t *testing.T) {
+		since := func(f *fixture) Time { return said[ClaimPayload](f.log[len(f.log)-1]).WaitedSince }
+		f := room(t).member("a", "b").owns("a")
+		equal(t, "who doesn't wait", since(f), 0)
+		f.waits("b").after(time.Minute).passes("b").after(time.Second).owns("b")
+		equal(t, "who does", since(f), start)
+		f.ends("b").releases().waits("a").owns("a")
+		equal(t, "whose wait has only begun", since(f), 0)
+		f.parks("b").after(time.Minute).ends("a").releases().owns("b")
+		equal(t, "who waits for events only", since(f), 0)
+		f.releases().waits("a").after(time.Minute).ends("a").owns("a")
+		equal(t, "whose wait is over", since(f), 0)
+	})
+	t.Run("of a person's waits the oldest counts", func(t *testing.T) {
+		f := room(t).member("human:x")
+		for i, at := range []Time{start.Add(-time.Minute), start.Add(-time.Hour), start.Add(-time.Second)} {
+			id := ListenerID(fmt.Sprint(i))
+			f.Listeners, f.s.Listeners[id] = append(f.Listeners, Listener{ID: id, Agent: "human:x", Purpose: Work, StartedAt: at}), Alive
+		}
+		f.owns("human:x")
+		equal(t, "since", said[ClaimPayload](f.log[len(f.log)-1]).WaitedSince, start.Add(-time.Hour))
 	})
 	t.Run("not by one who takes no part", func(t *testing.T) {
 		f := room(t).member("a", "b")

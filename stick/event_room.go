@@ -42,6 +42,8 @@ type ClaimPayload struct {
 	Claim      ClaimReason `json:"claim,omitempty"`       // why the member has the turn
 	Lease      string      `json:"lease,omitempty"`       // the sum of the lease granted
 	HandoffSeq int64       `json:"handoff_seq,omitempty"` // the handoff that was waiting
+
+	WaitedSince Time `json:"waited_since,omitzero"` // since when the member had waited for the turn; absent if it hadn't
 }
 
 // ReleasePayload is the payload of [EventRelease].
@@ -80,6 +82,8 @@ type TakeoverPayload struct {
 	Ends       bool      `json:"ends_turn,omitempty"`   // a turn ended without a handoff
 	RelayedBy  AgentID   `json:"relayed_by,omitempty"`  // the agent that relayed a person's word
 	Told       []AgentID `json:"told,omitempty"`        // the people who have it in their inboxes
+
+	WaitedSince Time `json:"waited_since,omitzero"` // since when the member that took over had waited for the turn; absent if it hadn't
 }
 
 // ClosePayload is the payload of [EventClose].

@@ -148,7 +148,9 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	case !guard.IsZero():
 		return r, nil, "", r.errPriorOwner(guard, now)
 	}
-	p := TakeoverPayload{Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned}
+	p := TakeoverPayload{
+		Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned, WaitedSince: r.waitedSince(q.By, s, now),
+	}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
 	}

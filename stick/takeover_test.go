@@ -87,6 +87,14 @@ func TestTakeover(t *testing.T) {
 		equal(t, "cause", said[TakeoverPayload](e).Cause, OwnerTimeout)
 		equal(t, "prior", said[TakeoverPayload](e).Prior, "a")
 		equal(t, "ends a turn", said[TakeoverPayload](e).Ends, true)
+		equal(t, "it didn't wait", said[TakeoverPayload](e).WaitedSince, 0)
+	})
+	t.Run("by one whose wait goes on", func(t *testing.T) {
+		f := room(t).member("a", "b").owns("a").after(time.Minute).waits("b").after(limit)
+		if _, err := f.takes("b"); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "waited since", said[TakeoverPayload](f.log[len(f.log)-1]).WaitedSince, start.Add(time.Minute))
 	})
 	t.Run("refused while none is open, and says when one could be", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a")

@@ -143,6 +143,21 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	return at
 }
 
+// waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for work. It is zero
+// if a doesn't wait, and if its wait has begun just now.
+func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
+	since := now
+	for _, l := range r.Listeners {
+		if l.Agent == a && l.Purpose == Work && s.listener(l.ID) != Gone {
+			since = min(since, l.StartedAt)
+		}
+	}
+	if since == now {
+		return 0
+	}
+	return since
+}
+
 // Returned records that a member's wait for work returned without the turn.
 func (r Room) Returned(a AgentID, now Time) Room {
 	r.edit(a, func(m *Member) { m.ReturnedAt = now })
