@@ -63,6 +63,8 @@ func TestTurnClaim(t *testing.T) {
 		equal(t, "who waits for events only", since(f), 0)
 		f.releases().waits("a").after(time.Minute).ends("a").owns("a")
 		equal(t, "whose wait is over", since(f), 0)
+		f.releases().waits("a").after(time.Minute).owns("b")
+		equal(t, "when another waits", since(f), 0)
 	})
 	t.Run("of a person's waits the oldest counts", func(t *testing.T) {
 		f := room(t).member("human:x")

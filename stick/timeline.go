@@ -1,0 +1,118 @@
+package stick
+
+// Timeline shows a range of time of a room: which agents held the stick, were named for it or waited for it, and what happened
+// to them. [TimelineOf] makes it.
+type Timeline struct {
+	From   Time     `json:"from"`
+	To     Time     `json:"to"`
+	Lanes  []Lane   `json:"lanes"`  // of the agents that something is known of, in the order in which they come up
+	Pauses []Paused `json:"pauses"` // when nobody was granted the stick
+}
+
+// Lane is one agent's part of a timeline. Its lists begin with the oldest.
+type Lane struct {
+	Agent  AgentID   `json:"agent_id"`
+	Turns  int       `json:"turns"`     // how many it held in the range, also in part
+	Held   Millis    `json:"held_ms"`   // how long it held the stick in the range
+	Waited Millis    `json:"waited_ms"` // how long it waited for the stick in the range, as far as the log says so
+	Holds  []Holding `json:"holds"`
+	Named  []Naming  `json:"named"`
+	Waits  []Waiting `json:"waits"`
+	Marks  []Mark    `json:"marks"`
+}
+
+// Span is from when to when something lasted. That may be longer than the range of its timeline.
+type Span struct {
+	From Time `json:"from"` // null if it began before the events that were read
+	To   Time `json:"to"`   // null if it went on after them
+}
+
+// In returns the part of s that lies between two times. ok is false if none does. If the clock went back while s lasted, s
+// counts as a moment.
+func (s Span) In(from, to Time) (part Span, ok bool) {
+	if !s.To.IsZero() {
+		to = min(to, max(s.From, s.To))
+	}
+	from = max(s.From, from)
+	return Span{from, to}, from <= to
+}
+
+// Holding is a turn, or as much of one as the events tell.
+type Holding struct {
+	Span
+	Turn  int64       `json:"turn_id,omitempty"`
+	Began ClaimReason `json:"began,omitempty"`    // how it began; absent if that was before the events that were read
+	Ended EventType   `json:"ended,omitempty"`    // the type of the event that ended it; absent if it went on after them
+	By    AgentID     `json:"ended_by,omitempty"` // who ended it, if its holder didn't
+}
+
+// Naming is a time in which the stick was reserved for an agent.
+type Naming struct {
+	Span
+	By      ReservedBy `json:"reserved_by"`
+	Claimed bool       `json:"claimed"` // the agent took the stick
+}
+
+// Waiting is a wait for the stick. The log tells of those that ended with a turn.
+type Waiting struct {
+	Span
+	Turn int64 `json:"turn_id,omitempty"` // the turn that it ended with; absent while it goes on
+}
+
+// Mark is something that happened to an agent at a moment: it took the stick over, its scope overlapped with another's, or it
+// was removed. The type of the event says which.
+type Mark struct {
+	At     Time      `json:"at"`
+	Type   EventType `json:"event_type"`
+	Seq    int64     `json:"event_seq"`
+	Turn   int64     `json:"turn_id"`
+	Other  AgentID   `json:"other_agent_id,omitempty"` // who had the stick, whose scope it was, or who removed it
+	Cause  Cause     `json:"cause,omitempty"`          // what opened the takeover
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Paused is a pause of the room.
+type Paused struct {
+	Span
+	By     AgentID `json:"by,omitempty"` // who paused the room; absent if that was before the events that were read
+	Reason string  `json:"reason,omitempty"`
+}
+
+// Waiter is an agent that waits for the stick now.
+type Waiter struct {
+	Agent AgentID
+	Since Time
+}
+
+// Waiters returns the members that wait for the stick now.
+func (r Room) Waiters(s *Probed, now Time) []Waiter {
+	var out []Waiter
+	for _, m := range r.waiting(s) {
+		w := Waiter{m.Agent, r.waitedSince(m.Agent, s, now)}
+		if w.Since.IsZero() {
+			w.Since = now
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// TimelineEvents are the types of events that a timeline is made of.
+var TimelineEvents = []EventType{
+	EventClaim, EventTakeover, EventRelease, EventPass, EventRerouted, EventLeave, EventKick, EventRestored, EventClose,
+	EventRoomPaused, EventRoomResumed, EventIncursion,
+}
+
+// TimelineOf makes the timeline of a range of time from a room's events of the types [TimelineEvents], the oldest first. They
+// may begin in the middle of the log. Those before the range only say how things stood when it began. waiting are the agents
+// that wait when the range ends; the log doesn't have them.
+func TimelineOf(events []Event, waiting []Waiter, from, to Time) Timeline {
+	d := drawing{at: map[AgentID]int{}}
+	for _, e := range events {
+		d.add(e)
+	}
+	for _, w := range waiting {
+		d.waits(w)
+	}
+	return d.within(from, to)
+}

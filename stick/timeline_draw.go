@@ -1,0 +1,221 @@
+package stick
+
+import "slices"
+
+// drawing is a timeline while it is made, event by event. What lasts is the last of its list and has no end.
+type drawing struct {
+	lanes  []Lane
+	at     map[AgentID]int // where an agent's lane is
+	pauses []Paused
+
+	holder AgentID // whose last holding goes on, empty if none does
+	named  AgentID // the same for a naming
+	sure   bool    // an event has told who has the stick, so that nothing can have begun before the events
+}
+
+// lane returns the lane of an agent. It is valid until the next call.
+func (d *drawing) lane(a AgentID) *Lane {
+	i, ok := d.at[a]
+	if !ok {
+		i = len(d.lanes)
+		d.at[a] = i
+		d.lanes = append(d.lanes, Lane{Agent: a})
+	}
+	return &d.lanes[i]
+}
+
+// add draws what an event tells.
+func (d *drawing) add(e Event) {
+	switch p := e.Decode().(type) {
+	case ClaimPayload:
+		if !d.sure && (p.Claim == DirectPass || p.Claim == InSequence) {
+			d.reserve(e.From, reservedBy(p.Claim), 0)
+		}
+		d.grant(e, p.Claim, p.WaitedSince)
+	case TakeoverPayload:
+		if p.Ends {
+			d.endTurn(p.Prior, e.Turn-1, e)
+		} else {
+			d.unreserve(p.Prior, e.CreatedAt)
+		}
+		d.grant(e, TookOver, p.WaitedSince)
+		d.mark(e.From, e, p.Prior, p.Cause)
+	case ReleasePayload:
+		d.endTurn(e.From, e.Turn, e)
+		d.reserve(e.To, ByRelease, e.CreatedAt)
+	case PassPayload:
+		d.endTurn(e.From, e.Turn, e)
+		d.reserve(e.To, ByPass, e.CreatedAt)
+	case ReroutedPayload:
+		d.unreserve(p.Prior, e.CreatedAt)
+		d.reserve(e.To, ByRelease, e.CreatedAt)
+	case LeavePayload:
+		d.goes(e.From, p.Ends, e)
+	case KickPayload:
+		d.goes(e.To, p.Ends, e)
+		d.mark(e.To, e, e.From, "")
+	case RestoredPayload:
+		d.goes(p.Prior, p.Ends, e)
+	case ClosePayload:
+		d.unreserve(d.named, e.CreatedAt)
+	case RoomPausedPayload:
+		if !d.paused() { // else it gives another reason
+			d.pauses = append(d.pauses, Paused{Span: Span{From: e.CreatedAt}, By: e.From, Reason: e.Reason})
+		}
+	case RoomResumedPayload:
+		if !d.paused() {
+			d.pauses = append(d.pauses, Paused{Span: Span{From: p.Since}})
+		}
+		d.pauses[len(d.pauses)-1].To = e.CreatedAt
+	case IncursionPayload:
+		d.mark(e.From, e, e.To, "")
+		d.mark(e.To, e, e.From, "")
+	}
+}
+
+// reservedBy returns what had reserved the stick for whoever claimed it for a reason.
+func reservedBy(why ClaimReason) ReservedBy {
+	if why == DirectPass {
+		return ByPass
+	}
+	return ByRelease
+}
+
+func (d *drawing) paused() bool {
+	return len(d.pauses) > 0 && d.pauses[len(d.pauses)-1].To.IsZero()
+}
+
+func (d *drawing) mark(a AgentID, e Event, other AgentID, cause Cause) {
+	if a != "" {
+		l := d.lane(a)
+		l.Marks = append(l.Marks, Mark{
+			At: e.CreatedAt, Type: e.Type, Seq: e.Seq, Turn: e.Turn, Other: other, Cause: cause, Reason: e.Reason,
+		})
+	}
+}
+
+// grant begins a turn.
+func (d *drawing) grant(e Event, why ClaimReason, waited Time) {
+	if d.holder != "" { // in a sound log something has ended its turn
+		d.endTurn(d.holder, 0, Event{CreatedAt: e.CreatedAt})
+	}
+	if d.named != "" {
+		l := d.lane(d.named)
+		l.Named[len(l.Named)-1].Claimed = d.named == e.From
+		d.unreserve(d.named, e.CreatedAt)
+	}
+	l := d.lane(e.From)
+	if !waited.IsZero() {
+		l.Waits = append(l.Waits, Waiting{Span{l.afterTurn(waited), e.CreatedAt}, e.Turn})
+	}
+	l.Holds = append(l.Holds, Holding{Span: Span{From: e.CreatedAt}, Turn: e.Turn, Began: why})
+	d.holder, d.sure = e.From, true
+}
+
+// afterTurn returns since when a wait counts: if it has gone on since before the agent's last turn, from the end of that.
+func (l *Lane) afterTurn(since Time) Time {
+	if n := len(l.Holds); n > 0 {
+		return max(since, l.Holds[n-1].To)
+	}
+	return since
+}
+
+// endTurn ends the turn of a.
+func (d *drawing) endTurn(a AgentID, turn int64, e Event) {
+	l := d.lane(a)
+	if d.holder != a {
+		if d.sure {
+			return // in a sound log it holds the stick
+		}
+		l.Holds = append(l.Holds, Holding{Turn: turn})
+	}
+	h := &l.Holds[len(l.Holds)-1]
+	h.To, h.Ended = e.CreatedAt, e.Type
+	if e.From != a {
+		h.By = e.From
+	}
+	d.holder, d.sure = "", true
+}
+
+// reserve begins a reservation of the stick for a, which may be nobody.
+func (d *drawing) reserve(a AgentID, by ReservedBy, from Time) {
+	if a != "" {
+		l := d.lane(a)
+		l.Named = append(l.Named, Naming{Span: Span{From: from}, By: by})
+		d.named, d.sure = a, true
+	}
+}
+
+// unreserve ends the reservation for a.
+func (d *drawing) unreserve(a AgentID, at Time) {
+	if a == "" {
+		return
+	}
+	if d.named != a {
+		if d.sure {
+			return
+		}
+		d.reserve(a, ByRelease, 0)
+	}
+	l := d.lane(a)
+	l.Named[len(l.Named)-1].To = at
+	d.named = ""
+}
+
+// goes ends what a had of the stick, because it left or was removed, or because the machine restarted.
+func (d *drawing) goes(a AgentID, ends bool, e Event) {
+	switch {
+	case ends:
+		turn := e.Turn
+		if e.Type == EventRestored {
+			turn = 0 // the event skips turn ids
+		}
+		d.endTurn(a, turn, e)
+	case d.named == a, e.Type == EventRestored:
+		d.unreserve(a, e.CreatedAt)
+	}
+}
+
+// waits adds a wait that goes on. In a pause the holder's wait does, too.
+func (d *drawing) waits(w Waiter) {
+	if w.Agent != d.holder {
+		l := d.lane(w.Agent)
+		l.Waits = append(l.Waits, Waiting{Span: Span{From: l.afterTurn(w.Since)}})
+	}
+}
+
+// within returns the part of the drawing that lies in a range of time.
+func (d *drawing) within(from, to Time) Timeline {
+	t := Timeline{From: from, To: to, Lanes: []Lane{}, Pauses: spansIn(d.pauses, from, to)}
+	for _, l := range d.lanes {
+		l.Holds, l.Named, l.Waits = spansIn(l.Holds, from, to), spansIn(l.Named, from, to), spansIn(l.Waits, from, to)
+		l.Marks = slices.DeleteFunc(append([]Mark{}, l.Marks...), func(m Mark) bool { return m.At < from || m.At > to })
+		l.Turns, l.Held, l.Waited = len(l.Holds), lasted(l.Holds, from, to), lasted(l.Waits, from, to)
+		if len(l.Holds)+len(l.Named)+len(l.Waits)+len(l.Marks) > 0 {
+			t.Lanes = append(t.Lanes, l)
+		}
+	}
+	return t
+}
+
+// spanned is what has a span.
+type spanned interface {
+	In(from, to Time) (Span, bool)
+}
+
+// spansIn returns what lies in a range of time, at least in part.
+func spansIn[S spanned](all []S, from, to Time) []S {
+	return slices.DeleteFunc(append([]S{}, all...), func(s S) bool {
+		_, ok := s.In(from, to)
+		return !ok
+	})
+}
+
+// lasted returns how long all spans together lasted in a range of time.
+func lasted[S spanned](all []S, from, to Time) (sum Millis) {
+	for _, s := range all {
+		part, _ := s.In(from, to)
+		sum += Millis(part.To - part.From)
+	}
+	return sum
+}
