@@ -3,8 +3,8 @@ package stick
 // Timeline shows a range of time of a room: which agents held the stick, were named for it or waited for it, and what happened
 // to them. [TimelineOf] makes it.
 type Timeline struct {
-	From   Time     `json:"from"`
-	To     Time     `json:"to"`
+	From   Time     `json:"from"`   // the range begins
+	To     Time     `json:"to"`     // the range ends
 	Lanes  []Lane   `json:"lanes"`  // of the agents that something is known of, in the order in which they come up
 	Pauses []Paused `json:"pauses"` // when nobody was granted the stick
 }
@@ -15,10 +15,10 @@ type Lane struct {
 	Turns  int       `json:"turns"`     // how many it held in the range, also in part
 	Held   Millis    `json:"held_ms"`   // how long it held the stick in the range
 	Waited Millis    `json:"waited_ms"` // how long it waited for the stick in the range, as far as the log says so
-	Holds  []Holding `json:"holds"`
-	Named  []Naming  `json:"named"`
-	Waits  []Waiting `json:"waits"`
-	Marks  []Mark    `json:"marks"`
+	Holds  []Holding `json:"holds"`     // its turns
+	Named  []Naming  `json:"named"`     // when the stick was reserved for it
+	Waits  []Waiting `json:"waits"`     // when it waited for the stick
+	Marks  []Mark    `json:"marks"`     // what happened to it
 }
 
 // Span is from when to when something lasted. That may be longer than the range of its timeline.
@@ -49,8 +49,8 @@ type Holding struct {
 // Naming is a time in which the stick was reserved for an agent.
 type Naming struct {
 	Span
-	By      ReservedBy `json:"reserved_by"`
-	Claimed bool       `json:"claimed"` // the agent took the stick
+	By      ReservedBy `json:"reserved_by"` // release or pass
+	Claimed bool       `json:"claimed"`     // the agent took the stick
 }
 
 // Waiting is a wait for the stick. The log tells of those that ended with a turn.
@@ -63,7 +63,7 @@ type Waiting struct {
 // was removed. The type of the event says which.
 type Mark struct {
 	At     Time      `json:"at"`
-	Type   EventType `json:"event_type"`
+	Type   EventType `json:"event_type"` // takeover, incursion or kick
 	Seq    int64     `json:"event_seq"`
 	Turn   int64     `json:"turn_id"`
 	Other  AgentID   `json:"other_agent_id,omitempty"` // who had the stick, whose scope it was, or who removed it

@@ -137,6 +137,12 @@ func (a *Actor) GetSession(p engine.GetSessionParams) Answer[engine.GetSessionRe
 	return do(a, "GetSession", a.Engine.GetSession, p)
 }
 
+// GetTimeline is the operation of that name.
+func (a *Actor) GetTimeline(p engine.GetTimelineParams) Answer[engine.GetTimelineResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "GetTimeline", a.Engine.GetTimeline, p)
+}
+
 // Heartbeat is the operation of that name.
 func (a *Actor) Heartbeat(p engine.HeartbeatParams) Answer[engine.HeartbeatResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -116,6 +117,7 @@ func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 type EventQuery struct {
 	Room   stick.RoomID
 	After  int64  // only events after this one
+	Before int64  // only events before this one, 0 for all
 	Cursor string // with For: only events after its cursor of this stream
 	Turn   int64  // only events of this turn, 0 for all
 	Types  []stick.EventType
@@ -144,6 +146,9 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		}
 	}
 	filter(seq+" > ?", q.After)
+	if q.Before != 0 {
+		filter(seq+" < ?", q.Before)
+	}
 	if q.Cursor != "" {
 		filter(seq+" > COALESCE((SELECT c.event_seq FROM cursors c WHERE c.room_id = ? AND c.agent_id = ? AND c.stream = ?), 0)", q.Room, q.For, q.Cursor)
 	}
@@ -198,6 +203,16 @@ func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error
 // LastSeq is the sequence number of the newest event of a room, 0 if it has none.
 func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 	_, err = tx.one("SELECT last_event_seq FROM rooms WHERE room_id = ?", []any{room}, &seq)
+	return seq, err
+}
+
+// Back returns the event of a room that has n more between itself and the event before, or the room's end if before is 0. It is 0
+// if there aren't so many. However long the log is, that costs as much as reading the numbers of n events.
+func (tx *Tx) Back(room stick.RoomID, before int64, n int) (seq int64, err error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	_, err = tx.one("SELECT event_seq FROM events WHERE room_id = ? AND event_seq < ? ORDER BY event_seq DESC LIMIT 1 OFFSET ?", []any{room, before, n}, &seq)
 	return seq, err
 }
 

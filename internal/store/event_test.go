@@ -144,6 +144,8 @@ func TestEventFilters(t *testing.T) {
 			{"exactly as many as there are", store.EventQuery{After: 16, Limit: 3}, []int64{17, 18, 19}, false},
 			{"the newest", store.EventQuery{Limit: 3, Newest: true}, []int64{17, 18, 19}, true},
 			{"behind a cursor", store.EventQuery{After: 17, Limit: 9}, []int64{18, 19}, false},
+			{"before one", store.EventQuery{Before: 3, Limit: 9}, []int64{1, 2}, false},
+			{"before one, the newest", store.EventQuery{Before: 9, After: 3, Limit: 2, Newest: true}, []int64{7, 8}, true},
 			{"a turn", store.EventQuery{Turn: 3, Limit: 9}, []int64{7, 8}, false},
 			{"types", store.EventQuery{Types: []stick.EventType{stick.EventClaim, stick.EventJoin}, Limit: 4}, []int64{1, 2, 3, 5}, true},
 			{"types, the newest", store.EventQuery{Types: []stick.EventType{stick.EventJoin}, Limit: 2, Newest: true}, []int64{2, 19}, true},
@@ -170,6 +172,30 @@ func TestEventFilters(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestBack counts events back over those of another room.
+func TestBack(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id, other := newRoom(t, db, "/work").ID, newRoom(t, db, "/other").ID
+		for _, name := range []stick.AgentID{"claude:1", "claude:2", "claude:3"} { // 1, 3, 5
+			join(t, db, id, name)
+			join(t, db, other, name)
+		}
+		for _, c := range []struct {
+			before int64
+			n      int
+			want   int64
+		}{{0, 0, 5}, {0, 2, 1}, {0, 3, 0}, {5, 0, 3}, {4, 0, 3}, {5, 1, 1}, {1, 0, 0}} {
+			view(t, db, func(tx *store.Tx) error {
+				got, err := tx.Back(id, c.before, c.n)
+				if got != c.want {
+					t.Errorf("%d back from %d is event %d, want %d", c.n, c.before, got, c.want)
+				}
+				return err
+			})
+		}
+	}, storetest.Counted())
 }
 
 func TestCursorsOnlyGoForward(t *testing.T) {
@@ -252,7 +278,7 @@ func TestEventQueries(t *testing.T) {
 			var want []stick.Event
 			for _, e := range log {
 				d := p.at(e.Seq, q.For)
-				if e.Seq > q.After && (q.Turn == 0 || e.Turn == q.Turn) && (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
+				if e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) && (q.Turn == 0 || e.Turn == q.Turn) && (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
 					(q.From == "" || e.From == q.From) && (q.Task == "" || e.Task == q.Task) &&
 					(q.For == "" || d != nil && (!q.Fresh || d.ShownAt == 0 && d.State() == stick.Unread)) {
 					want = append(want, e)
@@ -286,9 +312,10 @@ func TestEventQueries(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			compare(rt, store.EventQuery{
 				Room: p.room, After: rapid.SampledFrom([]int64{0, 0, 0, last / 3, last / 2, last}).Draw(rt, "after"),
-				Turn:  rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 1, 3, 9}).Draw(rt, "turn"),
-				Types: rapid.SliceOfN(rapid.SampledFrom(types), 0, 3).Draw(rt, "types"),
-				From:  someone.Draw(rt, "from"), For: someone.Draw(rt, "for"), Fresh: rapid.Bool().Draw(rt, "fresh"),
+				Before: rapid.SampledFrom([]int64{0, 0, 0, 1, last / 2, last}).Draw(rt, "before"),
+				Turn:   rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 1, 3, 9}).Draw(rt, "turn"),
+				Types:  rapid.SliceOfN(rapid.SampledFrom(types), 0, 3).Draw(rt, "types"),
+				From:   someone.Draw(rt, "from"), For: someone.Draw(rt, "for"), Fresh: rapid.Bool().Draw(rt, "fresh"),
 				Task:  rapid.SampledFrom([]string{"", "", "", "", "T1", "T1", "T2", "T9"}).Draw(rt, "task"),
 				Limit: rapid.SampledFrom([]int{1, 3, 10, 1000}).Draw(rt, "limit"), Newest: rapid.Bool().Draw(rt, "newest"),
 			})

@@ -118,9 +118,10 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		one := store.EventQuery{Room: id, Limit: 1}
 		full := store.EventQuery{
 			Room: id, Turn: 1, Types: []stick.EventType{stick.EventPass, stick.EventClaim},
-			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Cursor: "wait", Limit: 1, Newest: true,
+			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Cursor: "wait", Before: sent.Seq, Limit: 1, Newest: true,
 		}
 		_, _, events := tx.Events(one)
+		_, back := tx.Back(id, 0, 1)
 		_, _, fresh := tx.Events(full)
 		_, _, inboxes := tx.Inbox(store.InboxQuery{Room: id, Limit: 1})
 		_, _, sentBy := tx.Inbox(store.InboxQuery{Room: id, From: "claude:a", Limit: 1})
@@ -134,7 +135,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, openNotes := tx.Notes(open)
 		_, count := tx.CountNotes(all)
 		_, countOpen := tx.CountNotes(open)
-		return try(events, fresh, inboxes, sentBy, inbox, notes, openNotes, count, countOpen)
+		return try(events, back, fresh, inboxes, sentBy, inbox, notes, openNotes, count, countOpen)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		_, _, all := tx.Reservations(store.ReservationQuery{Room: id})

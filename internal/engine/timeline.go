@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+const (
+	defaultTimeline = 500
+	maxTimeline     = 2000
+	timelineReach   = 20_000
+)
+
+// GetTimelineParams asks who held the stick of a room when.
+type GetTimelineParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	LastMS int64 `json:"last_ms,omitempty"` // how long the range is, in milliseconds; 0 for as long as Limit allows
+	Before int64 `json:"before,omitempty"`  // the range ends at this event, which an earlier answer named; 0 for now
+	Limit  int   `json:"limit,omitempty"`   // how many events about the turn are read at most; 0 for 500
+
+	// Reach is how many events of any type are read through at most, because a log may have a million messages; 0 for 20,000. Only
+	// tests set it.
+	Reach int `json:"-"`
+}
+
+// GetTimelineResult is the timeline of a room: who held the stick when, and who waited for it.
+type GetTimelineResult struct {
+	RoomID stick.RoomID `json:"room_id"`
+	Path   string       `json:"canonical_path"`
+	stick.Timeline
+	More   bool  `json:"more"`             // the log goes back further; the range may be shorter than what was asked for
+	Before int64 `json:"before,omitempty"` // pass it as before for the time that came before
+}
+
+// GetTimeline shows who held the stick of a room when, from the newest events about the turn, or from those before an event. It
+// writes nothing. One call reads through a part of the log only, and its answer says where to go on. It fails with
+// [stick.CodeNoRoom], and with [stick.CodeUsage] for a limit that is out of range and for an event that the room doesn't have.
+func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimelineResult, error) {
+	p.Limit, p.Reach = cmp.Or(p.Limit, defaultTimeline), cmp.Or(p.Reach, timelineReach)
+	switch {
+	case p.Limit < 0 || p.Limit > maxTimeline:
+		return GetTimelineResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxTimeline).With("field", "limit")
+	case p.LastMS < 0:
+		return GetTimelineResult{}, stick.Errorf(stick.CodeUsage, "last_ms must be 0 or more, not %d", p.LastMS).With("field", "last_ms")
+	}
+	var res GetTimelineResult
+	err := e.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+		res = GetTimelineResult{RoomID: r.ID, Path: r.Path}
+		now, waiting := tx.Now(), r.Waiters(probes.Probed, tx.Now())
+		if p.Before != 0 {
+			end, err := tx.Event(r.ID, p.Before)
+			if err != nil {
+				return err
+			}
+			if end == nil {
+				return stick.Errorf(stick.CodeUsage, "this room's log has no event %d", p.Before).With("field", "before").
+					Hintf("without it the time up to now is shown: %s", stick.Cmd("tt timeline"))
+			}
+			now, waiting = end.CreatedAt, nil // who waited then and got no turn isn't in the log
+		}
+		s, err := readStretch(tx, r, p)
+		if err != nil {
+			return err
+		}
+		from, to := s.span(now, stick.Millis(p.LastMS))
+		res.More, res.Before = s.older(from)
+		before, err := s.context(tx, r)
+		res.Timeline = stick.TimelineOf(append(before, s.events...), waiting, from, to)
+		return err
+	})
+	return res, err
+}
+
+// stretch is a part of a room's log.
+type stretch struct {
+	events []stick.Event // those about the turn, the oldest first
+	first  *stick.Event  // where it begins, which is another event if it is as long as a stretch may be; nil if the log has nothing
+	more   bool          // the log goes back further
+	limit  int
+	reach  int
+}
+
+// readStretch reads the newest events, or those before an event.
+func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, err error) {
+	s.limit, s.reach = p.Limit, p.Reach
+	back, err := tx.Back(r.ID, p.Before, s.reach)
+	if err != nil {
+		return s, err
+	}
+	s.events, s.more, err = tx.Events(store.EventQuery{
+		Room: r.ID, After: back - 1, Before: p.Before, Types: stick.TimelineEvents, Limit: p.Limit, Newest: true,
+	})
+	switch {
+	case err != nil:
+	case back > 0 && !s.more:
+		s.more = true
+		s.first, err = tx.Event(r.ID, back)
+	case len(s.events) > 0:
+		s.first = &s.events[0]
+	}
+	return s, err
+}
+
+// span returns the range of the timeline: it ends at a time, and is at most so long, if that isn't 0.
+func (s *stretch) span(to stick.Time, last stick.Millis) (from, until stick.Time) {
+	from = to
+	if s.first != nil {
+		from = min(from, s.first.CreatedAt)
+	}
+	for _, e := range s.events { // the clock may have gone back
+		from, to = min(from, e.CreatedAt), max(to, e.CreatedAt)
+	}
+	if last > 0 {
+		from = max(from, to-stick.Time(last))
+	}
+	return from, to
+}
+
+// older reports whether the log has events before the range, and before which event they are.
+func (s *stretch) older(from stick.Time) (more bool, before int64) {
+	if s.first == nil || !s.more && s.first.CreatedAt >= from {
+		return false, 0
+	}
+	for _, e := range s.events {
+		if e.CreatedAt >= from {
+			return true, e.Seq
+		}
+	}
+	if n := len(s.events); n > 0 && s.first.CreatedAt < from { // nothing happened in the range
+		return true, s.events[n-1].Seq
+	}
+	return true, s.first.Seq
+}
+
+// context returns the events that tell how things stood where the stretch begins: the grant of the turn, and what happened in
+// that turn. If that is too far back, the stretch's own events have to tell it.
+func (s *stretch) context(tx *store.Tx, r stick.Room) ([]stick.Event, error) {
+	if s.first == nil || s.first.Type.Grants() {
+		return nil, nil
+	}
+	q := store.EventQuery{
+		Room: r.ID, Turn: s.first.Turn, Before: s.first.Seq, Limit: 1, Types: []stick.EventType{stick.EventClaim, stick.EventTakeover},
+	}
+	grant, _, err := tx.Events(q)
+	if err != nil || len(grant) == 0 || r.Turn.State == stick.Owned && r.Turn.ID == s.first.Turn {
+		return grant, err
+	}
+	back, err := tx.Back(r.ID, s.first.Seq, s.reach)
+	if err != nil || grant[0].Seq < back {
+		return nil, err
+	}
+	q.After, q.Limit, q.Types, q.Newest = grant[0].Seq, s.limit, stick.TimelineEvents, true
+	since, _, err := tx.Events(q)
+	return slices.Concat(grant, since), err
+}
