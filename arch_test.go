@@ -148,6 +148,9 @@ var edges = map[string]map[string]string{
 		"golang.org/x/sys":   "inotify, kqueue, flock, LockFileEx, FIFOs",
 		"stick":              "the three verdicts",
 	},
+	"internal/picture": {
+		"stick": "what a timeline is",
+	},
 	"internal/plainfile": {
 		"stick": "errors",
 	},

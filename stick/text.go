@@ -33,6 +33,27 @@ func Ago(d time.Duration) string {
 	return Age(d) + " ago"
 }
 
+// Lasted writes how long something took, in two units at most: "0 s", "45 s", "12 min", "1 h 5 min", "2 d 3 h".
+func Lasted(d time.Duration) string {
+	units := []struct {
+		long time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}}
+	for i, u := range units[:2] {
+		if part := units[i+1]; d >= u.long {
+			s := fmt.Sprintf("%d %s", d/u.long, u.name)
+			if n := d % u.long / part.long; n > 0 {
+				s += fmt.Sprintf(" %d %s", n, part.name)
+			}
+			return s
+		}
+	}
+	if d >= time.Minute {
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d s", max(0, d)/time.Second)
+}
+
 // Count names a number of things in English: "1 task", "2 tasks". Its plural is the word with an s.
 func Count[N int | int64](n N, what string) string {
 	if n != 1 {
