@@ -44,6 +44,7 @@ var edges = map[string]map[string]string{
 		"internal/harness":       "wiring: the environment and the ancestry become a caller; the words of hooks",
 		"internal/install":       "tt install and tt uninstall",
 		"internal/mcpserver":     "tt mcp",
+		"internal/picture":       "tt timeline",
 		"internal/plainfile":     "the logs",
 		"internal/proc":          "wiring: the machine's processes",
 		"internal/rescue":        "what a rescue holds, to show it",

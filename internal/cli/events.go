@@ -15,7 +15,7 @@ import (
 
 // eventCommands are the commands about the log.
 func (a *app) eventCommands() []*cobra.Command {
-	return []*cobra.Command{a.logCmd(), a.eventsCmd(), a.notesCmd()}
+	return []*cobra.Command{a.logCmd(), a.timelineCmd(), a.eventsCmd(), a.notesCmd()}
 }
 
 // streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it comes.

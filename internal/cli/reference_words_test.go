@@ -32,6 +32,7 @@ var results = map[string][]any{
 	"tt kick":           {engine.KickMemberResult{}},
 	"tt whoami":         {engine.WhoamiResult{}},
 	"tt log":            {engine.EventsResult{}, stick.Event{}},
+	"tt timeline":       {engine.GetTimelineResult{}},
 	"tt events":         {engine.EventsResult{}, stick.Event{}},
 	"tt msg send":       {engine.SendMessageResult{}},
 	"tt msg recv":       {engine.EventsResult{}, stick.Event{}},

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/picture"
+	"talkingstick/stick"
+)
+
+func (a *app) timelineCmd() *cobra.Command {
+	var since time.Duration
+	var svg bool
+	p := engine.GetTimelineParams{}
+	c := &cobra.Command{
+		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it", Args: between(0, 1, "a path"),
+		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, with takeovers, overlapping scopes and\n" +
+			"pauses. The chart ends now, and has a row for each agent with its turns, how long it held the stick, and how long it waited.\n" +
+			"A wait shows if it ended with a turn, or goes on now. --svg prints a picture for a browser. It writes nothing to the room.",
+	}
+	f := c.Flags()
+	f.DurationVar(&since, "since", 0, "show only the last hours, such as 24h (default: as far back as --limit allows)")
+	f.IntVar(&p.Limit, "limit", 500, "read at most this many events about the turn (up to 2000)")
+	f.Int64Var(&p.Before, "before", 0, "show what came before this event, as an earlier answer names it")
+	f.BoolVar(&svg, "svg", false, "print a picture as SVG")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if p.Where, err = path.of(args, 0); err != nil {
+			return err
+		}
+		switch {
+		case f.Changed("since") && since < time.Millisecond:
+			return stick.Errorf(stick.CodeUsage, "--since must be positive, such as 24h").With("field", "since")
+		case p.Limit < 1 || p.Limit > 2000:
+			return stick.Errorf(stick.CodeUsage, "--limit must be between 1 and 2000").With("field", "limit")
+		case f.Changed("before") && p.Before < 1:
+			return stick.Errorf(stick.CodeUsage, "--before must be an event that an earlier answer named, not %d", p.Before).With("field", "before")
+		case svg && f.Changed("json"):
+			return stick.Errorf(stick.CodeUsage, "--svg prints a picture and --json data: use one or the other").With("field", "svg")
+		}
+		p.LastMS = since.Milliseconds()
+		get := func(e operations, by core.Caller) (engine.GetTimelineResult, error) {
+			p.Caller = by
+			return e.GetTimeline(c.Context(), p)
+		}
+		if svg {
+			return a.drawTimeline(get)
+		}
+		return show(a, get, func(page *page, res engine.GetTimelineResult) { page.timeline(res, p.LastMS) })
+	}
+	return c
+}
+
+// drawTimeline prints a timeline as SVG.
+func (a *app) drawTimeline(get func(operations, core.Caller) (engine.GetTimelineResult, error)) error {
+	a.reads = true
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	res, err := get(e, by)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := picture.SVG(&b, res.Timeline, picture.Options{Zone: time.Local, Alone: true}); err != nil {
+		return err
+	}
+	a.writeRaw(b.String())
+	return nil
+}
+
+// The sizes of a chart in columns.
+const (
+	chartWidth  = 60 // where it is printed for no terminal
+	leastChart  = 12
+	longestName = 24
+	perTick     = 8 // that a point of the axis needs
+)
+
+// timeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in milliseconds; 0 for any.
+func (p *page) timeline(res engine.GetTimelineResult, last int64) {
+	if len(res.Lanes) == 0 {
+		p.linef("nobody held the stick or waited for it")
+		p.earlier(res, last)
+		return
+	}
+	p.linef("%s to %s, %s", p.clock(res.From), p.clock(res.To), stick.Lasted(res.To.Sub(res.From)))
+	t := table{head: []string{"agent", "", "turns", "held", "waited"}}
+	var names, rest int
+	for _, l := range res.Lanes {
+		names = max(names, min(longestName, widthOf(stick.Line(string(l.Agent)))))
+		rest = max(rest, widthOf(stick.Lasted(l.Held.Duration()))+max(len("waited"), widthOf(stick.Lasted(l.Waited.Duration()))))
+	}
+	if len(res.Pauses) > 0 {
+		names = max(names, len(pausedName))
+	}
+	c := chart{t: res.Timeline, wide: chartWidth}
+	if p.width > 0 {
+		c.wide = max(leastChart, p.width-max(names, len("agent"))-len("turns")-rest-4*gap)
+	}
+	t.add("", c.axis())
+	for _, l := range res.Lanes {
+		t.add(showf("%s", fit(stick.Line(string(l.Agent)), longestName)), c.lane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
+	}
+	if len(res.Pauses) > 0 {
+		t.add(pausedName, c.pauses())
+	}
+	p.table(t)
+	p.linef("%s", p.faint(c.key()))
+	p.earlier(res, last)
+}
+
+// pausedName is the name of the row that shows when the room was paused.
+const pausedName shown = "(paused)"
+
+// earlier says how to see what came before, unless all of the time that was asked for is there.
+func (p *page) earlier(res engine.GetTimelineResult, last int64) {
+	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
+		p.linef("%s", p.faint(showf("the log goes back further: --before %d", res.Before)))
+	}
+}
+
+// chart draws rows of a timeline, each so many columns wide.
+type chart struct {
+	t    stick.Timeline
+	wide int
+	used [glyphs]bool
+}
+
+// glyph is what a column of a chart shows. Of several in one column the last one of this list is seen.
+type glyph int
+
+const (
+	nothing glyph = iota
+	reserved
+	waited
+	held
+	paused
+	overlaps
+	removed
+	tookOver
+	glyphs
+)
+
+// drawn are the glyphs, and explained what they mean.
+var (
+	drawn     = [glyphs]shown{" ", "┄", "░", "█", "╱", "◆", "×", "▲"}
+	explained = [glyphs]shown{"", "reserved for it", "waited", "held the stick", "room paused", "scopes overlap", "removed", "took over"}
+)
+
+// marked are the glyphs of marks.
+var marked = map[stick.EventType]glyph{stick.EventTakeover: tookOver, stick.EventIncursion: overlaps, stick.EventKick: removed}
+
+// column returns the column in which a time lies.
+func (c *chart) column(at stick.Time) int {
+	if c.t.To <= c.t.From {
+		return 0
+	}
+	return min(c.wide-1, int(int64(at-c.t.From)*int64(c.wide)/int64(c.t.To-c.t.From)))
+}
+
+// fill draws a span: at least one column.
+func (c *chart) fill(row []glyph, s stick.Span, g glyph) {
+	part, ok := s.In(c.t.From, c.t.To)
+	if !ok {
+		return
+	}
+	first, last := c.column(part.From), c.column(max(part.From, part.To-1))
+	for i := first; i <= last; i++ {
+		row[i] = max(row[i], g)
+	}
+}
+
+// row turns glyphs into text.
+func (c *chart) row(glyphs []glyph) (line shown) {
+	for _, g := range glyphs {
+		c.used[g] = true
+		line += drawn[g]
+	}
+	return line
+}
+
+// lane draws the row of an agent.
+func (c *chart) lane(l stick.Lane) shown {
+	row := make([]glyph, c.wide)
+	for _, n := range l.Named {
+		c.fill(row, n.Span, reserved)
+	}
+	for _, w := range l.Waits {
+		c.fill(row, w.Span, waited)
+	}
+	for _, h := range l.Holds {
+		c.fill(row, h.Span, held)
+	}
+	for _, m := range l.Marks {
+		at := c.column(m.At)
+		row[at] = max(row[at], marked[m.Type])
+	}
+	return c.row(row)
+}
+
+// pauses draws the row of the room's pauses.
+func (c *chart) pauses() shown {
+	row := make([]glyph, c.wide)
+	for _, s := range c.t.Pauses {
+		c.fill(row, s.Span, paused)
+	}
+	return c.row(row)
+}
+
+// axis draws the points of time. At midnight it names the day.
+func (c *chart) axis() (line shown) {
+	at := 0
+	for _, tick := range picture.Ticks(c.t.From, c.t.To, time.Local, max(1, c.wide/perTick)) {
+		text := tick.Text
+		if tick.Day != "" && text == "00:00" {
+			text = tick.Day
+		}
+		column := c.column(tick.At)
+		if column < at || column+len(text) > c.wide {
+			continue
+		}
+		line += padding(column-at) + showf("%s", text)
+		at = column + len(text) + 1
+		line += " "
+	}
+	return line
+}
+
+// key explains the glyphs that were drawn.
+func (c *chart) key() (line shown) {
+	for g := reserved; g < glyphs; g++ {
+		if c.used[g] {
+			if line != "" {
+				line += "  "
+			}
+			line += drawn[g] + " " + explained[g]
+		}
+	}
+	return line
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// TestTimelineFits: on a terminal no row of a chart is wider than that, whatever the agents are called.
+func TestTimelineFits(t *testing.T) {
+	from := stick.At(time.Date(2026, 11, 24, 22, 0, 0, 0, time.Local))
+	at := func(m int) stick.Time { return from.Add(time.Duration(m) * time.Minute) }
+	res := engine.GetTimelineResult{Timeline: stick.Timeline{From: from, To: at(240)}}
+	for i, name := range []stick.AgentID{"codex:9b22", "漢字漢字漢字漢字漢字漢字漢字", stick.AgentID(strings.Repeat("w", 64)), hostile, "שלום", ""} {
+		res.Lanes = append(res.Lanes, stick.Lane{
+			Agent: name, Turns: 500, Held: stick.Millis(100 * time.Hour.Milliseconds()), Waited: 59_000,
+			Holds: []stick.Holding{{Span: stick.Span{From: at(40 * i), To: at(40*i + 40)}}},
+			Waits: []stick.Waiting{{Span: stick.Span{To: at(40 * i)}}},
+			Marks: []stick.Mark{{At: at(40*i + 20), Type: stick.EventKick}},
+		})
+	}
+	res.Pauses = []stick.Paused{{Span: stick.Span{From: at(100)}}}
+	for _, width := range []int{0, 30, 60, 80, 200} {
+		p := &page{width: width, now: at(240)}
+		p.timeline(res, 0)
+		text := p.b.String()
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSuffix(line, "\n"); width > 0 && strings.Contains(line, "█") && !strings.Contains(line, "held the stick") && widthOf(line) > width {
+				t.Errorf("in %d columns a row has %d: %q", width, widthOf(line), line)
+			}
+			if strings.ContainsAny(line, "\x1b\u202e\r") {
+				t.Errorf("a row isn't safe: %q", line)
+			}
+		}
+		if width != 30 && !strings.Contains(text, "25 Nov") {
+			t.Errorf("midnight isn't on the axis:\n%s", text)
+		}
+		if width >= 60 {
+			charts := map[int]bool{}
+			for line := range strings.Lines(text) {
+				if i := strings.Index(line, "500"); i >= 0 {
+					charts[widthOf(line[:i])] = true
+				}
+			}
+			if len(charts) != 1 {
+				t.Errorf("the rows aren't in columns:\n%s", text)
+			}
+		}
+	}
+}
+
+// TestChartOfAMoment: a range without length has a chart.
+func TestChartOfAMoment(t *testing.T) {
+	c := chart{t: stick.Timeline{From: 5, To: 5}, wide: 10}
+	if got := c.lane(stick.Lane{Holds: []stick.Holding{{Span: stick.Span{From: 5}}}}); got != "█         " {
+		t.Errorf("%q", got)
+	}
+	if got := c.axis(); got != "" {
+		t.Errorf("%q", got)
+	}
+}
