@@ -9,7 +9,7 @@ import (
 func TestFound(t *testing.T) {
 	t.Run("a release named one that only listens, because its wait for work had just returned", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a")
-		f.Room = f.Returned("b", f.now)
+		f.Room = f.Returned("b", start, f.now)
 		f.parks("b").releases()
 		equal(t, "named", f.Turn.ReservedFor, "")
 	})

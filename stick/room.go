@@ -111,6 +111,7 @@ type Member struct {
 	LastOfferRound int64    // the last round in which it was offered a takeover
 	PassedOver     bool     // a release named it, and it didn't claim the stick and hasn't acted since
 	ReturnedAt     Time     // when its own wait for work last returned without the turn
+	WaitedSince    Time     // when that wait began, or the first of those that followed each other closely
 	Processes      []Evidence
 	HooksSeen      bool // the harness's hooks have fired in this session
 	BusySince      Time // when the tool call that is in progress began

@@ -254,7 +254,7 @@ func TestTakeover(t *testing.T) {
 	})
 	t.Run("the guard while one asked for work a moment ago", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("a").passes("b").after(claim)
-		f.Room = f.Returned("c", f.now.Add(-grace+2*time.Second))
+		f.Room = f.Returned("c", start, f.now.Add(-grace+2*time.Second))
 		_, err := f.takes("a")
 		refused(t, err, CodePriorOwner, map[string]any{"opens_at": f.now.Add(2 * time.Second)})
 		says(t, err, "you had the stick last, so others come first; the stick is reserved for b, who was named 20 min ago",
@@ -267,7 +267,7 @@ func TestTakeover(t *testing.T) {
 		}
 		for _, other := range []AgentID{"a", "b"} {
 			f := room(t).member("a", "b", "c").owns("a").passes("b").after(claim)
-			f.Room = f.Returned(other, f.now)
+			f.Room = f.Returned(other, start, f.now)
 			if _, err := f.takes("a"); err != nil {
 				t.Errorf("%s doesn't count: %v", other, err)
 			}

@@ -1,5 +1,7 @@
 package stick
 
+import "time"
+
 // WaitStatus is the outcome of a wait.
 type WaitStatus string
 
@@ -143,8 +145,8 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	return at
 }
 
-// waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for work. It is zero
-// if a doesn't wait, and if its wait has begun just now.
+// waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for work, or of waits
+// before that. It is zero if a doesn't wait, and if its wait has begun just now.
 func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 	since := now
 	for _, l := range r.Listeners {
@@ -152,14 +154,27 @@ func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 			since = min(since, l.StartedAt)
 		}
 	}
-	if since == now {
+	m, _ := r.Member(a)
+	if since = m.waits(since); since == now {
 		return 0
 	}
 	return since
 }
 
-// Returned records that a member's wait for work returned without the turn.
-func (r Room) Returned(a AgentID, now Time) Room {
-	r.edit(a, func(m *Member) { m.ReturnedAt = now })
+// asksAgain is how soon after a wait another one, or the turn, counts as the same wait. Many harnesses end commands and calls
+// that take long, so their agents wait in pieces; between two of them a model reads the answer.
+const asksAgain = time.Minute
+
+// waits returns when the member began to wait whose present wait began at a time: earlier, if that wait followed another closely.
+func (m Member) waits(since Time) Time {
+	if m.ReturnedAt.IsZero() || m.WaitedSince.IsZero() || since.Sub(m.ReturnedAt) > asksAgain {
+		return since
+	}
+	return min(since, m.WaitedSince)
+}
+
+// Returned records that a member's wait for work, which began at a time, returned without the turn.
+func (r Room) Returned(a AgentID, since, now Time) Room {
+	r.edit(a, func(m *Member) { m.WaitedSince, m.ReturnedAt = m.waits(since), now })
 	return r
 }

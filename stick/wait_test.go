@@ -54,6 +54,70 @@ func TestAsk(t *testing.T) {
 	})
 }
 
+// TestWaitingInPieces: waits that follow each other closely are one wait, up to the turn.
+func TestWaitingInPieces(t *testing.T) {
+	// a holds the stick, and b waits in pieces of 100 s, with a time between them.
+	pieces := func(n int, between time.Duration) *fixture {
+		f := room(t).member("a", "b").owns("a")
+		for range n {
+			f.waits("b")
+			began := f.now
+			f.after(100 * time.Second)
+			f.Room = f.Returned("b", began, f.now)
+			f.ends("b").after(between)
+		}
+		return f
+	}
+	since := func(f *fixture) Time {
+		switch p := f.log[len(f.log)-1].Decode().(type) {
+		case ClaimPayload:
+			return p.WaitedSince
+		case TakeoverPayload:
+			return p.WaitedSince
+		}
+		t.Fatal("nothing was granted")
+		return 0
+	}
+	t.Run("the turn comes to the last one", func(t *testing.T) {
+		f := pieces(3, asksAgain).waits("b").after(time.Second).releases().owns("b")
+		equal(t, "since", since(f), start)
+		f.ends("b").releases().after(time.Second).owns("b")
+		equal(t, "a turn ends it", since(f), 0)
+	})
+	t.Run("the turn comes between two", func(t *testing.T) {
+		f := pieces(2, 5*time.Second).releases().owns("b")
+		equal(t, "since", since(f), start)
+	})
+	t.Run("a takeover after an answer", func(t *testing.T) {
+		f := pieces(30, 5*time.Second)
+		if _, err := f.takes("b"); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "since", since(f), start)
+	})
+	t.Run("it came back later", func(t *testing.T) {
+		f := pieces(1, asksAgain+ms)
+		again := f.now
+		f.waits("b").after(time.Second).releases().owns("b")
+		equal(t, "since", since(f), again)
+		g := pieces(1, asksAgain+ms).releases().owns("b")
+		equal(t, "it doesn't wait", since(g), 0)
+	})
+	t.Run("an earlier program had recorded only when it returned", func(t *testing.T) {
+		f := pieces(1, time.Second)
+		f.edit("b", func(m *Member) { m.WaitedSince = 0 })
+		again := f.now
+		f.waits("b").after(time.Second).releases().owns("b")
+		equal(t, "since", since(f), again)
+	})
+	t.Run("it left and came back", func(t *testing.T) {
+		f := pieces(1, time.Second)
+		f.must(f.leave(Leaving{By: "b"}))
+		f.member("b").releases().owns("b")
+		equal(t, "since", since(f), 0)
+	})
+}
+
 func TestNextDeadline(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -68,6 +68,34 @@ func TestWhoHeldTheStickWhen(t *testing.T) {
 	s.Check(v.Lanes[0].Held.Duration() == 2*time.Minute, "%+v", v.Lanes[0])
 }
 
+// TestAWaitInPieces: an agent whose harness ends long commands waits in pieces. Its wait began with the first of them.
+func TestAWaitInPieces(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.AgentUnseen("codex:b")
+	s.Joins(ann, bob)
+	bob.Try().Granted(1)
+	s.Later(time.Minute)
+	began := s.Now()
+	first := ann.Waits()
+	s.Later(time.Minute)
+	bob.Tell("news").OK()
+	first.Ends().Is(stick.GotEvents)
+	s.Later(30 * time.Second)
+	second := ann.Waits()
+	s.Later(46 * time.Minute)
+	second.Ends().TakeoverOpen(stick.OwnerTimeout)
+	s.Later(20 * time.Second)
+	ann.Take("it is silent").Granted(2, stick.OwnerTimeout)
+	v := ann.GetTimeline(engine.GetTimelineParams{}).OK()
+	for _, l := range v.Lanes {
+		if l.Agent == ann.ID {
+			s.Check(len(l.Waits) == 1 && l.Waits[0].From == began && l.Waits[0].To == s.Now(), "%+v", l)
+			return
+		}
+	}
+	s.Check(false, "ann isn't on the timeline: %+v", v)
+}
+
 // TestTimelinePages: the past comes in pages. Each knows who had the stick when it begins, also if that turn is older than what
 // it was made of.
 func TestTimelinePages(t *testing.T) {

@@ -265,7 +265,11 @@ func (w *wait) unregister(o *op) error {
 // because it will probably ask again. One that works under another's turn won't.
 func (w *wait) returned(o *op) {
 	if w.q.Purpose == stick.Work && !slices.Contains([]stick.WaitStatus{stick.YourTurn, stick.WasReplaced, stick.UnderParent}, w.res.Status) {
-		o.Room = o.Room.Returned(w.me.Agent, o.Tx.Now())
+		since := w.listener.StartedAt
+		if since.IsZero() { // it didn't block
+			since = o.Tx.Now()
+		}
+		o.Room = o.Room.Returned(w.me.Agent, since, o.Tx.Now())
 	}
 }
 

@@ -238,14 +238,14 @@ func (tx *Tx) members(id stick.RoomID, only string, args ...any) (out []stick.Me
 
 // laterMembers is [Tx.members] for a caller that doesn't need them before its next scan or one.
 func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, args ...any) error {
-	err := tx.later(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
+	err := tx.later(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at, waited_since,
 		role, context, in_session, session_at, host_id, checkout,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
 		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, args...), func(scan func(...any) error) error {
 		var m stick.Member
-		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt,
+		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt, &m.WaitedSince,
 			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since, &m.Checkout.Host, &m.Checkout.Path,
 			&m.HooksSeen, &m.BusySince, &m.IdleAt)
 		*out = append(*out, m)
@@ -274,17 +274,17 @@ func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, ar
 func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) error {
 	switch {
 	case !known:
-		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at,
-			role, context, in_session, session_at, host_id, checkout) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt,
+		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at, waited_since,
+			role, context, in_session, session_at, host_id, checkout) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
 			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path)
 	case was.Ordinal == m.Ordinal && was.State == m.State && was.JoinedAt == m.JoinedAt && was.JoinSeq == m.JoinSeq &&
 		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.LastOfferRound == m.LastOfferRound && was.PassedOver == m.PassedOver &&
-		was.ReturnedAt == m.ReturnedAt && was.Session == m.Session && was.Checkout == m.Checkout:
+		was.ReturnedAt == m.ReturnedAt && was.WaitedSince == m.WaitedSince && was.Session == m.Session && was.Checkout == m.Checkout:
 		return nil
 	}
 	return tx.exec(`UPDATE members SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?, last_seen_at = ?, told = ?,
-		passed_over = ?, returned_at = ?, role = ?, context = ?, in_session = ?, session_at = ?, host_id = ?, checkout = ? WHERE room_id = ? AND agent_id = ?`,
-		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt,
+		passed_over = ?, returned_at = ?, waited_since = ?, role = ?, context = ?, in_session = ?, session_at = ?, host_id = ?, checkout = ? WHERE room_id = ? AND agent_id = ?`,
+		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
 		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path, room, m.Agent)
 }
