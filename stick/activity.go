@@ -1,6 +1,9 @@
 package stick
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // AgentState says what an agent does, as far as facts say it. Only that an agent is idle may be concluded from its silence.
 type AgentState string
@@ -68,7 +71,7 @@ func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, 
 	case !h.AskedAt.IsZero():
 		return since(AgentAsks, h.AskedAt)
 	case r.Listening(a, Work, s):
-		return since(AgentWaits, r.waitsSince(a, s))
+		return since(AgentWaits, cmp.Or(r.waitedSince(a, s, now), now))
 	case a.Human():
 		return does, false
 	case !m.IdleAt.IsZero():
@@ -87,17 +90,6 @@ func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, 
 // inCall reports whether a tool call of a member is in progress.
 func (r Room) inCall(m Member, now Time) bool {
 	return !m.BusySince.IsZero() && !(Deadline{m.BusySince, longCall}).Due(now)
-}
-
-// waitsSince returns when the oldest wait of a member for the turn began.
-func (r Room) waitsSince(a AgentID, s *Probed) Time {
-	since := Time(0)
-	for _, l := range r.Listeners {
-		if l.Agent == a && l.Purpose == Work && s.listener(l.ID) != Gone && (since.IsZero() || l.StartedAt < since) {
-			since = l.StartedAt
-		}
-	}
-	return since
 }
 
 // LooksUntil returns when a room will look different to whoever watches it, although nobody commits anything: a limit of the turn ends, or
