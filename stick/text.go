@@ -51,7 +51,7 @@ func Lasted(d time.Duration) string {
 	if d >= time.Minute {
 		return fmt.Sprintf("%d min", d/time.Minute)
 	}
-	return fmt.Sprintf("%d s", max(0, d)/time.Second)
+	return fmt.Sprintf("%d s", max(0, d/time.Second))
 }
 
 // Count names a number of things in English: "1 task", "2 tasks". Its plural is the word with an s.

@@ -103,7 +103,7 @@ func TestCount(t *testing.T) {
 func TestLasted(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Hour: "0 s", 0: "0 s", time.Second - 1: "0 s", time.Second: "1 s", 59 * time.Second: "59 s",
-		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 65 * time.Minute: "1 h 5 min",
+		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 65 * time.Minute: "1 h 5 min", 61 * time.Minute: "1 h 1 min",
 		24*time.Hour - 1: "23 h 59 min", 24 * time.Hour: "1 d", 24*time.Hour + 59*time.Minute: "1 d", 51 * time.Hour: "2 d 3 h",
 	} {
 		equal(t, d.String(), Lasted(d), want)

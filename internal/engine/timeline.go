@@ -21,7 +21,7 @@ type GetTimelineParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	LastMS int64 `json:"last_ms,omitempty"` // how long the range is, in milliseconds; 0 for as long as Limit allows
-	Before int64 `json:"before,omitempty"`  // the range ends at this event, which an earlier answer named; 0 for now
+	Before int64 `json:"before,omitempty"`  // the range ends at this event, which an earlier answer named, instead of now
 	Limit  int   `json:"limit,omitempty"`   // how many events about the turn are read at most; 0 for 500
 
 	// Reach is how many events of any type are read through at most, because a log may have a million messages; 0 for 20,000. Only
@@ -144,18 +144,19 @@ func (s *stretch) context(tx *store.Tx, r stick.Room) ([]stick.Event, error) {
 	if s.first == nil || s.first.Type.Grants() {
 		return nil, nil
 	}
-	q := store.EventQuery{
-		Room: r.ID, Turn: s.first.Turn, Before: s.first.Seq, Limit: 1, Types: []stick.EventType{stick.EventClaim, stick.EventTakeover},
-	}
+	q := store.EventQuery{Room: r.ID, Turn: s.first.Turn, Limit: 1} // a turn's first event is its grant
 	grant, _, err := tx.Events(q)
-	if err != nil || len(grant) == 0 || r.Turn.State == stick.Owned && r.Turn.ID == s.first.Turn {
-		return grant, err
+	switch {
+	case err != nil || len(grant) == 0 || !grant[0].Type.Grants():
+		return nil, err // there was no turn, or a restart has skipped its number
+	case r.Turn.State == stick.Owned && r.Turn.ID == s.first.Turn:
+		return grant, nil
 	}
 	back, err := tx.Back(r.ID, s.first.Seq, s.reach)
 	if err != nil || grant[0].Seq < back {
 		return nil, err
 	}
-	q.After, q.Limit, q.Types, q.Newest = grant[0].Seq, s.limit, stick.TimelineEvents, true
+	q.After, q.Before, q.Limit, q.Types, q.Newest = grant[0].Seq, s.first.Seq, s.limit, stick.TimelineEvents, true
 	since, _, err := tx.Events(q)
 	return slices.Concat(grant, since), err
 }

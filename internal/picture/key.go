@@ -25,8 +25,12 @@ func (c *canvas) keys() []key {
 	}
 	var out []key
 	for _, k := range []key{
-		{"held", "held the stick"}, {"waited", "waited for it"}, {"named", "reserved for it"},
-		{string(stick.EventTakeover), "took over"}, {string(stick.EventIncursion), "scopes overlap"}, {string(stick.EventKick), "removed"},
+		{"held", "held the stick"},
+		{"waited", "waited for it"},
+		{"named", "reserved for it"},
+		{string(stick.EventTakeover), "took over"},
+		{string(stick.EventIncursion), "scopes overlap"},
+		{string(stick.EventKick), "removed"},
 		{"paused", "room paused"},
 	} {
 		if has[k.name] {
