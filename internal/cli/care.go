@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -231,44 +229,6 @@ func (p *page) moved(res engine.MigrateDBResult) {
 	}
 	p.linef("%s stays where it is, and tt doesn't open it any more", stick.Line(res.From))
 	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")), p.next(stick.Cmd("tt join")))
-}
-
-// Version is the version of the program.
-const Version = "0.1.0"
-
-type versionResult struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`
-	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
-func (a *app) versionCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			a.reads = true
-			res := versionResult{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					switch s.Key {
-					case "vcs.revision":
-						res.Commit = s.Value
-					case "vcs.modified":
-						res.Modified = s.Value == "true"
-					}
-				}
-			}
-			return a.print(res, func(p *page) {
-				line := "tt " + res.Version
-				if res.Commit != "" {
-					line += " (" + short(res.Commit) + ")"
-				}
-				p.linef("%s %s %s", line, res.Go, res.Platform)
-			})
-		},
-	}
 }
 
 // statusCmd is tt without a command, under a name.

@@ -30,7 +30,7 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
-		Version:                    Version,
+		Version:                    a.versionFlag(),
 		RunE:                       func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
 	}
 	if name != "tt" {

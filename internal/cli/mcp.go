@@ -66,7 +66,7 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 		return err
 	}
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version, All: all, Wait: callLimit, Note: upperFirst(a.olderHooks(by.Harness)),
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: upperFirst(a.olderHooks(by.Harness)),
 		Caller: c.caller,
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {

@@ -32,5 +32,5 @@ func write(dir string) error {
 	root := cli.Commands()
 	root.DisableAutoGenTag = true
 	undated := time.Unix(0, 0).UTC()
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &undated, Source: "tt " + cli.Version, Manual: "Talking Stick"}, dir)
+	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &undated, Source: "tt " + cli.Version(), Manual: "Talking Stick"}, dir)
 }

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// What a release says of itself. The linker sets all of it (internal/release); another build has only the version.
+var (
+	version  = "0.1.0" // without the v of its tag
+	commit   string    // the whole hash
+	date     string    // of the commit, in UTC, as RFC 3339 writes it
+	releases string    // the address where releases are published; empty while they are published nowhere
+)
+
+// Version returns the version of the program.
+func Version() string { return version }
+
+// versionResult is which program this is.
+type versionResult struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"`     // of the commit
+	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// built returns which program this is. A release knows its commit from the linker, a build in a clone from git, if Go asked git.
+func built() versionResult {
+	res := versionResult{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || commit != "" {
+		return res
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			res.Commit = s.Value
+		case "vcs.time":
+			res.Date = s.Value
+		case "vcs.modified":
+			res.Modified = s.Value == "true"
+		}
+	}
+	return res
+}
+
+// name is the version with its commit and the commit's day, as far as they are known.
+func (v versionResult) name() string {
+	if v.Commit == "" {
+		return v.Version
+	}
+	of := short(v.Commit)
+	if at, err := time.Parse(time.RFC3339, v.Date); err == nil {
+		of += ", " + at.UTC().Format(time.DateOnly)
+	}
+	if v.Modified {
+		of += ", with changes"
+	}
+	return v.Version + " (" + of + ")"
+}
+
+func (a *app) versionCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			a.reads = true
+			res := built()
+			return a.print(res, func(p *page) { p.linef("tt %s %s %s", res.name(), res.Go, res.Platform) })
+		},
+	}
+}
+
+// versionFlag is what --version prints. Reading who built the program takes time, so it is done only for somebody who asks.
+func (a *app) versionFlag() string {
+	if slices.Contains(a.Args, "--version") {
+		return built().name()
+	}
+	return version
+}
