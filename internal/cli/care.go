@@ -21,7 +21,7 @@ import (
 
 // careCommands are the commands about the program itself.
 func (a *app) careCommands() []*cobra.Command {
-	return []*cobra.Command{a.initCmd(), a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.migrateDBCmd(), a.versionCmd(), a.demoCmd()}
+	return []*cobra.Command{a.initCmd(), a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.migrateDBCmd(), a.versionCmd(), a.selfUpdateCmd(), a.demoCmd()}
 }
 
 func (a *app) doctorCmd() *cobra.Command {

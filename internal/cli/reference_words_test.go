@@ -60,6 +60,7 @@ var results = map[string][]any{
 	"tt install":        {installResult{}},
 	"tt uninstall":      {installResult{}},
 	"tt version":        {versionResult{}},
+	"tt self-update":    {selfUpdateResult{}},
 	"tt demo":           {demo.Report{}},
 	"tt rescue list":    {engine.ListRescuesResult{}},
 	"tt rescue show":    {engine.ShowRescueResult{}},

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/stick"
+)
+
+// selfUpdateResult says how this program was installed, and what brings a newer one.
+type selfUpdateResult struct {
+	versionResult
+	Program     string   `json:"program"`           // where it lies
+	InstalledBy string   `json:"installed_by"`      // deb, npm, brew, archive, go or clone
+	Package     string   `json:"package,omitempty"` // of deb, npm or brew
+	Files       []string `json:"files,omitempty"`   // what to get first, with <version> for the newer version
+	From        string   `json:"from,omitempty"`    // where releases are published
+	In          string   `json:"in,omitempty"`      // where to run the steps, if that isn't everywhere
+	Steps       []string `json:"steps"`             // what to run, in this order
+}
+
+func (a *app) selfUpdateCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "self-update", Short: "Say what to run to get a newer tt", Args: noArgs,
+		Long: "Say how this tt was installed, and what to run to get a newer one: for a Debian package, npm, Homebrew, an archive or a clone.\n" +
+			"It runs nothing, downloads nothing and asks nobody whether there is a newer version.\n\n" +
+			"Commands that wait meanwhile go on as the older version. If the newer one changes the database so that the older one can't\n" +
+			"use it, they end with the error upgraded; run them again.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if a.Exe == "" {
+				return stick.Errorf(stick.CodeInternal, "the path of this program isn't known")
+			}
+			a.reads = true
+			res := selfUpdateOf(a.Exe)
+			return a.print(res, func(p *page) { p.selfUpdate(res) })
+		},
+	}
+}
+
+// selfUpdateOf says what brings a newer program to where one lies.
+func selfUpdateOf(exe string) selfUpdateResult {
+	o := originOf(exe, commit != "")
+	res := selfUpdateResult{versionResult: built(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{}}
+	run := func(line string, values ...any) { res.Steps = append(res.Steps, stick.Cmd(line, values...).String()) }
+	system := runtime.GOOS + "_" + runtime.GOARCH
+	switch o.way {
+	case byDeb:
+		file := fmt.Sprintf("%s_<version>_%s.deb", o.pkg, runtime.GOARCH)
+		res.Files = []string{file}
+		if o.dir == filepath.Dir(o.dir) {
+			run("sudo dpkg -i ./" + file)
+		} else {
+			run("dpkg --root <root> -i ./"+file, o.dir)
+		}
+	case byNpm:
+		what := o.pkg + "@latest"
+		if releases == "" { // npm's registry has none
+			for _, name := range []string{o.pkg, o.native} {
+				res.Files = append(res.Files, strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")+"-<version>.tgz")
+			}
+			what = "./" + strings.Join(res.Files, " ./")
+		}
+		if o.project {
+			run("npm install --prefix <project> "+what, o.dir)
+		} else {
+			run("npm install --global --prefix <prefix> "+what, o.dir)
+		}
+	case byBrew:
+		run("brew upgrade " + o.pkg)
+	case byArchive:
+		name, ending, program := "tt_<version>_"+system, ".tar.gz", "tt"
+		if runtime.GOOS == "windows" {
+			ending, program = ".zip", "tt.exe"
+		}
+		res.Files = []string{name + ending}
+		run("tar -xf " + name + ending) // the tar of Windows unpacks zip, too
+		if runtime.GOOS == "windows" {
+			run("copy /y "+name+`\`+program+" <program>", exe)
+		} else {
+			run("install -m 755 "+name+"/"+program+" <program>", exe)
+		}
+	case byClone:
+		run("git -C <clone> pull", o.dir)
+		run("make -C <clone> build", o.dir)
+	case byGo:
+		res.In = "your clone"
+		run("git pull")
+		run(`CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`)
+	}
+	if len(res.Files) > 0 {
+		res.From = releases
+	}
+	run("tt install")
+	return res
+}
+
+// ways say in words how a program was installed.
+var ways = map[string]string{
+	byDeb: "from the Debian package", byNpm: "by npm, from the package", byBrew: "by Homebrew, from the formula",
+	byArchive: "from the archive of a release", byGo: "from a clone, by go install", byClone: "in a clone",
+}
+
+// selfUpdate shows what brings a newer program.
+func (p *page) selfUpdate(res selfUpdateResult) {
+	p.linef("tt %s, in %s", res.name(), stick.Line(res.Program))
+	p.linef("installed %s", strings.TrimSpace(ways[res.InstalledBy]+" "+stick.Line(res.Package)))
+	from := "from where you got this one"
+	if res.From != "" {
+		from = "from " + stick.Line(res.From)
+	}
+	if len(res.Files) > 0 {
+		p.linef("to update, get %s %s, and run:", stick.Line(strings.Join(res.Files, " and ")), from)
+	} else if res.In != "" {
+		p.linef("to update, run in %s:", res.In)
+	} else {
+		p.linef("to update, run:")
+	}
+	for _, s := range res.Steps {
+		p.linef("  %s", stick.Line(s))
+	}
+	p.linef("%s", p.faint("the last step brings what harnesses have of tt to the newer version"))
+}
