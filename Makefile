@@ -30,6 +30,10 @@ build: ## build ./tt, as it is shipped: without symbols and debug information
 man: ## write the manual page of each command into dist/man
 	$(GO) run ./internal/manpages dist/man
 
+.PHONY: release
+release: ## build what users install into dist, from the last commit: an archive for each system, their sums
+	$(GO) run ./internal/release -systems "$(SYSTEMS)"
+
 .PHONY: test
 test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)
 	$(GO) vet ./...
@@ -61,8 +65,8 @@ lint: ## format, vet, staticcheck and dead code; vet for macOS and Windows
 	CGO_ENABLED=0 GOOS=windows $(GO) vet ./...
 
 .PHONY: cross
-cross: ## build for every system that there is a build for
-	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -o /dev/null ./cmd/tt || exit 1; done
+cross: ## build for every system that there is a build for, as it is shipped
+	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -trimpath -ldflags "-s -w" -o /dev/null ./cmd/tt || exit 1; done
 
 .PHONY: campaign
 campaign: deps-test ## the long exploration of the rules, and the long campaigns of real processes (CAMPAIGN=30s)

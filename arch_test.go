@@ -227,6 +227,7 @@ var edges = map[string]map[string]string{
 		"github.com/spf13/cobra": "its package doc writes manual pages",
 	},
 	"internal/mutate":       {},
+	"internal/release":      {},
 	"internal/e2e/modelapi": {},
 	"internal/e2e/realharness": {
 		"golang.org/x/sys": "waiting for the end of a process that is nobody's child any more",
@@ -269,6 +270,7 @@ var outside = map[string]string{
 	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
 	"internal/manpages":         "a program of its own",
 	"internal/mutate":           "a program of its own",
+	"internal/release":          "a program of its own",
 	"internal/testenv":          "it makes the surroundings of tests",
 	"internal/git":              "git needs its environment, less what starts with GIT_",
 }

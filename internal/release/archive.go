@@ -1,0 +1,125 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// file is a file of a package, or a whole output.
+type file struct {
+	name string // with /, relative
+	mode fs.FileMode
+	data []byte
+}
+
+// sorted sorts files by their names.
+func sorted(files []file) []file {
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+	return files
+}
+
+// archive makes what people unpack by hand: one folder with the program, its completions, its manual pages and its texts.
+func (r *release) archive(p program, pages, texts []file) (file, error) {
+	name := fmt.Sprintf("tt_%s_%s_%s", r.commit.version, p.os, p.arch)
+	in := slices.Concat([]file{{p.program(), 0o755, p.data}}, pages, texts)
+	for i := range in {
+		if rest, ok := strings.CutPrefix(in[i].name, "man/"); ok {
+			in[i].name = "man/man1/" + rest
+		}
+		in[i].name = name + "/" + in[i].name
+	}
+	pack, ending := tarGz, ".tar.gz"
+	if p.os == "windows" {
+		pack, ending = zipped, ".zip"
+	}
+	b, err := pack(in, r.commit.date, "")
+	return file{name + ending, 0o644, b}, err
+}
+
+// tarGz packs files into a compressed tar archive. All of it has one time and belongs to root. A root that isn't empty is the name of
+// a folder that all names are below, such as ".", which Debian wants.
+func tarGz(files []file, when time.Time, root string) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	t := tar.NewWriter(z)
+	made := map[string]bool{}
+	var add func(dir string) error
+	add = func(dir string) error {
+		if made[dir] || dir == "." && root == "" {
+			return nil
+		}
+		made[dir] = true
+		if dir != "." {
+			if err := add(path.Dir(dir)); err != nil {
+				return err
+			}
+		}
+		return t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: below(root, dir) + "/", Mode: 0o755, ModTime: when, Uname: "root", Gname: "root", Format: tar.FormatUSTAR})
+	}
+	for _, f := range sorted(slices.Clone(files)) {
+		if err := add(path.Dir(f.name)); err != nil {
+			return nil, err
+		}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: below(root, f.name), Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: when, Uname: "root", Gname: "root", Format: tar.FormatUSTAR}
+		if err := t.WriteHeader(h); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		if _, err := t.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.Close(); err != nil {
+		return nil, err
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+func below(root, name string) string {
+	if root == "" || name == "." {
+		return cmp.Or(root, name)
+	}
+	return root + "/" + name
+}
+
+// zipped packs files into a zip archive, all with one time.
+func zipped(files []file, when time.Time, _ string) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range sorted(slices.Clone(files)) {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: when}
+		h.SetMode(f.mode)
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		if _, err := w.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+// gzipped compresses a file, without its name and time.
+func gzipped(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(data); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return b.Bytes(), err
+}

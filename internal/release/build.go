@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// system is what a program is built for, in Go's words.
+type system struct{ os, arch string }
+
+func (s system) String() string { return s.os + "/" + s.arch }
+
+// program is the name of the program's file.
+func (s system) program() string {
+	if s.os == "windows" {
+		return "tt.exe"
+	}
+	return "tt"
+}
+
+func parseSystems(list string) (systems []system, err error) {
+	for _, word := range strings.Fields(list) {
+		os, arch, ok := strings.Cut(word, "/")
+		if !ok || !slices.Contains([]string{"linux", "darwin", "windows"}, os) || !slices.Contains([]string{"amd64", "arm64"}, arch) {
+			return nil, fmt.Errorf("%q isn't a system that releases are made for", word)
+		}
+		systems = append(systems, system{os, arch})
+	}
+	if len(systems) == 0 {
+		return nil, errors.New("there is no system to build for")
+	}
+	return systems, nil
+}
+
+// program is the program as it is built for a system.
+type program struct {
+	system
+	path string // where it lies
+	data []byte
+	info *buildinfo.BuildInfo
+}
+
+// build builds the program for a system.
+func (r *release) build(ctx context.Context, s system) (p program, err error) {
+	p = program{system: s, path: filepath.Join(r.work, s.os+"_"+s.arch, s.program())}
+	if err := r.goTool(ctx, s, "build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", p.path, "./cmd/tt"); err != nil {
+		return p, err
+	}
+	if p.data, err = os.ReadFile(p.path); err != nil {
+		return p, err
+	}
+	p.info, err = buildinfo.Read(bytes.NewReader(p.data))
+	return p, err
+}
+
+// linkerFlags say what a release says of itself, and leave out what only a debugger needs.
+func (r *release) linkerFlags() string {
+	flags := []string{"-s", "-w"}
+	for _, x := range [][2]string{
+		{"version", r.commit.version}, {"commit", r.commit.hash}, {"date", r.commit.date.Format(time.RFC3339)}, {"releases", project.published},
+	} {
+		if x[1] != "" {
+			flags = append(flags, "-X", "talkingstick/internal/cli."+x[0]+"="+x[1])
+		}
+	}
+	return strings.Join(flags, " ")
+}
+
+// goTool runs the go tool in the commit's tree, for a system. What the caller's environment would change in a build is left out.
+func (r *release) goTool(ctx context.Context, s system, args ...string) error {
+	_, err := r.output(ctx, s, "go", args...)
+	return err
+}
+
+// output runs a program in the commit's tree and returns what it prints.
+func (r *release) output(ctx context.Context, s system, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = r.tree
+	home := filepath.Join(r.work, "home")
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "GOFLAGS", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140", "GOWORK", "CGO_ENABLED", "TT_JSON", "NO_COLOR":
+			return true
+		}
+		return false
+	})
+	c.Env = append(c.Env, "GOOS="+s.os, "GOARCH="+s.arch, "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+	if name != "go" {
+		c.Env = append(c.Env, "HOME="+home, "USERPROFILE="+home)
+	}
+	out, err := c.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%s %s for %s: %w\n%s", filepath.Base(name), args[0], s, err, bytes.TrimSpace(exit.Stderr))
+	}
+	return out, err
+}
+
+// shells are those that the program completes for, with the names that they want files of completion to have.
+var shells = map[string]string{"bash": "tt.bash", "zsh": "_tt", "fish": "tt.fish", "powershell": "tt.ps1"}
+
+// pages makes the files of completion and the manual pages, as completions/… and man/…: the program of this machine writes them.
+func (r *release) pages(ctx context.Context, built []program) (pages []file, err error) {
+	host := system{runtime.GOOS, runtime.GOARCH}
+	i := slices.IndexFunc(built, func(p program) bool { return p.system == host })
+	if i < 0 {
+		p, err := r.build(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		built, i = []program{p}, 0
+	}
+	r.say("completions and manual pages")
+	for shell, name := range shells {
+		out, err := r.output(ctx, host, built[i].path, "completion", shell)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, file{"completions/" + name, 0o644, out})
+	}
+	dir := filepath.Join(r.work, "man")
+	if err := r.goTool(ctx, host, "run", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "./internal/manpages", dir); err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		pages = append(pages, file{"man/" + d.Name(), 0o644, b})
+		return err
+	})
+	return sorted(pages), err
+}

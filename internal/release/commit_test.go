@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestVersions: a tag makes a version, and the sources and the list of changes have to agree with it. Without a tag the version comes
+// before that of the sources, and says of which commit it is.
+func TestVersions(t *testing.T) {
+	c := commit{hash: "7c3d1d6aaabbbcccdddeee", date: time.Date(2026, 11, 24, 10, 9, 8, 0, time.UTC)}
+	for _, x := range []struct {
+		said, changes string
+		tags          []string
+		want, wrong   string
+	}{
+		{said: "0.2.0", want: "0.2.0-20261124100908.g7c3d1d6aaa"},
+		{said: "0.2.0-rc.1", want: "0.2.0-rc.1.20261124100908.g7c3d1d6aaa"},
+		{said: "0.2.0", tags: []string{"nightly", "v2"}, want: "0.2.0-20261124100908.g7c3d1d6aaa"},
+		{said: "0.2.0", tags: []string{"v0.2.0", "latest"}, changes: "# Changes\n\n## 0.2.0, 2026-11-24\n", want: "0.2.0"},
+		{said: "0.2.0", tags: []string{"v0.2.0"}, changes: "# Changes\n\n## 0.1.0\n", wrong: "CHANGELOG.md has no section for 0.2.0"},
+		{said: "0.2.0", tags: []string{"v0.3.0"}, wrong: "the tag is v0.3.0, and internal/cli/version.go says 0.2.0"},
+		{said: "0.2.0", tags: []string{"v0.2.0", "v0.3.0"}, wrong: "several versions: 0.2.0, 0.3.0"},
+		{said: "next", wrong: "is no version"},
+	} {
+		tree := t.TempDir()
+		for name, text := range map[string]string{
+			"internal/cli/version.go": "package cli\n\nvar (\n\tversion = \"" + x.said + "\" // of it\n\tcommit string\n)\n",
+			"CHANGELOG.md":            x.changes,
+		} {
+			path := filepath.Join(tree, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := c.versionOf(tree, x.tags)
+		if x.wrong == "" && (err != nil || got != x.want) || x.wrong != "" && (err == nil || !strings.Contains(err.Error(), x.wrong)) {
+			t.Errorf("%s with the tags %q: %q, %v", x.said, x.tags, got, err)
+		}
+	}
+}
+
+// TestSystems: the flag -systems takes systems that every kind of package has a name for.
+func TestSystems(t *testing.T) {
+	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil || len(got) != 2 || got[1].program() != "tt.exe" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, wrong := range []string{"", "linux", "plan9/amd64", "linux/riscv64"} {
+		if got, err := parseSystems(wrong); err == nil {
+			t.Errorf("%q means %v", wrong, got)
+		}
+	}
+}
+
+// TestLicences: a licence is told by its text, and one that isn't known has no name.
+func TestLicences(t *testing.T) {
+	bsd := "Redistributions in binary form must reproduce the above copyright\n notice"
+	for text, want := range map[string]string{
+		"Permission is hereby granted,\n\tfree of charge, to any person": "MIT",
+		"Apache License\n   Version 2.0, January 2004":                   "Apache-2.0",
+		bsd: "BSD-2-Clause",
+		bsd + "… to endorse or promote\nproducts": "BSD-3-Clause",
+		"All rights reserved.":                    "",
+	} {
+		if got := strings.Join(licencesOf([]file{{data: []byte(text)}}), " "); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+// Command release builds what users install, from a commit, and writes it into a directory:
+//
+//	go run ./internal/release                       everything, of HEAD, into dist
+//	go run ./internal/release -systems linux/amd64  for one system
+//
+// For each system it makes an archive, and for all of them the bill of materials and SHA256SUMS.
+// It builds the commit's own files, not those of the working tree, and every time in an output is the
+// commit's. So two builds of one commit are equal byte by byte, if both use the same version of Go.
+//
+// It needs Go and git, and the network only where the module cache lacks a module. What carries names of the project's owner
+// stands in [project].
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	r := release{progress: os.Stderr}
+	systems := "linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64"
+	flag.StringVar(&r.out, "out", "dist", "the directory for the files; those that its SHA256SUMS names are removed first")
+	flag.StringVar(&r.repo, "repo", ".", "the repository")
+	flag.StringVar(&r.rev, "commit", "HEAD", "the commit")
+	flag.StringVar(&systems, "systems", systems, "what to build for")
+	flag.Parse()
+	var err error
+	if r.systems, err = parseSystems(systems); err == nil && flag.NArg() > 0 {
+		err = fmt.Errorf("it takes no arguments, but got %q", flag.Arg(0))
+	}
+	if err == nil {
+		err = r.run(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release is one run of the program.
+type release struct {
+	repo, rev string
+	out       string
+	systems   []system
+	progress  io.Writer
+
+	commit commit
+	tree   string // a directory with the commit's files
+	work   string // a directory for what is made on the way
+}
+
+// run makes all files of a release. If it fails, what was in the directory before is still there.
+func (r *release) run(ctx context.Context) (err error) {
+	if r.work, err = os.MkdirTemp("", "tt-release-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	r.tree = filepath.Join(r.work, "tree")
+	if r.commit, err = checkOut(ctx, r.repo, r.rev, r.tree); err != nil {
+		return err
+	}
+	if r.commit.dirty {
+		r.say("uncommitted changes of %s are no part of it", r.repo)
+	}
+	r.say("%s of %s, %s", r.commit.version, r.commit.hash[:10], r.commit.date.Format("2006-01-02 15:04:05"))
+	var built []program
+	for _, s := range r.systems {
+		r.say("build %s", s)
+		p, err := r.build(ctx, s)
+		if err != nil {
+			return err
+		}
+		built = append(built, p)
+	}
+	pages, err := r.pages(ctx, built)
+	if err != nil {
+		return err
+	}
+	modules, err := r.modules(ctx, built)
+	if err != nil {
+		return err
+	}
+	texts, err := r.texts(modules)
+	if err != nil {
+		return err
+	}
+	files, err := r.packages(built, pages, texts)
+	if err != nil {
+		return err
+	}
+	bill, err := r.bill(modules)
+	if err != nil {
+		return err
+	}
+	files = append(files, file{fmt.Sprintf("tt_%s_sbom.cdx.json", r.commit.version), 0o644, bill})
+	return r.write(files)
+}
+
+// packages makes what users install: an archive for each system.
+func (r *release) packages(built []program, pages []file, texts []file) (files []file, err error) {
+	for _, p := range built {
+		a, err := r.archive(p, pages, texts)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, a)
+	}
+	return files, nil
+}
+
+func (r *release) say(format string, args ...any) { fmt.Fprintf(r.progress, format+"\n", args...) }

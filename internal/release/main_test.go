@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"talkingstick/internal/testenv"
+)
+
+var long = flag.Bool("release.long", false, "build for all systems, build again without a cache, and let an older and a newer program meet")
+
+func TestMain(m *testing.M) {
+	status := testenv.Run(m)
+	if madeDir != "" {
+		os.RemoveAll(madeDir)
+	}
+	os.Exit(status)
+}
+
+var (
+	madeOnce sync.Once
+	madeDir  string // what the tests share: git, the repository; one and two, two releases
+	madeErr  error
+)
+
+// host is the system on which the tests run.
+var host = system{runtime.GOOS, runtime.GOARCH}
+
+// made returns a directory with two releases for this system, one and two. They are made from one commit, which holds the files
+// of the working tree, in different surroundings.
+func made(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("building a release takes long; not with -short")
+	}
+	madeOnce.Do(func() {
+		if madeDir, madeErr = os.MkdirTemp("", "tt-made-"); madeErr != nil {
+			return
+		}
+		if madeErr = commitTree(filepath.Join(madeDir, "git")); madeErr != nil {
+			return
+		}
+		for _, name := range []string{"one", "two"} {
+			if madeErr = makeRelease(filepath.Join(madeDir, name), host); madeErr != nil {
+				return
+			}
+			os.Setenv("TZ", "Asia/Tokyo") // what the second one finds changed
+			os.Setenv("GOFLAGS", "-tags=nothing")
+			os.Setenv("TMPDIR", madeDir)
+		}
+		for _, name := range []string{"TZ", "GOFLAGS", "TMPDIR"} {
+			os.Unsetenv(name)
+		}
+	})
+	if madeErr != nil {
+		t.Fatal(madeErr)
+	}
+	return madeDir
+}
+
+// commitTree makes a repository with one commit of the files of the working tree, as git would add them.
+func commitTree(repo string) error {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", repo},
+		{"--git-dir", repo, "--work-tree", root, "add", "--all"},
+		{"--git-dir", repo, "--work-tree", root, "commit", "--quiet", "--message", "a commit"},
+	} {
+		c := exec.Command("git", args...)
+		c.Dir = root
+		c.Env = append(os.Environ(), "GIT_COMMITTER_DATE=2026-02-03T04:05:06Z")
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
+		}
+	}
+	return nil
+}
+
+func makeRelease(out string, systems ...system) error {
+	var said bytes.Buffer
+	r := release{repo: filepath.Join(madeDir, "git"), rev: "HEAD", out: out, systems: systems, progress: &said}
+	if err := r.run(context.Background()); err != nil {
+		return fmt.Errorf("%w\n%s", err, &said)
+	}
+	return nil
+}
