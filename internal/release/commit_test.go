@@ -46,6 +46,17 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestDebianVersions: Debian orders what comes before a release before it, and takes none of it for a packager's revision.
+func TestDebianVersions(t *testing.T) {
+	for version, want := range map[string]string{
+		"0.2.0": "0.2.0", "0.2.0-20261124100908.g7c3d1d6aaa": "0.2.0~20261124100908.g7c3d1d6aaa", "0.2.0-rc-1.2": "0.2.0~rc.1.2",
+	} {
+		if got := debVersion(version); got != want {
+			t.Errorf("%s is %s in Debian, want %s", version, got, want)
+		}
+	}
+}
+
 // TestSystems: the flag -systems takes systems that every kind of package has a name for.
 func TestSystems(t *testing.T) {
 	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil || len(got) != 2 || got[1].program() != "tt.exe" {

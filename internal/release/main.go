@@ -3,8 +3,8 @@
 //	go run ./internal/release                       everything, of HEAD, into dist
 //	go run ./internal/release -systems linux/amd64  for one system
 //
-// For each system it makes an archive, and for all of them the bill of materials and SHA256SUMS.
-// It builds the commit's own files, not those of the working tree, and every time in an output is the
+// For each system it makes an archive, for Linux a Debian package as well, and for all of them the bill of
+// materials and SHA256SUMS. It builds the commit's own files, not those of the working tree, and every time in an output is the
 // commit's. So two builds of one commit are equal byte by byte, if both use the same version of Go.
 //
 // It needs Go and git, and the network only where the module cache lacks a module. What carries names of the project's owner
@@ -100,7 +100,7 @@ func (r *release) run(ctx context.Context) (err error) {
 	return r.write(files)
 }
 
-// packages makes what users install: an archive for each system.
+// packages makes what users install: for each system an archive, and for Linux a Debian package.
 func (r *release) packages(built []program, pages []file, texts []file) (files []file, err error) {
 	for _, p := range built {
 		a, err := r.archive(p, pages, texts)
@@ -108,6 +108,13 @@ func (r *release) packages(built []program, pages []file, texts []file) (files [
 			return nil, err
 		}
 		files = append(files, a)
+		if p.os == "linux" {
+			d, err := r.deb(p, pages, texts)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, d)
+		}
 	}
 	return files, nil
 }

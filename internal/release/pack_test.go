@@ -63,6 +63,17 @@ func TestZip(t *testing.T) {
 	}
 }
 
+// TestAr: each file has a header of sixty bytes, and begins at an even place.
+func TestAr(t *testing.T) {
+	b := string(ar([]file{{"one", 0o644, []byte("abc")}, {"two", 0o644, []byte("de")}}, time.Unix(1770091506, 0)))
+	want := "!<arch>\n" +
+		"one             1770091506  0     0     100644  3         `\nabc\n" +
+		"two             1770091506  0     0     100644  2         `\nde"
+	if b != want {
+		t.Errorf("got\n%s\nwant\n%s", b, want)
+	}
+}
+
 // TestOlderFilesGo: a release takes away the files of the one before it, by the sums of that one, and no others.
 func TestOlderFilesGo(t *testing.T) {
 	dir := t.TempDir()

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// These tests install what a release holds, where there is no Go: an archive and a Debian package each in a root with nothing else in
+// it.
+
+// bareRoot makes a root for a static program: nothing but what the system itself gives.
+func bareRoot(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, dir := range []string{"dev", "proc", "tmp", "root"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// inside runs a program in a root.
+func inside(t *testing.T, root string, program ...string) string {
+	t.Helper()
+	needs(t, "unshare", "mount", "chroot")
+	if exec.Command("unshare", "--mount", "true").Run() != nil {
+		t.Skip("only root may change the root, in a container that lets it")
+	}
+	chroot, err := exec.LookPath("chroot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `set -e; mount --bind /proc "$1/proc"; mount --rbind /dev "$1/dev"; chroot=$2 root=$1; shift 2; exec env -i PATH=/usr/bin HOME=/root TMPDIR=/tmp "$chroot" "$root" "$@"`
+	c := exec.Command("unshare", append([]string{"--mount", "sh", "-c", script, "sh", root, chroot}, program...)...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+	return string(out)
+}
+
+// plays fails unless somebody has seen the demo to its end.
+func plays(t *testing.T, demo string) {
+	t.Helper()
+	if !strings.Contains(demo, "It all happened.") {
+		t.Errorf("the demo ended with\n%s", demo)
+	}
+}
+
+// answers are what tt says of itself.
+type answers struct {
+	Version     string `json:"version"`
+	Commit      string `json:"commit"`
+	Date        string `json:"date"`
+	Program     string `json:"program"`
+	InstalledBy string `json:"installed_by"`
+	Package     string `json:"package"`
+}
+
+// isReleased reads what self-update says in JSON, and fails unless the linker has set all that it sets.
+func isReleased(t *testing.T, said string) (a answers) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(said), &a); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if !strings.Contains(a.Version, ".g"+a.Commit[:min(10, len(a.Commit))]) || len(a.Commit) != 40 || a.Date != "2026-02-03T04:05:06Z" {
+		t.Errorf("it says that it is %+v", a)
+	}
+	return a
+}
+
+// TestArchive: an archive is unpacked, and its program runs.
+func TestArchive(t *testing.T) {
+	dir, root := filepath.Join(made(t), "one"), bareRoot(t)
+	path := find(t, dir, "tt_", ".tar.gz")
+	if out, err := exec.Command("tar", "-xzf", path, "-C", root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	tt := "/" + strings.TrimSuffix(filepath.Base(path), ".tar.gz") + "/tt"
+	if a := isReleased(t, inside(t, root, tt, "self-update", "--json")); a.InstalledBy != "archive" || a.Program != tt {
+		t.Errorf("it says that it came by %+v", a)
+	}
+	if said := inside(t, root, tt, "--version"); !strings.HasPrefix(said, "tt 0.") || !strings.HasSuffix(said, ", 2026-02-03)\n") {
+		t.Errorf("its version is %q", said)
+	}
+	plays(t, inside(t, root, tt, "demo"))
+}
+
+// TestDebianPackage: dpkg installs the package, finds its files as they were packed, and takes them away again.
+func TestDebianPackage(t *testing.T) {
+	needs(t, "dpkg", "dpkg-deb")
+	dir, root := filepath.Join(made(t), "one"), bareRoot(t)
+	info := filepath.Join(root, "var/lib/dpkg/info")
+	for _, d := range []string{info, filepath.Join(root, "var/lib/dpkg/updates")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dpkg := func(args ...string) string {
+		t.Helper()
+		c := exec.Command("dpkg", append([]string{"--root", root, "--force-not-root", "--force-bad-path", "--log", "/dev/null"}, args...)...)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("dpkg %s: %v\n%s", args[0], err, out)
+		}
+		return string(out)
+	}
+	dpkg("--install", find(t, dir, project.debian+"_", ".deb"))
+	if said := dpkg("--verify", project.debian); said != "" {
+		t.Errorf("it isn't there as it was packed: %s", said)
+	}
+	a := isReleased(t, inside(t, root, "/usr/bin/tt", "self-update", "--json"))
+	if a.InstalledBy != "deb" || a.Package != project.debian || a.Program != "/usr/bin/tt" {
+		t.Errorf("it says that it came by %+v", a)
+	}
+	if said := dpkg("--list", project.debian); !strings.Contains(said, debVersion(a.Version)) {
+		t.Errorf("its version isn't %s:\n%s", debVersion(a.Version), said)
+	}
+	if _, err := os.Stat(filepath.Join(root, "usr/share/man/man1/tt-wait.1.gz")); err != nil {
+		t.Error(err)
+	}
+	plays(t, inside(t, root, "/usr/bin/tt", "demo"))
+	dpkg("--purge", project.debian)
+	if _, err := os.Stat(filepath.Join(root, "usr")); err == nil {
+		t.Error("something is left when it is purged")
+	}
+}
