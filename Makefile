@@ -31,7 +31,7 @@ man: ## write the manual page of each command into dist/man
 	$(GO) run ./internal/manpages dist/man
 
 .PHONY: release
-release: ## build what users install into dist, from the last commit: archives, Debian packages, their sums
+release: ## build what users install into dist, from the last commit: archives, Debian packages, packages of npm, their sums
 	$(GO) run ./internal/release -systems "$(SYSTEMS)"
 
 .PHONY: test

@@ -182,8 +182,14 @@ func (a *app) target(project bool) (install.Target, error) {
 		return ""
 	}
 	t.Default, _ = bare.dataDir() // without a home directory this has failed already, or the variable names the directory
-	if t.TT, err = a.program(); err != nil || !project {
+	if t.TT, err = a.program(); err != nil {
 		return t, err
+	}
+	if o, npm := ofNpm(t.TT); npm {
+		t.Wrapper = o.wrapper
+	}
+	if !project {
+		return t, nil
 	}
 	place, err := workspace.Resolve(".", a.workspaceEnv())
 	t.Project = place.Root

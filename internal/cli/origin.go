@@ -26,6 +26,7 @@ type origin struct {
 	dir     string // deb: the root of the file system; npm: the prefix or the project; clone: its top
 	pkg     string // deb, npm, brew: the package that a person installs
 	native  string // npm: the package that holds the program
+	wrapper string // npm: the script that starts the program, in the package of pkg
 	project bool   // npm: installed for a project instead of for a user
 }
 
@@ -87,8 +88,13 @@ func ofNpm(exe string) (origin, bool) {
 		}
 		o := origin{way: byNpm, pkg: p.Installed, native: p.Name}
 		for _, outer := range dirs[i:] {
-			if filepath.Base(outer) == folder {
-				o.dir = filepath.Dir(outer)
+			if filepath.Base(outer) != folder {
+				continue
+			}
+			o.dir = filepath.Dir(outer)
+			script := filepath.Join(outer, filepath.FromSlash(o.pkg), "bin", "tt.js")
+			if _, err := os.Stat(script); err == nil && o.wrapper == "" {
+				o.wrapper = script
 			}
 		}
 		if o.dir == "" {

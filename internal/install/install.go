@@ -21,6 +21,7 @@ type Target struct {
 	Home    string
 	Project string // the workspace's root; empty for the user's own configuration
 	TT      string // the program: an absolute path that an upgrade keeps
+	Wrapper string // a script that starts it under its name, as npm has one; empty where there is none
 	DataDir string
 	Default string // the data directory of a process without the variables that name another
 	Getenv  func(string) string

@@ -50,7 +50,7 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	switch {
 	case s.TT == "":
 		s.Problem, s.Fix = "its login shell doesn't find tt", "add "+filepath.Dir(t.TT)+" to PATH"+read
-	case !same(s.TT, t.TT):
+	case !same(s.TT, t.TT) && !same(s.TT, t.Wrapper):
 		s.Problem, s.Fix = "its login shell finds another tt, "+s.TT, "put "+filepath.Dir(t.TT)+" first in PATH"+read
 	case s.DataDir != t.DataDir:
 		s.Problem, s.Fix = "its login shell opens another database, in "+s.DataDir, "set "+dataDirEnv+read

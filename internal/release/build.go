@@ -32,7 +32,7 @@ func (s system) program() string {
 func parseSystems(list string) (systems []system, err error) {
 	for _, word := range strings.Fields(list) {
 		os, arch, ok := strings.Cut(word, "/")
-		if !ok || !slices.Contains([]string{"linux", "darwin", "windows"}, os) || !slices.Contains([]string{"amd64", "arm64"}, arch) {
+		if !ok || nodeSystem[os] == "" || nodeProcessor[arch] == "" {
 			return nil, fmt.Errorf("%q isn't a system that releases are made for", word)
 		}
 		systems = append(systems, system{os, arch})

@@ -10,7 +10,7 @@ import (
 )
 
 // These tests install what a release holds, where there is no Go: an archive and a Debian package each in a root with nothing else in
-// it.
+// it, the packages of npm below a prefix of their own.
 
 // bareRoot makes a root for a static program: nothing but what the system itself gives.
 func bareRoot(t *testing.T) string {
@@ -131,5 +131,58 @@ func TestDebianPackage(t *testing.T) {
 	dpkg("--purge", project.debian)
 	if _, err := os.Stat(filepath.Join(root, "usr")); err == nil {
 		t.Error("something is left when it is purged")
+	}
+}
+
+// TestNpmPackages: npm installs the packages from their files. The command runs in a PATH in which there is no Go, and what it
+// installs into a harness names the program itself and not the script that starts it.
+func TestNpmPackages(t *testing.T) {
+	needs(t, "node", "npm")
+	dir, prefix, bin := filepath.Join(made(t), "one"), t.TempDir(), t.TempDir()
+	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(find(t, dir, "tt_", "_sbom.cdx.json")), "tt_"), "_sbom.cdx.json")
+	pack := func(name string) string {
+		return "./" + strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-") + "-" + version + ".tgz"
+	}
+	c := exec.Command("npm", "install", "--global", "--offline", "--prefix", prefix, "--no-audit", "--no-fund", "--no-update-notifier", pack(project.npm), pack(npmName(host)))
+	c.Dir, c.Env = dir, append(os.Environ(), "npm_config_cache="+t.TempDir())
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("npm: %v\n%s", err, out)
+	}
+	for _, name := range []string{"node", "sh"} {
+		at, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(at, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, ".claude"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tt := func(args ...string) string {
+		t.Helper()
+		c := exec.Command(filepath.Join(prefix, "bin", "tt"), args...)
+		c.Dir, c.Env = home, []string{"PATH=" + bin + ":" + filepath.Join(prefix, "bin"), "HOME=" + home, "TMPDIR=" + t.TempDir(), "USER=pat"}
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("tt %s: %v\n%s", args[0], err, out)
+		}
+		return string(out)
+	}
+	native := filepath.Join(prefix, "lib", "node_modules", npmName(host), "bin", "tt")
+	if a := isReleased(t, tt("self-update", "--json")); a.InstalledBy != "npm" || a.Package != project.npm || a.Program != native {
+		t.Errorf("it says that it came by %+v", a)
+	}
+	plays(t, tt("demo"))
+	if said := tt("install", "claude", "codex"); strings.Contains(said, "login shell") && !strings.Contains(said, "doesn't find") {
+		t.Errorf("it doesn't know its own script:\n%s", said)
+	}
+	for _, name := range []string{".claude/settings.json", ".claude.json"} {
+		b, err := os.ReadFile(filepath.Join(home, name))
+		if err != nil || !strings.Contains(string(b), native) {
+			t.Errorf("%s doesn't name %s (%v):\n%s", name, native, err, b)
+		}
 	}
 }

@@ -3,7 +3,7 @@
 //	go run ./internal/release                       everything, of HEAD, into dist
 //	go run ./internal/release -systems linux/amd64  for one system
 //
-// For each system it makes an archive, for Linux a Debian package as well, and for all of them the bill of
+// For each system it makes an archive and a package of npm, for Linux a Debian package as well, and for all of them the bill of
 // materials and SHA256SUMS. It builds the commit's own files, not those of the working tree, and every time in an output is the
 // commit's. So two builds of one commit are equal byte by byte, if both use the same version of Go.
 //
@@ -100,14 +100,19 @@ func (r *release) run(ctx context.Context) (err error) {
 	return r.write(files)
 }
 
-// packages makes what users install: for each system an archive, and for Linux a Debian package.
+// packages makes what users install: for each system an archive and a package of npm, for Linux a Debian package, and the
+// package of npm that brings one of the others.
 func (r *release) packages(built []program, pages []file, texts []file) (files []file, err error) {
 	for _, p := range built {
 		a, err := r.archive(p, pages, texts)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, a)
+		n, err := r.npmProgram(p, texts)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, a, n)
 		if p.os == "linux" {
 			d, err := r.deb(p, pages, texts)
 			if err != nil {
@@ -116,7 +121,8 @@ func (r *release) packages(built []program, pages []file, texts []file) (files [
 			files = append(files, d)
 		}
 	}
-	return files, nil
+	n, err := r.npmWrapper(texts)
+	return append(files, n), err
 }
 
 func (r *release) say(format string, args ...any) { fmt.Fprintf(r.progress, format+"\n", args...) }

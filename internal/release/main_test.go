@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"talkingstick/internal/testenv"
@@ -17,12 +20,37 @@ import (
 
 var long = flag.Bool("release.long", false, "build for all systems, build again without a cache, and let an older and a newer program meet")
 
+// nativeEnv has the test binary stand in for the program that the wrapper of npm starts.
+const nativeEnv = "TT_TEST_NATIVE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(nativeEnv) != "" {
+		native()
+	}
 	status := testenv.Run(m)
 	if madeDir != "" {
 		os.RemoveAll(madeDir)
 	}
 	os.Exit(status)
+}
+
+// native does what its first argument says: it ends with a status, by a signal, or when it gets a signal, which it then names.
+func native() {
+	switch os.Args[1] {
+	case "exit":
+		fmt.Println(strings.Join(os.Args[2:], "|"))
+		os.Exit(5)
+	case "die":
+		p, _ := os.FindProcess(os.Getpid())
+		p.Kill()
+		select {}
+	case "listen":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM, os.Interrupt)
+		fmt.Println("ready")
+		fmt.Println(<-c)
+		os.Exit(9)
+	}
 }
 
 var (

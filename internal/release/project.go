@@ -7,9 +7,11 @@ var project = struct {
 	published  string // the address where releases are published; empty while they are published nowhere
 	maintainer string // of the Debian packages, as name and address
 	debian     string // the name of the Debian packages
+	npm        string // the package of npm that users install; those of the systems are called after it
 }{
 	summary:    "Several coding agents and people, one codebase, one talking stick",
 	published:  "",
 	maintainer: "Talking Stick contributors <nobody@example.invalid>",
 	debian:     "talking-stick",
+	npm:        "@talkingstick/tt",
 }
