@@ -105,7 +105,7 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses (about an hour)
+ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses, a release for all systems (about an hour)
 	.ci/run
 	.ci/timed $(MAKE) test-server ON_SERVER="./internal/cli ./internal/e2e"
 	.ci/timed $(MAKE) test-busy
@@ -114,3 +114,4 @@ ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race
 	.ci/timed $(MAKE) mutate MUTATE="-short -n 75 -seed 1"
 	.ci/timed $(MAKE) campaign
 	.ci/timed $(MAKE) pairs
+	.ci/timed $(GO) test ./internal/release -release.long -timeout 30m -count=1 -v
