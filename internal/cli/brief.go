@@ -36,7 +36,7 @@ func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, f ha
 	if f.Event == harness.HookSessionStart {
 		a.warn(ctx, pg, f.Harness)
 	}
-	if older := a.olderHooks(f.Harness.Name); older != "" {
+	if older := a.olderFiles(f.Harness.Name); older != "" {
 		pg.linef("%s.", upperFirst(older))
 	}
 	a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(pg.shown()))})

@@ -94,16 +94,27 @@ func (a *app) newFaults(now stick.Time) *faults {
 }
 
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func (a *app) olderHooks(name string) string {
+func (a *app) olderHooks(name string) string { return a.older(name, install.Older) }
+
+// olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews both.
+func (a *app) olderFiles(name string) string {
+	if says := a.olderHooks(name); says != "" {
+		return says
+	}
+	return a.older(name, install.OlderSkill)
+}
+
+func (a *app) older(name string, says func(install.Target, harness.Row) string) string {
 	row, ok := harness.ByName(name)
 	if !ok || a.Home == "" {
 		return ""
 	}
 	t := install.Target{Home: a.Home, Getenv: a.Getenv}
+	t.DataDir, _ = a.dataDir() // without one nothing is known of what was installed
 	if place, err := workspace.Resolve(a.Dir, a.workspaceEnv()); err == nil {
 		t.Project = place.Root
 	}
-	return install.Older(t, row)
+	return says(t, row)
 }
 
 // olderEvery is how often a command looks whether the hooks of its agent's harness are of an earlier version: looking costs

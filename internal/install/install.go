@@ -54,6 +54,8 @@ type FileChange struct {
 	hook   *hookChange // instead of change, of a hook of git's
 	dir    bool        // instead of change: File is a directory to make
 	npm    []byte      // the entry of the npm program that it removes
+	before func()      // what to note before change is made
+	after  func()      // and what when it was
 }
 
 // The states of a change.
@@ -294,8 +296,14 @@ func Apply(steps []FileChange) error {
 		if s.change == nil {
 			continue
 		}
+		if s.before != nil {
+			s.before()
+		}
 		if err := s.change.Write(); err != nil {
 			return explain(err)
+		}
+		if s.after != nil {
+			s.after()
 		}
 		if dir := filepath.Dir(s.File); s.State == Removed && s.What == skill && filepath.Base(dir) == harness.SkillName {
 			_ = os.Remove(dir) // fails, as it should, if it holds something else
@@ -415,6 +423,11 @@ func (p *plan) own(x owned) error {
 	}
 	s.change.Backup = "" // it holds nothing of anybody else
 	s.What = x.what
+	if p.removing {
+		s.after = func() { p.t.hasRemoved(x.file) }
+	} else {
+		s.before = func() { p.t.willWrite(x.file, []byte(x.text)) }
+	}
 	p.steps = append(p.steps, s)
 	return nil
 }

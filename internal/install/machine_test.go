@@ -60,12 +60,13 @@ func (w *machine) read(name string) string {
 }
 
 // tree returns every file with its mode, except temporary files of killed writes: a later write removes those when they
-// are old enough. The list of directories that install made is left out, too: it names those that still hold such files.
+// are old enough. The list of directories that install made is left out, too: it names those that still hold such files. So is the list
+// of what it has written, which may name more than there is.
 func (w *machine) tree() map[string]string {
 	w.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && (d.Name() == ".directories" || strings.Contains(d.Name(), ".talking-stick-")) {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && (d.Name() == ".directories" || d.Name() == ".written" || strings.Contains(d.Name(), ".talking-stick-")) {
 			return err
 		}
 		if at, err := os.Stat(path); err != nil || at.IsDir() {

@@ -31,12 +31,39 @@ func Older(t Target, row harness.Row) string {
 	return "the hooks of " + row.Title + " are of an earlier version of tt: ask your user to run tt install " + row.Name + level + ", and then to " + then
 }
 
+// OlderSkill says what to do about a skill that another version of tt has installed for a harness, for its user or, with a
+// project, for the project. It is empty if there is none, or if somebody has edited it: then install leaves it alone.
+func OlderSkill(t Target, row harness.Row) string {
+	user := t
+	user.Project = ""
+	level := ""
+	switch {
+	case user.olderSkill(row):
+	case t.Project != "" && !same(t.Project, t.Home) && t.olderSkill(row):
+		level = " --project"
+	default:
+		return ""
+	}
+	return "the skill talking-stick of " + row.Title + " is of another version of tt: ask your user to run tt install " + row.Name + level
+}
+
+// olderSkill reports whether the skill of another version is installed at this level.
+func (t Target) olderSkill(row harness.Row) bool {
+	file := t.skillFile(row.Setup)
+	if file == "" {
+		return false
+	}
+	have, err := os.ReadFile(file)
+	return err == nil && string(have) != harness.Skill && (isShipped(have) || t.hasWritten(file, have))
+}
+
 // older reports whether hooks, or a plugin, of an earlier version are installed at this level.
 func (t Target) older(row harness.Row) bool {
 	if file := t.path(row.Setup, row.Setup.Plugin); file != "" {
 		have, err := os.ReadFile(file)
 		plain := pluginProgram().ReplaceAll(have, nil)
-		return err == nil && isShipped(plain)
+		now := pluginProgram().ReplaceAll([]byte(row.Setup.Code(t.program())), nil)
+		return err == nil && !bytes.Equal(plain, now) && (isShipped(plain) || t.hasWritten(file, have))
 	}
 	src, err := os.ReadFile(t.path(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {

@@ -47,7 +47,7 @@ const (
 func (t Target) parts(row harness.Row) []part {
 	s := row.Setup
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
-		return string(have) == harness.Skill || isShipped(have)
+		return string(have) == harness.Skill || isShipped(have) || t.hasWritten(t.skillFile(s), have)
 	}}}
 	all = append(all, part{what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s)})
 	server := t.server(s)
@@ -70,7 +70,7 @@ func (t Target) parts(row harness.Row) []part {
 		text := s.Code(t.program())
 		all = append(all, part{what: "plugin", file: path, text: text, ours: func(have []byte) bool {
 			plain := pluginProgram().ReplaceAll(have, nil)
-			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain)
+			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain) || t.hasWritten(path, have)
 		}})
 	}
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil && !x.dir })
@@ -111,9 +111,9 @@ func (t Target) skillFile(s harness.Setup) string {
 // another plugin.
 var pluginProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const TT = ".*"$`) })
 
-// shipped holds the digests of what earlier versions installed: skills, plugins and git's hooks, without
-// the line that names the program. A file with one of them was never edited, so it is replaced.
-// testdata/shipped has their texts.
+// shipped holds the digests of what versions installed that kept no list of it ([Target.hasWritten]), and of git's hooks, which aren't
+// on it: skills, plugins and hooks, without the line that names the program. A file with one of them was never edited, so it is
+// replaced. testdata/shipped has their texts.
 var shipped = []string{
 	"5c3a19857cc31d81246e5c605d22b1225ed5e02cc9fdc27022414a37fd5e5687", // a skill
 	"807ab01aab10be069892052ede857332d15f21a447c751a0b10a20df6efef17b", // a plugin

@@ -1,0 +1,57 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/harness"
+)
+
+const skillOfClaude = "home/.claude/skills/talking-stick/SKILL.md"
+
+// A skill that another version has installed is replaced, and said to be of another version, also when this version has never seen its
+// text. One that somebody has edited stays.
+func TestSkillOfAnotherVersion(t *testing.T) {
+	w := newMachine(t)
+	row, _ := harness.ByName("claude")
+	w.install("claude", "opencode")
+	if says := OlderSkill(w.t, row); says != "" {
+		t.Errorf("of this version's it says %q", says)
+	}
+	for _, x := range []struct{ name, text string }{
+		{skillOfClaude, "A skill of tomorrow.\n"},
+		{"home/.config/opencode/plugin/talking-stick.js", "const TT = \"/elsewhere/tt\"\n// a plugin of tomorrow\n"},
+	} {
+		now := w.read(x.name)
+		path := filepath.Join(w.root, x.name)
+		w.t.willWrite(path, []byte(x.text)) // as the version of that time does
+		w.write(x.name, x.text)
+		if x.name == skillOfClaude {
+			want := "the skill talking-stick of Claude Code is of another version of tt: ask your user to run tt install claude"
+			if says := OlderSkill(w.t, row); says != want {
+				t.Errorf("it says %q", says)
+			}
+		} else if open, _ := harness.ByName("opencode"); !strings.Contains(Older(w.t, open), "tt install opencode") {
+			t.Errorf("of the plugin it says %q", Older(w.t, open))
+		}
+		w.install("claude", "opencode")
+		if w.read(x.name) != now {
+			t.Errorf("%s is still of the other version", x.name)
+		}
+		w.write(x.name, x.text+"Edited.\n")
+		if says := OlderSkill(w.t, row); says != "" {
+			t.Errorf("of an edited skill it says %q", says)
+		}
+		w.install("claude", "opencode")
+		if !strings.HasSuffix(w.read(x.name), "Edited.\n") {
+			t.Errorf("%s was edited, and is gone", x.name)
+		}
+		w.write(x.name, now)
+	}
+	w.uninstall("claude", "opencode")
+	if b, err := os.ReadFile(w.t.writtenList()); err == nil {
+		t.Errorf("after uninstall it still remembers:\n%s", b)
+	}
+}
