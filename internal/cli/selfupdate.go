@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -17,7 +18,7 @@ type selfUpdateResult struct {
 	Program     string   `json:"program"`           // where it lies
 	InstalledBy string   `json:"installed_by"`      // deb, npm, brew, archive, go or clone
 	Package     string   `json:"package,omitempty"` // of deb, npm or brew
-	Files       []string `json:"files,omitempty"`   // what to get first, with <version> for the newer version
+	Files       []string `json:"files,omitempty"`   // what to get first, with `<version>` where the newer version stands
 	From        string   `json:"from,omitempty"`    // where releases are published
 	In          string   `json:"in,omitempty"`      // where to run the steps, if that isn't everywhere
 	Steps       []string `json:"steps"`             // what to run, in this order
@@ -51,10 +52,13 @@ func selfUpdateOf(exe string) selfUpdateResult {
 	case byDeb:
 		file := fmt.Sprintf("%s_<version>_%s.deb", o.pkg, runtime.GOARCH)
 		res.Files = []string{file}
-		if o.dir == filepath.Dir(o.dir) {
-			run("sudo dpkg -i ./" + file)
-		} else {
+		switch {
+		case o.dir != filepath.Dir(o.dir): // below another root than /
 			run("dpkg --root <root> -i ./"+file, o.dir)
+		case os.Geteuid() == 0:
+			run("dpkg -i ./" + file)
+		default:
+			run("sudo dpkg -i ./" + file)
 		}
 	case byNpm:
 		what := o.pkg + "@latest"

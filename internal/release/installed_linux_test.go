@@ -54,12 +54,30 @@ func plays(t *testing.T, demo string) {
 
 // answers are what tt says of itself.
 type answers struct {
-	Version     string `json:"version"`
-	Commit      string `json:"commit"`
-	Date        string `json:"date"`
-	Program     string `json:"program"`
-	InstalledBy string `json:"installed_by"`
-	Package     string `json:"package"`
+	Version     string   `json:"version"`
+	Commit      string   `json:"commit"`
+	Date        string   `json:"date"`
+	Program     string   `json:"program"`
+	InstalledBy string   `json:"installed_by"`
+	Package     string   `json:"package"`
+	Steps       []string `json:"steps"`
+}
+
+// update runs what self-update has said, in a directory with the files of a release, as if that were the newer one. The last step is
+// for a person.
+func (a answers) update(t *testing.T, dir string, env ...string) {
+	t.Helper()
+	last := len(a.Steps) - 1
+	if last < 1 || a.Steps[last] != "tt install" {
+		t.Fatalf("it says to run %q", a.Steps)
+	}
+	for _, step := range a.Steps[:last] {
+		c := exec.Command("sh", "-c", strings.ReplaceAll(step, "<version>", a.Version))
+		c.Dir, c.Env = dir, append(os.Environ(), env...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", step, err, out)
+		}
+	}
 }
 
 // isReleased reads what self-update says in JSON, and fails unless the linker has set all that it sets.
@@ -88,6 +106,15 @@ func TestArchive(t *testing.T) {
 	if said := inside(t, root, tt, "--version"); !strings.HasPrefix(said, "tt 0.") || !strings.HasSuffix(said, ", 2026-02-03)\n") {
 		t.Errorf("its version is %q", said)
 	}
+	out, err := exec.Command(filepath.Join(root, tt), "self-update", "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := t.TempDir()
+	if err := os.Symlink(path, filepath.Join(newer, filepath.Base(path))); err != nil {
+		t.Fatal(err)
+	}
+	isReleased(t, string(out)).update(t, newer)
 	plays(t, inside(t, root, tt, "demo"))
 }
 
@@ -118,7 +145,7 @@ func TestDebianPackage(t *testing.T) {
 		t.Errorf("it isn't there as it was packed: %s", said)
 	}
 	a := isReleased(t, inside(t, root, "/usr/bin/tt", "self-update", "--json"))
-	if a.InstalledBy != "deb" || a.Package != project.debian || a.Program != "/usr/bin/tt" {
+	if a.InstalledBy != "deb" || a.Package != project.debian || a.Program != "/usr/bin/tt" || a.Steps[0] != "dpkg -i ./"+project.debian+"_<version>_"+host.arch+".deb" {
 		t.Errorf("it says that it came by %+v", a)
 	}
 	if said := dpkg("--list", project.debian); !strings.Contains(said, debVersion(a.Version)) {
@@ -172,9 +199,11 @@ func TestNpmPackages(t *testing.T) {
 		return string(out)
 	}
 	native := filepath.Join(prefix, "lib", "node_modules", npmName(host), "bin", "tt")
-	if a := isReleased(t, tt("self-update", "--json")); a.InstalledBy != "npm" || a.Package != project.npm || a.Program != native {
+	a := isReleased(t, tt("self-update", "--json"))
+	if a.InstalledBy != "npm" || a.Package != project.npm || a.Program != native {
 		t.Errorf("it says that it came by %+v", a)
 	}
+	a.update(t, dir, "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
 	plays(t, tt("demo"))
 	if said := tt("install", "claude", "codex"); strings.Contains(said, "login shell") && !strings.Contains(said, "doesn't find") {
 		t.Errorf("it doesn't know its own script:\n%s", said)
