@@ -76,17 +76,18 @@ func made(t *testing.T) string {
 		if madeErr = commitTree(filepath.Join(madeDir, "git")); madeErr != nil {
 			return
 		}
-		for _, name := range []string{"one", "two"} {
-			if madeErr = makeRelease(filepath.Join(madeDir, name), host); madeErr != nil {
-				return
+		if madeErr = makeRelease(filepath.Join(madeDir, "one"), host); madeErr != nil {
+			return
+		}
+		for name, value := range map[string]string{"TZ": "Asia/Tokyo", "GOFLAGS": "-tags=nothing", "TMPDIR": madeDir} {
+			if was, ok := os.LookupEnv(name); ok {
+				defer os.Setenv(name, was)
+			} else {
+				defer os.Unsetenv(name)
 			}
-			os.Setenv("TZ", "Asia/Tokyo") // what the second one finds changed
-			os.Setenv("GOFLAGS", "-tags=nothing")
-			os.Setenv("TMPDIR", madeDir)
+			os.Setenv(name, value)
 		}
-		for _, name := range []string{"TZ", "GOFLAGS", "TMPDIR"} {
-			os.Unsetenv(name)
-		}
+		madeErr = makeRelease(filepath.Join(madeDir, "two"), host)
 	})
 	if madeErr != nil {
 		t.Fatal(madeErr)
