@@ -58,6 +58,7 @@ var edges = map[string]map[string]string{
 		"github.com/modelcontextprotocol/go-sdk": "the protocol",
 		"internal/engine":                        "every tool calls one operation",
 		"internal/engine/core":                   "the caller of an operation",
+		"internal/params":                        "the parameters that a model writes",
 		"internal/task":                          "every tool of tasks calls one operation",
 		"stick":                                  "errors, words",
 	},
@@ -66,6 +67,9 @@ var edges = map[string]map[string]string{
 		"internal/engine/core": "who watches, and which room",
 		"internal/task":        "the operation that lists tasks",
 		"stick":                "needs, events",
+	},
+	"internal/params": {
+		"stick": "errors, the fields of a message",
 	},
 	"internal/install": {
 		"internal/confedit": "edits of files that aren't ours",

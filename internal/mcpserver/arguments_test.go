@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"path/filepath"
 	"testing"
+
+	"talkingstick/internal/params"
 )
 
 // TestArgumentsAsModelsWriteThem: a single value is a list of one, and a contract is an object or flat.
@@ -24,7 +26,7 @@ func TestArgumentsAsModelsWriteThem(t *testing.T) {
 	if res, failed := c.call("send_message", doc{"to": string(other), "contract": doc{"blocked_by": "x"}}); !failed || res["field"] != "blocked_by" {
 		t.Errorf("an unknown field of a contract: %v", res)
 	}
-	if res, failed := c.call("send_message", doc{"to": string(other), "contract": "x"}); !failed || res["field"] != contract {
+	if res, failed := c.call("send_message", doc{"to": string(other), "contract": "x"}); !failed || res["field"] != params.Contract {
 		t.Errorf("a contract that is no object: %v", res)
 	}
 	mine := d.say(other, agent, "two")

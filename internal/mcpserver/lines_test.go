@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/params"
 	"talkingstick/stick"
 )
 
@@ -62,7 +63,7 @@ func TestHintsNameTools(t *testing.T) {
 	}
 	known := map[string][]string{}
 	for _, t := range tools() {
-		known[t.name] = t.names()
+		known[t.name] = params.Names(t.params)
 	}
 	for command, row := range commands {
 		names, ok := known[row[0]]

@@ -2,8 +2,8 @@ package mcpserver
 
 import (
 	"reflect"
-	"strings"
 
+	"talkingstick/internal/params"
 	"talkingstick/stick"
 )
 
@@ -14,7 +14,7 @@ var meanings = map[string]string{
 	"park":               "events only, never the turn",
 	"turn_only":          "ignore events",
 	"replace":            "end your other wait",
-	contract:             "HANDOFF: done, remaining, next_action; BLOCKED: blocker, requested_action, urgency",
+	params.Contract:      "HANDOFF: done, remaining, next_action; BLOCKED: blocker, requested_action, urgency",
 	"path":               "in the workspace",
 	"lines":              "[from, to]",
 	"to":                 "members by full or short name, or room",
@@ -54,34 +54,6 @@ func meaning(of reflect.Type, name string) string {
 	return ""
 }
 
-// hidden are the parameters that tools don't offer: those that make sense only on the command line, and those that the
-// program fills in.
-var hidden = map[string]bool{"workspace": true, "room_path": true, "from_now": true, "from_start": true, "name": true}
-
-// hiddenIn reports whether a parameter is hidden in one struct, although others offer it.
-func hiddenIn(of reflect.Type, name string) bool {
-	return name == "path" && of.Name() == "Where"
-}
-
-// names lists a tool's parameters.
-func (t tool) names() []string {
-	var names []string
-	for _, f := range fields(t.params) {
-		names = append(names, f.name)
-	}
-	if hasContract(t.params) {
-		names = append(names, contract)
-	}
-	return names
-}
-
-// hasContract reports whether the parameters have the fields of a message's contract. A schema shows one object instead of
-// them all, because every session pays for each; given by themselves they are accepted, too.
-func hasContract(t reflect.Type) bool {
-	f, ok := t.FieldByName("Contract")
-	return ok && f.Anonymous && f.Type == reflect.TypeFor[stick.Contract]()
-}
-
 // schema returns the tool's input schema, as short as it can be.
 func (t tool) schema() map[string]any {
 	s := object(t.params)
@@ -98,53 +70,31 @@ func (t tool) schema() map[string]any {
 	return s
 }
 
-type field struct {
-	name     string
-	optional bool
-	reflect.StructField
-}
-
-// fields lists what encoding/json reads into a struct, without hidden parameters.
-func fields(t reflect.Type) (out []field) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous && name == "":
-			out = append(out, fields(f.Type)...)
-		case name == "-" || !f.IsExported() || hidden[name] || hiddenIn(t, name):
-		default:
-			out = append(out, field{name, strings.Contains(options, "omit") || f.Type.Kind() == reflect.Pointer, f})
-		}
-	}
-	return out
-}
-
 // object returns the schema of a struct.
 func object(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string
 	inContract := map[string]bool{}
-	if hasContract(t) {
+	if params.HasContract(t) {
 		for _, f := range stick.ContractFields {
 			inContract[f.Name] = true
 		}
-		properties[contract] = map[string]any{"type": "object", "description": meanings[contract]}
+		properties[params.Contract] = map[string]any{"type": "object", "description": meanings[params.Contract]}
 	}
-	for _, f := range fields(t) {
-		if inContract[f.name] {
+	for _, f := range params.Fields(t) {
+		if inContract[f.Name] {
 			continue
 		}
 		p := schemaOf(f.Type)
-		if values := enums[f.name]; values != nil && f.Type.Kind() == reflect.String {
+		if values := enums[f.Name]; values != nil && f.Type.Kind() == reflect.String {
 			p["enum"] = values
 		}
-		if w := meaning(t, f.name); w != "" {
+		if w := meaning(t, f.Name); w != "" {
 			p["description"] = w
 		}
-		properties[f.name] = p
-		if !f.optional {
-			required = append(required, f.name)
+		properties[f.Name] = p
+		if !f.Optional {
+			required = append(required, f.Name)
 		}
 	}
 	s := map[string]any{"type": "object", "properties": properties}

@@ -1,23 +1,17 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"reflect"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/params"
 	"talkingstick/internal/task"
-	"talkingstick/stick"
 )
 
 // tool is a row of the table of tools.
@@ -138,132 +132,25 @@ var tools = sync.OnceValue(func() []tool {
 // override is a parameter of the tools that may give the connection a name, beside those of their operations.
 const override = "agent_id_override"
 
-// arguments reads a call's arguments into the operation's parameters, and returns a pointer to them. It
-// refuses an argument that isn't a parameter: a model that misspells one should hear of it.
-func (t tool) arguments(raw json.RawMessage) (params any, as string, err error) {
-	given := map[string]json.RawMessage{}
-	if len(bytes.TrimSpace(raw)) > 0 {
-		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
-			return nil, "", stick.Errorf(stick.CodeUsage, "the arguments of %s must be a JSON object", t.name).With("field", "arguments")
-		}
-	}
-	if v, ok := given[override]; ok && t.kind&names != 0 {
-		if err := json.Unmarshal(v, &as); err != nil { // null is none
-			return nil, "", t.bad(override, "a string")
-		}
-		delete(given, override)
-	}
-	names := t.names()
-	for name, v := range given {
-		if !slices.Contains(names, name) {
-			return nil, "", stick.Errorf(stick.CodeUsage, "%s has no parameter %q", t.name, stick.Clip(name, 40)).With("field", stick.Clip(name, 40)).
-				Hintf("its parameters are %s", strings.Join(names, ", "))
-		}
-		if string(bytes.TrimSpace(v)) == "null" {
-			delete(given, name) // null means that it isn't given
-		}
-	}
-	for _, name := range t.required {
-		if _, ok := given[name]; !ok {
-			return nil, "", stick.Errorf(stick.CodeUsage, "%s needs %s", t.name, name).With("field", name)
-		}
-	}
-	if err := t.flatten(given); err != nil {
-		return nil, "", err
-	}
-	listed(t.params, given)
-	p := reflect.New(t.params)
-	b, err := json.Marshal(given)
+// arguments reads a call's arguments into the operation's parameters, and returns a pointer to them, and the name that the call gives the
+// connection.
+func (t tool) arguments(raw json.RawMessage) (args any, as string, err error) {
+	o := t.operation()
+	given, err := o.Given(raw)
 	if err != nil {
 		return nil, "", err
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(p.Interface()); err != nil && !errors.Is(err, io.EOF) {
-		return nil, "", t.explain(err)
-	}
-	return p.Interface(), as, nil
-}
-
-// contract is a parameter that holds those fields of a message which only some categories have.
-const contract = "contract"
-
-// flatten puts the fields of a contract among the other arguments, where the operation has them.
-func (t tool) flatten(given map[string]json.RawMessage) error {
-	raw, ok := given[contract]
-	if !ok {
-		return nil
-	}
-	var inside map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &inside); err != nil || inside == nil {
-		return t.bad(contract, "an object")
-	}
-	known := map[string]bool{}
-	for _, f := range stick.ContractFields {
-		known[f.Name] = true
-	}
-	for name, v := range inside {
-		if !known[name] {
-			return stick.Errorf(stick.CodeUsage, "a contract has no field %q", stick.Clip(name, 40)).With("field", stick.Clip(name, 40))
+	if v, ok := given[override]; ok && t.kind&names != 0 {
+		if err := json.Unmarshal(v, &as); err != nil { // null is none
+			return nil, "", o.Bad(override, "a string")
 		}
-		given[name] = v
+		delete(given, override)
 	}
-	delete(given, contract)
-	return nil
+	args, err = o.Read(given)
+	return args, as, err
 }
 
-// listed makes a list of one out of a single value where the parameter is a list, as models often write it.
-func listed(t reflect.Type, given map[string]json.RawMessage) {
-	for _, f := range fields(t) {
-		v := bytes.TrimSpace(given[f.name])
-		switch {
-		case len(v) == 0 || string(v) == "null":
-		case f.Type.Kind() == reflect.Slice && v[0] != '[':
-			given[f.name] = slices.Concat([]byte("["), v, []byte("]"))
-		case f.Type.Kind() == reflect.Struct && v[0] == '{':
-			inside := map[string]json.RawMessage{}
-			if json.Unmarshal(v, &inside) == nil {
-				listed(f.Type, inside)
-				given[f.name], _ = json.Marshal(inside) // it can't fail: it was just parsed
-			}
-		}
-	}
-}
-
-// explain turns a decoding error into one that names the argument.
-func (t tool) explain(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return t.bad(wrong.Field, jsonKind(wrong.Type))
-	}
-	if e, ok := errors.AsType[*stick.Error](err); ok {
-		return e
-	}
-	why := strings.TrimPrefix(err.Error(), "json: ")
-	e := stick.Errorf(stick.CodeUsage, "the arguments of %s can't be read: %s", t.name, stick.Clip(why, 120)).With("field", "arguments")
-	if quoted, ok := strings.CutPrefix(why, "unknown field "); ok { // inside an object; encoding/json has no error type for it
-		if name, err := strconv.Unquote(quoted); err == nil {
-			e.With("field", stick.Clip(name, 40))
-		}
-	}
-	return e
-}
-
-func (t tool) bad(field, kind string) *stick.Error {
-	return stick.Errorf(stick.CodeUsage, "%s of %s must be %s", field, t.name, kind).With("field", field)
-}
-
-func jsonKind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return jsonKind(t.Elem())
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a string"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	}
-	return "a number"
+// operation is what reads the tool's parameters.
+func (t tool) operation() params.Operation {
+	return params.Operation{Name: t.name, Type: t.params, Required: t.required}
 }
