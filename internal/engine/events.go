@@ -20,6 +20,7 @@ type EventFilter struct {
 	Target string            `json:"target,omitempty"` // an addressee: self, any, or an agent
 	TaskID string            `json:"task_id,omitempty"`
 	After  int64             `json:"after,omitempty"` // only events after this cursor
+	Before int64             `json:"-"`               // only events before this one, for pages that go back; 0 for all
 	Limit  int               `json:"limit,omitempty"`
 }
 
@@ -107,7 +108,7 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 // batch reads one batch of events of a room.
 func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
 	q := store.EventQuery{
-		Room: room, After: f.After, Types: f.Types, From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
+		Room: room, After: f.After, Before: f.Before, Types: f.Types, From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > maxEvents:
