@@ -22,6 +22,7 @@ type Operations interface {
 	ListRooms(context.Context, engine.ListRoomsParams) (engine.ListRoomsResult, error)
 	GetRoomState(context.Context, engine.GetRoomStateParams) (engine.GetRoomStateResult, error)
 	GetRoomEvents(context.Context, engine.GetRoomEventsParams) (engine.EventsResult, error)
+	ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error)
 	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
 	WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error)
 	Now() stick.Time
@@ -160,7 +161,7 @@ func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomI
 
 // show makes a picture of what was read, and tells those who wait for one. Its caller holds m.mu.
 func (m *Monitor) show(problem error) {
-	p := &Picture{At: m.o.Operations.Now(), Hidden: m.hidden}
+	p := &Picture{Number: m.picture.Number + 1, At: m.o.Operations.Now(), Hidden: m.hidden}
 	if problem != nil {
 		p.Problem = stick.AsError(problem)
 	}

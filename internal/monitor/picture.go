@@ -8,6 +8,7 @@ import (
 
 // Picture is how everything looked at one time. Nobody changes a picture, so many may show it at once.
 type Picture struct {
+	Number  int64 // counts the pictures of a monitor, from 0 for the one before it has looked
 	At      stick.Time
 	Me      stick.AgentID // who watches
 	Rooms   []*Room       // those in which somebody is needed come first, then those that have changed last
@@ -22,9 +23,10 @@ type Room struct {
 	Hidden int               // how many those are
 	Paused []task.QueuePause // merge queues that are paused
 	Inbox  []engine.InboxMessage
-	Events []stick.Event // the last ones, the oldest first
-	More   bool          // there are older events
-	Needs  []stick.Need  // what waits for the one who watches, the most urgent first
+	Scopes []engine.ReservationView // the reserved paths, the newest first
+	Events []stick.Event            // the last ones, the oldest first
+	More   bool                     // there are older events
+	Needs  []stick.Need             // what waits for the one who watches, the most urgent first
 }
 
 // ID is the room's id.

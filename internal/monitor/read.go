@@ -28,6 +28,11 @@ func (m *Monitor) read(ctx context.Context, id stick.RoomID, was *reading) (*rea
 		return nil, err
 	}
 	r.Events, r.More = events.Events, events.More
+	scopes, err := ops.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at, Limit: 200})
+	if err != nil {
+		return nil, err
+	}
+	r.Scopes = scopes.Reservations
 	if state.Unread+state.Unacked > 0 {
 		inbox, err := ops.GetInbox(ctx, engine.GetInboxParams{Caller: by, Where: at})
 		if err != nil {
