@@ -1,0 +1,188 @@
+// What the pages can't do without script: they keep themselves up to date, send forms without being loaded again, and have keys.
+// Everything that it shows was rendered by the server, with what others wrote escaped there.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const body = document.body;
+
+  // --- ages
+
+  const age = (ms) => {
+    const s = Math.floor(ms / 1000);
+    if (s < 1) return "";
+    if (s < 60) return s + " s";
+    if (s < 3600) return Math.floor(s / 60) + " min";
+    if (s < 48 * 3600) return Math.floor(s / 3600) + " h";
+    return Math.floor(s / 86400) + " d";
+  };
+  // The database's clock counts: the page says what time it was there when it came.
+  const ahead = Date.now() - Date.parse(body.dataset.now);
+  const ages = () => {
+    for (const t of document.querySelectorAll("time[data-age]")) {
+      const at = Date.parse(t.dateTime), text = age(Math.abs(Date.now() - ahead - at));
+      const says = t.dataset.age === "in" ? "in " + text : t.dataset.age === "ago" ? (text ? text + " ago" : "just now") : text || "just now";
+      if (text && t.textContent !== says) t.textContent = says;
+    }
+  };
+  setInterval(ages, 15000);
+
+  // --- what somebody is doing on the page stays as it is when a part is swapped
+
+  const named = (el) => el.id ? "#" + CSS.escape(el.id) : [el.tagName, el.name, el.getAttribute("href"), el.getAttribute("aria-label"), el.dataset.key, el.closest("form") && el.closest("form").getAttribute("action"), el.textContent.slice(0, 40)].join("|");
+  const controls = (root) => [...root.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary, [tabindex]")];
+  const keep = (root) => {
+    const active = root.contains(document.activeElement) ? document.activeElement : null;
+    const same = active ? controls(root).filter((c) => named(c) === named(active)) : [];
+    return {
+      focus: active && { name: named(active), nth: same.indexOf(active), from: active.selectionStart, to: active.selectionEnd },
+      typed: controls(root).filter((c) => c.matches("input, textarea, select") && c.value !== c.defaultValue).map((c) => [named(c), c.value]),
+      opened: [...root.querySelectorAll("details[open]")].map((d) => d.closest("[id]").id + "/" + d.firstElementChild.textContent),
+      scrolled: [...root.querySelectorAll(".text, .scroll, .output, .last, .clip")].map((e) => [e.scrollTop, e.scrollLeft]),
+    };
+  };
+  const restore = (root, was) => {
+    for (const d of root.querySelectorAll("details")) {
+      if (was.opened.includes(d.closest("[id]").id + "/" + d.firstElementChild.textContent)) d.open = true;
+    }
+    for (const [name, value] of was.typed) {
+      const c = controls(root).find((c) => named(c) === name);
+      if (c) c.value = value;
+    }
+    [...root.querySelectorAll(".text, .scroll, .output, .last, .clip")].forEach((e, i) => { if (was.scrolled[i]) [e.scrollTop, e.scrollLeft] = was.scrolled[i]; });
+    if (!was.focus) return;
+    const c = controls(root).filter((c) => named(c) === was.focus.name)[Math.max(was.focus.nth, 0)];
+    if (!c) return;
+    c.focus({ preventScroll: true });
+    if (was.focus.from != null && c.setSelectionRange) try { c.setSelectionRange(was.focus.from, was.focus.to); } catch { /* a kind of input without a selection */ }
+  };
+  const element = (html) => {
+    const t = document.createElement("template");
+    t.innerHTML = html;
+    return t.content.firstElementChild;
+  };
+  const swap = (part) => {
+    const old = $(part.id), now = element(part.html);
+    if (!old || !now || old.isEqualNode(now)) return;
+    const was = keep(old);
+    old.replaceWith(now);
+    restore(now, was);
+  };
+  const addRow = (html) => {
+    const list = $("timeline"), row = element(html);
+    if (!list || !row || $(row.id)) return;
+    row.classList.add("new");
+    const top = list.getBoundingClientRect().top < 0 ? list.offsetHeight : 0;
+    list.prepend(row);
+    if (top) scrollBy(0, list.offsetHeight - top); // somebody reads further down
+  };
+
+  // --- the stream
+
+  let source = null, after = body.dataset.after || "0", at = body.dataset.at;
+  const open = () => {
+    if (!body.dataset.live || source) return;
+    source = new EventSource("/live?" + new URLSearchParams({ page: body.dataset.live, at, after }));
+    source.onopen = () => { $("link").hidden = true; body.dataset.linked = "yes"; };
+    source.onmessage = (e) => {
+      const n = JSON.parse(e.data);
+      if (n.again) { location.reload(); return; }
+      after = e.lastEventId || after;
+      at = n.at;
+      (n.parts || []).forEach(swap);
+      (n.rows || []).forEach(addRow);
+      body.dataset.at = at;
+      ages();
+    };
+    source.onerror = () => {
+      $("link").hidden = false;
+      if (source && source.readyState === EventSource.CLOSED) { source = null; setTimeout(open, 3000); }
+    };
+  };
+  const close = () => { if (source) { source.close(); source = null; } };
+  // A browser has few connections to one server, and a page that nobody sees needs none.
+  document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", open);
+  open();
+
+  // --- forms that leave the page where it is
+
+  let sayer = 0;
+  const say = (text, bad) => {
+    const s = $("said");
+    s.textContent = text;
+    s.classList.toggle("bad", !!bad);
+    clearTimeout(sayer);
+    sayer = setTimeout(() => { s.textContent = ""; }, bad ? 15000 : 4000);
+  };
+  document.addEventListener("submit", async (e) => {
+    const form = e.target, button = e.submitter;
+    if (button) button.setAttribute("aria-busy", "true");
+    if (!form.matches("form[data-stay]")) return;
+    e.preventDefault();
+    try {
+      const res = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "application/json" } });
+      const answer = await res.json();
+      if (!res.ok) say(answer.message + (answer.hint ? ". " + answer.hint : ""), true);
+      else {
+        say(form.dataset.done === "wait" && answer.status !== "your_turn" ? "not yet: somebody else is first" : "done");
+        form.reset();
+        const d = form.closest("details");
+        if (d) d.open = false;
+        if (!body.dataset.live) location.reload();
+      }
+    } catch {
+      say("the server can't be reached", true);
+    } finally {
+      if (button) button.removeAttribute("aria-busy");
+    }
+  });
+
+  // --- keys
+
+  const items = () => [...document.querySelectorAll("[data-item]")].filter((i) => i.offsetParent);
+  const step = (by) => {
+    const all = items();
+    if (!all.length) return;
+    const now = all.findIndex((i) => i.classList.contains("at"));
+    const next = all[Math.max(0, Math.min(all.length - 1, now + by))] || all[0];
+    all.forEach((i) => i.classList.toggle("at", i === next));
+    const link = next.querySelector("a.open, a, button, [tabindex]") || next;
+    if (link === next) next.tabIndex = -1;
+    link.focus();
+    next.scrollIntoView({ block: "nearest" });
+  };
+  const press = (key) => {
+    const here = document.activeElement.closest("[data-item]") || document.querySelector("[data-item].at");
+    const el = (here && here.querySelector(`[data-key="${key}"]`)) || document.querySelector(`main [data-key="${key}"]`);
+    if (!el) return false;
+    if (el.matches("textarea")) el.focus();
+    else el.click();
+    if (el.matches("summary")) { const t = el.parentElement.querySelector("textarea, input:not([type=hidden])"); if (t) t.focus(); }
+    return true;
+  };
+  const change = () => {
+    const links = [...document.querySelectorAll(".diff tr.hunk")].map((h) => { let r = h.nextElementSibling; while (r && !r.matches(".add, .del")) r = r.nextElementSibling; return r && r.querySelector("a"); }).filter(Boolean);
+    const next = links.find((a) => document.activeElement.compareDocumentPosition(a) & Node.DOCUMENT_POSITION_FOLLOWING && a !== document.activeElement && document.activeElement !== body) || links[0];
+    if (next) { next.focus(); next.scrollIntoView({ block: "center" }); }
+  };
+  const keys = $("keys");
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog")) {
+      if (e.key === "Escape" && e.target.closest("input, textarea, select")) e.target.blur();
+      return;
+    }
+    const go = document.querySelector(`[data-go="${CSS.escape(e.key)}"]`);
+    if (e.key === "?") keys.showModal();
+    else if (e.key === "j") step(1);
+    else if (e.key === "k") step(-1);
+    else if (e.key === "h") change();
+    else if (go) go.click();
+    else if (!press(e.key)) return;
+    e.preventDefault();
+  });
+  $("help").hidden = false;
+  $("help").addEventListener("click", () => keys.showModal());
+  const first = document.querySelector("textarea[autofocus]");
+  if (first) first.scrollIntoView({ block: "center" });
+})();
