@@ -71,6 +71,20 @@ var edges = map[string]map[string]string{
 	"internal/params": {
 		"stick": "errors, the fields of a message",
 	},
+	"internal/web": {
+		"internal/engine":      "every action and what pages show is an operation",
+		"internal/engine/core": "the caller of an operation, and its room",
+		"internal/monitor":     "the picture that all viewers share",
+		"internal/params":      "the parameters that a page or a program sends",
+		"internal/task":        "the same for tasks",
+		"stick":                "errors, words",
+	},
+	"internal/monitor": {
+		"internal/engine":      "what it reads, and when it reads again",
+		"internal/engine/core": "who watches, and the room",
+		"internal/task":        "the tasks of a room",
+		"stick":                "what a person is needed for",
+	},
 	"internal/install": {
 		"internal/confedit": "edits of files that aren't ours",
 		"internal/harness":  "where each harness keeps what",

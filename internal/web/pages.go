@@ -1,0 +1,181 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+//go:embed templates/*.html static/*
+var files embed.FS
+
+// pages renders pages. Each has a file in templates; base.html is around them, and parts.html has what several show.
+type pages struct {
+	of   map[string]*template.Template
+	boot string // tells this server's pictures from those of another
+}
+
+func newPages() *pages {
+	p := &pages{of: map[string]*template.Template{}, boot: rand.Text()[:8]}
+	funcs := template.FuncMap{
+		"line": stick.Line, "lines": stick.Block, "patch": stick.Patch, "file": stick.Path,
+		"count": func(n int, what string) string { return stick.Count(n, what) }, "short": short, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": words,
+		"lower": strings.ToLower, "status": stick.TaskState.Word,
+	}
+	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		panic(err) // the pattern is ours
+	}
+	for _, name := range names {
+		if id := strings.TrimSuffix(path.Base(name), ".html"); id != "base" && id != "parts" {
+			p.of[id] = template.Must(template.Must(base.Clone()).ParseFS(files, name))
+		}
+	}
+	return p
+}
+
+// view is what a page is made of.
+type view struct {
+	Title   string
+	Current string // the entry of the menu that it belongs to
+	Path    string // of the page itself
+	Version string // of the picture that it shows
+	Seq     int64  // the last event that it shows
+	Watch   string // what its stream is about; empty for its path
+	Live    bool   // it has parts that change
+	Picture *monitor.Picture
+	Room    *monitor.Room // that it is about; nil for none
+	Body    any           // what only this page has
+	Now     stick.Time    // by the clock of the database
+
+	s *Server
+}
+
+// pair is what a template gets that shows one of several things.
+type pair struct {
+	*view
+	V *view // the same, for what is shown inside
+	X any
+}
+
+// render answers with a page.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
+	v.s, v.Path, v.Now = s, r.URL.RequestURI(), s.ops.Now()
+	if v.Picture == nil {
+		v.Picture = s.monitor.Picture()
+	}
+	v.Version = s.version(v.Picture)
+	var b bytes.Buffer
+	if err := s.pages.of[name].ExecuteTemplate(&b, "page", v); err != nil {
+		http.Error(w, "the page can't be shown: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the browser may have left
+}
+
+// SignedIn reports whether the page is for somebody who may see more than this one.
+func (v *view) SignedIn() bool { return v.Current != "" }
+
+// Watched is the page whose changes the browser wants to hear of.
+func (v *view) Watched() string { return cmp.Or(v.Watch, v.Path) }
+
+// Needs is what waits for the person.
+func (v *view) Needs() []monitor.NeedIn { return v.Picture.Needs() }
+
+// Unread is how many messages are open for the person, in all rooms.
+func (v *view) Unread() (n int) {
+	for _, r := range v.Picture.Rooms {
+		n += len(r.Inbox)
+	}
+	return n
+}
+
+// Me is the person.
+func (v *view) Me() stick.AgentID { return cmp.Or(v.Picture.Me, stick.AgentID("you")) }
+
+// Ago is a time as people say it. The page's script keeps it up to date.
+func (v *view) Ago(t stick.Time) template.HTML { return v.time(t, stick.Ago(v.Now.Sub(t)), "ago") }
+
+// For is how long something has lasted.
+func (v *view) For(t stick.Time) template.HTML { return v.time(t, stick.Age(v.Now.Sub(t)), "for") }
+
+// In is when something will be.
+func (v *view) In(t stick.Time) template.HTML {
+	return v.time(t, "in "+stick.Age(t.Sub(v.Now)), "in")
+}
+
+// At is a time of day.
+func (v *view) At(t stick.Time) template.HTML { return v.time(t, clock(t, v.Now), "") }
+
+func (v *view) time(t stick.Time, text, kind string) template.HTML {
+	if t.IsZero() {
+		return "never"
+	}
+	if kind != "" {
+		kind = ` data-age="` + kind + `"`
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s"%s>%s</time>`, t, t.Go().Local().Format("2006-01-02 15:04:05 -0700"), kind, template.HTMLEscapeString(text)))
+}
+
+// clock is the local time of day, with the day if that isn't today.
+func clock(t, now stick.Time) string {
+	at := t.Go().Local()
+	if at.Format("2006-01-02") == now.Go().Local().Format("2006-01-02") {
+		return at.Format("15:04:05")
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// RoomName is a room in one or two words: the last part of its path.
+func RoomName(r *monitor.Room) string {
+	if r.State.Path == "" {
+		return string(r.ID())[:min(8, len(r.ID()))]
+	}
+	return stick.Line(path.Base(strings.ReplaceAll(r.State.Path, "\\", "/")))
+}
+
+// Name is [RoomName], for templates.
+func (v *view) Name(r *monitor.Room) string { return RoomName(r) }
+
+// To is the address of a room's page, and of one below it.
+func (v *view) To(r *monitor.Room, below ...string) string { return roomPath(r.ID(), below...) }
+
+func roomPath(id stick.RoomID, below ...string) string {
+	p := "/room/" + url.PathEscape(string(id))
+	for _, b := range below {
+		p += "/" + url.PathEscape(b)
+	}
+	return p
+}
+
+// short is the beginning of a commit's or an output's name.
+func short(s string) string { return s[:min(10, len(s))] }
+
+// words makes words of a name as JSON has it.
+func words(s any) string { return strings.ReplaceAll(strings.ToLower(fmt.Sprint(s)), "_", " ") }
+
+// renderPart renders a part of a page: the template of its name, which is an element with its id.
+func (s *Server) renderPart(name, id string, v *view) (part, error) {
+	html, err := s.piece(name, id, v)
+	return part{id, html}, err
+}
+
+func (s *Server) piece(name, template string, data any) (string, error) {
+	var b strings.Builder
+	err := s.pages.of[name].ExecuteTemplate(&b, template, data)
+	return b.String(), err
+}

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// statusOf is the HTTP status of a failure, by the class of its exit status.
+func statusOf(c stick.Code) int {
+	switch c.Info().Exit {
+	case stick.ExitUsage:
+		return http.StatusBadRequest
+	case stick.ExitNotFound:
+		return http.StatusNotFound
+	case stick.ExitRefused, stick.ExitFenced, stick.ExitHands:
+		return http.StatusConflict
+	case stick.ExitBusy, stick.ExitInterrupted:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// fail answers with a failure of an operation.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := stick.AsError(err)
+	s.refuse(w, r, statusOf(e.Code), e)
+}
+
+// refuse answers with a failure: as JSON to whoever asks for that, else as a page.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
+	if wantsJSON(r) {
+		writeJSON(w, status, e)
+		return
+	}
+	v := &view{Title: "That didn't work", Body: failure{e.Message, e.Hint.String(), s.back(r)}}
+	s.render(w, r, status, "failure", v)
+}
+
+// failure is what the page about a failure shows.
+type failure struct{ Message, Hint, Back string }
+
+// back is the page from which a request came, "/" if it doesn't say.
+func (s *Server) back(r *http.Request) string {
+	if r.PostForm != nil {
+		return localPath(r.PostForm.Get("back"))
+	}
+	return "/"
+}
+
+// wantsJSON reports whether a request asks for JSON: by what it accepts, or else by what it sends.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, "text/html") {
+		return false
+	}
+	return strings.Contains(accept, "application/json") || strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := stick.JSON(v)
+	if err != nil {
+		b, status = []byte(`{"error":"internal","message":"the answer can't be written"}`), http.StatusInternalServerError
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) // whoever asked may have left
+}

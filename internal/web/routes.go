@@ -1,0 +1,187 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+// handler is everything that the server answers.
+func (s *Server) handler() http.Handler {
+	m := http.NewServeMux()
+	static := http.FileServerFS(files)
+	m.Handle("GET /static/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		static.ServeHTTP(w, r)
+	}))
+	m.HandleFunc("GET /enter", s.enter)
+	m.HandleFunc("POST /another-device", s.invitation)
+	m.HandleFunc("GET /live", s.live)
+	m.HandleFunc("POST /api/{operation}", s.api)
+	for path, p := range s.menu() {
+		m.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, p) })
+	}
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
+	})
+	return s.guard(m)
+}
+
+// page is a kind of page. Its template is the file of its name.
+type page struct {
+	name string
+
+	// read fills in what only this page shows. It may be nil. A page about a room has it in v.Room.
+	read func(r *http.Request, v *view) error
+
+	// parts are the names of the templates of what changes, which are also the ids of their elements.
+	parts []string
+
+	// head fills in what the parts need beside the picture. It may be nil.
+	head func(q url.Values, v *view)
+
+	timeline bool // it shows the log of its room
+}
+
+// menu is the table of pages, by their paths.
+func (s *Server) menu() map[string]page {
+	return map[string]page{
+		"/{$}":                       {name: "rooms", parts: []string{"rooms"}},
+		"/needs":                     {name: "needs", parts: []string{"needs"}},
+		"/inbox":                     {name: "inbox", parts: []string{"inbox"}, read: s.readInbox},
+		"/sessions":                  {name: "sessions", parts: []string{"sessions"}},
+		"/tasks":                     {name: "tasks", parts: []string{"board"}},
+		"/scopes":                    {name: "allscopes", parts: []string{"allscopes"}},
+		"/room/{room}":               {name: "room", parts: []string{"paused", "turn", "agents", "roomneeds", "roomtasks"}, read: s.readRoom, timeline: true},
+		"/room/{room}/scopes":        {name: "scopes", parts: []string{"reservations", "meetings"}, read: s.readScopes},
+		"/room/{room}/task/{task}":   {name: "task", parts: []string{"taskhead", "moved", "taskacts"}, read: s.readTask, head: headOfTask},
+		"/room/{room}/logs/{task}":   {name: "output", read: s.readLogs},
+		"/room/{room}/output/{sum}":  {name: "output", read: s.readOutput},
+		"/room/{room}/rescue/{id}":   {name: "output", read: s.readRescue},
+		"/room/{room}/message/{seq}": {name: "message", read: s.readMessage},
+		"/room/{room}/log":           {name: "log", read: s.readLog},
+	}
+}
+
+// current is the entry of the menu that a page belongs to.
+func current(path string) string {
+	switch {
+	case path == "/":
+		return "rooms"
+	case strings.HasSuffix(path, "/scopes"), strings.Contains(path, "/rescue/"):
+		return "scopes"
+	case strings.Contains(path, "/task/"), strings.Contains(path, "/logs/"), strings.Contains(path, "/output/"):
+		return "tasks"
+	case strings.Contains(path, "/message/"):
+		return "inbox"
+	case strings.HasPrefix(path, "/room/"):
+		return "rooms"
+	}
+	return strings.TrimPrefix(path, "/")
+}
+
+// show answers with a page.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, p page) {
+	v := &view{s: s, Current: current(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
+	if id := r.PathValue("room"); id != "" {
+		room, err := s.room(r, v.Picture, stick.RoomID(id))
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		v.Room, v.Seq = room, seqOf(room)
+		v.Live = v.Live && v.Picture.Room(room.ID()) != nil
+	} else {
+		v.Seq = lastSeq(v.Picture)
+	}
+	if p.read != nil {
+		if err := p.read(r, v); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	if p.head != nil {
+		q := r.URL.Query()
+		q.Set("task", r.PathValue("task"))
+		p.head(q, v)
+	}
+	s.render(w, r, http.StatusOK, p.name, v)
+}
+
+// room returns a room of the picture. One that is so old that the picture doesn't have it is read for itself; its page doesn't change by itself.
+func (s *Server) room(r *http.Request, p *monitor.Picture, id stick.RoomID) (*monitor.Room, error) {
+	if room := p.Room(id); room != nil {
+		return room, nil
+	}
+	one, err := monitor.Look(r.Context(), monitor.Options{Operations: s.ops, Caller: s.o.Caller, Where: core.Where{RoomID: id}, Events: eventsShown})
+	if err != nil || len(one.Rooms) == 0 {
+		return nil, stick.AsError(err)
+	}
+	return one.Rooms[0], nil
+}
+
+// parts renders what changes on a page, for its stream.
+func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
+	none := stick.Errorf(stick.CodeNotFound, "%s has no stream", stick.Clip(at.Path, 80))
+	var found page
+	values := url.Values{}
+	for pattern, candidate := range s.menu() {
+		if v, ok := match(pattern, at.Path); ok {
+			found, values = candidate, v
+		}
+	}
+	if len(found.parts) == 0 {
+		return nil, none
+	}
+	v := &view{s: s, Current: current(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.version(p), Now: s.ops.Now()}
+	out := &shot{Version: v.Version, Seq: lastSeq(p)}
+	if id := values.Get("room"); id != "" {
+		if v.Room = p.Room(stick.RoomID(id)); v.Room == nil {
+			return nil, none
+		}
+		out.Seq = seqOf(v.Room)
+	}
+	if found.head != nil {
+		q := at.Query()
+		q.Set("task", values.Get("task"))
+		found.head(q, v)
+	}
+	for _, id := range append([]string{"menu"}, found.parts...) {
+		x, err := s.renderPart(found.name, id, v)
+		if err != nil {
+			return nil, err
+		}
+		out.Parts = append(out.Parts, x)
+	}
+	if found.timeline {
+		out.Room = v.Room
+		for _, e := range v.Room.Events {
+			out.Rows = append(out.Rows, row{e.Seq, s.renderRow(v.Room, e)})
+		}
+	}
+	return out, nil
+}
+
+// match reports whether a path is one of a pattern of [Server.menu], and returns what its blanks are.
+func match(pattern, path string) (url.Values, bool) {
+	if pattern == "/{$}" {
+		return url.Values{}, path == "/"
+	}
+	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return nil, false
+	}
+	v := url.Values{}
+	for i, w := range want {
+		if name, ok := strings.CutPrefix(w, "{"); ok {
+			v.Set(strings.TrimSuffix(name, "}"), have[i])
+		} else if w != have[i] {
+			return nil, false
+		}
+	}
+	return v, true
+}

@@ -1,0 +1,148 @@
+// Package web serves the rooms to people's browsers. It is a transport: what a page shows comes from the picture that one monitor keeps
+// for all viewers, or from an operation that reads, and what a person does there is the operation that the command line performs.
+//
+// Everything is a page that the server renders, so that it works without script. The script swaps parts of the page as the server sends
+// them (stream.go). Who may ask is decided in guard.go and auth.go, before any page sees the request.
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// Options configure a server.
+type Options struct {
+	Engine  *engine.Engine
+	Tasks   *task.Tasks
+	Caller  core.Caller // as whom everybody acts who has the address with its token
+	Version string
+	Hosts   []string // names by which a browser may call the server, besides those of the loopback interface
+
+	// AnyAddress lets a browser call the server by any IP address: it listens beyond the loopback interface.
+	AnyAddress bool
+
+	// Run starts the command of a task, and Ready those of the tasks that are ready or came back. The operations only prepare that, because
+	// it takes a process. They may be nil.
+	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
+	Ready func(context.Context, core.Where) []task.StartedTask
+
+	Now func() time.Time // nil for the real clock; for tokens, not for what pages show
+}
+
+// operations are those on rooms and those on tasks.
+type operations struct {
+	*engine.Engine
+	*task.Tasks
+}
+
+// Server serves people's browsers.
+type Server struct {
+	o       Options
+	ops     operations
+	keys    *keys
+	monitor *monitor.Monitor
+	streams streams
+	jobs    jobs
+	pages   *pages
+	first   chan struct{} // closed when the monitor has looked once
+}
+
+// New returns a server. It reads nothing before [Server.Serve].
+func New(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ops := operations{o.Engine, o.Tasks}
+	s := &Server{
+		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}),
+		monitor: monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
+	}
+	return s
+}
+
+const (
+	maxRooms    = 100 // rooms that the pages list; others have a page each all the same
+	eventsShown = 60  // events of a room on its page; older ones are on further pages
+)
+
+// Address returns the address that lets one browser in, once. to is the page that it leads to, "" for the first one.
+func (s *Server) Address(at net.Addr, to string) string {
+	u := url.URL{Scheme: "http", Host: at.String(), Path: "/enter"}
+	q := url.Values{"token": {s.keys.invite(0)}}
+	if to != "" {
+		q.Set("to", to)
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Serve answers requests until ctx ends, or the database can't be read any more. It closes l. Requests that are being answered have a moment
+// to end.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.jobs.ctx = ctx
+	var looked sync.Once
+	changed, stop := s.monitor.Changed()
+	defer stop()
+	go func() { // until the first picture, or the end of the server
+		select {
+		case <-changed:
+			looked.Do(func() { close(s.first) })
+		case <-ctx.Done():
+		}
+	}()
+	watch := make(chan error, 1)
+	go func() { watch <- s.monitor.Run(ctx) }() // until ctx ends
+
+	h := &http.Server{
+		Handler: s.handler(), BaseContext: func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // a client that leaves is no news
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(atMost(l, maxConnections)) }() // until h is closed
+	var err error
+	select {
+	case <-ctx.Done():
+		err = stick.Errorf(stick.CodeCanceled, "interrupted")
+	case err = <-watch:
+		watch <- err
+	case err = <-served:
+	}
+	cancel()
+	grace, over := context.WithTimeout(context.Background(), 2*time.Second)
+	defer over()
+	if h.Shutdown(grace) != nil {
+		_ = h.Close()
+	}
+	<-watch
+	s.jobs.wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// picture returns the latest picture. Before the first one it waits for that, because an empty page would say that there is nothing.
+func (s *Server) picture(ctx context.Context) *monitor.Picture {
+	select {
+	case <-s.first:
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+	}
+	return s.monitor.Picture()
+}
