@@ -1,0 +1,75 @@
+package web
+
+import (
+	"net/http"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+)
+
+// inboxPage is the inbox with what was accepted, or what the person has sent. It is nil for what is open.
+type inboxPage struct {
+	Which    string // all or sent
+	Messages []roomMessage
+}
+
+// roomMessage is a message with its room.
+type roomMessage struct {
+	Room *monitor.Room
+	engine.InboxMessage
+	More []said // what it says in the fields of its contract
+}
+
+// readInbox reads all messages of the person, or those that the person has sent, if they are asked for.
+func (s *Server) readInbox(r *http.Request, v *view) error {
+	b := &inboxPage{Which: r.URL.Query().Get("show")}
+	if b.Which != "all" && b.Which != "sent" {
+		b.Which = ""
+		v.Body = b
+		return nil
+	}
+	v.Live = false
+	for _, room := range v.Picture.Rooms {
+		res, err := s.ops.GetInbox(r.Context(), engine.GetInboxParams{
+			Caller: s.o.Caller, Where: core.Where{RoomID: room.ID()}, State: "all", Sent: b.Which == "sent",
+		})
+		if err != nil {
+			return err
+		}
+		b.Messages = append(b.Messages, messagesOf(room, res.Messages)...)
+	}
+	v.Body = b
+	return nil
+}
+
+// Open are the messages that wait for the person, in all rooms.
+func (v *view) Open() (out []roomMessage) {
+	for _, r := range v.Picture.Rooms {
+		out = append(out, messagesOf(r, r.Inbox)...)
+	}
+	return out
+}
+
+// messagesOf turns messages around, so that the newest comes first.
+func messagesOf(room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
+	for i := len(all) - 1; i >= 0; i-- {
+		m := roomMessage{Room: room, InboxMessage: all[i]}
+		for _, f := range m.Says() {
+			m.More = append(m.More, said{words(f.Name), *f.Value(&m.Contract)})
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// Label says how far a message got, in the words of all screens for people.
+func (m roomMessage) Label() string {
+	switch m.State {
+	case "read":
+		return "Seen"
+	case "acked":
+		return "Accepted"
+	}
+	return words(m.State)
+}

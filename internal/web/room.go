@@ -1,0 +1,168 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+// roomPage is what only the page of a room shows.
+type roomPage struct {
+	Rows  []eventRow // of the log, the newest first
+	Older int64      // the number of the oldest event that is shown, if there are older ones; 0 if not
+	Notes []stick.Note
+}
+
+// readRoom reads the notes of a room, and shows its last events.
+func (s *Server) readRoom(r *http.Request, v *view) error {
+	notes, err := s.ops.ListNotes(r.Context(), engine.ListNotesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}})
+	if err != nil {
+		return err
+	}
+	b := &roomPage{Notes: notes.Notes}
+	b.Rows, b.Older = rowsOf(v.Room, v.Room.Events, v.Room.More)
+	v.Body = b
+	return nil
+}
+
+// readLog reads a page of older events.
+func (s *Server) readLog(r *http.Request, v *view) error {
+	q := r.URL.Query()
+	before, err := strconv.ParseInt(q.Get("before"), 10, 64)
+	if err != nil || before < 0 {
+		before = 0
+	}
+	res, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
+		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, EventFilter: engine.EventFilter{Before: before, TaskID: q.Get("task"), Limit: 2 * eventsShown},
+	})
+	if err != nil {
+		return err
+	}
+	b := &roomPage{}
+	b.Rows, b.Older = rowsOf(v.Room, res.Events, res.More)
+	v.Body = b
+	return nil
+}
+
+// eventRow is an event as a timeline shows it.
+type eventRow struct {
+	stick.Event
+	Room *monitor.Room
+	Kind string // a style: turn, talk, blocked, handoff, incursion, resume, task, member, quiet
+	Tag  string // what kind of event it is, in a word or two; empty for none
+	Time string
+	Says []said // what it says beyond its sentence
+}
+
+// said is a part of what an event says, with what it is.
+type said struct{ Label, Text string }
+
+// rowsOf turns events around, so that the newest comes first.
+func rowsOf(room *monitor.Room, events []stick.Event, more bool) (rows []eventRow, older int64) {
+	for i := len(events) - 1; i >= 0; i-- {
+		rows = append(rows, rowOf(room, events[i]))
+	}
+	if more && len(events) > 0 {
+		older = events[0].Seq
+	}
+	return rows, older
+}
+
+func rowOf(room *monitor.Room, e stick.Event) eventRow {
+	r := eventRow{Event: e, Room: room, Time: e.CreatedAt.Go().Local().Format("15:04:05")}
+	r.Kind, r.Tag = kindOf(e)
+	add := func(label, text string) {
+		if strings.TrimSpace(text) != "" {
+			r.Says = append(r.Says, said{label, text})
+		}
+	}
+	if h := e.Handoff; h != nil {
+		for _, f := range stick.HandoffFields {
+			for _, text := range f.Show(*h) {
+				add(f.Label, text)
+			}
+		}
+	}
+	if m := e.Message(); m != nil && e.Type == stick.EventMessageSent {
+		add("subject", m.Subject)
+		for _, f := range m.Says() {
+			add(words(f.Name), *f.Value(&m.Contract))
+		}
+		add("message", m.Body)
+	}
+	if p, ok := stick.PayloadOf[stick.NoteAddedPayload](e); ok {
+		add("note", p.Note)
+	}
+	add("reason", e.Reason)
+	return r
+}
+
+// kindOf says what style a row has, and its tag: in seed words for what people have to notice.
+func kindOf(e stick.Event) (kind, tag string) {
+	if m := e.Message(); m != nil && e.Type == stick.EventMessageSent {
+		switch m.Category {
+		case stick.Blocked:
+			return "blocked", "Needs input"
+		case stick.Handover:
+			return "handoff", "Passed to"
+		}
+		return "talk", "Message"
+	}
+	switch e.Type {
+	case stick.EventPass, stick.EventRelease, stick.EventRerouted:
+		return "handoff", "Handoff"
+	case stick.EventClaim, stick.EventTakeover:
+		return "turn", "Turn"
+	case stick.EventIncursion:
+		return "incursion", "Overlap"
+	case stick.EventResume:
+		return "resume", "Resume"
+	case stick.EventMessageAcked:
+		return "talk", "Accepted"
+	case stick.EventMessageRead:
+		return "quiet", "Seen"
+	case stick.EventStickDenied, stick.EventLateEdit, stick.EventWorkTaken:
+		return "incursion", "Edit"
+	case stick.EventJoin, stick.EventLeave, stick.EventKick, stick.EventSessionStarted, stick.EventSessionEnded:
+		return "member", ""
+	}
+	if strings.HasPrefix(string(e.Type), "task_") {
+		return "task", "Task"
+	}
+	return "quiet", ""
+}
+
+// renderRow renders an event for the timeline of its room.
+func (s *Server) renderRow(room *monitor.Room, e stick.Event) string {
+	html, err := s.piece("room", "row", rowOf(room, e))
+	if err != nil {
+		return ""
+	}
+	return html
+}
+
+// messagePage is a message and its receipts.
+type messagePage struct {
+	engine.GetMessageResult
+	More []said
+}
+
+// readMessage reads a message, which marks nothing.
+func (s *Server) readMessage(r *http.Request, v *view) error {
+	id, _ := strconv.ParseInt(r.PathValue("seq"), 10, 64)
+	res, err := s.ops.GetMessage(r.Context(), engine.GetMessageParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, MessageID: id})
+	if err != nil {
+		return err
+	}
+	b := &messagePage{GetMessageResult: res}
+	for _, f := range res.Says() {
+		b.More = append(b.More, said{words(f.Name), *f.Value(&res.Contract)})
+	}
+	v.Body = b
+	return nil
+}

@@ -1,0 +1,178 @@
+package web
+
+import (
+	"fmt"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+// StickOf says in a few words who has the stick of a room.
+func (v *view) StickOf(r *monitor.Room) string {
+	st := r.State
+	switch {
+	case st.Paused != nil:
+		return "paused"
+	case st.State == stick.StateClosed:
+		return "closed"
+	case st.Owner != nil:
+		return string(*st.Owner) + " has the stick"
+	case st.ReservedFor != nil:
+		return "reserved for " + string(*st.ReservedFor)
+	}
+	return "nobody has the stick"
+}
+
+// Holder is who has the stick, or for whom it is reserved; empty for nobody.
+func (v *view) Holder(r *monitor.Room) stick.AgentID {
+	switch {
+	case r.State.Owner != nil:
+		return *r.State.Owner
+	case r.State.ReservedFor != nil:
+		return *r.State.ReservedFor
+	}
+	return ""
+}
+
+// Here are the members that aren't gone.
+func (v *view) Here(r *monitor.Room) (n int) {
+	for _, m := range r.State.Members {
+		if m.Verdict != stick.Gone {
+			n++
+		}
+	}
+	return n
+}
+
+// OpenTasks are the tasks that aren't over.
+func (v *view) OpenTasks(r *monitor.Room) (n int) {
+	for _, t := range r.Tasks {
+		if t.State != stick.TaskCompleted && t.State != stick.TaskFailed {
+			n++
+		}
+	}
+	return n
+}
+
+// Last is the last event of a room, nil for none.
+func (v *view) Last(r *monitor.Room) *stick.Event {
+	if n := len(r.Events); n > 0 {
+		return &r.Events[n-1]
+	}
+	return nil
+}
+
+// Does says what a member does, and since when that has been so.
+func (v *view) Does(m engine.RoomMember) does {
+	a := m.Activity
+	switch {
+	case m.Verdict == stick.Gone:
+		return does{"gone", "gone", m.LastSeenAt}
+	case a != nil:
+		d := does{string(a.State), a.State.Words(), a.Since}
+		if a.Silent {
+			d.Words = "idle since its last sign"
+		}
+		return d
+	case m.Listening == stick.Work:
+		return does{string(stick.AgentWaits), stick.AgentWaits.Words(), 0}
+	case m.AgentID.Human():
+		return does{"person", "a person", 0}
+	}
+	return does{"unknown", "unknown", m.LastSeenAt}
+}
+
+// does is what a member does. Kind is the name of a style.
+type does struct {
+	Kind, Words string
+	Since       stick.Time
+}
+
+// block is somebody who can't go on, and the one for whom it waits.
+type block struct {
+	Who, On stick.AgentID
+	Why     string
+	Since   stick.Time
+	Message int64  // that says so; 0 for none
+	Task    string // that can't go on; empty for none
+}
+
+// Blocks says who waits for whom in a room: for the stick, for an answer, or for another task.
+func (v *view) Blocks(r *monitor.Room) (out []block) {
+	for _, m := range r.State.Members {
+		a := m.Activity
+		if a == nil || m.Verdict == stick.Gone {
+			continue
+		}
+		switch a.State {
+		case stick.AgentWaits:
+			if on := v.Holder(r); on != "" && on != m.AgentID {
+				out = append(out, block{Who: m.AgentID, On: on, Why: "waits for the stick", Since: a.Since})
+			}
+		case stick.AgentAsks:
+			out = append(out, block{Who: m.AgentID, On: "its person", Why: "asks for something in its terminal", Since: a.Since})
+		}
+	}
+	out = append(out, blockedBy(r.Events)...)
+	for _, t := range r.Tasks {
+		for _, w := range t.WaitsFor {
+			out = append(out, block{Who: stick.AgentID(t.TaskID), On: stick.AgentID(w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt, Task: t.TaskID})
+		}
+	}
+	return out
+}
+
+// blockedBy finds the messages among events whose senders still need something from their recipients.
+func blockedBy(events []stick.Event) (out []block) {
+	over := map[int64]bool{}
+	for _, e := range events {
+		if p, ok := stick.PayloadOf[stick.MessageAckedPayload](e); ok {
+			over[p.MessageID] = true
+		}
+		if p, ok := stick.PayloadOf[stick.MessageWithdrawnPayload](e); ok {
+			over[p.MessageID] = true
+		}
+		if m := e.Message(); m != nil && m.ReplyTo != 0 {
+			over[m.ReplyTo] = true
+		}
+	}
+	for _, e := range events {
+		m := e.Message()
+		if m == nil || e.Type != stick.EventMessageSent || m.Category != stick.Blocked || over[e.Seq] {
+			continue
+		}
+		for _, to := range m.To {
+			why := "needs input"
+			if gist := m.Gist(100); gist != "" {
+				why += gist
+			}
+			out = append(out, block{Who: e.From, On: to, Why: why, Since: e.CreatedAt, Message: e.Seq, Task: e.Task})
+		}
+	}
+	return out
+}
+
+// Mine reports whether the person holds the stick of a room.
+func (v *view) Mine(r *monitor.Room) bool { return r.State.Owner != nil && *r.State.Owner == v.Picture.Me }
+
+// Others are the members that a person can write to or pass the stick to.
+func (v *view) Others(r *monitor.Room) (out []stick.AgentID) {
+	for _, m := range r.State.Members {
+		if m.AgentID != v.Picture.Me && m.Verdict != stick.Gone {
+			out = append(out, m.AgentID)
+		}
+	}
+	return out
+}
+
+// Kept says what keeps the holder's turn.
+func (v *view) Kept(r *monitor.Room) string {
+	switch r.State.LeaseKeptBy {
+	case stick.KeptByProcess:
+		return "its process keeps the turn"
+	case stick.KeptByGuardian:
+		return fmt.Sprintf("process %d keeps the turn", r.State.GuardianPID)
+	}
+	return "its own calls keep the turn"
+}

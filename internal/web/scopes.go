@@ -1,0 +1,79 @@
+package web
+
+import (
+	"net/http"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+// scopesPage is what only the page of a room's scopes shows. git is asked for it when the page is loaded.
+type scopesPage struct {
+	Conflicts   engine.GetConflictsResult
+	NoConflicts string // why they aren't known
+	Changes     engine.ListChangesResult
+	NoChanges   string
+	Rescues     engine.ListRescuesResult
+	NoRescues   string
+}
+
+// readScopes asks git what collides and what is uncommitted, and lists the rescues. What can't be found out is said, and fails nothing.
+func (s *Server) readScopes(r *http.Request, v *view) error {
+	b, where := &scopesPage{}, core.Where{RoomID: v.Room.ID()}
+	v.Body = b
+	var err error
+	if b.Conflicts, err = s.ops.GetConflicts(r.Context(), engine.GetConflictsParams{Caller: s.o.Caller, Where: where}); err != nil {
+		b.NoConflicts = stick.AsError(err).Message
+	}
+	if b.Changes, err = s.ops.ListChanges(r.Context(), engine.ListChangesParams{Caller: s.o.Caller, Where: where}); err != nil {
+		b.NoChanges = stick.AsError(err).Message
+	}
+	if b.Rescues, err = s.ops.ListRescues(r.Context(), engine.ListRescuesParams{Where: where}); err != nil {
+		b.NoRescues = stick.AsError(err).Message
+	}
+	return nil
+}
+
+// Meetings are the events about work of two agents that met: overlaps, resumed work, late edits and rescues. The newest comes first.
+func (v *view) Meetings() (rows []eventRow) {
+	for i := len(v.Room.Events) - 1; i >= 0; i-- {
+		switch e := v.Room.Events[i]; e.Type {
+		case stick.EventIncursion, stick.EventResume, stick.EventLateEdit, stick.EventStickDenied, stick.EventWorkTaken, stick.EventChangesAdopted:
+			rows = append(rows, rowOf(v.Room, e))
+		}
+	}
+	return rows
+}
+
+// Whose says whose a change is, for the person.
+func (v *view) Whose(c engine.Change) string {
+	switch {
+	case len(c.Others) > 0:
+		return "others'"
+	case c.Share != "":
+		return words(c.Share)
+	}
+	return ""
+}
+
+// coordination are the types of events by which agents coordinate.
+func coordination(e stick.Event) bool {
+	switch e.Type {
+	case stick.EventMessageSent, stick.EventMessageAcked, stick.EventMessageRead, stick.EventPass, stick.EventRelease, stick.EventIncursion, stick.EventResume,
+		stick.EventTakeover, stick.EventSessionStarted, stick.EventSessionEnded:
+		return true
+	}
+	return false
+}
+
+// Stream is how the agents of all rooms coordinate, the newest first.
+func (v *view) Stream(r *monitor.Room) (rows []eventRow) {
+	for i := len(r.Events) - 1; i >= 0; i-- {
+		if coordination(r.Events[i]) {
+			rows = append(rows, rowOf(r, r.Events[i]))
+		}
+	}
+	return rows
+}

@@ -1,0 +1,251 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+const (
+	maxStreams = 2000             // open at a time
+	takeWithin = 10 * time.Second // a browser has to take what it is sent by then, or its stream ends; it comes back by itself
+	heartbeat  = 30 * time.Second // a comment finds out whether a silent browser is still there
+	maxShots   = 200              // pages whose parts are kept for the other viewers of one picture
+	maxCatchUp = 500              // events that a browser which comes back is sent; after more it loads its page again
+)
+
+// part is a part of a page that changes: the element with this id.
+type part struct {
+	ID   string `json:"id"`
+	HTML string `json:"html"`
+}
+
+// row is an event in a timeline.
+type row struct {
+	Seq  int64
+	HTML string
+}
+
+// shot is what the parts of a page look like in one picture.
+type shot struct {
+	Version string // of the picture
+	Seq     int64  // the number of its last event
+	Parts   []part
+	Rows    []row         // of a page with a timeline, the oldest first
+	Room    *monitor.Room // that the timeline is of
+}
+
+// streams counts the open streams, and keeps what the viewers of one picture share.
+type streams struct {
+	mu    sync.Mutex // guards the rest
+	open  int
+	of    *monitor.Picture // whose shots these are
+	shots map[string]*shot
+}
+
+// enter reports whether one more stream may open. leave ends it.
+func (st *streams) enter() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.open >= maxStreams {
+		return false
+	}
+	st.open++
+	return true
+}
+
+func (st *streams) leave() {
+	st.mu.Lock()
+	st.open--
+	st.mu.Unlock()
+}
+
+// shoot returns the parts of a page in a picture. All viewers of the page share them, so each picture is rendered once.
+func (s *Server) shoot(p *monitor.Picture, page *url.URL) (*shot, error) {
+	st, key := &s.streams, page.RequestURI()
+	st.mu.Lock()
+	if st.of != p {
+		st.of, st.shots = p, map[string]*shot{}
+	}
+	got := st.shots[key]
+	st.mu.Unlock()
+	if got != nil {
+		return got, nil
+	}
+	got, err := s.parts(p, page)
+	if err != nil {
+		return nil, err
+	}
+	st.mu.Lock()
+	if st.of == p && len(st.shots) < maxShots {
+		st.shots[key] = got
+	}
+	st.mu.Unlock()
+	return got, nil
+}
+
+// version names a picture. Another server's pictures have other names.
+func (s *Server) version(p *monitor.Picture) string {
+	return s.pages.boot + "-" + strconv.FormatInt(p.Number, 10)
+}
+
+// lastSeq is the number of the last event in a picture.
+func lastSeq(p *monitor.Picture) (last int64) {
+	for _, r := range p.Rooms {
+		last = max(last, seqOf(r))
+	}
+	return last
+}
+
+func seqOf(r *monitor.Room) int64 {
+	if n := len(r.Events); n > 0 {
+		return r.Events[n-1].Seq
+	}
+	return 0
+}
+
+// news is one message of a stream.
+type news struct {
+	At    string   `json:"at"` // the picture that the page shows then
+	Parts []part   `json:"parts,omitempty"`
+	Rows  []string `json:"rows,omitempty"`  // of the timeline, the oldest first
+	Again bool     `json:"again,omitempty"` // too much was missed: the page has to be loaded again
+}
+
+// live is the stream of one page: what has changed, whenever something does. The id of a message is the number of the last event that it
+// contains, so a browser that was cut off goes on after that. A browser that is slow gets the newest state, and not all those before.
+func (s *Server) live(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	page, err := url.ParseRequestURI(localPath(q.Get("page")))
+	if err != nil || !s.streams.enter() {
+		s.refuse(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeUsage, "there are too many open pages, or this one has no stream"))
+		return
+	}
+	defer s.streams.leave()
+	changed, stop := s.monitor.Changed()
+	defer stop()
+	f := &feed{s: s, page: page, w: w, c: http.NewResponseController(w), sent: map[string]string{}, after: cursorOf(r)}
+	p := s.picture(r.Context())
+	first, err := s.shoot(p, page)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if first.Version == q.Get("at") { // the page shows it already
+		for _, x := range first.Parts {
+			f.sent[x.ID] = x.HTML
+		}
+	}
+	_ = f.c.SetReadDeadline(time.Time{}) // nothing more comes from there
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	f.show(r.Context(), first)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for f.err == nil {
+		select {
+		case <-changed:
+			next, err := s.shoot(s.monitor.Picture(), page)
+			if err != nil {
+				return // the room is gone; the browser asks again, and is told
+			}
+			f.show(r.Context(), next)
+			beat.Reset(heartbeat)
+		case <-beat.C:
+			f.write(":\n\n")
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// cursorOf is the event up to which the browser knows: from its earlier stream, else from its page.
+func cursorOf(r *http.Request) int64 {
+	for _, v := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")} {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// feed is one open stream.
+type feed struct {
+	s     *Server
+	page  *url.URL
+	w     http.ResponseWriter
+	c     *http.ResponseController
+	sent  map[string]string // what the browser shows, by the ids of parts
+	after int64             // the last event that it has
+	begun bool
+	err   error
+}
+
+// show sends what the browser doesn't show.
+func (f *feed) show(ctx context.Context, x *shot) {
+	n := news{At: x.Version}
+	for _, p := range x.Parts {
+		if f.sent[p.ID] != p.HTML {
+			n.Parts = append(n.Parts, p)
+			f.sent[p.ID] = p.HTML
+		}
+	}
+	if x.Room != nil {
+		n.Rows, n.Again = f.rows(ctx, x)
+	}
+	if f.begun && len(n.Parts) == 0 && len(n.Rows) == 0 && !n.Again {
+		return
+	}
+	f.begun = true
+	f.after = max(f.after, x.Seq)
+	b, err := json.Marshal(n) // it escapes < and >, which a stream needs no more than line breaks
+	if err != nil {
+		f.err = err
+		return
+	}
+	f.write(fmt.Sprintf("id: %d\ndata: %s\n\n", f.after, b))
+}
+
+// rows returns the rows of the timeline that the browser lacks. again is true if those are too many.
+func (f *feed) rows(ctx context.Context, x *shot) (rows []string, again bool) {
+	if x.Seq <= f.after {
+		return nil, false
+	}
+	if len(x.Rows) > 0 && x.Rows[0].Seq > f.after && x.Room.More {
+		all, err := f.s.ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+			Caller: f.s.o.Caller, Where: core.Where{RoomID: x.Room.ID()}, EventFilter: engine.EventFilter{After: f.after, Limit: maxCatchUp}, FromStart: true,
+		})
+		if err != nil || all.More {
+			return nil, true
+		}
+		for _, e := range all.Events {
+			if e.Seq <= x.Seq {
+				rows = append(rows, f.s.renderRow(x.Room, e))
+			}
+		}
+		return rows, false
+	}
+	for _, r := range x.Rows {
+		if r.Seq > f.after {
+			rows = append(rows, r.HTML)
+		}
+	}
+	return rows, false
+}
+
+func (f *feed) write(text string) {
+	_ = f.c.SetWriteDeadline(time.Now().Add(takeWithin))
+	if _, f.err = f.w.Write([]byte(text)); f.err == nil {
+		f.err = f.c.Flush()
+	}
+}
