@@ -1,0 +1,151 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// maxDiffLines is how many lines of a diff a page shows. A browser gets slow with more.
+const maxDiffLines = 20_000
+
+// diffFile is a file of a diff.
+type diffFile struct {
+	Path, From     string
+	Added, Deleted int // lines; -1 for a file that isn't text
+	Conflict       bool
+	Lines          []diffLine
+	Comments       int
+	Long           bool // it is shown folded
+}
+
+// diffLine is a line of a diff. Of a line that the file doesn't have before or after, that number is 0.
+type diffLine struct {
+	Kind     string // add, del, same, hunk or other
+	Old, New int
+	Sign     string
+	Text     string
+	At       string // the line, as a comment names it; empty where there can't be one
+	OldSide  bool   // that names the file before the change
+	Comments []task.ShownComment
+	Form     bool // the person comments on it
+}
+
+// commenting is the line that a person comments on: as it is named, before the change or after it.
+type commenting struct {
+	at  string
+	old bool
+}
+
+// place is a line of a file.
+type place struct {
+	path string
+	old  bool
+	line int
+}
+
+// layDiff lays a diff out in files and lines, with the comments below the lines that they are about. It returns the comments that the diff has no
+// lines for, and whether it had to be cut.
+func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []task.ShownComment, cut bool) {
+	at := map[place][]task.ShownComment{}
+	for _, c := range d.Comments {
+		if c.Now == nil {
+			left = append(left, c)
+			continue
+		}
+		k := place{c.Now.Path, c.Old, c.Now.Lines[1]}
+		at[k] = append(at[k], c)
+	}
+	stats := map[string]stick.FileStat{}
+	for _, f := range d.Files {
+		stats[f.Path] = f
+	}
+	var r stick.PatchReader
+	cut = d.Cut
+	lines := 0
+	for raw := range strings.Lines(d.Diff) {
+		if lines++; lines > maxDiffLines {
+			cut = true
+			break
+		}
+		text := strings.TrimRight(raw, "\r\n")
+		l := r.Next(text)
+		if strings.HasPrefix(text, "diff --git ") && l.Old == 0 && l.New == 0 {
+			files = append(files, diffFile{Added: -1})
+			continue
+		}
+		if len(files) == 0 {
+			continue
+		}
+		f := &files[len(files)-1]
+		if f.Path == "" && (r.New != "" || r.Old != "") {
+			if f.Path = r.New; f.Path == "" {
+				f.Path = r.Old
+			}
+			if s, ok := stats[f.Path]; ok {
+				f.From, f.Added, f.Deleted = s.From, s.Added, s.Deleted
+			}
+		}
+		f.add(text, l, &r, at, on)
+	}
+	for i := range files {
+		f := &files[i]
+		if f.Path == "" && i < len(d.Files) { // git says nothing of its lines: only its mode changed, or it isn't text
+			f.Path, f.From = d.Files[i].Path, d.Files[i].From
+		}
+		f.Conflict = contains(d.Conflicts, f.Path)
+		f.Long = len(f.Lines) > 600 && f.Comments == 0
+	}
+	for _, more := range at {
+		left = append(left, more...)
+	}
+	return files, left, cut
+}
+
+// add adds a line to a file, with its comments, which it takes out of at.
+func (f *diffFile) add(text string, l stick.PatchLine, r *stick.PatchReader, at map[place][]task.ShownComment, on commenting) {
+	x := diffLine{Kind: "other", Old: l.Old, New: l.New, Text: text}
+	switch {
+	case l.Hunk != nil:
+		x.Kind = "hunk"
+	case l.Old == 0 && l.New == 0:
+		if strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ") || strings.HasPrefix(text, "index ") {
+			return // the head of the file says it
+		}
+	default:
+		x.Kind, x.Sign = "same", " "
+		if l.Old == 0 {
+			x.Kind, x.Sign = "add", "+"
+		} else if l.New == 0 {
+			x.Kind, x.Sign, x.OldSide = "del", "-", true
+		}
+		x.Text = strings.TrimPrefix(text, x.Sign)
+		x.At = fmt.Sprintf("%s:%d", r.New, l.New)
+		if x.OldSide {
+			x.At = fmt.Sprintf("%s:%d", r.Old, l.Old)
+		}
+	}
+	for _, k := range []place{{r.Old, true, l.Old}, {r.New, false, l.New}} {
+		if k.line != 0 {
+			x.Comments = append(x.Comments, at[k]...)
+			delete(at, k)
+		}
+	}
+	x.Form = x.At != "" && x.At == on.at && x.OldSide == on.old
+	f.Comments += len(x.Comments)
+	if x.Form {
+		f.Comments++
+	}
+	f.Lines = append(f.Lines, x)
+}
+
+func contains(all []string, s string) bool {
+	for _, x := range all {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

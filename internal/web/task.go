@@ -1,0 +1,101 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// taskPage is what only the page of a task shows. Its parts, which change by themselves, have only the first three fields.
+type taskPage struct {
+	Task  *task.TaskView // as it is now
+	Shown string         // the commit whose diff the page shows
+	Job   *job           // what the server does for the task, or did last
+
+	task.WorkerShowResult
+	Diff   task.WorkerDiffResult
+	NoDiff string // why there is no diff
+	Files  []diffFile
+	Cut    bool                // the diff is longer than what the page shows
+	Left   []task.ShownComment // those whose lines the diff doesn't have
+	Drafts int                 // comments that the person hasn't sent
+	Rows   []eventRow
+	Older  int64
+}
+
+// readTask reads a task and its diff, by which the person has seen the commit.
+func (s *Server) readTask(r *http.Request, v *view) error {
+	where, id := core.Where{RoomID: v.Room.ID()}, r.PathValue("task")
+	shown, err := s.ops.WorkerShow(r.Context(), task.WorkerShowParams{Caller: s.o.Caller, Where: where, TaskID: id})
+	if err != nil {
+		return err
+	}
+	b := &taskPage{WorkerShowResult: shown, Task: &shown.TaskView}
+	v.Body = b
+	if b.Diff, err = s.ops.WorkerDiff(r.Context(), task.WorkerDiffParams{Caller: s.o.Caller, Where: where, TaskID: id}); err != nil {
+		b.NoDiff = stick.AsError(err).Message
+		b.Diff.Comments = shown.Comments
+	}
+	b.Shown = b.Diff.Head
+	q := r.URL.Query()
+	b.Files, b.Left, b.Cut = layDiff(b.Diff, commenting{q.Get("at"), q.Get("old") != ""})
+	for _, c := range b.Diff.Comments {
+		if c.Draft {
+			b.Drafts++
+		}
+	}
+	b.Rows, b.Older = rowsOf(v.Room, shown.Events, shown.More)
+	v.Watch = r.URL.Path + "?" + url.Values{"head": {b.Shown}}.Encode()
+	return nil
+}
+
+// headOfTask fills in how a task is in the picture.
+func headOfTask(q url.Values, v *view) {
+	b, _ := v.Body.(*taskPage)
+	if b == nil {
+		b = &taskPage{Shown: q.Get("head")}
+		v.Body = b
+	}
+	if t := v.Room.Task(q.Get("task")); t != nil {
+		b.Task = t
+	}
+	if b.Task == nil { // it ended long ago
+		b.Task = &task.TaskView{TaskID: q.Get("task")}
+	}
+	b.Job = v.s.jobs.last(v.Room.ID(), b.Task.TaskID)
+}
+
+// Moved reports whether there are commits that the page doesn't show.
+func (b *taskPage) Moved() bool {
+	return b.Shown != "" && b.Task.Branched != "" && b.Task.Branched != b.Shown && b.Task.State != stick.TaskCompleted
+}
+
+// Can reports whether a person may do something to a task in its state.
+func (b *taskPage) Can(what string) bool {
+	t := b.Task
+	busy := t.Doing != "" || b.Job != nil && b.Job.Running()
+	switch what {
+	case "approve":
+		return t.State == stick.TaskInReview && !busy
+	case "changes":
+		return (t.State == stick.TaskInReview || t.State == stick.TaskApproved) && !busy
+	case "comment":
+		return b.Shown != "" && t.State != stick.TaskCompleted && t.State != stick.TaskFailed
+	case "merge":
+		return t.State == stick.TaskApproved && !busy
+	case "run":
+		return (t.State == stick.TaskAssigned || t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Run != nil && t.Run.State == stick.RunEnded
+	case "stop":
+		return t.Run != nil && t.Run.State != stick.RunEnded
+	case "cancel":
+		return t.State != stick.TaskCompleted && t.State != stick.TaskFailed
+	case "retry":
+		return t.State == stick.TaskFailed
+	case "rollback":
+		return t.State == stick.TaskCompleted && t.Result != ""
+	}
+	return false
+}

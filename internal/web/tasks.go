@@ -1,0 +1,108 @@
+package web
+
+import (
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// column is a column of the board.
+type column struct {
+	ID, Title string
+	Tasks     []boardTask
+}
+
+// boardTask is a task on the board.
+type boardTask struct {
+	Room *monitor.Room
+	task.TaskView
+}
+
+// columns are those of the board, by the states of the tasks in them.
+var columns = []struct {
+	id, title string
+	states    []stick.TaskState
+}{
+	{"begin", "To begin", []stick.TaskState{stick.TaskAssigned}},
+	{"work", "At work", []stick.TaskState{stick.TaskWorking, stick.TaskConflicted}},
+	{"review", "In review", []stick.TaskState{stick.TaskInReview}},
+	{"queue", "To merge", []stick.TaskState{stick.TaskApproved}},
+	{"over", "Over", []stick.TaskState{stick.TaskCompleted, stick.TaskFailed}},
+}
+
+// Board sorts the tasks of all rooms, or of the one that the page is about, by how far they are. The merge queue is in its order.
+func (v *view) Board() (out []column) {
+	rooms := v.Picture.Rooms
+	if v.Room != nil {
+		rooms = []*monitor.Room{v.Room}
+	}
+	for _, c := range columns {
+		col := column{ID: c.id, Title: c.title}
+		for _, state := range c.states {
+			for _, r := range rooms {
+				for _, t := range r.Tasks {
+					if t.State == state {
+						col.Tasks = append(col.Tasks, boardTask{r, t})
+					}
+				}
+			}
+		}
+		if c.id == "queue" {
+			sortQueue(col.Tasks)
+		}
+		out = append(out, col)
+	}
+	return out
+}
+
+// sortQueue puts approved tasks into the order in which they are merged.
+func sortQueue(tasks []boardTask) {
+	for i := 1; i < len(tasks); i++ {
+		for j := i; j > 0 && tasks[j].Room == tasks[j-1].Room && tasks[j].Queue < tasks[j-1].Queue; j-- {
+			tasks[j], tasks[j-1] = tasks[j-1], tasks[j]
+		}
+	}
+}
+
+// HiddenTasks counts the tasks that ended too long ago to be listed.
+func (v *view) HiddenTasks() (n int) {
+	for _, r := range v.Picture.Rooms {
+		n += r.Hidden
+	}
+	return n
+}
+
+// Hangs says why a task doesn't get on, empty if nothing keeps it.
+func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
+	switch {
+	case t.Warning != "":
+		return t.Warning
+	case t.Later && len(t.WaitsFor) > 0:
+		names := ""
+		for i, w := range t.WaitsFor {
+			if i > 0 {
+				names += ", "
+			}
+			names += w.TaskID
+		}
+		return "it begins when this has landed: " + names
+	case t.State == stick.TaskConflicted:
+		return "it conflicts with " + t.Integration
+	case t.State == stick.TaskInReview:
+		return "it waits for a review"
+	case t.State == stick.TaskApproved:
+		for _, q := range r.Paused {
+			if q.Branch == t.Integration {
+				return "the gate failed on " + t.Integration + " itself, so nothing is merged into it"
+			}
+		}
+		if t.Queue > 1 {
+			return "other tasks are merged before it"
+		}
+	case t.State == stick.TaskWorking && t.Cause != "":
+		return "it came back: " + words(t.Cause)
+	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
+		return "it failed: " + words(t.Cause)
+	}
+	return ""
+}
