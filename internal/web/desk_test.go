@@ -1,0 +1,273 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/scene"
+	"talkingstick/stick"
+)
+
+// patience is how long a test waits for something that must happen. No test that passes takes that long.
+const patience = 60 * time.Second
+
+// desk is a server for ann, and a browser of hers that is signed in.
+type desk struct {
+	*scene.Scene
+	ann    *scene.Actor
+	server *Server
+	base   string // http://127.0.0.1:port
+	client *http.Client
+}
+
+// newDesk serves the rooms of a scene. change may change the options; it may be nil.
+func newDesk(s *scene.Scene, change func(*Options)) *desk {
+	s.Helper()
+	d := &desk{Scene: s, ann: s.Person("ann")}
+	o := Options{Engine: d.ann.Engine, Tasks: d.ann.Tasks, Caller: d.ann.By, Version: "test"}
+	if change != nil {
+		change(&o)
+	}
+	d.server = New(o)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- d.server.Serve(ctx, l) }() // until cancel
+	s.Cleanup(func() {
+		cancel()
+		if err := <-over; stick.CodeOf(err) != stick.CodeCanceled {
+			s.Errorf("the server ended with %v", err)
+		}
+	})
+	d.base = "http://" + l.Addr().String()
+	d.client = d.browser()
+	d.enter(d.client, d.server.Address(l.Addr(), ""))
+	return d
+}
+
+// browser is a client that keeps cookies and follows no redirect.
+func (d *desk) browser() *http.Client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func (d *desk) enter(c *http.Client, address string) int {
+	d.Helper()
+	res, err := c.Get(address)
+	if err != nil {
+		d.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// answer is what the server answers.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (d *desk) do(req *http.Request) answer {
+	d.Helper()
+	res, err := d.client.Do(req)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(b)}
+}
+
+func (d *desk) request(method, path string, body io.Reader) *http.Request {
+	d.Helper()
+	req, err := http.NewRequest(method, d.base+path, body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return req
+}
+
+// page gets a page.
+func (d *desk) page(path string) answer {
+	d.Helper()
+	return d.do(d.request("GET", path, nil))
+}
+
+// ok gets a page that must be there.
+func (d *desk) ok(path string) string {
+	d.Helper()
+	a := d.page(path)
+	if a.status != http.StatusOK {
+		d.Fatalf("GET %s: %d\n%s", path, a.status, a.body)
+	}
+	return a.body
+}
+
+// fill sends a form as a browser without script does.
+func (d *desk) fill(operation string, fields url.Values) answer {
+	d.Helper()
+	req := d.request("POST", "/api/"+operation, strings.NewReader(fields.Encode()))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "text/html")
+	req.Header.Set("Origin", d.base)
+	return d.do(req)
+}
+
+type doc = map[string]any
+
+// call performs an operation as a program does.
+func (d *desk) call(operation string, parameters any) (int, doc) {
+	d.Helper()
+	b, err := json.Marshal(parameters)
+	if err != nil {
+		d.Fatal(err)
+	}
+	req := d.request("POST", "/api/"+operation, bytes.NewReader(b))
+	req.Header.Set("Content-Type", "application/json")
+	a := d.do(req)
+	var got doc
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+		d.Fatalf("%s: %d %q", operation, a.status, a.body)
+	}
+	return a.status, got
+}
+
+// stream opens the stream of a page.
+func (d *desk) stream(page string, header http.Header) *listening {
+	d.Helper()
+	ctx, cancel := context.WithCancel(d.Context())
+	req := d.request("GET", "/live?"+url.Values{"page": {page}}.Encode(), nil).WithContext(ctx)
+	for name, v := range header {
+		req.Header[name] = v
+	}
+	c := *d.client
+	c.Timeout = 0
+	res, err := c.Do(req)
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() {
+		cancel()
+		res.Body.Close()
+	})
+	if res.StatusCode != http.StatusOK {
+		d.Fatalf("the stream of %s: %d", page, res.StatusCode)
+	}
+	x := &listening{d: d, page: page, got: make(chan told, 1000), close: cancel, parts: map[string]string{}}
+	go func() { // until the stream ends
+		defer close(x.got)
+		r := bufio.NewReader(res.Body)
+		var id string
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if v, ok := strings.CutPrefix(line, "id: "); ok {
+				id = strings.TrimSpace(v)
+			}
+			if v, ok := strings.CutPrefix(line, "data: "); ok {
+				t := told{id: id, at: time.Now()}
+				if json.Unmarshal([]byte(v), &t.news) == nil {
+					x.got <- t
+				}
+			}
+		}
+	}()
+	return x
+}
+
+// listening is an open stream.
+type listening struct {
+	d     *desk
+	page  string
+	got   chan told
+	close func()
+
+	// What the page shows by the messages that the test has received.
+	parts map[string]string
+	rows  string
+	last  time.Time
+}
+
+// told is a message of a stream.
+type told struct {
+	id string
+	at time.Time
+	news
+}
+
+// until returns the first message for which ok returns true.
+func (x *listening) until(what string, ok func(told) bool) told {
+	x.d.Helper()
+	limit := time.After(patience)
+	for {
+		select {
+		case t, open := <-x.got:
+			if !open {
+				x.d.Fatalf("the stream of %s ended before %s", x.page, what)
+			}
+			x.last, x.rows = t.at, x.rows+strings.Join(t.Rows, "\n")
+			for _, p := range t.Parts {
+				x.parts[p.ID] = p.HTML
+			}
+			if ok(t) {
+				return t
+			}
+		case <-limit:
+			x.d.Fatalf("the stream of %s didn't tell of %s", x.page, what)
+		}
+	}
+}
+
+// row waits until the timeline has a row that contains this text, and returns when it came.
+func (x *listening) row(text string) time.Time {
+	x.d.Helper()
+	return x.shows("an event: "+text, func() bool { return strings.Contains(x.rows, text) })
+}
+
+// part waits until a part of the page contains this text, and returns when it came.
+func (x *listening) part(id, text string) time.Time {
+	x.d.Helper()
+	return x.shows(id+" with "+text, func() bool { return strings.Contains(x.parts[id], text) })
+}
+
+// shows waits until the page is as ok wants it.
+func (x *listening) shows(what string, ok func() bool) time.Time {
+	x.d.Helper()
+	if ok() {
+		return x.last
+	}
+	return x.until(what, func(told) bool { return ok() }).at
+}
+
+// has fails the test unless a page contains all texts.
+func has(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			_, main, _ := strings.Cut(page, "<main")
+			t.Errorf("%q isn't on the page:\n%.3000s", text, main)
+		}
+	}
+}

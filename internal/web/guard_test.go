@@ -1,0 +1,205 @@
+package web
+
+import (
+	"crypto/rand"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/scene"
+)
+
+// TestOneBrowserForAnAddress: an address lets one browser in, once. Nobody else sees anything.
+func TestOneBrowserForAnAddress(t *testing.T) {
+	d := newDesk(scene.New(t), nil)
+	at, err := url.Parse(d.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, err := net.ResolveTCPAddr("tcp", at.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := d.server.Address(addr, "/needs")
+	mine := d.client
+	for name, c := range map[string]struct {
+		path string
+		want int
+	}{
+		"no token": {"/enter", 401}, "a wrong token": {"/enter?token=" + rand.Text(), 401}, "a page": {"/", 401}, "a stream": {"/live?page=/", 401},
+		"no page": {"/nothing", 401}, "the style": {"/static/style.css", 200}, "all styles": {"/static/", 401}, "beside the styles": {"/static/../server.go", 401},
+	} {
+		d.client = d.browser()
+		if got := d.page(c.path); got.status != c.want {
+			t.Errorf("%s: %d, want %d", name, got.status, c.want)
+		}
+	}
+	other := d.browser()
+	d.client = other
+	first := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil))
+	cookie := first.header.Get("Set-Cookie")
+	for _, want := range []string{"HttpOnly", "SameSite=Strict", "Path=/"} {
+		if !strings.Contains(cookie, want) {
+			t.Errorf("the cookie %q isn't %s", cookie, want)
+		}
+	}
+	has(t, first.body, "url=/needs")
+	has(t, d.ok("/needs"), "Nothing needs you")
+	d.client = d.browser()
+	if got := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil)); got.status != 401 || !strings.Contains(got.body, "used already") {
+		t.Errorf("the same address again: %d\n%s", got.status, got.body)
+	}
+	d.client = mine
+	has(t, d.ok("/"), "Rooms")
+
+	// A browser that is in makes an address for another one.
+	made := d.do(d.request("POST", "/another-device", nil))
+	_, token, _ := strings.Cut(made.body, "/enter?token=")
+	token, _, _ = strings.Cut(token, "<")
+	d.client = d.browser()
+	if got := d.page("/enter?token=" + token); got.status != 200 {
+		t.Errorf("another device: %d", got.status)
+	}
+	if got := d.page("/"); got.status != 200 {
+		t.Errorf("its first page: %d", got.status)
+	}
+}
+
+// TestInvitationsEnd: an invitation of a page ends after ten minutes, the first one stays, and their number is bounded.
+func TestInvitationsEnd(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	k := newKeys(func() time.Time { return now })
+	first, late := k.invite(0), k.invite(inviteFor)
+	now = now.Add(inviteFor + time.Second)
+	if _, ok := k.redeem(late); ok {
+		t.Error("an old invitation is good")
+	}
+	for range 10 * maxInvites {
+		k.invite(inviteFor)
+	}
+	if len(k.invites) > maxInvites {
+		t.Errorf("there are %d invitations", len(k.invites))
+	}
+	session, ok := k.redeem(first)
+	if !ok || !k.known(session) {
+		t.Error("the first invitation isn't good")
+	}
+	for range maxSessions {
+		if session, ok = k.redeem(k.invite(0)); !ok {
+			t.Fatal("an invitation isn't good")
+		}
+	}
+	if len(k.sessions) != maxSessions || !k.known(session) {
+		t.Errorf("there are %d sessions", len(k.sessions))
+	}
+}
+
+// TestWhoeverIsElsewhere: other sites get nothing: neither by another name of this machine, nor by requests of their pages.
+func TestWhoeverIsElsewhere(t *testing.T) {
+	d := newDesk(scene.New(t), func(o *Options) { o.Hosts = []string{"box.example.ts.net"} })
+	port := d.base[strings.LastIndexByte(d.base, ':'):]
+	for _, c := range []struct {
+		name, method, path string
+		host, origin, site string
+		want               int
+	}{
+		{"as it is", "GET", "/", "", "", "", 200},
+		{"localhost, where the browser has no session", "GET", "/", "localhost" + port, "", "", 401},
+		{"through a tunnel with another port", "GET", "/", "localhost:9000", "", "", 401},
+		{"a name that was allowed", "GET", "/", "box.example.ts.net", "", "", 401},
+		{"the same with another case", "GET", "/", "Box.Example.TS.net:443", "", "", 401},
+		{"DNS rebinding", "GET", "/", "evil.example" + port, "", "", 421},
+		{"a name that ends like one of ours", "GET", "/", "evil-localhost" + port, "", "", 421},
+		{"an address of another machine", "GET", "/", "192.0.2.1" + port, "", "", 421},
+		{"no name", "GET", "/", ".", "", "", 421},
+		{"a stream for another site's page", "GET", "/live?page=/", "", "http://evil.example", "", 403},
+		{"another site's page acts", "POST", "/api/list_rooms", "", "http://evil.example", "", 403},
+		{"the same port of another name", "POST", "/api/list_rooms", "", "http://evil.example" + port, "", 403},
+		{"a page of another program on this machine", "POST", "/api/list_rooms", "", "http://127.0.0.1:1", "", 403},
+		{"a sandboxed frame", "POST", "/api/list_rooms", "", "null", "", 403},
+		{"the browser says it is cross-site", "POST", "/api/list_rooms", "", "", "cross-site", 403},
+		{"the browser says it is of the same site, not origin", "POST", "/api/list_rooms", "", "", "same-site", 403},
+		{"our own page", "POST", "/api/list_rooms", "", "self", "same-origin", 200},
+		{"a program with the cookie", "POST", "/api/list_rooms", "", "", "", 200},
+	} {
+		req := d.request(c.method, c.path, nil)
+		if c.method == "POST" {
+			req = d.request(c.method, c.path, strings.NewReader("{}"))
+			req.Header.Set("Content-Type", "application/json")
+		}
+		if c.host != "" {
+			req.Host = c.host
+		}
+		if c.origin == "self" {
+			c.origin = d.base
+		}
+		if c.origin != "" {
+			req.Header.Set("Origin", c.origin)
+		}
+		if c.site != "" {
+			req.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		a := d.do(req)
+		if a.status != c.want {
+			t.Errorf("%s: %d, want %d", c.name, a.status, c.want)
+		}
+		for name := range a.header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%s: it answers with %s", c.name, name)
+			}
+		}
+	}
+}
+
+// TestHeaders: every answer says that a page loads nothing from elsewhere, and runs no script that stands in it.
+func TestHeaders(t *testing.T) {
+	d := newDesk(scene.New(t), nil)
+	for _, path := range []string{"/", "/nothing", "/static/app.js", "/room/none"} {
+		h := d.page(path).header
+		csp := h.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "form-action 'self'"} {
+			if !strings.Contains(csp, want) {
+				t.Errorf("%s: the policy %q lacks %s", path, csp, want)
+			}
+		}
+		if strings.Contains(csp, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+}
+
+// TestBodies: a request that is too large is refused, and not kept.
+func TestBodies(t *testing.T) {
+	d := newDesk(scene.New(t), nil)
+	endless := io.LimitReader(zeros{}, 1<<30)
+	req := d.request("POST", "/api/list_rooms", endless)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := d.client.Do(req)
+	if err == nil { // the server may close the connection before it is read
+		if res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("a body of a gigabyte: %d", res.StatusCode)
+		}
+		res.Body.Close()
+	}
+	for kind, body := range map[string]string{"text/plain": "{}", "multipart/form-data; boundary=x": "--x--", "": "{}"} {
+		req := d.request("POST", "/api/list_rooms", strings.NewReader(body))
+		req.Header.Set("Content-Type", kind)
+		if a := d.do(req); a.status != 400 {
+			t.Errorf("a body of kind %q: %d", kind, a.status)
+		}
+	}
+}
+
+// zeros never end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
