@@ -261,6 +261,8 @@ var (
 	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/scene", "internal/storetest", "internal/testenv"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
+		"github.com/chromedp/cdproto":       "the words of Chromium's protocol",
+		"github.com/chromedp/chromedp":      "pages as a person sees them, in Chromium",
 		"github.com/google/go-cmp":          "differences that can be read",
 		"github.com/rogpeppe/go-internal":   "scripts that run the program, which are its manual's examples too",
 		"pgregory.net/rapid":                "property tests",

@@ -271,3 +271,12 @@ func has(t *testing.T, page string, texts ...string) {
 		}
 	}
 }
+
+// addressOf is the address of a server.
+func addressOf(base string) net.Addr {
+	at, err := net.ResolveTCPAddr("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		panic(err)
+	}
+	return at
+}

@@ -154,7 +154,9 @@ func blockedBy(events []stick.Event) (out []block) {
 }
 
 // Mine reports whether the person holds the stick of a room.
-func (v *view) Mine(r *monitor.Room) bool { return r.State.Owner != nil && *r.State.Owner == v.Picture.Me }
+func (v *view) Mine(r *monitor.Room) bool {
+	return r.State.Owner != nil && *r.State.Owner == v.Picture.Me
+}
 
 // Others are the members that a person can write to or pass the stick to.
 func (v *view) Others(r *monitor.Room) (out []stick.AgentID) {

@@ -31,8 +31,8 @@ func (s *Server) handler() http.Handler {
 	return s.guard(m)
 }
 
-// page is a kind of page. Its template is the file of its name.
-type page struct {
+// kind is a kind of page. Its template is the file of its name.
+type kind struct {
 	name string
 
 	// read fills in what only this page shows. It may be nil. A page about a room has it in v.Room.
@@ -48,8 +48,8 @@ type page struct {
 }
 
 // menu is the table of pages, by their paths.
-func (s *Server) menu() map[string]page {
-	return map[string]page{
+func (s *Server) menu() map[string]kind {
+	return map[string]kind{
 		"/{$}":                       {name: "rooms", parts: []string{"rooms"}},
 		"/needs":                     {name: "needs", parts: []string{"needs"}},
 		"/inbox":                     {name: "inbox", parts: []string{"inbox"}, read: s.readInbox},
@@ -85,7 +85,7 @@ func current(path string) string {
 }
 
 // show answers with a page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, p page) {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
 	v := &view{s: s, Current: current(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
 	if id := r.PathValue("room"); id != "" {
 		room, err := s.room(r, v.Picture, stick.RoomID(id))
@@ -127,7 +127,7 @@ func (s *Server) room(r *http.Request, p *monitor.Picture, id stick.RoomID) (*mo
 // parts renders what changes on a page, for its stream.
 func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	none := stick.Errorf(stick.CodeNotFound, "%s has no stream", stick.Clip(at.Path, 80))
-	var found page
+	var found kind
 	values := url.Values{}
 	for pattern, candidate := range s.menu() {
 		if v, ok := match(pattern, at.Path); ok {

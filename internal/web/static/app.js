@@ -168,7 +168,7 @@
   };
   const keys = $("keys");
   document.addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog")) {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, dialog[open]")) {
       if (e.key === "Escape" && e.target.closest("input, textarea, select")) e.target.blur();
       return;
     }
@@ -181,8 +181,8 @@
     else if (!press(e.key)) return;
     e.preventDefault();
   });
+  const here = document.querySelector("#menu [aria-current]");
+  if (here) here.closest("nav").scrollLeft = here.offsetLeft - 40; // on a phone the menu is wider than the window
   $("help").hidden = false;
   $("help").addEventListener("click", () => keys.showModal());
-  const first = document.querySelector("textarea[autofocus]");
-  if (first) first.scrollIntoView({ block: "center" });
 })();

@@ -1,0 +1,228 @@
+//go:build linux
+
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/engine"
+	"talkingstick/internal/scene"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// studio is a prepared room: two agents, one of which waits for the other, a question to ann, a task in review, and one that hangs.
+func studio(t *testing.T) (s *scene.Scene, claude, codex *scene.Actor, w *scene.Work, d *desk) {
+	realharness.Chromium(t)
+	s = scene.InGit(t)
+	s.Queue("")
+	claude, codex = s.Agent("claude:a"), s.Agent("codex:b")
+	claude.Try().Granted(1)
+	codex.Reserve("src/**").OK()
+	claude.Reserve("src/*.go").OK()
+	claude.AddNote(engine.AddNoteParams{Body: "the build needs go 1.26"}).OK()
+	claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: "ui-7", Description: "Retry failed uploads", Spec: "Try three times.\nThen say so."}).OK()
+	claude.Spawn("ui-8").OK()
+	claude.SpawnLater("ui-9", "ui-7", "ui-8").OK()
+	w = claude.WorksOn("ui-7")
+	w.Commits("upload.go", "package upload\n\n// Upload sends a file.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
+	w.Done("").OK()
+	d = newDesk(s, nil)
+	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+	claude.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Subject: "Uploads fail", Body: "The uploads fail with 401 since this morning.",
+		Contract: stick.Contract{Blocker: "no API key", Request: "create one", Urgency: "high"},
+	}).OK()
+	codex.Waits()
+	return s, claude, codex, w, d
+}
+
+// TestBrowserIsLive: what somebody does in a terminal appears without reload, and what a person is typing stays.
+func TestBrowserIsLive(t *testing.T) {
+	s, claude, codex, _, d := studio(t)
+	b := d.open()
+	b.goTo("/room/" + string(s.Room().ID))
+	b.says("#turn", string(claude.ID))
+	b.until(`document.body.dataset.linked === "yes"`)
+	b.run(chromedp.Evaluate(`window.kept = true; const f = document.querySelector("textarea[name=body]"); f.focus(); f.value = "half a sen"; f.setSelectionRange(4, 4)`, nil))
+	b.picture("room")
+
+	began := time.Now()
+	claude.Release("wrote the lexer", "write the parser")
+	b.says("#timeline", "write the parser")
+	t.Logf("a release is on the page after %v", time.Since(began))
+	b.says("#turn", string(codex.ID))
+	if !eval[bool](b, `window.kept === true && document.activeElement.name === "body" && document.activeElement.value === "half a sen" && document.activeElement.selectionStart === 4`) {
+		t.Error("the page was loaded again, or what was typed is gone")
+	}
+
+	// A message is seen, and then accepted.
+	b.goTo("/inbox")
+	b.says("#inbox", "no API key")
+	b.picture("inbox")
+	b.click("#inbox button", "Seen")
+	b.says("#inbox .meta", "Seen")
+	b.click("#inbox button", "Accepted")
+	b.says("#inbox", "No message waits for you")
+	if in := d.ann.Inbox(); len(in.Messages) != 0 {
+		t.Errorf("the inbox has %+v", in.Messages)
+	}
+
+	// A stopped server is said, and a page goes on when it is back.
+	b.goTo("/room/" + string(s.Room().ID))
+	b.until(`document.body.dataset.linked === "yes"`)
+	codex.Dies()
+	s.Ring()
+	b.says("#agents", "gone")
+}
+
+// TestBrowserReview: a task goes back with two comments on lines, which its worker gets in one message, and another is approved and merged.
+func TestBrowserReview(t *testing.T) {
+	s, claude, _, w, d := studio(t)
+	b := d.open()
+	b.goTo("/needs")
+	b.picture("needs")
+	b.click("#needs a", "Review")
+	b.says("h1", "ui-7")
+	for line, words := range map[string]string{"3": "say which file", "5": "what if it fails?"} {
+		b.until(`document.querySelector('[aria-label="Comment on upload.go:` + line + `"]')`)
+		b.run(chromedp.Evaluate(`document.querySelector('[aria-label="Comment on upload.go:`+line+`"]').click()`, nil))
+		b.until(`document.activeElement.name === "body"`)
+		b.run(chromedp.SendKeys("#comment", words))
+		b.click(".commentrow button", "Comment")
+		b.says(".comment.draft", words)
+	}
+	b.picture("comments")
+	b.click("summary", "Request changes")
+	b.run(chromedp.SendKeys("textarea[name=reason]", "almost"))
+	b.click("button", "Send it back")
+	b.says("main", "requested changes to") // the page that comes then
+	sent := claude.Inbox().Messages
+	if len(sent) != 1 || !strings.Contains(sent[0].Body, "say which file") || !strings.Contains(sent[0].Body, "what if it fails?") || !strings.Contains(sent[0].Body, "almost") {
+		t.Errorf("the worker got %+v", sent)
+	}
+
+	w.Commits("upload.go", "package upload\n\n// Upload sends the file at path.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
+	w.Done("").OK()
+	b.says("#moved", "has moved")
+	b.click("#moved a", "Show the newest")
+	b.until(`!document.querySelector("#moved a") && document.body.dataset.linked`)
+	// Three clicks from the list of what needs ann: the task, Approve, Merge.
+	b.goTo("/needs")
+	b.click("#needs a", "Review")
+	b.click("#taskacts button", "Approve")
+	b.click("#taskacts button", "Merge")
+	b.says("#taskhead", "completed")
+	s.TaskIs("ui-7", stick.TaskCompleted)
+	b.picture("merged")
+}
+
+// TestBrowserKeys: everything that matters can be done without a mouse.
+func TestBrowserKeys(t *testing.T) {
+	s, _, _, _, d := studio(t)
+	b := d.open()
+	b.press("?")
+	b.until(`document.querySelector("dialog").open`)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog").open`)
+	b.press("n")
+	b.until(`location.pathname === "/needs" && document.body.dataset.linked`)
+	b.press("a") // the message
+	b.until(`!document.querySelector(".need.message")`)
+	b.press("j", kb.Enter)
+	b.until(`location.pathname.endsWith("/task/ui-7") && document.body.dataset.linked`)
+	b.press("h", kb.Enter)
+	b.until(`document.activeElement.name === "body"`)
+	b.press("w", "h", "y")
+	b.until(`document.activeElement.value === "why"`)
+	b.press(kb.Tab)
+	b.until(`document.activeElement.innerText === "Comment"`)
+	b.press(kb.Enter)
+	b.says(".comment.draft", "why")
+	b.until(`document.body.dataset.linked`)
+	b.press("a")
+	b.until(`document.querySelector("#taskacts [data-key=m]") && document.body.dataset.linked`)
+	b.press("m")
+	b.says("#taskhead", "completed")
+	s.TaskIs("ui-7", stick.TaskCompleted)
+	b.press("t")
+	b.until(`location.pathname === "/tasks"`)
+}
+
+// TestBrowserForEverybody: no page has a serious violation by axe-core, and each fits on a phone, in light and in dark.
+func TestBrowserForEverybody(t *testing.T) {
+	axe := realharness.Axe(t)
+	s, claude, _, _, d := studio(t)
+	s.File("loose.txt", "x\n")
+	claude.Tell("the build is green again").OK()
+	b := d.open()
+	room := "/room/" + string(s.Room().ID)
+	contrast := `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`
+	for name, path := range map[string]string{
+		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks", "scopes": "/scopes",
+		"room": room, "room-scopes": room + "/scopes", "task": room + "/task/ui-7?at=upload.go:3#comment", "failure": "/nothing",
+	} {
+		b.size(1280, 900)
+		b.dark(false)
+		b.goTo(path)
+		b.run(chromedp.Evaluate(axe+"; 0", nil))
+		b.violations(t, `{ resultTypes: ["violations"] }`, name)
+		b.fits(t, name)
+		b.picture(name)
+		b.dark(true)
+		b.violations(t, contrast, name+", dark")
+		b.size(375, 812)
+		b.fits(t, name+" on a phone")
+		b.picture(name + "-phone-dark")
+	}
+}
+
+// TestBrowserHostile: nothing that others write runs, or breaks the layout.
+func TestBrowserHostile(t *testing.T) {
+	realharness.Chromium(t)
+	s := scene.InGit(t)
+	s.Queue("")
+	claude := s.Agent("claude:a")
+	claude.Try().Granted(1)
+	d := newDesk(s, nil)
+	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+	for i, text := range hostile {
+		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED", TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
+		claude.AddNote(engine.AddNoteParams{Body: text}).OK()
+		claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: "t" + string(rune('0'+i)), Description: cut(text, 1000), Spec: text}).OK()
+	}
+	w := claude.WorksOn("t0")
+	w.Commits("a.txt", strings.Join(hostile, "\n"))
+	w.Done("").OK()
+	b := d.open()
+	room := "/room/" + string(s.Room().ID)
+	b.goTo(room)
+	b.until(`document.body.dataset.linked === "yes"`)
+	for _, text := range hostile { // by the stream
+		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Category: "BLOCKED", Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
+	}
+	claude.Release(hostile[0], hostile[1])
+	b.says("#timeline", "<img src=x")
+	for _, path := range []string{"", "/", "/needs", "/inbox", "/sessions", "/tasks", room, room + "/log", room + "/task/t0", room + "/task/t5", room + "/task/t6"} {
+		if path != "" {
+			b.goTo(path)
+		}
+		for _, width := range []int64{1280, 375} {
+			b.size(width, 812)
+			b.fits(t, path)
+			if title := eval[string](b, `document.title`); strings.Contains(title, "owned") {
+				t.Errorf("%s ran what somebody wrote", path)
+			}
+			if n := eval[int](b, `document.querySelectorAll("main script, main img, main svg, main style").length`); n != 0 {
+				t.Errorf("%s has %d elements of others", path, n)
+			}
+		}
+	}
+	b.picture("hostile")
+}

@@ -1,0 +1,268 @@
+//go:build linux
+
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
+	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/testenv"
+)
+
+// chromium is the one browser of all tests. It ends with them.
+var chromium struct {
+	sync.Mutex
+	ctx context.Context
+	err error
+}
+
+// tab is a page of the browser, signed in at a desk. Cookies name the port of their server, so tabs of other tests are apart.
+type tab struct {
+	*desk
+	ctx context.Context
+
+	mu      sync.Mutex // guards the rest
+	foreign []string   // what the page has asked others for
+	failed  []string   // what its script has thrown, and what the policy has blocked
+}
+
+// open opens a tab. The viewport is that of a desk.
+func (d *desk) open() *tab {
+	d.Helper()
+	path := realharness.Chromium(d.T)
+	chromium.Lock()
+	if chromium.ctx == nil {
+		start(path)
+	}
+	parent, err := chromium.ctx, chromium.err
+	chromium.Unlock()
+	if err != nil {
+		d.Fatal(err)
+	}
+	var window target.ID // of its own: the page of a tab behind another one counts as hidden, and sleeps
+	err = chromedp.Run(parent, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		window, err = target.CreateTarget("about:blank").WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+		return err
+	}))
+	if err != nil {
+		d.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(parent, chromedp.WithTargetID(window))
+	ctx, over := context.WithTimeout(ctx, 3*patience)
+	b := &tab{desk: d, ctx: ctx}
+	d.Cleanup(func() {
+		cancel()
+		over()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, url := range b.foreign {
+			d.Errorf("the page asked for %s", url)
+		}
+		for _, what := range b.failed {
+			d.Errorf("the page's script: %s", what)
+		}
+	})
+	chromedp.ListenTarget(ctx, b.hear)
+	b.run(network.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
+	b.size(1280, 900)
+	b.goTo(strings.TrimPrefix(d.server.Address(addressOf(d.base), ""), d.base))
+	b.until(`location.pathname === "/" && document.body.dataset.linked === "yes"`)
+	return b
+}
+
+// hear notes what a page must not do.
+func (b *tab) hear(ev any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch ev := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		if u := ev.Request.URL; !strings.HasPrefix(u, b.base+"/") && u != "about:blank" {
+			b.foreign = append(b.foreign, u)
+		}
+	case *runtime.EventExceptionThrown:
+		b.failed = append(b.failed, ev.ExceptionDetails.Error())
+	case *page.EventJavascriptDialogOpening:
+		b.failed = append(b.failed, "a dialog: "+ev.Message)
+	}
+}
+
+// start starts the browser. It reaches nothing but this machine.
+func start(path string) {
+	dir, err := os.MkdirTemp("", "tt-chromium-")
+	if err != nil {
+		chromium.err = err
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.WSURLReadTimeout(patience))
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {})) // it logs what it doesn't know of a newer browser
+	chromium.ctx, chromium.err = ctx, chromedp.Run(ctx)
+	testenv.AtEnd(func() error {
+		_ = chromedp.Cancel(ctx) // it waits for the end of the browser
+		cancel()
+		stop()
+		return os.RemoveAll(dir)
+	})
+}
+
+func (b *tab) run(actions ...chromedp.Action) {
+	b.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.fatal("%v", err)
+	}
+}
+
+// fatal fails the test with what the page shows.
+func (b *tab) fatal(format string, args ...any) {
+	b.Helper()
+	var text string
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), 10*time.Second)
+	defer cancel()
+	_ = chromedp.Run(ctx, chromedp.Evaluate(`location.href + "\n" + document.body.innerText`, &text))
+	b.Fatalf("%s\nthe page shows:\n%.4000s", fmt.Sprintf(format, args...), text)
+}
+
+func (b *tab) goTo(path string) {
+	b.Helper()
+	b.run(chromedp.Navigate(b.base + path))
+}
+
+// eval returns the value of an expression.
+func eval[T any](b *tab, expression string) (v T) {
+	b.Helper()
+	b.run(chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// until waits until an expression is true. It looks when the page changes, also when another page comes.
+func (b *tab) until(condition string) {
+	b.Helper()
+	script := `new Promise((done) => {
+		const holds = () => { try { return !!(` + condition + `) } catch { return false } };
+		if (holds()) return done(true);
+		const o = new MutationObserver(() => { if (holds()) { o.disconnect(); done(true) } });
+		o.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+		addEventListener("load", () => { if (holds()) done(true) });
+	})`
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		var ok bool
+		err := chromedp.Run(ctx, chromedp.Evaluate(script, &ok, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+		switch {
+		case err == nil && ok:
+			return
+		case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
+			b.fatal("it never holds that %s", condition)
+		} // else the page went away meanwhile
+	}
+}
+
+// says waits until an element shows a text.
+func (b *tab) says(selector, text string) {
+	b.Helper()
+	s, _ := json.Marshal(selector)
+	t, _ := json.Marshal(text)
+	b.until(fmt.Sprintf(`[...document.querySelectorAll(%s)].some((e) => e.innerText.includes(%s))`, s, t))
+}
+
+// click clicks the control of this text.
+func (b *tab) click(selector, text string) {
+	b.Helper()
+	s, _ := json.Marshal(selector)
+	t, _ := json.Marshal(text)
+	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].find((e) => e.innerText.trim().startsWith(%s) && e.checkVisibility())`, s, t)
+	for clicked := false; !clicked; { // another page may come in between
+		b.until(find)
+		clicked = eval[bool](b, `((e) => e ? (e.click(), true) : false)(`+find+`)`)
+	}
+}
+
+// press presses keys, one after the other.
+func (b *tab) press(keys ...string) {
+	b.Helper()
+	for _, k := range keys {
+		b.run(chromedp.KeyEvent(k))
+	}
+}
+
+func (b *tab) size(width, height int64) {
+	b.Helper()
+	b.run(emulation.SetDeviceMetricsOverride(width, height, 1, width < 600))
+}
+
+func (b *tab) dark(on bool) {
+	b.Helper()
+	scheme := "light"
+	if on {
+		scheme = "dark"
+	}
+	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
+// picture keeps a picture of the whole page as an artefact of the test.
+func (b *tab) picture(name string) {
+	b.Helper()
+	var png []byte
+	b.run(chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(filepath.Join(b.ArtifactDir(), name+".png"), png, 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// fits fails the test if a page is wider than the window.
+func (b *tab) fits(t *testing.T, what string) {
+	t.Helper()
+	var wide struct {
+		Page, Window int
+		What         string
+	}
+	b.run(chromedp.Evaluate(`({ page: document.documentElement.scrollWidth, window: document.documentElement.clientWidth,
+		what: [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".scroll, .output, .board")).slice(0, 3).map((e) => e.outerHTML.slice(0, 160)).join("\n") })`, &wide))
+	if wide.Page > wide.Window {
+		t.Errorf("%s is %d wide in a window of %d:\n%s", what, wide.Page, wide.Window, wide.What)
+	}
+}
+
+// violations runs axe-core, which the page has loaded, and fails the test for what keeps people from using the page.
+func (b *tab) violations(t *testing.T, options, what string) {
+	t.Helper()
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct {
+			HTML           string
+			FailureSummary string
+		}
+	}
+	b.run(chromedp.Evaluate(`axe.run(document, `+options+`).then((r) => r.violations)`, &found,
+		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	for _, v := range found {
+		if v.Impact != "serious" && v.Impact != "critical" {
+			t.Logf("%s: %s (%s)", what, v.Help, v.Impact)
+			continue
+		}
+		for _, n := range v.Nodes {
+			t.Errorf("%s: %s (%s, %s)\n%.300s\n%s", what, v.Help, v.ID, v.Impact, n.HTML, n.FailureSummary)
+		}
+	}
+}
