@@ -50,6 +50,7 @@ var edges = map[string]map[string]string{
 		"internal/rescue":        "what a rescue holds, to show it",
 		"internal/shell":         "which command of git's runs a hook of git",
 		"internal/task":          "every command of tasks calls one operation",
+		"internal/web":           "tt serve",
 		"internal/workspace":     "wiring: the working directory and git's variables",
 		"stick":                  "errors, exit statuses, words",
 		"stick/glob":             "patterns of reservations, to show them",

@@ -23,6 +23,8 @@
 //	ends NAME [STATUS]          wait for the end of a command in the background
 //	stopped NAME                wait until a command in the background has stopped itself
 //	signal SIGNAL NAME          to a command in the background, or to a harness
+//	visit NAME PATH [PATTERN]   a page of the tt serve of this name in the background, once it matches
+//	post NAME OPERATION FIELD=VALUE…   what a form of a page does
 //	hangup NAME                 stop reading the output of a command in the background
 //
 //	json [stderr] FIELD VALUE   check a field of the last output, as members.0.status; ~VALUE is a pattern
@@ -126,7 +128,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
-		"serve": (*story).serve,
+		"serve": (*story).serve, "visit": (*story).visit, "post": (*story).post,
 		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
 			ts.Setenv(clitest.Still, strconv.FormatInt(time.Now().UnixMilli(), 10))
 		},
@@ -189,6 +191,7 @@ type story struct {
 	unlock          func()   // what is locked
 	wrong           []string // refusals that differ from what they should be
 	byHand          string   // what the next hint asks of hands
+	browsers        map[string]*browser
 }
 
 // given are the variables that a script may set with env.

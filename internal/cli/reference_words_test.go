@@ -61,6 +61,7 @@ var results = map[string][]any{
 	"tt uninstall":      {installResult{}},
 	"tt version":        {versionResult{}},
 	"tt self-update":    {selfUpdateResult{}},
+	"tt serve":          {serveResult{}},
 	"tt demo":           {demo.Report{}},
 	"tt rescue list":    {engine.ListRescuesResult{}},
 	"tt rescue show":    {engine.ShowRescueResult{}},

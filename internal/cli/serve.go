@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/internal/web"
+	"talkingstick/stick"
+)
+
+// serveFlags are those of a server for browsers.
+type serveFlags struct {
+	addr     string
+	hosts    []string
+	open     bool
+	anywhere bool
+}
+
+// serveResult says where the pages are.
+type serveResult struct {
+	Address string `json:"address"` // what the server listens on
+	URL     string `json:"url"`     // opens the pages in one browser, once
+}
+
+func (a *app) serveCmd() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there", Args: between(0, 1, "a path"),
+		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your inbox, tasks with their changes, and\n" +
+			"reserved paths. They change as things happen. What you do there you do as yourself, by the same operations as on the command line.\n" +
+			"The address that it prints lets one browser in, once. With a path inside of a room it leads to that room's page. Ctrl-C ends it.\n\n" +
+			"A phone or another machine needs a tunnel of yours. With ssh: ssh -L 8321:127.0.0.1:8321 <this machine>, and tt serve --addr\n" +
+			"127.0.0.1:8321. With Tailscale: tailscale serve 8321, and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that tailscale\n" +
+			"prints. \"Another device\" on a page makes an address for the second browser; change its start to what that browser uses.",
+	}
+	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "the address to listen on; port 0 is any free one")
+	c.Flags().StringArrayVar(&f.hosts, "host", nil, "a name by which browsers may call the server, beside localhost; repeatable")
+	c.Flags().BoolVar(&f.open, "open", false, "open the address in the default browser")
+	c.Flags().BoolVar(&f.anywhere, "anywhere", false, "allow an --addr that other machines can reach, without encryption")
+	at := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := at.of(args, 0)
+		if err != nil {
+			return err
+		}
+		return a.serve(c.Context(), w, f)
+	}
+	return c
+}
+
+// serve serves until it is interrupted, which is its end and no failure.
+func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
+	beyond, err := f.check()
+	if err != nil {
+		return err
+	}
+	if _, _, err := a.open(); err != nil {
+		return err
+	}
+	by := *a.caller
+	procs, err := a.Procs()
+	if err != nil {
+		return err
+	}
+	procs.OneHost = a.database == ""
+	cfg := a.config(procs)
+	cfg.Alone = false // requests come while others are answered
+	a.operations = newOperations(cfg)
+	ops := a.operations
+	defer func() { _ = ops.Engine.Close() }()
+	to, err := a.startPage(ctx, ops, by, w)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.addr)
+	if err != nil {
+		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).With("field", "addr").
+			Hintf("name another port, or port 0 for any free one")
+	}
+	s := web.New(web.Options{
+		Engine: ops.Engine, Tasks: ops.Tasks, Caller: by, Version: Version(), Hosts: f.hosts, AnyAddress: beyond,
+		Run: func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+			p.Caller = by
+			return a.startRun(ctx, ops, p)
+		},
+		Ready: func(ctx context.Context, w core.Where) []task.StartedTask {
+			started, _ := a.startReady(ctx, ops, by, w, false)
+			return started
+		},
+	})
+	if beyond {
+		_ = a.sayf("warning: other machines can reach this address, and nothing is encrypted: whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
+	}
+	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
+	if err := a.print(res, func(p *page) {
+		p.linef("open this in a browser; it lets one in, once:")
+		p.linef("  %s", shown(res.URL)) // made of an address and a token of ours
+		p.linef("%s", p.faint("Ctrl-C ends the server"))
+	}); err != nil {
+		return err
+	}
+	if f.open {
+		a.openBrowser(ctx, res.URL)
+	}
+	if err := s.Serve(ctx, l); err != nil && !isCanceled(err) {
+		return err
+	}
+	return nil
+}
+
+// check refuses an address that other machines can reach, unless that is asked for. beyond reports whether they can.
+func (f serveFlags) check() (beyond bool, err error) {
+	host, _, err := net.SplitHostPort(f.addr)
+	if err != nil {
+		return false, stick.Errorf(stick.CodeUsage, "--addr must be an address and a port such as 127.0.0.1:8321, not %q", stick.Clip(f.addr, 60)).With("field", "addr")
+	}
+	for _, h := range f.hosts {
+		if h == "" || strings.ContainsAny(h, ":/ ") {
+			return false, stick.Errorf(stick.CodeUsage, "--host is a name without scheme and port, such as box.example.ts.net, not %q", stick.Clip(h, 60)).With("field", "host")
+		}
+	}
+	ip, err := netip.ParseAddr(host)
+	if host == "localhost" || err == nil && ip.IsLoopback() {
+		return false, nil
+	}
+	if !f.anywhere {
+		return false, stick.Errorf(stick.CodeUsage, "other machines could reach %s, and nothing would be encrypted", stick.Clip(f.addr, 60)).With("field", "addr").
+			Hintf("listen on 127.0.0.1, and let a tunnel lead there; how: %s", stick.Cmd("tt serve --help"))
+	}
+	return true, nil
+}
+
+// startPage is the page of the room that w means: that of the working directory, if it is in one, unless another one is named.
+func (a *app) startPage(ctx context.Context, ops operations, by core.Caller, w core.Where) (string, error) {
+	st, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w})
+	switch {
+	case err == nil:
+		return "/room/" + url.PathEscape(string(st.RoomID)), nil
+	case w == (core.Where{}) && stick.CodeOf(err) == stick.CodeNoRoom:
+		return "", nil
+	}
+	return "", err
+}
+
+// openBrowser opens an address. If that fails, the person opens it.
+func (a *app) openBrowser(ctx context.Context, address string) {
+	program, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		program = "open"
+	case "windows":
+		program, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	if err := exec.CommandContext(ctx, program, args...).Start(); err != nil {
+		_ = a.sayf("the browser can't be opened: %s", err)
+	}
+}
