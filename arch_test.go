@@ -77,6 +77,7 @@ var edges = map[string]map[string]string{
 		"internal/engine/core": "the caller of an operation, and its room",
 		"internal/monitor":     "the picture that all viewers share",
 		"internal/params":      "the parameters that a page or a program sends",
+		"internal/picture":     "the picture of a room's turns",
 		"internal/task":        "the same for tasks",
 		"stick":                "errors, words",
 	},

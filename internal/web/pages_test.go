@@ -24,7 +24,7 @@ func TestRoomIsLive(t *testing.T) {
 	d := newDesk(s, nil)
 	room := s.Room().ID
 	has(t, d.ok("/"), "work", string(claude.ID)+" has the stick")
-	has(t, d.ok("/room/"+string(room)), string(claude.ID), "Timeline")
+	has(t, d.ok("/room/"+string(room)), string(claude.ID), ">Log<")
 
 	x := d.stream("/room/"+string(room), nil)
 	x.until("the first message", func(told) bool { return true })

@@ -16,6 +16,7 @@ type roomPage struct {
 	Rows  []eventRow // of the log, the newest first
 	Older int64      // the number of the oldest event that is shown, if there are older ones; 0 if not
 	Notes []stick.Note
+	Chart *chart
 }
 
 // readRoom reads the notes of a room, and shows its last events.
@@ -25,6 +26,9 @@ func (s *Server) readRoom(r *http.Request, v *view) error {
 		return err
 	}
 	b := &roomPage{Notes: notes.Notes}
+	if b.Chart, err = s.readChart(r, v.Room.ID(), 0); err != nil {
+		return err
+	}
 	b.Rows, b.Older = rowsOf(v.Room, v.Room.Events, v.Room.More)
 	v.Body = b
 	return nil

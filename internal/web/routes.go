@@ -64,6 +64,7 @@ func (s *Server) menu() map[string]kind {
 		"/room/{room}/rescue/{id}":   {name: "output", read: s.readRescue},
 		"/room/{room}/message/{seq}": {name: "message", read: s.readMessage},
 		"/room/{room}/log":           {name: "log", read: s.readLog},
+		"/room/{room}/turns":         {name: "turns", read: s.readTurns},
 	}
 }
 

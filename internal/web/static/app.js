@@ -76,6 +76,20 @@
     if (top) scrollBy(0, list.offsetHeight - top); // somebody reads further down
   };
 
+  // The picture of the turns is drawn anew when something has happened in the room, and at most every two seconds.
+  let drawing = null;
+  const draw = () => {
+    if (!$("chart") || drawing) return;
+    drawing = setTimeout(async () => {
+      drawing = null;
+      try {
+        const r = await fetch(location.pathname, { headers: { accept: "text/html" } });
+        const now = r.ok && new DOMParser().parseFromString(await r.text(), "text/html").getElementById("chart");
+        if (now && $("chart")) $("chart").replaceWith(document.adoptNode(now));
+      } catch { /* the next change draws it */ }
+    }, 2000);
+  };
+
   // --- the stream
 
   let source = null, after = body.dataset.after || "0", at = body.dataset.at;
@@ -90,6 +104,7 @@
       at = n.at;
       (n.parts || []).forEach(swap);
       (n.rows || []).forEach(addRow);
+      if ((n.rows || []).length) draw();
       body.dataset.at = at;
       ages();
     };
