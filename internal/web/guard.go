@@ -16,6 +16,7 @@ import (
 const (
 	maxBody        = 1 << 20 // bytes of a request
 	maxConnections = 4096
+	sendBuffer     = 128 << 10        // bytes of the system's that a connection may fill; it would give some megabytes to each that doesn't read
 	readWithin     = 20 * time.Second // a request has to be there by then
 	writeWithin    = time.Minute      // a page has to be taken by then
 )
@@ -120,6 +121,9 @@ func (l *limited) Accept() (net.Conn, error) {
 	if err != nil {
 		<-l.free
 		return nil, err
+	}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
 	return &counted{Conn: c, free: l.free}, nil
 }

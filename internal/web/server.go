@@ -67,7 +67,7 @@ func New(o Options) *Server {
 	}
 	ops := operations{o.Engine, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}),
+		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin},
 		monitor: monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
 	return s

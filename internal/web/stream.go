@@ -47,6 +47,9 @@ type shot struct {
 
 // streams counts the open streams, and keeps what the viewers of one picture share.
 type streams struct {
+	most  int           // open at a time
+	taken time.Duration // a browser has to take what it is sent by then
+
 	mu    sync.Mutex // guards the rest
 	open  int
 	of    *monitor.Picture // whose shots these are
@@ -57,7 +60,7 @@ type streams struct {
 func (st *streams) enter() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.open >= maxStreams {
+	if st.open >= st.most {
 		return false
 	}
 	st.open++
@@ -127,8 +130,12 @@ type news struct {
 func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page, err := url.ParseRequestURI(localPath(q.Get("page")))
-	if err != nil || !s.streams.enter() {
-		s.refuse(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeUsage, "there are too many open pages, or this one has no stream"))
+	if err != nil {
+		s.fail(w, r, stick.Errorf(stick.CodeUsage, "page must be the path of a page").With("field", "page"))
+		return
+	}
+	if !s.streams.enter() {
+		s.refuse(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
 		return
 	}
 	defer s.streams.leave()
@@ -244,7 +251,7 @@ func (f *feed) rows(ctx context.Context, x *shot) (rows []string, again bool) {
 }
 
 func (f *feed) write(text string) {
-	_ = f.c.SetWriteDeadline(time.Now().Add(takeWithin))
+	_ = f.c.SetWriteDeadline(time.Now().Add(f.s.streams.taken))
 	if _, f.err = f.w.Write([]byte(text)); f.err == nil {
 		f.err = f.c.Flush()
 	}
