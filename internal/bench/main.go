@@ -76,13 +76,14 @@ var sections = []section{
 	{"crowd", (*bench).crowd},
 	{"worker", (*bench).worker},
 	{"next", (*bench).next},
+	{"pages", (*bench).pages},
 	{"idle", (*bench).idle},
 }
 
 func main() {
 	runPart() // doesn't return in processes that bench has started for a part
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: size, start, hook, scope, git, look, silent, shared, rescue, roster, wake, message, death, turns, scale, crowd, worker, next, idle")
+	rows := flag.String("rows", "", "only these sections: size, start, hook, scope, git, look, silent, shared, rescue, roster, wake, message, death, turns, scale, crowd, worker, next, pages, idle")
 	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
 	against := flag.String("against", "", "another tt, built like this one: only measure what both take, in pairs")
 	flag.Parse()

@@ -181,6 +181,9 @@ percentile in brackets; with fewer than 100 samples, that is the largest. A rati
   has read that.
 - **idle**: the time that all threads of the processes spent on a processor (schedstat), after the slow net under the bell has reached
   its longest interval.
+- **pages**: one ` + "`tt serve`" + ` and a client that is signed in, on the same machine. An event counts as on the page when the stream has brought
+  its row. A first paint counts when the page and its style have come, by a new connection; what a browser then takes to lay it out isn't in
+  it. The long log is that of the scale rows, but nearly all of its events are in one room.
 - **scale**: a small database of 1,000 events in 10 rooms, and a large one of 1,000,000 in 10,000. The room in question has 109 events in
   the small one and 10,099 in the large one, spread among the others. Their logs are turns, in which nearly each third event is a message
   that is read and acknowledged. Of the messages of that room, a tenth are for the one who asks (in the small one more of them), and 20

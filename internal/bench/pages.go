@@ -1,0 +1,209 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// site is a tt serve of a place, and a browser that is signed in.
+type site struct {
+	serve  *exec.Cmd
+	base   string
+	room   string // the path of the room's page
+	client *http.Client
+}
+
+// site starts a server for browsers.
+func (p place) site() (*site, error) {
+	c := p.as("bench:one", "serve", "--json")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	var said struct{ URL string }
+	if err := json.NewDecoder(out).Decode(&said); err != nil {
+		return nil, fmt.Errorf("tt serve: %w", err)
+	}
+	at, err := url.Parse(said.URL)
+	if err != nil {
+		return nil, err
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{serve: c, base: at.Scheme + "://" + at.Host, room: at.Query().Get("to"), client: &http.Client{Jar: jar}}
+	_, err = s.get(at.RequestURI())
+	return s, err
+}
+
+func (s *site) end() {
+	_ = s.serve.Process.Signal(syscall.SIGTERM)
+	_ = s.serve.Wait()
+}
+
+// get reads a page to its end.
+func (s *site) get(page string) ([]byte, error) {
+	res, err := s.client.Get(s.base + page)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s", page, res.Status)
+	}
+	return b, err
+}
+
+// paint is what a browser has to get before it can show a page: the page and its style, by a new connection.
+func (s *site) paint(page string) (time.Duration, error) {
+	s.client.CloseIdleConnections()
+	began := time.Now()
+	for _, part := range []string{page, "/static/style.css"} {
+		if _, err := s.get(part); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began), nil
+}
+
+// pages measures how soon an event is on an open page, and how soon the page of a long log is there.
+func (b *bench) pages() error {
+	if err := b.eventOnPage(); err != nil {
+		return err
+	}
+	return b.longLog()
+}
+
+func (b *bench) eventOnPage() error {
+	p := b.place("")
+	if err := p.do("bench:one", "join"); err != nil {
+		return err
+	}
+	s, err := p.site()
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	res, err := s.client.Get(s.base + "/live?" + url.Values{"page": {s.room}}.Encode())
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	lines := make(chan string, 100)
+	go func() { // until the stream ends
+		defer close(lines)
+		r := bufio.NewReader(res.Body)
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			lines <- line
+		}
+	}()
+	const warm = 3
+	samples := series{}
+	for i := range b.samples(100, 20) + warm {
+		text := "number " + strconv.Itoa(i) + " of many"
+		c := p.as("bench:one", "msg", "send", "system", text)
+		began := time.Now()
+		if err := c.Run(); err != nil {
+			return err
+		}
+		sent := time.Now()
+		for {
+			line, open := <-lines
+			if !open {
+				return fmt.Errorf("the stream has ended")
+			}
+			if strings.Contains(line, text) {
+				break
+			}
+		}
+		if i >= warm {
+			samples.add("start of send to page", time.Since(began))
+			samples.add("end of send to page", time.Since(sent))
+		}
+	}
+	b.add(row{
+		What: "an event on a page: from the start of `tt msg send` until its row has come to an open page of the room", Goal: "≤ 100 ms",
+		Measured: samples.span("start of send to page") + ", after the end of the send " + samples.span("end of send to page"),
+		Met:      samples.p50("start of send to page") <= 100, Figures: samples.figures(), Samples: samples,
+	})
+	return nil
+}
+
+func (b *bench) longLog() error {
+	events := b.samples(1_000_000, 50_000)
+	g, err := b.grow(events, events-1000)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(g.data)
+	s, err := g.site()
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	samples := series{}
+	for i := range b.samples(100, 20) + 3 {
+		took, err := s.paint(s.room)
+		if err != nil {
+			return err
+		}
+		if i >= 3 {
+			samples.add("page", took)
+		}
+	}
+	back, err := s.get(s.room)
+	if err != nil {
+		return err
+	}
+	for range b.samples(50, 10) { // page by page, each leads to the next
+		_, next, found := bytes.Cut(back, []byte(`rel="next" href="`))
+		if !found {
+			return fmt.Errorf("the page leads to no older events")
+		}
+		next, _, _ = bytes.Cut(next, []byte(`"`))
+		began := time.Now()
+		if back, err = s.get(strings.ReplaceAll(string(next), "&amp;", "&")); err != nil {
+			return err
+		}
+		samples.add("older", time.Since(began))
+	}
+	began := time.Now()
+	if _, err := s.get(path.Join(s.room, "log") + "?before=" + strconv.Itoa(events/2)); err != nil {
+		return err
+	}
+	samples.add("in the middle", time.Since(began))
+	note := ""
+	if b.quick {
+		note = fmt.Sprintf("; a quick run has %d events", events)
+	}
+	b.add(row{
+		What: "first paint of a room of 1,000,000 events: its page and the style, to the last byte" + note, Goal: "≤ 200 ms",
+		Measured: samples.span("page") + ", a page of older events " + samples.span("older"),
+		Met:      samples.p50("page") <= 200, Figures: samples.figures(), Samples: samples,
+	})
+	return nil
+}
