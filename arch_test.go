@@ -63,12 +63,6 @@ var edges = map[string]map[string]string{
 		"internal/task":                          "every tool of tasks calls one operation",
 		"stick":                                  "errors, words",
 	},
-	"internal/monitor": {
-		"internal/engine":      "the operations on rooms that a picture is made of",
-		"internal/engine/core": "who watches, and which room",
-		"internal/task":        "the operation that lists tasks",
-		"stick":                "needs, events",
-	},
 	"internal/params": {
 		"stick": "errors, the fields of a message",
 	},
