@@ -84,3 +84,18 @@ func TestLicences(t *testing.T) {
 		}
 	}
 }
+
+// TestThirdParty: a package brings the licences of what its own program is linked from, and of nothing else.
+func TestThirdParty(t *testing.T) {
+	modules := []module{
+		{path: "example.org/both", version: "v1", systems: []string{"linux/amd64", "windows/amd64"}, rights: []file{{name: "LICENSE", data: []byte("Take it.\n")}}},
+		{path: "example.org/windows", version: "v2", systems: []string{"windows/amd64"}, rights: []file{{name: "NOTICE", data: []byte("Mine.")}}},
+	}
+	text := string(thirdPartyText(modules, system{"linux", "amd64"}).data)
+	if !strings.Contains(text, "\nexample.org/both v1, LICENSE\n=") || !strings.Contains(text, "\nTake it.\n") || strings.Contains(text, "windows") {
+		t.Errorf("on Linux it says\n%s", text)
+	}
+	if text := string(thirdPartyText(modules, system{"windows", "amd64"}).data); !strings.Contains(text, "\nMine.\n") {
+		t.Errorf("on Windows it says\n%s", text)
+	}
+}

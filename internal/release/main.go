@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 func main() {
@@ -84,11 +85,7 @@ func (r *release) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	texts, err := r.texts(modules)
-	if err != nil {
-		return err
-	}
-	files, err := r.packages(built, pages, texts)
+	files, err := r.packages(built, pages, modules)
 	if err != nil {
 		return err
 	}
@@ -102,8 +99,13 @@ func (r *release) run(ctx context.Context) (err error) {
 
 // packages makes what users install: for each system an archive and a package of npm, for Linux a Debian package, and the
 // package of npm that brings one of the others.
-func (r *release) packages(built []program, pages []file, texts []file) (files []file, err error) {
+func (r *release) packages(built []program, pages []file, modules []module) (files []file, err error) {
+	own, err := r.texts()
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range built {
+		texts := append(slices.Clip(own), thirdPartyText(modules, p.system))
 		a, err := r.archive(p, pages, texts)
 		if err != nil {
 			return nil, err
@@ -121,7 +123,7 @@ func (r *release) packages(built []program, pages []file, texts []file) (files [
 			files = append(files, d)
 		}
 	}
-	n, err := r.npmWrapper(texts)
+	n, err := r.npmWrapper(own)
 	return append(files, n), err
 }
 

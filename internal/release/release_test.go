@@ -191,7 +191,8 @@ func TestBillNamesEveryModule(t *testing.T) {
 	}
 }
 
-// TestAllSystems builds for all systems, and once more for this one without anything that Go has kept.
+// TestAllSystems builds for all systems, which changes nothing for one of them, and once more for this one without anything that Go has
+// kept.
 func TestAllSystems(t *testing.T) {
 	if !*long {
 		t.Log("only with -release.long")
@@ -213,6 +214,12 @@ func TestAllSystems(t *testing.T) {
 	slices.Sort(endings)
 	if got := strings.Join(endings, " "); got != " .deb .deb .gz .gz .gz .gz .json .tgz .tgz .tgz .tgz .tgz .tgz .tgz .zip .zip" {
 		t.Errorf("the files end in %s", got)
+	}
+	alone := content(t, filepath.Join(dir, "one"))
+	for name, b := range content(t, all) {
+		if is, ok := alone[name]; ok && (strings.Contains(name, "_"+host.os+"_") || filepath.Ext(name) == ".deb") && !bytes.Equal(is, b) {
+			t.Errorf("%s differs where other systems are built for as well", name)
+		}
 	}
 	t.Setenv("GOCACHE", t.TempDir())
 	anew := filepath.Join(dir, "anew")

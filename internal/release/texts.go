@@ -156,9 +156,8 @@ func licencesOf(rights []file) (names []string) {
 	return names
 }
 
-// texts are what each package brings along: what the program is, what has changed, and who may do what with it and with what is
-// linked into it.
-func (r *release) texts(modules []module) (texts []file, err error) {
+// texts are what packages bring along of the project's own: who may do what with it, what it is, what has changed.
+func (r *release) texts() (texts []file, err error) {
 	for _, name := range []string{licence, "README.md", changes} {
 		b, err := os.ReadFile(filepath.Join(r.tree, name))
 		if err != nil {
@@ -166,13 +165,21 @@ func (r *release) texts(modules []module) (texts []file, err error) {
 		}
 		texts = append(texts, file{name, 0o644, b})
 	}
+	return texts, nil
+}
+
+// thirdPartyText holds the licences and notices of the modules that the program of a system is linked from.
+func thirdPartyText(modules []module, s system) file {
 	var b bytes.Buffer
 	b.WriteString("tt is linked from the modules below. Their licences and notices follow, as they came with them.\n")
 	for _, m := range modules {
+		if !slices.Contains(m.systems, s.String()) {
+			continue
+		}
 		for _, f := range m.rights {
 			title := fmt.Sprintf("%s %s, %s", m.path, m.version, f.name)
 			fmt.Fprintf(&b, "\n%s\n%s\n\n%s\n", title, strings.Repeat("=", len(title)), bytes.TrimSpace(f.data))
 		}
 	}
-	return append(texts, file{thirdParty, 0o644, b.Bytes()}), nil
+	return file{thirdParty, 0o644, b.Bytes()}
 }
