@@ -114,4 +114,4 @@ ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race
 	.ci/timed $(MAKE) mutate MUTATE="-short -n 75 -seed 1"
 	.ci/timed $(MAKE) campaign
 	.ci/timed $(MAKE) pairs
-	.ci/timed $(GO) test ./internal/release -release.long -timeout 30m -count=1 -v
+	.ci/timed $(GO) test ./internal/release -release.long -timeout 60m -count=1 -v
