@@ -51,9 +51,19 @@ var edges = map[string]map[string]string{
 		"internal/shell":         "which command of git's runs a hook of git",
 		"internal/task":          "every command of tasks calls one operation",
 		"internal/web":           "tt serve",
+		"internal/term":          "text that is safe and fits",
 		"internal/workspace":     "wiring: the working directory and git's variables",
 		"stick":                  "errors, exit statuses, words",
 		"stick/glob":             "patterns of reservations, to show them",
+	},
+	"internal/monitor": {
+		"internal/engine":      "rooms, their events, and what wakes a watch",
+		"internal/engine/core": "the caller of an operation",
+		"internal/task":        "the tasks of a room",
+		"stick":                "words",
+	},
+	"internal/term": {
+		"stick": "what makes text of others safe",
 	},
 	"internal/mcpserver": {
 		"github.com/modelcontextprotocol/go-sdk": "the protocol",

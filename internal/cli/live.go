@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -70,7 +71,7 @@ func (l *live) draw() {
 		return
 	}
 	// Nothing is written in the last column: some terminals would go on to the next line.
-	if now := fit(string(l.text()), l.columns()-1); now != l.drawn {
+	if now := term.Fit(string(l.text()), l.columns()-1); now != l.drawn {
 		_, _ = io.WriteString(l.out, "\r"+now+"\x1b[K") // the terminal may be gone, and the command goes on
 		l.drawn = now
 	}

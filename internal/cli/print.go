@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"strings"
 	"time"
 	"unicode"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/harness"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -40,57 +40,19 @@ func (a *app) print(result any, text func(*page)) error {
 
 // shown is text that is safe for a terminal. Only this file converts to it, and standard output takes nothing else: text of
 // others gets there through [showf], or the compiler refuses it.
-type shown string
+type shown = term.Text
 
-// showf is [fmt.Sprintf] for text that is shown. It makes each argument one safe line by [stick.Line], unless it is shown
-// already, or a number.
-func showf(format string, args ...any) shown {
-	safe := make([]any, len(args))
-	for i, arg := range args {
-		safe[i] = safely(arg)
-	}
-	return shown(fmt.Sprintf(format, safe...))
-}
-
-func safely(arg any) any {
-	switch v := arg.(type) {
-	case shown, int, int64, time.Duration:
-		return v
-	case string:
-		return part(v)
-	}
-	switch reflect.ValueOf(arg).Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Bool, reflect.Float64:
-		return arg
-	}
-	return part(fmt.Sprint(arg))
-}
-
-// part is [stick.Line] for a part of a line: a blank at its start or end separates it from what stands there.
-func part(s string) string {
-	line := stick.Line(s)
-	if strings.HasPrefix(s, " ") {
-		line = " " + line
-	}
-	if strings.HasSuffix(s, " ") && line != " " {
-		line += " "
-	}
-	return line
-}
+// showf is [term.Textf].
+func showf(format string, args ...any) shown { return term.Textf(format, args...) }
 
 // file is the name of a file or a branch, as [stick.Path] shows it.
-func file(s string) shown { return shown(stick.Path(s)) }
+func file(s string) shown { return term.Path(s) }
 
-// hint is a next step. Its commands stay as they are to be typed, each blank included: their words are quoted where that is needed.
-func hint(h stick.Hint) (out shown) {
-	for _, s := range h {
-		out += showf("%s", s.Text) + shown(stick.Path(s.Command.String()))
-	}
-	return out
-}
+// hint is a next step, as [term.Hint] shows it.
+func hint(h stick.Hint) shown { return term.Hint(h) }
 
 // sourceLine is a line of a file that others wrote. Unlike [showf], it keeps its blanks.
-func sourceLine(line string) shown { return shown(stick.Patch(line)) }
+func sourceLine(line string) shown { return term.Source(line) }
 
 // sayf adds a line to standard error.
 func (a *app) sayf(format string, args ...any) error {
@@ -210,8 +172,8 @@ func (a *app) page() *page {
 	return p
 }
 
-// fitted is text cut to a number of columns, as [fit] cuts it.
-func fitted(s shown, columns int) shown { return shown(fit(string(s), columns)) }
+// fitted is text cut to a number of columns, as [term.Fit] cuts it.
+func fitted(s shown, columns int) shown { return shown(term.Fit(string(s), columns)) }
 
 // padding is a number of blanks.
 func padding(n int) shown { return shown(strings.Repeat(" ", max(0, n))) }
@@ -260,7 +222,7 @@ func (p *page) hang(first, indent shown, text string) {
 		if p.width > 0 {
 			room = p.width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
 		}
-		for _, part := range broken(l, room) {
+		for _, part := range term.Broken(shown(l), room) {
 			p.linef("%s%s", first, part)
 			first = indent
 		}
@@ -295,7 +257,7 @@ func (p *page) patch(diff string, after func(line string)) {
 		if p.width > 0 {
 			room = p.width - 2
 		}
-		for i, part := range broken(l, room) {
+		for i, part := range term.Broken(shown(l), room) {
 			if code != "" {
 				part = p.paint(code, part)
 			}
@@ -308,27 +270,6 @@ func (p *page) patch(diff string, after func(line string)) {
 			after(raw)
 		}
 	}
-}
-
-// broken breaks a safe line into parts of at most this many columns; 0 means any number. It takes a tab for eight columns
-// and a character beyond ASCII for two, which is as much as a terminal needs for them.
-func broken(line string, columns int) []shown {
-	var parts []shown
-	start, at := 0, 0
-	for i, r := range line {
-		wide := 1
-		switch {
-		case r == '\t':
-			wide = 8
-		case r >= utf8.RuneSelf:
-			wide = 2
-		}
-		if columns > 0 && at > 0 && at+wide > columns {
-			parts, start, at = append(parts, shown(line[start:i])), i, 0
-		}
-		at += wide
-	}
-	return append(parts, shown(line[start:]))
 }
 
 // ago says how long ago t was.

@@ -1,5 +1,7 @@
 package cli
 
+import "talkingstick/internal/term"
+
 // table is a list in columns. In a pipe each column is as wide as its widest cell. On a terminal the columns give way until each
 // row has room on a line: first the last one, which has the free text, then whichever is the widest.
 type table struct {
@@ -49,7 +51,7 @@ func (t *table) widths(room int) []int {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], widthOf(string(c.text)))
+			width[i] = max(width[i], term.Width(string(c.text)))
 		}
 	}
 	if room <= 0 || len(width) == 0 {
@@ -92,7 +94,7 @@ func (p *page) table(t table) {
 	}
 	room := 0
 	if p.width > 0 {
-		room = max(1, p.width-widthOf(string(t.indent)))
+		room = max(1, p.width-term.Width(string(t.indent)))
 	}
 	width := t.widths(room)
 	for _, r := range t.rows {
@@ -119,7 +121,7 @@ func (p *page) row(line shown, cells []cell, width []int, room int) {
 			} else {
 				line += text
 			}
-			blanks -= widthOf(string(text))
+			blanks -= term.Width(string(text))
 		}
 		blanks += width[i] + gap
 		if room > 0 {
@@ -135,9 +137,9 @@ func (p *page) row(line shown, cells []cell, width []int, room int) {
 func (p *page) under(indent shown, c cell) {
 	room := 0
 	if p.width > 0 {
-		room = max(leastText, p.width-widthOf(string(indent)))
+		room = max(leastText, p.width-term.Width(string(indent)))
 	}
-	for _, part := range broken(string(c.text), room) {
+	for _, part := range term.Broken(c.text, room) {
 		if c.hue != "" {
 			part = p.paint(c.hue, part)
 		}

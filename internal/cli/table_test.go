@@ -9,36 +9,6 @@ import (
 	"talkingstick/stick"
 )
 
-func TestWidthOf(t *testing.T) {
-	for line, want := range map[string]int{"": 0, "abc": 3, "über": 4, "e\u0301t\u00e9": 3, "漢字": 4, "한글": 4, "👍 ok": 5, "…—×": 3, "ﾊﾝ": 2, "Ａ": 2} {
-		if got := widthOf(line); got != want {
-			t.Errorf("%q takes %d columns, want %d", line, got, want)
-		}
-	}
-}
-
-func TestFit(t *testing.T) {
-	for _, c := range []struct {
-		line    string
-		columns int
-		want    string
-	}{
-		{"lexer", 5, "lexer"},
-		{"lexers", 5, "lexe…"},
-		{"漢字漢字", 8, "漢字漢字"},
-		{"漢字漢字", 7, "漢字漢…"},
-		{"漢字漢字", 6, "漢字…"},
-		{"two words", 5, "two…"},
-		{"ab", 1, "…"},
-		{"ab", 0, ""},
-		{"👍👍", 3, "👍…"},
-	} {
-		if got := fit(c.line, c.columns); got != c.want {
-			t.Errorf("fit(%q, %d) is %q, want %q", c.line, c.columns, got, c.want)
-		}
-	}
-}
-
 // Rows of a list never reach the end of the terminal, however long and wide their texts are, and the heads stand over their columns.
 func TestAListFitsTheTerminal(t *testing.T) {
 	now := stick.Time(1_000_000_000)

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"strings"
@@ -86,8 +86,8 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// widthOf returns how many columns of a terminal a line needs. A tab counts as one, because [stick.Line] leaves none.
-func widthOf(line string) (n int) {
+// Width returns how many columns of a terminal a line needs. A tab counts as one, because [stick.Line] leaves none.
+func Width(line string) (n int) {
 	for _, r := range line {
 		n += runeWidth(r)
 	}
@@ -106,9 +106,9 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// fit cuts a line to a number of columns. If it cuts, the line ends with "…".
-func fit(line string, columns int) string {
-	if widthOf(line) <= columns {
+// Fit cuts a line to a number of columns. If it cuts, the line ends with "…".
+func Fit(line string, columns int) string {
+	if Width(line) <= columns {
 		return line
 	}
 	at := 0

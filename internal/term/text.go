@@ -1,0 +1,86 @@
+// Package term is text on a terminal: which text is safe there, how many columns it needs, and how it is cut and broken to fit.
+package term
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"talkingstick/stick"
+)
+
+// Text is text that is safe for a terminal: nothing in it moves the cursor, hides what follows, or looks like the start of another line. It
+// is made by the functions of this package, of which each makes text of others safe in its own way.
+type Text string
+
+// Textf is [fmt.Sprintf] for text that is shown. It makes each argument one safe line by [stick.Line], unless it is a [Text], or a number.
+func Textf(format string, args ...any) Text {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		safe[i] = safely(arg)
+	}
+	return Text(fmt.Sprintf(format, safe...))
+}
+
+func safely(arg any) any {
+	switch v := arg.(type) {
+	case Text, int, int64, time.Duration:
+		return v
+	case string:
+		return part(v)
+	}
+	switch reflect.ValueOf(arg).Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Bool, reflect.Float64:
+		return arg
+	}
+	return part(fmt.Sprint(arg))
+}
+
+// part is [stick.Line] for a part of a line: a blank at its start or end separates it from what stands there.
+func part(s string) string {
+	line := stick.Line(s)
+	if strings.HasPrefix(s, " ") {
+		line = " " + line
+	}
+	if strings.HasSuffix(s, " ") && line != " " {
+		line += " "
+	}
+	return line
+}
+
+// Path is the name of a file or a branch, as [stick.Path] shows it.
+func Path(s string) Text { return Text(stick.Path(s)) }
+
+// Source is a line of a file that others wrote. Unlike [Textf], it keeps its blanks.
+func Source(line string) Text { return Text(stick.Patch(line)) }
+
+// Hint is a next step. Its commands stay as they are to be typed, each blank included: their words are quoted where that is needed.
+func Hint(h stick.Hint) (out Text) {
+	for _, s := range h {
+		out += Textf("%s", s.Text) + Text(stick.Path(s.Command.String()))
+	}
+	return out
+}
+
+// Broken breaks a line into parts of at most this many columns; 0 means any number. It takes a tab for eight columns
+// and a character beyond ASCII for two, which is as much as a terminal needs for them.
+func Broken(line Text, columns int) []Text {
+	var parts []Text
+	start, at := 0, 0
+	for i, r := range line {
+		wide := 1
+		switch {
+		case r == '\t':
+			wide = 8
+		case r >= utf8.RuneSelf:
+			wide = 2
+		}
+		if columns > 0 && at > 0 && at+wide > columns {
+			parts, start, at = append(parts, line[start:i]), i, 0
+		}
+		at += wide
+	}
+	return append(parts, line[start:])
+}
