@@ -89,6 +89,11 @@ func (m *Monitor) Run(ctx context.Context) error {
 // Look takes one picture. Its room is that of o.Where.
 func Look(ctx context.Context, o Options) (*Picture, error) {
 	o.One = true
+	return Once(ctx, o)
+}
+
+// Once takes one picture of all that o means.
+func Once(ctx context.Context, o Options) (*Picture, error) {
 	m := New(o)
 	ids, err := m.list(ctx)
 	if err != nil {
