@@ -1,7 +1,7 @@
 // The walls of the house: which package may import which, and why. DESIGN's rule is that imports
 // go one way, from the surfaces down to the rules:
 //
-//	cmd → cli → mcpserver → engine, task → engine/core → store, bell, proc, git, workspace, harness → stick → stick/glob
+//	cmd → cli → mcpserver, tui → engine, task → engine/core → store, bell, proc, git, workspace, harness → stick → stick/glob
 //
 // The files of all systems are read, whatever system the test runs on.
 package talkingstick_test
@@ -55,6 +55,16 @@ var edges = map[string]map[string]string{
 		"internal/workspace":     "wiring: the working directory and git's variables",
 		"stick":                  "errors, exit statuses, words",
 		"stick/glob":             "patterns of reservations, to show them",
+	},
+	"internal/tui": {
+		"charm.land/bubbletea/v2":         "keys, and the loop of messages",
+		"github.com/charmbracelet/x/term": "single keys and the size of the terminal",
+		"internal/engine":                 "every key performs an operation, as every command does",
+		"internal/engine/core":            "the caller of an operation",
+		"internal/monitor":                "the picture that is shown",
+		"internal/task":                   "every key of tasks performs an operation",
+		"internal/term":                   "text that is safe and fits",
+		"stick":                           "words, errors",
 	},
 	"internal/monitor": {
 		"internal/engine":      "rooms, their events, and what wakes a watch",

@@ -100,6 +100,8 @@ func runeWidth(r rune) int {
 		return 1
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // drawn onto the character before it
 		return 0
+	case 0x1160 <= r && r <= 0x11ff, 0xd7b0 <= r && r <= 0xd7ff: // the later parts of a Korean syllable
+		return 0
 	case unicode.Is(wide, r):
 		return 2
 	}

@@ -1,0 +1,197 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+
+	"talkingstick/internal/term"
+)
+
+// hue is how a text stands out where colours are wanted: the code of a terminal. Nothing is told by a hue alone.
+type hue string
+
+const (
+	strong hue = "1"
+	faint  hue = "2"
+	bad    hue = "31"
+	good   hue = "32"
+	asks   hue = "33"
+	added  hue = "32"
+	gone   hue = "31"
+	place  hue = "36"
+)
+
+// cell is a piece of a line.
+type cell struct {
+	text  term.Text
+	hue   hue
+	width int // it is cut or filled to so many columns; 0 for as many as it needs
+}
+
+// line is a line of the screen.
+type line struct {
+	cells []cell
+	end   cell   // stands at the right edge, and is kept when the others are cut
+	key   string // by which the line can be selected; empty for a line that can't
+}
+
+// say makes a line of one piece.
+func say(h hue, format string, args ...any) line {
+	return line{cells: []cell{{text: term.Textf(format, args...), hue: h}}}
+}
+
+// blank is an empty line.
+var blank = line{}
+
+// mark is how many columns the mark of a selected line takes. Lines that can't be selected leave them free.
+const mark = 2
+
+// draw returns a line as the terminal gets it: exactly width columns if it is selected and there are colours, and at most so many else. A
+// width of 0 means any.
+func (l line) draw(width int, selected, color bool) string {
+	var b strings.Builder
+	if color && selected {
+		b.WriteString("\x1b[7m")
+	}
+	room := width
+	put := func(c cell, most int) {
+		text := steady(c.text)
+		if width > 0 && (c.width == 0 || c.width > most) {
+			text = term.Fit(text, most)
+		} else if c.width > 0 {
+			text = term.Fit(text, c.width)
+		}
+		n := term.Width(text)
+		if c.width > n && (width == 0 || c.width <= most) {
+			text, n = text+strings.Repeat(" ", c.width-n), c.width
+		}
+		room -= n
+		if color && !selected && c.hue != "" && strings.TrimSpace(text) != "" {
+			text = "\x1b[" + string(c.hue) + "m" + text + "\x1b[0m"
+		}
+		b.WriteString(text)
+	}
+	lead := "  "
+	if selected {
+		lead = "> "
+	}
+	if l.key == "" && len(l.cells) == 0 && l.end.text == "" {
+		lead = ""
+	}
+	put(cell{text: term.Text(lead)}, room)
+	end := 0
+	if l.end.text != "" && width > 0 {
+		end = min(term.Width(steady(l.end.text))+1, room)
+	}
+	for _, c := range l.cells {
+		if width > 0 && room-end <= 0 {
+			break
+		}
+		put(c, room-end)
+	}
+	if l.end.text != "" {
+		if width > 0 {
+			b.WriteString(strings.Repeat(" ", max(0, room-end+1)))
+			room = min(room, end-1)
+		} else {
+			b.WriteString("  ")
+		}
+		put(l.end, room)
+	}
+	if color && selected {
+		return b.String() + strings.Repeat(" ", max(0, room)) + "\x1b[0m"
+	}
+	if !color || l.end.text == "" {
+		return strings.TrimRight(b.String(), " ")
+	}
+	return b.String()
+}
+
+// steady makes all terminals agree on how many columns a text needs. Characters of which some draw one where others draw two, or none, are
+// replaced: flags by their letters, and what changes the look of the character before it is left out, except for at most three accents.
+func steady(t term.Text) string {
+	s := string(t)
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	marks := 0
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteString("    ")
+			continue
+		case 0x1f1e6 <= r && r <= 0x1f1ff: // half of a flag
+			b.WriteRune('A' + r - 0x1f1e6)
+			continue
+		case 0x1f3fb <= r && r <= 0x1f3ff, 0xfe00 <= r && r <= 0xfe0f, 0xe0100 <= r && r <= 0xe01ef: // skin tones, variants
+			continue
+		case unicode.In(r, unicode.Mn, unicode.Me):
+			if marks++; marks > maxMarks {
+				continue
+			}
+		default:
+			marks = 0
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// maxMarks is how many accents a character keeps. No script needs more, and many of them cover the lines above.
+const maxMarks = 3
+
+// plain reports whether a text has only characters about which nobody differs.
+func plain(s string) bool {
+	for _, r := range s {
+		if r == '\t' || r >= 0x300 {
+			return false
+		}
+	}
+	return true
+}
+
+// wrap breaks text of others into lines of at most width columns, at blanks where there are some. Each begins with an indent of ours, so that
+// it can't look like a line of ours. At most most lines come; the last of more says how many are left out.
+func wrap(text term.Text, indent, width, most int) (lines []line) {
+	room := max(8, width-mark-indent)
+	if width == 0 {
+		room = 1 << 20
+	}
+	add := func(s string) {
+		lines = append(lines, line{cells: []cell{{text: term.Text(strings.Repeat(" ", indent) + s)}}})
+	}
+	for s := range strings.SplitSeq(steady(text), "\n") {
+		for {
+			head, rest := split(s, room)
+			add(head)
+			if s = rest; s == "" {
+				break
+			}
+		}
+	}
+	if most > 0 && len(lines) > most {
+		left := len(lines) - most + 1
+		lines = append(lines[:most-1], say(faint, "%s… %d more lines", term.Text(strings.Repeat(" ", indent)), left))
+	}
+	return lines
+}
+
+// split cuts off what fits into so many columns, at the last blank if that leaves enough.
+func split(s string, columns int) (head, rest string) {
+	at, blank := 0, -1
+	for i, r := range s {
+		w := term.Width(string(r))
+		if at+w > columns && i > 0 {
+			if blank > 0 && blank > i/2 {
+				return s[:blank], strings.TrimLeft(s[blank:], " ")
+			}
+			return s[:i], s[i:]
+		}
+		if r == ' ' {
+			blank = i
+		}
+		at += w
+	}
+	return s, ""
+}

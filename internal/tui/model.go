@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"slices"
+
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// model is all that the screen depends on. [view] draws it, and [model.update] is the only function that changes it.
+type model struct {
+	picture       *monitor.Picture
+	width, height int // of the terminal; 0 while it isn't known
+	now           stick.Time
+	home          string // the user's home directory
+	color         bool
+
+	pages []opened // the last one is shown; the first is the one with everything
+}
+
+// opened is a page that was opened, with what is selected on it.
+type opened struct {
+	page
+	key string // of the selected line; empty for none
+	at  int    // which of the lines that can be selected this was, in case it goes away
+
+	headTop, top int // the first lines that are shown, of the head and of the body
+}
+
+// page is what the screen shows between its first line and its last two.
+type page interface {
+	// name is what the first line calls it; empty for the page with everything.
+	name(*scene) term.Text
+
+	// layout returns its lines: those that stay on top, and those that scroll.
+	layout(*scene) (head, body []line)
+
+	// target is what the keys act on when the line with this key is selected.
+	target(p *monitor.Picture, key string) target
+}
+
+// target is what an act is about.
+type target struct {
+	room    *monitor.Room // nil for nothing
+	agent   stick.AgentID
+	task    *task.TaskView
+	message int64
+	rescue  string
+}
+
+func newModel(o Options) model {
+	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}}}}
+}
+
+// shown is the page that is shown.
+func (m *model) shown() *opened { return &m.pages[len(m.pages)-1] }
+
+// scene is what the pages are drawn from.
+func (m *model) scene() *scene {
+	return &scene{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home}
+}
+
+// pageHeight is how many lines a page has: the first line and the last two are taken.
+func (m *model) pageHeight() int { return max(0, m.height-3) }
+
+// headHeight is how many lines of a head are shown: it leaves half of the page to what scrolls.
+func headHeight(head, height int) int { return min(head, max(height/2, 3)) }
+
+// target is what the keys act on.
+func (m *model) target() target { return m.shown().target(m.picture, m.shown().key) }
+
+// settle makes the selection one that is there, and scrolls so that it is shown.
+func (m *model) settle() {
+	o := m.shown()
+	head, body := o.layout(m.scene())
+	keys := keysOf(head, body)
+	if len(keys) > 0 {
+		if i := slices.Index(keys, o.key); i >= 0 {
+			o.at = i
+		}
+		o.at = min(max(o.at, 0), len(keys)-1)
+		o.key = keys[o.at]
+	} else {
+		o.key = ""
+	}
+	height := m.pageHeight()
+	tall := headHeight(len(head), height)
+	o.headTop = scrolled(head, o.key, o.headTop, tall)
+	o.top = scrolled(body, o.key, o.top, height-tall)
+}
+
+// keysOf are the keys of the lines that can be selected.
+func keysOf(parts ...[]line) (keys []string) {
+	for _, part := range parts {
+		for _, l := range part {
+			if l.key != "" {
+				keys = append(keys, l.key)
+			}
+		}
+	}
+	return keys
+}
+
+// scrolled returns which line has to be the first of so many that are shown, as near to top as possible, so that the one with the key is among
+// them. The line above it is shown, too, if it is the title of what follows.
+func scrolled(lines []line, key string, top, height int) int {
+	if i := slices.IndexFunc(lines, func(l line) bool { return l.key == key && key != "" }); i >= 0 {
+		first := i
+		for first > 0 && lines[first-1].key == "" && len(lines[first-1].cells) > 0 && i-first < 2 {
+			first--
+		}
+		top = max(min(top, first), i-height+1)
+	}
+	return min(max(top, 0), max(len(lines)-height, 0))
+}
+
+// move selects the line that is by lines further down, or scrolls if no line can be selected.
+func (m *model) move(by int) {
+	o := m.shown()
+	head, body := o.layout(m.scene())
+	if keys := keysOf(head, body); len(keys) > 0 {
+		o.at = min(max(o.at+by, 0), len(keys)-1)
+		o.key = keys[o.at]
+	} else {
+		o.top += by
+	}
+	m.settle()
+}
+
+// open shows a page. Its predecessor comes back with esc.
+func (m *model) open(p page) {
+	m.pages = append(m.pages, opened{page: p})
+	m.settle()
+}
+
+// back shows the page before. It reports false if there is none.
+func (m *model) back() bool {
+	if len(m.pages) == 1 {
+		return false
+	}
+	m.pages = m.pages[:len(m.pages)-1]
+	m.settle()
+	return true
+}
+
+// target finds what a row of the page with everything is about.
+func (roomsPage) target(p *monitor.Picture, key string) target {
+	for _, n := range p.Needs() {
+		if needKey(n) == key {
+			t := target{room: n.Room, agent: n.Agent, message: n.Message, rescue: n.Rescue}
+			if n.Task != "" && n.Message == 0 {
+				t.task = n.Room.Task(n.Task)
+			}
+			return t
+		}
+	}
+	for _, r := range p.Rooms {
+		if "room "+string(r.ID()) == key {
+			return target{room: r}
+		}
+		for _, m := range r.State.Members {
+			if agentKey(r, m.AgentID) == key {
+				return target{room: r, agent: m.AgentID}
+			}
+		}
+		for i := range r.Tasks {
+			if t := &r.Tasks[i]; taskKey(r, t.TaskID) == key {
+				return target{room: r, agent: t.Worker, task: t}
+			}
+		}
+	}
+	return target{}
+}

@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	xterm "github.com/charmbracelet/x/term"
+
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+// program connects the model to the loop and to the terminal.
+type program struct {
+	model
+	screen     *screen
+	clock      func() stick.Time
+	background sync.WaitGroup // the goroutines that run beside the loop
+	failed     error          // why the monitor has ended
+	wakes      stick.Time     // when a message comes because an age has changed; zero for never
+}
+
+// Messages to the model.
+type (
+	pictureMsg struct{ *monitor.Picture }
+	sizeMsg    struct{ width, height int }
+	ageMsg     struct{ at stick.Time } // what the screen says of the time changes then
+	failedMsg  struct{ error }         // the monitor has ended
+)
+
+// watch starts what sends messages: the monitor, and changes of the terminal's size. It all ends with ctx.
+func (p *program) watch(ctx context.Context, loop *tea.Program, o Options) {
+	p.clock = o.Operations.Now
+	m := monitor.New(monitor.Options{Operations: o.Operations, Caller: o.Caller, Where: o.Where})
+	changed, stop := m.Changed()
+	p.background.Go(func() {
+		defer stop()
+		for {
+			select {
+			case <-changed:
+				loop.Send(pictureMsg{m.Picture()})
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	p.background.Go(func() {
+		if err := m.Run(ctx); ctx.Err() == nil {
+			loop.Send(failedMsg{err})
+		}
+	})
+	resized, stopSize := watchSize()
+	p.background.Go(func() {
+		defer stopSize()
+		for {
+			select {
+			case <-resized:
+				if w, h, err := xterm.GetSize(o.Out.Fd()); err == nil {
+					loop.Send(sizeMsg{w, h})
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+func (p *program) Init() tea.Cmd { return nil }
+
+// View is what Bubble Tea would draw.
+func (p *program) View() tea.View { return tea.View{} }
+
+// Update changes the model by a message, and shows what follows.
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	p.now = p.clock()
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case failedMsg:
+		p.failed = msg.error
+		if p.failed == nil {
+			p.failed = errors.New("the watch has ended")
+		}
+		return p, tea.Quit
+	case ageMsg:
+		if msg.at == p.wakes {
+			p.wakes = 0
+		}
+	default:
+		cmd = p.update(msg)
+	}
+	f := view(&p.model)
+	p.screen.draw(f, p.width, p.height)
+	if p.screen.err != nil {
+		return p, tea.Quit
+	}
+	if at := f.until; !at.IsZero() && (p.wakes.IsZero() || at < p.wakes) {
+		p.wakes = at
+		cmd = tea.Batch(cmd, tea.Tick(max(at.Sub(p.now), time.Millisecond), func(time.Time) tea.Msg { return ageMsg{at} }))
+	}
+	return p, cmd
+}

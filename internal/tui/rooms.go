@@ -1,0 +1,341 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// roomsPage is the page with everything: what waits for the one who watches, and the rooms.
+type roomsPage struct{}
+
+func (roomsPage) name(*scene) term.Text { return "" }
+
+// layout returns the list of needs, which stays on top, and the rooms.
+func (roomsPage) layout(s *scene) (head, body []line) {
+	head = s.needs()
+	for i, r := range s.picture.Rooms {
+		if i > 0 {
+			body = append(body, blank)
+		}
+		body = append(body, s.block(r)...)
+	}
+	if n := s.picture.Hidden; n > 0 {
+		body = append(body, blank, say(faint, "%s more: tt list --all", stick.Count(n, "room")))
+	}
+	if len(s.picture.Rooms) == 0 {
+		body = append(body, say("", "There is no room. The first one comes with: tt init, or tt join, in a repository."))
+	}
+	return head, body
+}
+
+// needWords are what a person is needed for, in a word or two.
+var needWords = map[stick.NeedKind]string{
+	stick.NeedAnswer: "answer", stick.NeedTakeover: "take over", stick.NeedMessage: "accept", stick.NeedReview: "review",
+	stick.NeedRedGate: "red gate", stick.NeedMerge: "merge", stick.NeedTask: "task", stick.NeedRescue: "rescue",
+}
+
+// needs lists what waits for the one who watches.
+func (s *scene) needs() []line {
+	all := s.picture.Needs()
+	if len(all) == 0 {
+		return []line{say(faint, "Nothing needs you."), blank}
+	}
+	lines := []line{say(strong, "Needs you")}
+	for i, n := range all {
+		end := term.Textf("%s", s.age(n.Since))
+		if len(s.picture.Rooms) > 1 {
+			end = term.Textf("%s  %s", fitted(roomName(n.Room), s.wide()/4), padded(end, 6))
+		}
+		number := term.Text("  ")
+		if i < 9 {
+			number = term.Textf("%d ", i+1)
+		}
+		lines = append(lines, line{key: needKey(n), cells: []cell{
+			{text: number}, {text: term.Textf("%s", needWords[n.Kind]), hue: asks, width: 10}, {text: term.Textf("%s", n.Text)},
+		}, end: cell{text: end, hue: faint}})
+	}
+	return append(lines, blank)
+}
+
+func needKey(n monitor.NeedIn) string { return "need " + string(n.Room.ID()) + " " + n.Key }
+
+// block is a room with its agents, tasks and last events.
+func (s *scene) block(r *monitor.Room) []line {
+	lines := []line{s.titleOf(r)}
+	if inUse(r) {
+		lines = append(lines, s.agents(r)...)
+		lines = append(lines, s.tasks(r, 8)...)
+		most := 2
+		if s.tall() {
+			most = 4
+		}
+		lines = append(lines, s.events(r.Events, most)...)
+	}
+	return lines
+}
+
+// inUse reports whether somebody works in a room, or is needed there.
+func inUse(r *monitor.Room) bool {
+	return len(r.Needs) > 0 || r.State.State != stick.StateDormant && r.State.State != stick.StateClosed
+}
+
+// titleOf is the line of a room itself: who has the stick, who waits for it, and what keeps it.
+func (s *scene) titleOf(r *monitor.Room) line {
+	l := line{key: "room " + string(r.ID())}
+	l.cells = []cell{{text: s.roomPath(r), hue: strong}, {text: "  "}}
+	if r.State.Paused != nil {
+		l.cells = append(l.cells, cell{text: term.Textf("paused by %s, %s: %s; ", r.State.Paused.By, s.age(r.State.Paused.Since), stick.Clip(r.State.Paused.Reason, 60)), hue: asks})
+	}
+	l.cells = append(l.cells, s.turn(r)...)
+	if waits := waiting(r); waits != "" {
+		l.cells = append(l.cells, cell{text: "; " + waits})
+	}
+	if r.State.TurnID > 0 {
+		l.end = cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}
+	}
+	return l
+}
+
+// turn says who has the stick.
+func (s *scene) turn(r *monitor.Room) []cell {
+	st := r.State
+	switch {
+	case st.State == stick.StateClosed:
+		return []cell{{text: "closed", hue: faint}}
+	case st.Takeover != nil:
+		who := cmp.Or(deref(st.Owner), deref(st.ReservedFor))
+		return []cell{{text: term.Textf("%s can't go on: %s", who, st.Takeover.Cause.Words()), hue: bad}}
+	case st.State == stick.StateDormant && st.Owner == nil && st.ReservedFor == nil:
+		return []cell{{text: "nobody is here", hue: faint}}
+	case st.Owner != nil:
+		has := term.Textf("%s has the stick, %s", *st.Owner, s.age(st.GrantedAt))
+		if st.State == stick.StateDormant {
+			return []cell{{text: has + ", and nobody is here", hue: faint}}
+		}
+		return []cell{{text: has, hue: good}}
+	case st.ReservedFor != nil:
+		return []cell{{text: term.Textf("the stick is reserved for %s", *st.ReservedFor), hue: good}}
+	case st.PendingHandoff != nil:
+		return []cell{{text: "nobody has the stick; a handoff waits for the next holder"}}
+	}
+	return []cell{{text: "nobody has the stick"}}
+}
+
+// waiting says who waits for the stick; empty for nobody.
+func waiting(r *monitor.Room) term.Text {
+	var who []stick.AgentID
+	for _, m := range r.State.Members {
+		if m.Activity != nil && m.Activity.State == stick.AgentWaits {
+			who = append(who, m.AgentID)
+		}
+	}
+	switch len(who) {
+	case 0:
+		return ""
+	case 1:
+		return term.Textf("%s waits for it", who[0])
+	case 2:
+		return term.Textf("%s and %s wait for it", who[0], who[1])
+	}
+	return term.Textf("%s and %d others wait for it", who[0], len(who)-1)
+}
+
+func deref(a *stick.AgentID) stick.AgentID {
+	if a == nil {
+		return ""
+	}
+	return *a
+}
+
+// agents lists those who do something in a room, or could: the holder of the stick first, then those who need somebody.
+func (s *scene) agents(r *monitor.Room) (lines []line) {
+	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
+	order := []stick.AgentState{stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone}
+	members := slices.Clone(r.State.Members)
+	rank := func(m engine.RoomMember) int {
+		if m.AgentID == holder {
+			return -1
+		}
+		return slices.Index(order, does(m))
+	}
+	slices.SortStableFunc(members, func(a, b engine.RoomMember) int { return rank(a) - rank(b) })
+	left := 0
+	for _, m := range members {
+		switch {
+		case m.AgentID == holder:
+		case m.State != stick.Joined || does(m) == "": // a person who does nothing here
+			continue
+		case does(m) == stick.AgentGone:
+			left++
+			continue
+		}
+		lines = append(lines, s.agent(r, m, m.AgentID == holder))
+	}
+	if left > 0 && s.tall() {
+		lines = append(lines, say(faint, "  %s gone", stick.Count(left, "agent")))
+	}
+	return lines
+}
+
+// does is what a member does; empty for a person who does nothing.
+func does(m engine.RoomMember) stick.AgentState {
+	if m.Activity == nil {
+		return ""
+	}
+	return m.Activity.State
+}
+
+// stateHues are the hues of what agents do.
+var stateHues = map[stick.AgentState]hue{
+	stick.AgentWorks: good, stick.AgentAsks: asks, stick.AgentWaits: place, stick.AgentIdle: faint, stick.AgentGone: bad, stick.AgentUnknown: faint,
+}
+
+// agent is the line of an agent in a room.
+func (s *scene) agent(r *monitor.Room, m engine.RoomMember, holds bool) line {
+	name, state, age := s.columns()
+	l := line{key: agentKey(r, m.AgentID)}
+	sign := term.Text("  ")
+	if holds {
+		sign = "* "
+	}
+	l.cells = []cell{{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), width: name}, {text: " "}}
+	a := m.Activity
+	if a == nil {
+		l.cells = append(l.cells, cell{text: term.Textf("has the stick"), width: state}, cell{text: term.Textf("%s", s.age(r.State.GrantedAt)), width: age})
+		return l
+	}
+	l.cells = append(l.cells, cell{text: term.Textf("%s", a.State.Words()), hue: stateHues[a.State], width: state}, cell{text: term.Textf("%s", s.age(a.Since)), width: age})
+	var more []string
+	if m.Role == stick.RoleHelper {
+		more = append(more, "helper")
+	}
+	switch a.State {
+	case stick.AgentWorks, stick.AgentAsks:
+		if what := strings.TrimSpace(a.Tool + " " + a.File); what != "" {
+			more = append(more, what)
+		}
+	case stick.AgentIdle:
+		if a.Silent {
+			more = append(more, "since its last sign")
+		}
+	}
+	if m.Owes > 0 {
+		more = append(more, "owes "+stick.Count(m.Owes, "answer"))
+	}
+	if holds && r.State.NextActionOfTurn != "" {
+		more = append(more, "next: "+r.State.NextActionOfTurn)
+	}
+	l.cells = append(l.cells, cell{text: term.Textf("%s", strings.Join(more, "; ")), hue: faint})
+	return l
+}
+
+func agentKey(r *monitor.Room, a stick.AgentID) string {
+	return "agent " + string(r.ID()) + " " + string(a)
+}
+
+// tasks lists the tasks of a room that aren't over, at most so many.
+func (s *scene) tasks(r *monitor.Room, most int) (lines []line) {
+	left := 0
+	for _, t := range r.Tasks {
+		switch {
+		case t.State == stick.TaskCompleted, t.State == stick.TaskFailed && t.Cause == stick.CauseCancelled:
+		case len(lines) == most:
+			left++
+		default:
+			lines = append(lines, s.task(r, t))
+		}
+	}
+	if left > 0 {
+		lines = append(lines, say(faint, "  %s more", stick.Count(left, "task")))
+	}
+	return lines
+}
+
+// task is the line of a task.
+func (s *scene) task(r *monitor.Room, t task.TaskView) line {
+	name, state, age := s.columns()
+	text, h := aboutTask(t)
+	l := line{key: taskKey(r, t.TaskID)}
+	l.cells = []cell{
+		{text: "  "},
+		{text: term.Textf("%s", t.TaskID), width: name},
+		{text: " "},
+		{text: term.Textf("%s", t.State.Word(t.Cause)), hue: taskHue(t), width: state},
+		{text: term.Textf("%s", s.age(t.StateAt)), width: age},
+		{text: text, hue: h},
+	}
+	return l
+}
+
+func taskKey(r *monitor.Room, id string) string { return "task " + string(r.ID()) + " " + id }
+
+func taskHue(t task.TaskView) hue {
+	switch t.State {
+	case stick.TaskConflicted, stick.TaskFailed:
+		return bad
+	case stick.TaskInReview:
+		return asks
+	case stick.TaskApproved, stick.TaskCompleted:
+		return good
+	}
+	return ""
+}
+
+// aboutTask says what matters most about a task now: what it hangs on, if it does.
+func aboutTask(t task.TaskView) (term.Text, hue) {
+	var parts []string
+	h := faint
+	switch {
+	case t.Warning != "":
+		parts, h = append(parts, "! "+t.Warning), bad
+	case t.Doing != "":
+		parts, h = append(parts, task.Doing(t.Doing)), good
+	case t.Queue > 0:
+		parts = append(parts, stick.Count(t.Queue-1, "task")+" before it in the merge queue")
+	case len(t.WaitsFor) > 0:
+		var ids []string
+		for _, w := range t.WaitsFor {
+			ids = append(ids, w.TaskID)
+		}
+		parts = append(parts, "waits for "+strings.Join(ids, ", "))
+	case t.Ready:
+		parts = append(parts, "ready to begin")
+	}
+	if t.Worker != "" {
+		parts = append(parts, string(t.Worker))
+	}
+	if t.OpenComments > 0 {
+		parts = append(parts, stick.Count(t.OpenComments, "open comment"))
+	}
+	parts = append(parts, cmp.Or(t.Reason, t.Description))
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return term.Textf("%s", strings.Join(parts, "; ")), h
+}
+
+// events lists the last of some events, the newest first.
+func (s *scene) events(all []stick.Event, most int) (lines []line) {
+	_, _, age := s.columns()
+	for _, e := range slices.Backward(all) {
+		if len(lines) == most {
+			break
+		}
+		lines = append(lines, line{cells: []cell{
+			{text: "  "}, {text: term.Textf("%s", s.age(e.CreatedAt)), hue: faint, width: age}, {text: term.Textf("%s", e.Say()), hue: faint},
+		}})
+	}
+	return lines
+}
+
+// fitted is a text cut to a number of columns, and padded is one that is moved to the right end of them.
+func fitted(t term.Text, columns int) term.Text { return term.Text(term.Fit(string(t), columns)) }
+
+func padded(t term.Text, columns int) term.Text {
+	return term.Text(strings.Repeat(" ", max(0, columns-term.Width(string(t))))) + t
+}

@@ -1,0 +1,89 @@
+package tui
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// scene is what a page is drawn from. Drawing changes nothing in it, except that it notes until when what it says of the time holds.
+type scene struct {
+	picture *monitor.Picture
+	width   int // of the screen, in columns; 0 for any
+	height  int // of the page, in lines; 0 for any
+	now     stick.Time
+	home    string // the user's home directory, which paths are shown from
+
+	until stick.Time // when the first age on the screen changes; zero for never
+}
+
+// age says for how long something has been so, without seconds: an idle screen would have to be drawn every second for them.
+func (s *scene) age(since stick.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	d := max(s.now.Sub(since), 0)
+	step := time.Minute
+	switch {
+	case d >= 48*time.Hour:
+		step = 24 * time.Hour
+	case d >= time.Hour:
+		step = time.Hour
+	}
+	if next := since.Add(d.Truncate(step) + step); s.until.IsZero() || next < s.until {
+		s.until = next
+	}
+	if d < time.Minute {
+		return "now"
+	}
+	return stick.Age(d)
+}
+
+// ago says how long ago something was, as a part of a sentence.
+func (s *scene) ago(at stick.Time) string {
+	if a := s.age(at); a != "" && a != "now" {
+		return a + " ago"
+	}
+	return "just now"
+}
+
+// roomPath is the path of a room as it is shown, from the user's home directory if it lies there.
+func (s *scene) roomPath(r *monitor.Room) term.Text {
+	p := r.State.Path
+	if p == "" {
+		p = "room " + string(r.ID())
+	}
+	if in, ok := strings.CutPrefix(p, s.home+"/"); ok && s.home != "" {
+		p = "~/" + in
+	}
+	return term.Path(p)
+}
+
+// roomName is the last part of a room's path.
+func roomName(r *monitor.Room) term.Text {
+	if r.State.Path == "" {
+		return term.Textf("%s", stick.Clip(string(r.ID()), 8))
+	}
+	return term.Path(path.Base(strings.ReplaceAll(r.State.Path, `\`, "/")))
+}
+
+// tall reports whether there is room for more than the most important.
+func (s *scene) tall() bool { return s.height == 0 || s.height >= 34 }
+
+// wide is the width that columns may divide among them.
+func (s *scene) wide() int {
+	if s.width == 0 {
+		return 120
+	}
+	return s.width - mark
+}
+
+// columns are the widths of the columns in which agents and tasks are listed: name, state, age.
+func (s *scene) columns() (name, state, age int) {
+	w := s.wide()
+	return min(max(w/4, 14), 30), 21, 8
+}

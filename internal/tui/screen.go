@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"talkingstick/internal/term"
+)
+
+// screen draws frames on a terminal. It writes only the lines that have changed, each over the one before, so that nothing flickers, and
+// nothing at all while the frames stay the same. The lines are placed one by one and never wrapped: a terminal that takes a character for
+// wider than we do spoils no other line.
+type screen struct {
+	out   io.Writer
+	drawn []string // what the terminal shows; nil if that isn't known
+	cells [2]int   // its size when that was drawn
+	caret [2]int   // where the cursor is shown, counted from 1; zero if it isn't
+	err   error    // why nothing more can be written
+}
+
+// What a terminal is told at the start and at the end: to use its second screen, to show no cursor, to cut long lines, to say what is pasted.
+const (
+	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H\x1b[2J"
+	leave = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+
+	// What comes between these two is shown at once, by terminals that know them. Others ignore them.
+	beginUpdate = "\x1b[?2026h"
+	endUpdate   = "\x1b[?2026l"
+)
+
+func (s *screen) enter() { s.write(enter) }
+func (s *screen) leave() { s.write(leave) }
+
+// draw shows a frame on a terminal of this size.
+func (s *screen) draw(f frame, width, height int) {
+	if s.cells != [2]int{width, height} {
+		s.drawn, s.cells = nil, [2]int{width, height}
+	}
+	var b strings.Builder
+	if s.drawn == nil {
+		b.WriteString("\x1b[2J")
+		s.drawn = make([]string, height)
+	}
+	for i := range height {
+		now := ""
+		if i < len(f.lines) {
+			now = f.lines[i]
+		}
+		if now != s.drawn[i] {
+			b.WriteString("\x1b[" + strconv.Itoa(i+1) + ";1H" + now)
+			if columns(now) < width { // the cursor stays on a last column that is written to, and would erase it
+				b.WriteString("\x1b[K")
+			}
+			s.drawn[i] = now
+		}
+	}
+	if b.Len() == 0 && f.caret == s.caret {
+		return
+	}
+	switch {
+	case f.caret != [2]int{}:
+		b.WriteString("\x1b[" + strconv.Itoa(f.caret[1]) + ";" + strconv.Itoa(f.caret[0]) + "H\x1b[?25h")
+	case s.caret != [2]int{}:
+		b.WriteString("\x1b[?25l")
+	}
+	s.caret = f.caret
+	s.write(beginUpdate + b.String() + endUpdate)
+}
+
+// columns returns how many columns a drawn line takes. It has no sequences but those of hues.
+func columns(drawn string) (n int) {
+	for {
+		text, rest, hued := strings.Cut(drawn, "\x1b")
+		n += term.Width(text)
+		if !hued {
+			return n
+		}
+		_, drawn, _ = strings.Cut(rest, "m")
+	}
+}
+
+func (s *screen) write(text string) {
+	if s.err == nil {
+		_, s.err = io.WriteString(s.out, text)
+	}
+}

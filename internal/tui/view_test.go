@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden screens instead of comparing them")
+
+// golden compares a screen with the one that is kept.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the screen isn't that of %s (go test -update writes it):\n%s", path, got)
+	}
+}
+
+// sizes are those of the golden screens.
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 50}}
+
+func TestScreenOfRooms(t *testing.T) {
+	for _, size := range sizes {
+		for _, color := range []bool{false, true} {
+			name := fmt.Sprintf("rooms-%dx%d", size[0], size[1])
+			if color {
+				name += "-color"
+			}
+			golden(t, name, drawn(onScreen(pictured(shop(), parser(), quiet()), size[0], size[1], color)))
+		}
+	}
+}
