@@ -102,6 +102,7 @@ type app struct {
 	operations operations
 	trace      *core.Trace
 	inWait     bool   // the command is about to wait
+	several    bool   // the command performs several operations at a time
 	inHook     bool   // the command answers a hook
 	told       string // what the next answer to a harness begins with
 	caller     *core.Caller
@@ -299,7 +300,7 @@ func (a *app) newOperations(procs *proc.Table) operations { return newOperations
 func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: true,
+		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
 		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
 	}
 }

@@ -21,6 +21,7 @@ var results = map[string][]any{
 	"tt list":           {engine.ListRoomsResult{}},
 	"tt join":           {engine.JoinPathResult{}},
 	"tt status":         {engine.GetRoomStateResult{}},
+	"tt watch":          {watchResult{}},
 	"tt state":          {engine.GetRoomStateResult{}},
 	"tt policy":         {engine.SetRoomPolicyResult{}},
 	"tt policy set":     {engine.SetRoomPolicyResult{}},

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/tui"
+	"talkingstick/stick"
+)
+
+func (a *app) watchCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it", Args: between(0, 1, "a path"),
+		Long: "Show all your rooms on the terminal: what needs you, who has the stick and who waits for it, what each agent does, tasks, and the last\n" +
+			"events. It stays up to date until you leave it with q. The last line says what the keys do for the row that is selected; ? explains\n" +
+			"them all. With a path or --room it shows that room only. Without a terminal it prints how everything looks now.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := path.of(args, 0)
+		if err != nil {
+			return err
+		}
+		return a.watch(c.Context(), w)
+	}
+	return c
+}
+
+// watch shows rooms until its reader has enough. Without a terminal it shows them once.
+func (a *app) watch(ctx context.Context, w core.Where) error {
+	a.reads = true
+	e, by, err := a.watchers()
+	if err != nil {
+		return err
+	}
+	in, isFile := a.Stdin.(*os.File)
+	out, toFile := a.Stdout.(*os.File)
+	if !a.json && isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb" {
+		return tui.Run(ctx, tui.Options{
+			Operations: e, Caller: by, Where: w, In: in, Out: out, Term: a.Getenv("TERM"), Home: a.Home, Color: a.page().color,
+		})
+	}
+	p, err := monitor.Once(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.print(watchedRooms(p), nil)
+	}
+	if err := a.sayf("tt: this is how everything looks now; on a terminal tt watch keeps it up to date"); err != nil {
+		return err
+	}
+	pg := a.page()
+	a.write(tui.Text(p, pg.now, a.Home, pg.width, pg.color))
+	return nil
+}
+
+// watchers opens the operations for several readers at a time, and resolves the caller.
+func (a *app) watchers() (operations, core.Caller, error) {
+	a.several = true
+	return a.open()
+}
+
+// watchResult is how all watched rooms look.
+type watchResult struct {
+	At      stick.Time    `json:"at"`
+	AgentID stick.AgentID `json:"agent_id"` // who watches
+	Rooms   []watchedRoom `json:"rooms"`    // those in which somebody is needed come first
+	Hidden  int           `json:"hidden,omitempty"`
+}
+
+// watchedRoom is a room in a [watchResult].
+type watchedRoom struct {
+	engine.GetRoomStateResult
+	Needs  []stick.Need          `json:"needs"` // what waits for the one who watches, the most urgent first
+	Work   []task.TaskView       `json:"tasks"` // the newest first
+	Paused []task.QueuePause     `json:"paused_queues,omitempty"`
+	Inbox  []engine.InboxMessage `json:"inbox"`
+	Events []stick.Event         `json:"events"` // the last ones, the oldest first
+}
+
+func watchedRooms(p *monitor.Picture) watchResult {
+	res := watchResult{At: p.At, AgentID: p.Me, Rooms: []watchedRoom{}, Hidden: p.Hidden}
+	for _, r := range p.Rooms {
+		res.Rooms = append(res.Rooms, watchedRoom{
+			r.State, append([]stick.Need{}, r.Needs...), append([]task.TaskView{}, r.Tasks...), r.Paused, append([]engine.InboxMessage{}, r.Inbox...),
+			append([]stick.Event{}, r.Events...),
+		})
+	}
+	return res
+}
