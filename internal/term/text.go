@@ -53,6 +53,9 @@ func part(s string) string {
 // Path is the name of a file or a branch, as [stick.Path] shows it.
 func Path(s string) Text { return Text(stick.Path(s)) }
 
+// Block is text of several lines, as [stick.Block] shows it.
+func Block(s string) Text { return Text(stick.Block(s)) }
+
 // Source is a line of a file that others wrote. Unlike [Textf], it keeps its blanks.
 func Source(line string) Text { return Text(stick.Patch(line)) }
 

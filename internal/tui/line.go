@@ -121,6 +121,8 @@ func steady(t term.Text) string {
 		case r == '\t':
 			b.WriteString("    ")
 			continue
+		case r == '\n':
+			r = ' '
 		case 0x1f1e6 <= r && r <= 0x1f1ff: // half of a flag
 			b.WriteRune('A' + r - 0x1f1e6)
 			continue
@@ -144,7 +146,7 @@ const maxMarks = 3
 // plain reports whether a text has only characters about which nobody differs.
 func plain(s string) bool {
 	for _, r := range s {
-		if r == '\t' || r >= 0x300 {
+		if r == '\t' || r == '\n' || r >= 0x300 {
 			return false
 		}
 	}
@@ -161,8 +163,8 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 	add := func(s string) {
 		lines = append(lines, line{cells: []cell{{text: term.Text(strings.Repeat(" ", indent) + s)}}})
 	}
-	for s := range strings.SplitSeq(steady(text), "\n") {
-		for {
+	for s := range strings.SplitSeq(string(text), "\n") {
+		for s = steady(term.Text(s)); ; {
 			head, rest := split(s, room)
 			add(head)
 			if s = rest; s == "" {
@@ -173,6 +175,21 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 	if most > 0 && len(lines) > most {
 		left := len(lines) - most + 1
 		lines = append(lines[:most-1], say(faint, "%s… %d more lines", term.Text(strings.Repeat(" ", indent)), left))
+	}
+	return lines
+}
+
+// source shows a line of a file or of an output, whole: what doesn't fit goes on below. The first of its lines has the key.
+func (s *scene) source(text string, h hue, key string) (lines []line) {
+	room := 0
+	if s.width > 0 {
+		room = max(8, s.width-mark-2)
+	}
+	for i, part := range term.Broken(term.Text(steady(term.Source(text))), room) {
+		if i > 0 {
+			part, key = "  "+part, ""
+		}
+		lines = append(lines, line{key: key, cells: []cell{{text: part, hue: h}}})
 	}
 	return lines
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"talkingstick/internal/monitor"
-	"talkingstick/internal/task"
-	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -17,41 +15,13 @@ type model struct {
 	home          string // the user's home directory
 	color         bool
 
-	pages []opened // the last one is shown; the first is the one with everything
-}
-
-// opened is a page that was opened, with what is selected on it.
-type opened struct {
-	page
-	key string // of the selected line; empty for none
-	at  int    // which of the lines that can be selected this was, in case it goes away
-
-	headTop, top int // the first lines that are shown, of the head and of the body
-}
-
-// page is what the screen shows between its first line and its last two.
-type page interface {
-	// name is what the first line calls it; empty for the page with everything.
-	name(*scene) term.Text
-
-	// layout returns its lines: those that stay on top, and those that scroll.
-	layout(*scene) (head, body []line)
-
-	// target is what the keys act on when the line with this key is selected.
-	target(p *monitor.Picture, key string) target
-}
-
-// target is what an act is about.
-type target struct {
-	room    *monitor.Room // nil for nothing
-	agent   stick.AgentID
-	task    *task.TaskView
-	message int64
-	rescue  string
+	pages  []opened // the last one is shown; the first is the one with everything
+	serial int      // of the page that was opened last
+	env    *env
 }
 
 func newModel(o Options) model {
-	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}}}}
+	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}, end: -1}}}
 }
 
 // shown is the page that is shown.
@@ -71,6 +41,9 @@ func headHeight(head, height int) int { return min(head, max(height/2, 3)) }
 // target is what the keys act on.
 func (m *model) target() target { return m.shown().target(m.picture, m.shown().key) }
 
+// follower is a page of which the end is shown as long as the end is selected.
+type follower interface{ follows() bool }
+
 // settle makes the selection one that is there, and scrolls so that it is shown.
 func (m *model) settle() {
 	o := m.shown()
@@ -80,11 +53,15 @@ func (m *model) settle() {
 		if i := slices.Index(keys, o.key); i >= 0 {
 			o.at = i
 		}
+		if f, ok := o.page.(follower); ok && f.follows() && o.at >= o.end {
+			o.at = len(keys) - 1
+		}
 		o.at = min(max(o.at, 0), len(keys)-1)
 		o.key = keys[o.at]
 	} else {
 		o.key = ""
 	}
+	o.end = len(keys) - 1
 	height := m.pageHeight()
 	tall := headHeight(len(head), height)
 	o.headTop = scrolled(head, o.key, o.headTop, tall)
@@ -129,29 +106,13 @@ func (m *model) move(by int) {
 	m.settle()
 }
 
-// open shows a page. Its predecessor comes back with esc.
-func (m *model) open(p page) {
-	m.pages = append(m.pages, opened{page: p})
-	m.settle()
-}
-
-// back shows the page before. It reports false if there is none.
-func (m *model) back() bool {
-	if len(m.pages) == 1 {
-		return false
-	}
-	m.pages = m.pages[:len(m.pages)-1]
-	m.settle()
-	return true
-}
-
 // target finds what a row of the page with everything is about.
 func (roomsPage) target(p *monitor.Picture, key string) target {
 	for _, n := range p.Needs() {
 		if needKey(n) == key {
 			t := target{room: n.Room, agent: n.Agent, message: n.Message, rescue: n.Rescue}
-			if n.Task != "" && n.Message == 0 {
-				t.task = n.Room.Task(n.Task)
+			if n.Message == 0 { // else the message is about the task
+				t.task = n.Task
 			}
 			return t
 		}
@@ -165,9 +126,9 @@ func (roomsPage) target(p *monitor.Picture, key string) target {
 				return target{room: r, agent: m.AgentID}
 			}
 		}
-		for i := range r.Tasks {
-			if t := &r.Tasks[i]; taskKey(r, t.TaskID) == key {
-				return target{room: r, agent: t.Worker, task: t}
+		for _, t := range r.Tasks {
+			if taskKey(r, t.TaskID) == key {
+				return target{room: r, agent: t.Worker, task: t.TaskID}
 			}
 		}
 	}

@@ -34,6 +34,7 @@ type (
 // watch starts what sends messages: the monitor, and changes of the terminal's size. It all ends with ctx.
 func (p *program) watch(ctx context.Context, loop *tea.Program, o Options) {
 	p.clock = o.Operations.Now
+	p.env = &env{Options: o, ctx: ctx, send: loop.Send, background: &p.background}
 	m := monitor.New(monitor.Options{Operations: o.Operations, Caller: o.Caller, Where: o.Where})
 	changed, stop := m.Changed()
 	p.background.Go(func() {

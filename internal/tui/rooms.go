@@ -16,6 +16,7 @@ import (
 type roomsPage struct{}
 
 func (roomsPage) name(*scene) term.Text { return "" }
+func (roomsPage) subject() string       { return "rooms" }
 
 // layout returns the list of needs, which stays on top, and the rooms.
 func (roomsPage) layout(s *scene) (head, body []line) {

@@ -15,8 +15,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	xterm "github.com/charmbracelet/x/term"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -34,6 +36,15 @@ type Options struct {
 // Operations are those that the screen performs.
 type Operations interface {
 	monitor.Operations
+
+	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
+	ReadMessage(context.Context, engine.ReadMessageParams) (engine.MessagesResult, error)
+	ShowRescue(context.Context, engine.ShowRescueParams) (engine.ShowRescueResult, error)
+	DiffRescue(context.Context, engine.DiffRescueParams) (engine.DiffRescueResult, error)
+
+	WorkerShow(context.Context, task.WorkerShowParams) (task.WorkerShowResult, error)
+	WorkerDiff(context.Context, task.WorkerDiffParams) (task.WorkerDiffResult, error)
+	WorkerLogs(context.Context, task.WorkerLogsParams) (task.WorkerLogsResult, error)
 }
 
 // IsTerminal reports whether somebody sits at a file.

@@ -1,46 +1,81 @@
 package tui
 
 import (
+	"strconv"
+
 	tea "charm.land/bubbletea/v2"
 )
 
 // update changes the model by a message. What it returns runs beside the loop, and its result comes back as a message.
-func (m *model) update(msg tea.Msg) tea.Cmd {
+func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case pictureMsg:
 		m.picture = msg.Picture
+		cmd = m.renew()
 	case sizeMsg:
 		m.width, m.height = msg.width, msg.height
 	case tea.WindowSizeMsg: // at the start, and on Windows
 		m.width, m.height = msg.Width, msg.Height
+	case readMsg:
+		cmd = m.take(msg)
+	case logMsg:
+		m.hear(msg)
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	default:
 		return nil
 	}
 	m.settle()
-	return nil
+	return cmd
 }
 
 // press does what a key means.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
-	switch page := max(1, m.pageHeight()-2); k.String() {
+	key := k.String()
+	switch far := max(1, m.pageHeight()-2); key {
 	case "ctrl+c", "q":
 		return tea.Quit
 	case "esc", "left", "backspace":
 		m.back()
+		return m.renew()
 	case "up", "k":
 		m.move(-1)
 	case "down", "j":
 		m.move(1)
 	case "pgup", "ctrl+b":
-		m.move(-page)
+		m.move(-far)
 	case "pgdown", "ctrl+f", "space":
-		m.move(page)
-	case "home", "g":
+		m.move(far)
+	case "home":
 		m.move(-1 << 20)
-	case "end", "G":
+	case "end":
 		m.move(1 << 20)
+	case "?":
+		return m.open(helpPage{})
+	case "right":
+		key = "enter"
+		fallthrough
+	default:
+		if n, err := strconv.Atoi(key); err == nil {
+			m.choose(n)
+			return nil
+		}
+		t := m.target()
+		for _, a := range actions() {
+			if a.key == key && a.word(m, t) != "" {
+				return a.do(m, t)
+			}
+		}
 	}
 	return nil
+}
+
+// choose selects what needs the one who watches by its number.
+func (m *model) choose(n int) {
+	needs := m.picture.Needs()
+	if len(m.pages) > 1 || n < 1 || n > len(needs) {
+		return
+	}
+	m.shown().key = needKey(needs[n-1])
+	m.settle()
 }

@@ -82,11 +82,6 @@ func (m *model) status() line {
 	return blank
 }
 
-// keys is the last line: what the keys do.
-func (m *model) keys() line {
-	return line{end: cell{text: "? help  q quit"}}
-}
-
 // Text is a picture as text, for where there is no terminal to keep it up to date. A width of 0 means any.
 func Text(p *monitor.Picture, now stick.Time, home string, width int, color bool) term.Text {
 	s := &scene{picture: p, width: width, now: now, home: home}

@@ -1,0 +1,168 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// action is what a key does with what is selected.
+type action struct {
+	key  string
+	word func(*model, target) string // in the last line of the screen; empty where the key does nothing
+	help string
+	do   func(*model, target) tea.Cmd
+}
+
+// word is an action's word where it can be done.
+func word(w string, can func(*model, target) bool) func(*model, target) string {
+	return func(m *model, t target) string {
+		if can(m, t) {
+			return w
+		}
+		return ""
+	}
+}
+
+// actions are all of them, in the order of the last line. It is a function because they refer to each other.
+func actions() []action {
+	return []action{
+		{"enter", word("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected},
+		{"d", word("diff", hasDiff), "see what a task changes, line by line", openDiff},
+		{"l", word("log", hasLog), "see what the command of a task's worker prints", (*model).openLog},
+		{"i", word("messages", hasTalk), "read the messages of a room", openTalk},
+	}
+}
+
+func hasTalk(m *model, t target) bool { return t.room != nil && !m.isOpen(talkPage{room: t.room.ID()}) }
+
+// taskOf is the task of a target as the picture has it, nil if it isn't about a task.
+func taskOf(t target) *task.TaskView {
+	if t.room == nil || t.task == "" {
+		return nil
+	}
+	return t.room.Task(t.task)
+}
+
+// memberOf is the member of a target, nil if it isn't about one.
+func memberOf(t target) *engine.RoomMember {
+	if t.room == nil {
+		return nil
+	}
+	for i := range t.room.State.Members {
+		if m := &t.room.State.Members[i]; m.AgentID == t.agent && t.agent != "" {
+			return m
+		}
+	}
+	return nil
+}
+
+func hasDiff(m *model, t target) bool {
+	v := taskOf(t)
+	return v != nil && (v.Head != "" || v.Branched != "") && v.Checkout == "" && !m.isOpen(diffPage{room: t.room.ID(), id: t.task})
+}
+
+func hasLog(m *model, t target) bool {
+	v := taskOf(t)
+	return v != nil && v.Run != nil && !m.isOpen(logPage{room: t.room.ID(), id: t.task})
+}
+
+// isOpen reports whether a page is shown, or comes back with esc.
+func (m *model) isOpen(p page) bool {
+	return slices.ContainsFunc(m.pages, func(o opened) bool { return o.subject() == p.subject() })
+}
+
+// pageOf is the page of what a target is about.
+func pageOf(t target) page {
+	switch id := t.room.ID(); {
+	case t.message != 0:
+		return messagePage{room: id, id: t.message}
+	case t.rescue != "":
+		return rescuePage{room: id, id: t.rescue}
+	case t.task != "":
+		return taskPage{room: id, id: t.task}
+	case t.agent != "":
+		return agentPage{room: id, agent: t.agent}
+	default:
+		return roomPage{id: id}
+	}
+}
+
+func canOpen(m *model, t target) bool { return t.room != nil && !m.isOpen(pageOf(t)) }
+
+func openSelected(m *model, t target) tea.Cmd { return m.open(pageOf(t)) }
+
+func openDiff(m *model, t target) tea.Cmd { return m.open(diffPage{room: t.room.ID(), id: t.task}) }
+
+func openTalk(m *model, t target) tea.Cmd { return m.open(talkPage{room: t.room.ID()}) }
+
+// keys is the last line: what the keys do with what is selected.
+func (m *model) keys() line {
+	l := line{end: cell{text: "? help  q quit", hue: faint}}
+	if len(m.pages) > 1 {
+		l.end.text = "esc back  ? help  q quit"
+	}
+	t := m.target()
+	for _, a := range actions() {
+		if w := a.word(m, t); w != "" {
+			l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", w)})
+		}
+	}
+	return l
+}
+
+// helpPage explains the keys.
+type helpPage struct{}
+
+func (helpPage) name(*scene) term.Text { return "keys" }
+
+func (helpPage) subject() string { return "help" }
+
+func (helpPage) target(*monitor.Picture, string) target { return target{} }
+
+func (helpPage) layout(s *scene) (head, body []line) {
+	row := func(key, what string) {
+		const left = 22
+		for i, l := range wrap(term.Textf("%s", what), left, s.width, 0) {
+			if i == 0 {
+				l.cells = []cell{{text: term.Textf("%s", key), hue: strong, width: left}, {text: l.cells[0].text[left:]}}
+			}
+			body = append(body, l)
+		}
+	}
+	for _, k := range [][2]string{
+		{"up, down", "select; also k and j"},
+		{"page up, down", "select further away; also ctrl-b and space"},
+		{"home, end", "the first and the last"},
+		{"1 … 9", "select what needs you, by its number"},
+		{"esc", "back to the page before"},
+		{"q", "leave"},
+	} {
+		row(k[0], k[1])
+	}
+	body = append(body, blank, say(strong, "With what is selected"))
+	for _, a := range actions() {
+		row(a.key, a.help)
+	}
+	body = append(body, blank, say(strong, "What agents do"))
+	for _, st := range []struct {
+		state stick.AgentState
+		means string
+	}{
+		{stick.AgentWorks, "a tool call or a turn of its model is in progress"},
+		{stick.AgentWaits, "it waits for its turn"},
+		{stick.AgentAsks, "its harness has asked its person something, in its own terminal"},
+		{stick.AgentIdle, "it waits for a prompt, or has shown no sign for ten minutes"},
+		{stick.AgentGone, "its process has ended"},
+		{stick.AgentUnknown, "no hook of its harness says what it does: tt install"},
+	} {
+		row(st.state.Words(), st.means)
+	}
+	return nil, body
+}

@@ -1,0 +1,197 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// page is what the screen shows between its first line and its last two. Pages are values: what is read for one makes a new one.
+type page interface {
+	// name is what the first line calls it; empty for the page with everything.
+	name(*scene) term.Text
+
+	// layout returns its lines: those that stay on top, and those that scroll.
+	layout(*scene) (head, body []line)
+
+	// target is what the keys act on when the line with this key is selected.
+	target(p *monitor.Picture, key string) target
+
+	// subject tells pages apart: two with the same subject show the same.
+	subject() string
+}
+
+// reader is a page that shows more than the picture has.
+type reader interface {
+	page
+
+	// read returns the page with what it shows. It runs beside the loop.
+	read(context.Context, *env) (page, error)
+
+	// of is the room that it is about.
+	of() stick.RoomID
+}
+
+// env is how a model reaches what is outside of it: the operations, and the loop.
+type env struct {
+	Options
+	ctx        context.Context // of the screen
+	send       func(tea.Msg)
+	background *sync.WaitGroup // what runs beside the loop
+}
+
+// opened is a page that was opened, with what is selected on it.
+type opened struct {
+	page
+	key string // of the selected line; empty for none
+	at  int    // which of the lines that can be selected this was, in case it goes away
+	end int    // the last one there was
+
+	headTop, top int // the first lines that are shown, of the head and of the body
+
+	serial  int          // by which its messages find it
+	read    bool         // it was read
+	reading bool         // it is being read
+	again   bool         // something has happened since that began
+	seq     int64        // of the last event of its room when it was read
+	problem *stick.Error // why it couldn't be read
+	stop    func()       // ends what follows it; nil for nothing
+}
+
+// readMsg is what was read for a page.
+type readMsg struct {
+	serial int
+	page   page
+	err    error
+}
+
+// target is what an act is about.
+type target struct {
+	room    *monitor.Room // nil for nothing
+	agent   stick.AgentID
+	task    string
+	message int64
+	rescue  string
+}
+
+// where is the room of a target, for an operation.
+func (t target) where() core.Where { return core.Where{RoomID: t.room.ID()} }
+
+// layout returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can be selected.
+func (o *opened) layout(s *scene) (head, body []line) {
+	head, body = o.page.layout(s)
+	if _, everything := o.page.(roomsPage); !everything {
+		for i := range body {
+			if body[i].key == "" {
+				body[i].key = "#" + strconv.Itoa(i)
+			}
+		}
+	}
+	if e := o.problem; e != nil {
+		said := []line{say(bad, "%s", e.Message)}
+		if len(e.Hint) > 0 {
+			said = append(said, line{cells: []cell{{text: "hint: " + term.Hint(e.Hint), hue: faint}}})
+		}
+		head = slices.Concat(said, []line{blank}, head)
+	}
+	return head, body
+}
+
+// open shows a page. The one before comes back with esc.
+func (m *model) open(p page) tea.Cmd {
+	if m.shown().subject() == p.subject() {
+		return nil
+	}
+	m.serial++
+	m.pages = append(m.pages, opened{page: p, serial: m.serial, end: -1})
+	m.settle()
+	return m.reads(m.shown())
+}
+
+// reads reads what a page shows, unless it has it, or that is under way.
+func (m *model) reads(o *opened) tea.Cmd {
+	p, ok := o.page.(reader)
+	switch {
+	case !ok:
+		return nil
+	case o.reading:
+		o.again = true
+		return nil
+	}
+	o.reading, o.again, o.seq = true, false, lastSeq(m.picture.Room(p.of()))
+	e, serial := m.env, o.serial
+	return e.beside(func() tea.Msg {
+		now, err := p.read(e.ctx, e)
+		return readMsg{serial, now, err}
+	})
+}
+
+// beside makes a command of a function that runs beside the loop, and is waited for at the end.
+func (e *env) beside(do func() tea.Msg) tea.Cmd {
+	e.background.Add(1)
+	return func() tea.Msg {
+		defer e.background.Done()
+		return do()
+	}
+}
+
+// renew reads the page that is shown again, if something has happened in its room.
+func (m *model) renew() tea.Cmd {
+	o := m.shown()
+	if p, ok := o.page.(reader); ok && lastSeq(m.picture.Room(p.of())) != o.seq {
+		return m.reads(o)
+	}
+	return nil
+}
+
+// take puts what was read into its page, if that is still there.
+func (m *model) take(msg readMsg) tea.Cmd {
+	for i := range m.pages {
+		o := &m.pages[i]
+		if o.serial != msg.serial || !o.reading {
+			continue
+		}
+		o.reading, o.problem = false, nil
+		if msg.err != nil {
+			o.problem = stick.AsError(msg.err)
+		} else {
+			o.page = msg.page
+			if !o.read { // what was selected while it was read stood for nothing
+				o.read, o.key, o.at = true, "", 0
+			}
+		}
+		if o.again {
+			return m.reads(o)
+		}
+	}
+	return nil
+}
+
+// back shows the page before. It reports false if there is none.
+func (m *model) back() bool {
+	if len(m.pages) == 1 {
+		return false
+	}
+	if stop := m.shown().stop; stop != nil {
+		stop()
+	}
+	m.pages = m.pages[:len(m.pages)-1]
+	m.settle()
+	return true
+}
+
+// lastSeq is the number of a room's last event, 0 for none.
+func lastSeq(r *monitor.Room) int64 {
+	if r == nil || len(r.Events) == 0 {
+		return 0
+	}
+	return r.Events[len(r.Events)-1].Seq
+}

@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// agentPage is an agent in a room: what it does, its tasks, and what it has done.
+type agentPage struct {
+	room   stick.RoomID
+	agent  stick.AgentID
+	events []stick.Event
+	more   bool
+	known  bool
+}
+
+func (p agentPage) subject() string { return "agent " + string(p.room) + " " + string(p.agent) }
+
+func (p agentPage) of() stick.RoomID { return p.room }
+
+func (p agentPage) name(*scene) term.Text { return term.Textf("%s", p.agent) }
+
+func (p agentPage) read(ctx context.Context, e *env) (page, error) {
+	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		Caller: e.Caller, Where: core.Where{RoomID: p.room}, EventFilter: engine.EventFilter{From: p.agent, Limit: listed},
+	})
+	p.events, p.more, p.known = res.Events, res.More, true
+	return p, err
+}
+
+func (p agentPage) layout(s *scene) (head, body []line) {
+	r := s.picture.Room(p.room)
+	if r == nil {
+		return nil, []line{say("", "The room isn't there any more.")}
+	}
+	head = []line{{cells: append([]cell{{text: s.roomPath(r), hue: strong}, {text: "  "}}, s.turn(r)...)}}
+	for _, m := range r.State.Members {
+		if m.AgentID == p.agent {
+			l := s.agent(r, m, m.AgentID == deref(r.State.Owner))
+			l.key = ""
+			head = append(head, l)
+			head = append(head, s.field("last sign", s.lastSign(m))...)
+		}
+	}
+	for _, t := range r.Tasks {
+		if t.Worker == p.agent {
+			body = append(body, s.task(r, t))
+		}
+	}
+	if len(body) > 0 {
+		body = append(body, blank)
+	}
+	return append(head, blank), append(body, s.log(p.events, p.more, p.known)...)
+}
+
+// lastSign says when a member was last seen, and what it is bound to.
+func (s *scene) lastSign(m engine.RoomMember) string {
+	parts := []string{s.ago(m.LastSeenAt)}
+	if a := m.Activity; a != nil && !a.LastSign.IsZero() {
+		parts[0] = s.ago(a.LastSign)
+	}
+	if m.Role != "" {
+		parts = append(parts, string(m.Role))
+	}
+	if m.Verdict == stick.Gone {
+		parts = append(parts, "its process has ended")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (p agentPage) target(pic *monitor.Picture, key string) target {
+	if t := (roomsPage{}).target(pic, key); t.task != "" {
+		return t
+	}
+	return target{room: pic.Room(p.room), agent: p.agent}
+}

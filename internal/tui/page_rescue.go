@@ -1,0 +1,84 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// rescuePage is what a copy of uncommitted work holds.
+type rescuePage struct {
+	room stick.RoomID
+	id   string
+	res  *engine.ShowRescueResult // nil until it was read
+	diff string                   // what bringing it back would change
+}
+
+func (p rescuePage) subject() string { return "rescue " + p.id }
+
+func (p rescuePage) of() stick.RoomID { return p.room }
+
+func (p rescuePage) name(*scene) term.Text { return term.Textf("rescue %s", p.id) }
+
+func (p rescuePage) read(ctx context.Context, e *env) (page, error) {
+	res, err := e.Operations.ShowRescue(ctx, engine.ShowRescueParams{ID: p.id})
+	if err != nil {
+		return p, err
+	}
+	p.res = &res
+	if !res.Gone {
+		diff, err := e.Operations.DiffRescue(ctx, engine.DiffRescueParams{ID: p.id})
+		p.diff = diff.Diff
+		return p, err
+	}
+	return p, nil
+}
+
+func (p rescuePage) layout(s *scene) (head, body []line) {
+	if p.res == nil {
+		return nil, []line{say(faint, "reading …")}
+	}
+	head = []line{say("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.ago(p.res.At)), blank}
+	for _, f := range p.res.Entries {
+		body = append(body, line{cells: []cell{{text: term.Textf("%s", strings.Join(f.States, ", ")), width: 20}, {text: term.Path(f.Path)}}})
+	}
+	if p.res.Hidden > 0 {
+		body = append(body, say(faint, "%s more", stick.Count(p.res.Hidden, "file")))
+	}
+	for _, l := range p.res.LeftOut {
+		body = append(body, say(bad, "not in it: %s: %s", term.Path(l.Path), l.Why))
+	}
+	switch {
+	case p.res.Gone:
+		body = append(body, blank, say(bad, "Its checkout is gone."))
+	case p.diff != "":
+		body = append(body, blank, say(strong, "What bringing it back would change"))
+		for l := range strings.Lines(p.diff) {
+			body = append(body, s.source(strings.TrimRight(l, "\r\n"), diffHue(l), "")...)
+		}
+	}
+	return head, body
+}
+
+// diffHue is the hue of a line of a diff.
+func diffHue(l string) hue {
+	switch {
+	case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"):
+		return strong
+	case strings.HasPrefix(l, "+"):
+		return added
+	case strings.HasPrefix(l, "-"):
+		return gone
+	case strings.HasPrefix(l, "@@"):
+		return place
+	}
+	return ""
+}
+
+func (p rescuePage) target(pic *monitor.Picture, _ string) target {
+	return target{room: pic.Room(p.room), rescue: p.id}
+}

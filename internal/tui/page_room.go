@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// listed is how many events a page lists.
+const listed = 200
+
+// roomPage is a room: who has the stick and since when, the last handoff, agents, tasks, and its log.
+type roomPage struct {
+	id      stick.RoomID
+	handoff *stick.Event // that the holder got, or the next one gets; nil if there is none
+	events  []stick.Event
+	more    bool // there are older ones
+	known   bool // it was read
+}
+
+func (p roomPage) subject() string { return "room " + string(p.id) }
+
+func (p roomPage) of() stick.RoomID { return p.id }
+
+func (p roomPage) name(s *scene) term.Text {
+	if r := s.picture.Room(p.id); r != nil {
+		return s.roomPath(r)
+	}
+	return "a room that isn't there"
+}
+
+func (p roomPage) read(ctx context.Context, e *env) (page, error) {
+	at := core.Where{RoomID: p.id}
+	st, err := e.Operations.GetRoomState(ctx, engine.GetRoomStateParams{Caller: e.Caller, Where: at})
+	if err != nil {
+		return p, err
+	}
+	p.handoff = nil
+	if st.HandoffSeq != nil {
+		one, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+			Caller: e.Caller, Where: at, FromStart: true, EventFilter: engine.EventFilter{After: *st.HandoffSeq - 1, Limit: 1},
+		})
+		if err != nil {
+			return p, err
+		}
+		if len(one.Events) > 0 && one.Events[0].Handoff != nil {
+			p.handoff = &one.Events[0]
+		}
+	}
+	all, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: e.Caller, Where: at, EventFilter: engine.EventFilter{Limit: listed}})
+	p.events, p.more, p.known = all.Events, all.More, true
+	return p, err
+}
+
+func (p roomPage) layout(s *scene) (head, body []line) {
+	r := s.picture.Room(p.id)
+	if r == nil {
+		return nil, []line{say("", "The room isn't there any more.")}
+	}
+	head = []line{{cells: s.turn(r), end: cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}}, blank}
+	if waits := waiting(r); waits != "" {
+		head[0].cells = append(head[0].cells, cell{text: "; " + waits})
+	}
+	if pause := r.State.Paused; pause != nil {
+		head = slices.Insert(head, 0, say(asks, "%s", pause.Says(s.now)))
+	}
+	if h := p.handoff; h != nil {
+		body = append(body, say(strong, "Handoff of %s, %s", h.From, s.ago(h.CreatedAt)))
+		body = append(body, s.handoff(*h.Handoff)...)
+		body = append(body, blank)
+	}
+	body = append(body, s.agents(r)...)
+	body = append(body, s.tasks(r, 100)...)
+	body = append(body, blank)
+	return head, append(body, s.log(p.events, p.more, p.known)...)
+}
+
+func (p roomPage) target(pic *monitor.Picture, key string) target {
+	return cmp.Or(roomsPage{}.target(pic, key), target{room: pic.Room(p.id)})
+}
+
+// handoff shows a handoff.
+func (s *scene) handoff(h stick.Handoff) (lines []line) {
+	for _, f := range stick.HandoffFields {
+		for _, text := range f.Show(h) {
+			lines = append(lines, s.field(f.Label, text)...)
+		}
+	}
+	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
+		lines = append(lines, s.field("left", stick.Count(w.DirtyCount, "uncommitted file")+" at "+abbrev(w.Head))...)
+	}
+	return lines
+}
+
+// nameWidth is how wide the names of fields are.
+const nameWidth = 14
+
+// field shows text of others beside its name, or below it if it has several lines.
+func (s *scene) field(name, text string) []line {
+	if text == "" {
+		return nil
+	}
+	lines := wrap(term.Block(text), nameWidth, s.width, 0)
+	lines[0].cells = append([]cell{{text: term.Textf("%s", name), hue: faint, width: nameWidth}}, cell{text: term.Text(string(lines[0].cells[0].text)[nameWidth:])})
+	return lines
+}
+
+// log lists events, the newest first.
+func (s *scene) log(events []stick.Event, more, known bool) (lines []line) {
+	if !known {
+		return []line{say(faint, "reading …")}
+	}
+	lines = append(lines, say(strong, "What happened, the newest first"))
+	for _, e := range slices.Backward(events) {
+		said := wrap(term.Textf("%s", e.Say()), 10, s.width, 3)
+		said[0].cells = []cell{{text: term.Textf("%s", s.age(e.CreatedAt)), hue: faint, width: 10}, {text: said[0].cells[0].text[10:]}}
+		lines = append(lines, said...)
+	}
+	if more {
+		lines = append(lines, say(faint, "older: tt log"))
+	}
+	return lines
+}
+
+// abbrev shortens a commit.
+func abbrev(commit string) string { return commit[:min(len(commit), 10)] }

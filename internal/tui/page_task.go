@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// taskPage is everything about a task.
+type taskPage struct {
+	room stick.RoomID
+	id   string
+	res  *task.WorkerShowResult // nil until it was read
+}
+
+func (p taskPage) subject() string { return "task " + string(p.room) + " " + stick.TaskKey(p.id) }
+
+func (p taskPage) of() stick.RoomID { return p.room }
+
+func (p taskPage) name(*scene) term.Text { return term.Textf("%s", p.id) }
+
+func (p taskPage) read(ctx context.Context, e *env) (page, error) {
+	res, err := e.Operations.WorkerShow(ctx, task.WorkerShowParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id})
+	if err == nil {
+		p.res = &res
+	}
+	return p, err
+}
+
+func (p taskPage) target(pic *monitor.Picture, _ string) target {
+	t := target{room: pic.Room(p.room), task: p.id}
+	if p.res != nil {
+		t.agent = p.res.Worker
+	}
+	return t
+}
+
+func (p taskPage) layout(s *scene) (head, body []line) {
+	if p.res == nil {
+		return nil, []line{say(faint, "reading …")}
+	}
+	t := p.res
+	head = []line{{
+		cells: []cell{{text: term.Textf("%s", t.State.Word(t.Cause)), hue: cmp.Or(taskHue(t.TaskView), strong)}, {text: term.Textf(", %s; attempt %d", s.age(t.StateAt), t.Attempt)}},
+		end:   cell{text: term.Textf("%s", t.Integration), hue: faint},
+	}}
+	if t.Warning != "" {
+		head = append(head, say(bad, "! %s", t.Warning))
+	}
+	head = append(head, blank)
+	for _, f := range p.fields() {
+		body = append(body, s.field(f[0], f[1])...)
+	}
+	for _, c := range t.Evidence {
+		body = append(body, s.field("check", checked(c))...)
+	}
+	body = append(body, s.comments(t.Comments)...)
+	if len(t.Files) > 0 {
+		body = append(body, blank, say(strong, "Changes"))
+		body = append(body, s.files(t.Files)...)
+	}
+	if len(t.Commits) > 0 {
+		body = append(body, blank, say(strong, "Commits"))
+		for _, c := range t.Commits {
+			body = append(body, say("", "%s", c))
+		}
+	}
+	return head, append(append(body, blank), s.log(t.Events, t.More, true)...)
+}
+
+// fields are what a task is, each with its name. Empty ones are left out.
+func (p taskPage) fields() [][2]string {
+	t := p.res
+	review := ""
+	if t.Head != "" && t.State == stick.TaskInReview {
+		review = "commit " + abbrev(t.Head) + " of " + t.Branch
+	}
+	approved := ""
+	if t.Approved != "" {
+		approved = abbrev(t.Approved) + " by " + string(t.ApprovedBy)
+		if t.BelowAuthor {
+			approved += " (started by its author)"
+		}
+	}
+	var waits []string
+	for _, w := range t.WaitsFor {
+		waits = append(waits, w.TaskID+" ("+w.State.Word(w.Cause)+")")
+	}
+	gate := ""
+	if t.ChangesGate {
+		gate = "it changes the gate itself: " + strings.Join(t.GateFiles, ", ")
+	}
+	run, doing := "", ""
+	if n := len(t.Runs); n > 0 {
+		run = t.Runs[n-1].Command + " (" + t.Runs[n-1].How() + ")"
+	}
+	if t.Doing != "" {
+		doing = task.Doing(t.Doing)
+	}
+	because := strings.ReplaceAll(t.Cause, "_", " ")
+	if t.Reason != "" {
+		because = strings.TrimPrefix(because+": "+t.Reason, ": ")
+	}
+	pull := ""
+	if t.PullRequest.Number != 0 {
+		pull = fmt.Sprintf("#%d %s", t.PullRequest.Number, t.PullRequest.State)
+	}
+	return [][2]string{
+		{"what", t.Description},
+		{"details", t.Spec},
+		{"because", because},
+		{"doing", doing},
+		{"in review", review},
+		{"approved", approved},
+		{"note", gate},
+		{"waits for", strings.Join(waits, ", ")},
+		{"worker", strings.TrimSuffix(string(t.Worker)+", "+t.Liveness, ", ")},
+		{"command", run},
+		{"conflicts", strings.Join(t.Conflicts, ", ")},
+		{"branch", t.Branch},
+		{"worktree", t.Path},
+		{"pull request", pull},
+		{"merged as", abbrev(t.Result)},
+		{"next", t.NextAction},
+	}
+}
+
+// checked says how a check of a worker ended.
+func checked(c task.ShownCheck) string {
+	how := "passed"
+	if c.Exit != 0 {
+		how = fmt.Sprintf("failed with %d", c.Exit)
+	}
+	if c.Stale {
+		how += ", on another commit"
+	}
+	return fmt.Sprintf("%s %s (%s, %s)", c.Name, how, c.Command, (time.Duration(c.Millis) * time.Millisecond).Round(time.Second))
+}
+
+// comments lists the comments on lines that wait to be dealt with.
+func (s *scene) comments(all []task.ShownComment) (lines []line) {
+	for _, c := range all {
+		if !c.ResolvedAt.IsZero() {
+			continue
+		}
+		if len(lines) == 0 {
+			lines = append(lines, blank, say(strong, "Comments"))
+		}
+		lines = append(lines, s.comment(c, true)...)
+	}
+	return lines
+}
+
+// comment shows a comment, with its place if that isn't clear from where it stands.
+func (s *scene) comment(c task.ShownComment, placed bool) []line {
+	by := term.Textf("%s", c.Author)
+	if c.Draft {
+		by = "your draft"
+	}
+	first := line{cells: []cell{{text: "    " + by, hue: asks}}, end: cell{text: term.Textf("%s", s.age(c.CreatedAt)), hue: faint}}
+	if placed {
+		first.cells = append(first.cells, cell{text: " on "}, cell{text: term.Path(c.At()), hue: place})
+	}
+	if c.Outdated {
+		first.cells = append(first.cells, cell{text: " (outdated)", hue: faint})
+	}
+	return append([]line{first}, wrap(term.Block(c.Body), 4, s.width, 0)...)
+}
+
+// files lists what a task changes.
+func (s *scene) files(all []stick.FileStat) (lines []line) {
+	for _, f := range all {
+		l := line{cells: []cell{{text: term.Textf("+%d", f.Added), hue: added, width: 6}, {text: term.Textf("-%d", f.Deleted), hue: gone, width: 6}, {text: term.Path(f.Path)}}}
+		if f.Added < 0 {
+			l.cells = []cell{{text: "binary", hue: faint, width: 12}, l.cells[2]}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
