@@ -40,6 +40,19 @@ func TestMembersComeAndGo(t *testing.T) {
 	ann.Try().Granted(3).Recovers("one", 1)
 }
 
+// TestAMemberIsShownWithItsProcess: whoever looks at a room can find out where an agent runs, as long as it does.
+func TestAMemberIsShownWithItsProcess(t *testing.T) {
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	bob.Try().Granted(1)
+	process := func() stick.Process { return ann.State().Members[1].Process }
+	is := process()
+	s.Check(!is.IsZero() && is == bob.By.Process, "it runs as %+v", is)
+	bob.Dies()
+	s.Check(process().IsZero(), "it is gone, and runs as %+v", process())
+}
+
 // TestWhoIsGoneIsRemoved: any member may kick one that is gone, and others only with force. A kicked member
 // comes back only by an explicit join.
 func TestWhoIsGoneIsRemoved(t *testing.T) {

@@ -60,6 +60,7 @@ type RoomMember struct {
 	Activity   *stick.Activity   `json:"activity,omitempty"` // what it does; absent for a person who doesn't wait
 	Owes       int               `json:"owes,omitempty"`     // messages that wait for its acknowledgement
 	State      stick.MemberState `json:"-"`
+	Process    stick.Process     `json:"-"` // its newest process that is alive, as seen from here; zero if there is none
 }
 
 // roomView returns what me may see of a room. With all it includes former members.
@@ -114,6 +115,11 @@ func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Tim
 	}
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
+	}
+	for _, ev := range m.Processes {
+		if probes.Processes[ev.Process] == stick.Alive {
+			v.Process = ev.Process
+		}
 	}
 	for _, intent := range []stick.Purpose{stick.Wake, stick.Listen, stick.Work} {
 		if r.Listening(m.Agent, intent, probes.Probed) {
