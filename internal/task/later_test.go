@@ -74,9 +74,11 @@ func TestNextGivesTheOldest(t *testing.T) {
 	ann.SpawnLater("z").OK()
 	s.Later(time.Second)
 	ann.SpawnLater("a").OK()
-	ann.WorkerReady(task.WorkerReadyParams{}).That("the one with a command", func(r task.WorkerReadyResult) bool {
-		return len(r.Tasks) == 1 && r.Tasks[0] == task.ReadyTask{TaskID: "kept", Command: "true"}
-	})
+	for _, at := range []core.Where{{}, s.ByID()} {
+		ann.WorkerReady(task.WorkerReadyParams{Where: at}).That("the one with a command", func(r task.WorkerReadyResult) bool {
+			return len(r.Tasks) == 1 && r.Tasks[0] == task.ReadyTask{TaskID: "kept", Command: "true"}
+		})
+	}
 	bob.Next().That("z", func(r task.WorkerNextResult) bool { return r.TaskID == "z" })
 	ann.Next().That("a, with a slot of its own", func(r task.WorkerNextResult) bool { return r.TaskID == "a" && *r.Slot == 1 })
 	s.Agent("gemini:c").Next().Refused(stick.CodeNothingReady)

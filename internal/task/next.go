@@ -8,7 +8,6 @@ import (
 	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -294,7 +293,11 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 	}
 	err = ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		res = WorkerReadyResult{RoomID: r.ID, Tasks: []ReadyTask{}}
-		again, err := ts.resumable(tx, r, probes, place, p.All)
+		root := r.Path
+		if place != nil { // else the room is named by its id
+			root = place.Root
+		}
+		again, err := ts.resumable(tx, r, probes, root, p.All)
 		if err != nil {
 			return err
 		}
@@ -312,12 +315,12 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 
 // resumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which somebody else works, and
 // those for which a command of tt does something now.
-func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, place *workspace.Place, all bool) (again []ReadyTask, err error) {
+func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool) (again []ReadyTask, err error) {
 	last, err := tx.RunsWithWorkers(r.ID)
 	if err != nil {
 		return nil, err
 	}
-	rp := &repo{tasks: ts, root: place.Root}
+	rp := &repo{tasks: ts, root: root}
 	rp.setLockPrefix()
 	verdict := ts.core.Config.Procs.Verdict
 	for _, run := range last {
