@@ -36,8 +36,46 @@ func actions() []action {
 		{"enter", word("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected},
 		{"d", word("diff", hasDiff), "see what a task changes, line by line", openDiff},
 		{"l", word("log", hasLog), "see what the command of a task's worker prints", (*model).openLog},
+		{"a", approveWord, "approve the commit of a task, after its diff is shown, and merge it if you like; or accept a message", approveOrAccept},
+		{"r", word("request changes", isInReview), "return a task to its worker, and say what must change", reviewed(toReturn)},
+		{"c", word("comment", canComment), "comment on the selected line of a diff; your decision sends your comments", commentLine},
+		{"m", word("merge", isApproved), "merge an approved task", mergeTask},
+		{"b", word("bring back", hasRescue), "bring back what a rescue holds", restoreRescue},
+		{"s", sendWord, "send a message: to the agent, or to everybody in the room; or answer one", sendMessage},
+		{"t", word("take", canTake), "take the stick over, with a reason", takeStick},
+		{"w", (*model).running, "stop the command of a task's worker, or run it again", toggleRun},
+		{"g", word("go to", canJump), "go to the pane of tmux in which the agent runs", jump},
 		{"i", word("messages", hasTalk), "read the messages of a room", openTalk},
+		{"p", pausing, "pause a room, with a reason, or let it go on", togglePause},
 	}
+}
+
+// approveWord is what the key a does: it says yes to what waits for that.
+func approveWord(m *model, t target) string {
+	switch {
+	case isInReview(m, t):
+		return "approve"
+	case t.owedMessage() != 0:
+		return "accept"
+	}
+	return ""
+}
+
+func approveOrAccept(m *model, t target) tea.Cmd {
+	if isInReview(m, t) {
+		return reviewed(toApprove)(m, t)
+	}
+	return acceptMessage(m, t)
+}
+
+func sendWord(m *model, t target) string {
+	switch {
+	case addressee(m, t) == "":
+		return ""
+	case t.message != 0:
+		return "answer"
+	}
+	return "message"
 }
 
 func hasTalk(m *model, t target) bool { return t.room != nil && !m.isOpen(talkPage{room: t.room.ID()}) }

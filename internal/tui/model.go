@@ -18,6 +18,11 @@ type model struct {
 	pages  []opened // the last one is shown; the first is the one with everything
 	serial int      // of the page that was opened last
 	env    *env
+
+	ask     *question // nil if nothing is asked
+	note    note
+	doing   []doing // what is under way
+	lastAct int     // the number of the last one that was begun
 }
 
 func newModel(o Options) model {
@@ -32,8 +37,11 @@ func (m *model) scene() *scene {
 	return &scene{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home}
 }
 
-// pageHeight is how many lines a page has: the first line and the last two are taken.
-func (m *model) pageHeight() int { return max(0, m.height-3) }
+// pageHeight is how many lines a page has: the first line and the last ones are taken.
+func (m *model) pageHeight() int {
+	last, _ := m.foot()
+	return max(0, m.height-1-len(last))
+}
 
 // headHeight is how many lines of a head are shown: it leaves half of the page to what scrolls.
 func headHeight(head, height int) int { return min(head, max(height/2, 3)) }

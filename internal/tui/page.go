@@ -168,6 +168,14 @@ func (m *model) take(msg readMsg) tea.Cmd {
 				o.read, o.key, o.at = true, "", 0
 			}
 		}
+		if p, ok := o.page.(diffPage); ok && p.asks != "" {
+			what := p.asks
+			p.asks = ""
+			o.page = p
+			if msg.err == nil && o == m.shown() && m.ask == nil {
+				m.decide(p, what)
+			}
+		}
 		if o.again {
 			return m.reads(o)
 		}

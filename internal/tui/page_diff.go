@@ -18,6 +18,7 @@ type diffPage struct {
 	id    string
 	res   *task.WorkerDiffResult // nil until it was read
 	lines []diffLine
+	asks  review // it was opened for this decision, which is asked for when it was read
 }
 
 // diffLine is a line of a diff, and where it belongs.

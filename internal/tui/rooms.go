@@ -298,7 +298,9 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 		parts, h = append(parts, "! "+t.Warning), bad
 	case t.Doing != "":
 		parts, h = append(parts, task.Doing(t.Doing)), good
-	case t.Queue > 0:
+	case t.Queue == 1:
+		parts = append(parts, "next in the merge queue")
+	case t.Queue > 1:
 		parts = append(parts, stick.Count(t.Queue-1, "task")+" before it in the merge queue")
 	case len(t.WaitsFor) > 0:
 		var ids []string

@@ -31,6 +31,13 @@ type Options struct {
 	Term       string      // what kind it is: the variable TERM
 	Home       string      // the user's home directory, from which paths are shown
 	Color      bool
+
+	// What needs other processes. Run starts the command of a task's worker, and Ready those of tasks that are ready or have come back; Took
+	// sees to what keeps a lease; Jump shows the pane of tmux in which a process runs. Nil ones aren't offered.
+	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
+	Ready func(context.Context, core.Where) ([]task.StartedTask, error)
+	Took  func(context.Context, *engine.Grant)
+	Jump  func(context.Context, stick.Process) error
 }
 
 // Operations are those that the screen performs.
@@ -41,10 +48,21 @@ type Operations interface {
 	ReadMessage(context.Context, engine.ReadMessageParams) (engine.MessagesResult, error)
 	ShowRescue(context.Context, engine.ShowRescueParams) (engine.ShowRescueResult, error)
 	DiffRescue(context.Context, engine.DiffRescueParams) (engine.DiffRescueResult, error)
+	RestoreRescue(context.Context, engine.RestoreRescueParams) (engine.RestoreRescueResult, error)
+	AckMessage(context.Context, engine.MessagesParams) (engine.MessagesResult, error)
+	SendMessage(context.Context, engine.SendMessageParams) (engine.SendMessageResult, error)
+	TakeoverStick(context.Context, engine.TakeoverStickParams) (engine.TakeoverStickResult, error)
+	PauseRoom(context.Context, engine.PauseRoomParams) (engine.PauseRoomResult, error)
+	ResumeRoom(context.Context, engine.ResumeRoomParams) (engine.ResumeRoomResult, error)
 
 	WorkerShow(context.Context, task.WorkerShowParams) (task.WorkerShowResult, error)
 	WorkerDiff(context.Context, task.WorkerDiffParams) (task.WorkerDiffResult, error)
 	WorkerLogs(context.Context, task.WorkerLogsParams) (task.WorkerLogsResult, error)
+	WorkerApprove(context.Context, task.WorkerApproveParams) (task.WorkerReviewResult, error)
+	WorkerRequestChanges(context.Context, task.WorkerRequestChangesParams) (task.WorkerReviewResult, error)
+	WorkerComment(context.Context, task.WorkerCommentParams) (task.WorkerCommentResult, error)
+	WorkerMerge(context.Context, task.WorkerMergeParams) (task.WorkerMergeResult, error)
+	WorkerStop(context.Context, task.WorkerStopParams) (task.WorkerStopResult, error)
 }
 
 // IsTerminal reports whether somebody sits at a file.

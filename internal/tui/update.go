@@ -20,8 +20,20 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 		cmd = m.take(msg)
 	case logMsg:
 		m.hear(msg)
+	case doneMsg:
+		cmd = m.finish(msg)
+	case progressMsg:
+		m.advance(msg)
+	case tea.PasteMsg:
+		if m.ask != nil && m.ask.typed != nil {
+			m.ask.typed.insert(msg.Content)
+		}
 	case tea.KeyPressMsg:
-		return m.press(msg)
+		if m.ask != nil {
+			cmd = m.reply(msg)
+		} else {
+			cmd = m.press(msg)
+		}
 	default:
 		return nil
 	}
@@ -32,9 +44,12 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 // press does what a key means.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	key := k.String()
+	m.note = note{}
 	switch far := max(1, m.pageHeight()-2); key {
-	case "ctrl+c", "q":
+	case "ctrl+c":
 		return tea.Quit
+	case "q":
+		return m.quit()
 	case "esc", "left", "backspace":
 		m.back()
 		return m.renew()
@@ -78,4 +93,13 @@ func (m *model) choose(n int) {
 	}
 	m.shown().key = needKey(needs[n-1])
 	m.settle()
+}
+
+// quit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the next command finishes it.
+func (m *model) quit() tea.Cmd {
+	if len(m.doing) == 0 {
+		return tea.Quit
+	}
+	m.ask = confirm("leave", func(*model) tea.Cmd { return tea.Quit }, "This is under way, and ends if you leave now: %s", m.doing[0].text)
+	return nil
 }

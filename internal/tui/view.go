@@ -39,15 +39,21 @@ func view(m *model) frame {
 	}
 	put(head, o.headTop, tall)
 	put(body, o.top, s.height-tall)
-	for len(lines) < m.height-2 {
+	foot, caret := m.foot()
+	for len(lines) < m.height-len(foot) {
 		lines = append(lines, "")
 	}
-	status := m.status()
-	if below := len(body) - o.top - (s.height - tall); below > 0 && status.end.text == "" {
-		status.end = cell{text: term.Textf("%d more below", below), hue: faint}
+	if below := len(body) - o.top - (s.height - tall); below > 0 && len(foot) == 2 && len(foot[0].cells) == 0 {
+		foot[0].end = cell{text: term.Textf("%d more below", below), hue: faint}
 	}
-	lines = append(lines, status.draw(m.width, false, m.color), m.keys().draw(m.width, false, m.color))
-	return frame{lines: lines, until: s.until}
+	f := frame{until: s.until}
+	for _, l := range foot {
+		lines = append(lines, l.draw(m.width, false, m.color))
+	}
+	if f.lines = lines; caret > 0 {
+		f.caret = [2]int{caret, len(lines)}
+	}
+	return f
 }
 
 // top is the first line of the screen: what there is, in numbers.
@@ -74,12 +80,39 @@ func (m *model) top(s *scene) line {
 	return l
 }
 
-// status is the last line but one: what went wrong with reading the rooms.
-func (m *model) status() line {
-	if e := m.picture.Problem; e != nil {
-		return say(bad, "the rooms can't be read: %s", e.Message)
+// foot returns the last lines: what is asked, else how the last act ended or what is under way, and what the keys do. caret is the column of
+// the cursor in the last of them, 0 for none.
+func (m *model) foot() (lines []line, caret int) {
+	if m.ask != nil {
+		return m.ask.lines(m.width)
 	}
-	return blank
+	switch e := m.picture.Problem; {
+	case m.note.text != "":
+		h := good
+		if m.note.bad {
+			h = bad
+		}
+		lines = append(m.said(m.note.text, h), m.said(m.note.hint, faint)...)
+	case len(m.doing) > 0:
+		lines = m.said(m.doing[len(m.doing)-1].text+" …", "")
+	case e != nil:
+		lines = m.said(term.Textf("the rooms can't be read: %s", e.Message), bad)
+	default:
+		lines = []line{blank}
+	}
+	return append(lines, m.keys()), 0
+}
+
+// said are the lines of a sentence, at most three.
+func (m *model) said(text term.Text, h hue) []line {
+	if text == "" {
+		return nil
+	}
+	lines := wrap(text, 0, m.width, 3)
+	for i := range lines {
+		lines[i].cells[0].hue = h
+	}
+	return lines
 }
 
 // Text is a picture as text, for where there is no terminal to keep it up to date. A width of 0 means any.

@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// owedMessage is the message of a target if the one who watches has to accept it, 0 otherwise.
+func (t target) owedMessage() int64 {
+	if t.room == nil {
+		return 0
+	}
+	for _, i := range t.room.Inbox {
+		if i.MessageID == t.message && i.RequiresAck && i.State != stick.Acked {
+			return t.message
+		}
+	}
+	for _, n := range t.room.Needs {
+		if n.Message == t.message {
+			return t.message
+		}
+	}
+	return 0
+}
+
+// acceptMessage asks whether to accept a message.
+func acceptMessage(m *model, t target) tea.Cmd {
+	at, id := t.where(), t.owedMessage()
+	m.ask = confirm("accept", func(m *model) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("accepting message %d", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			_, err := e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{id}})
+			done := did(err, "message %d is accepted", id)
+			done.again = true
+			return done
+		})
+	}, "Accept message %d of %s? It tells the sender that you take care of it.", id, t.agent)
+	return nil
+}
+
+// addressee is whom a message goes to from where somebody is: an agent, or everybody in the room.
+func addressee(m *model, t target) stick.AgentID {
+	if t.room == nil {
+		return ""
+	}
+	if t.agent == "" || t.agent == m.picture.Me {
+		return stick.ToRoom
+	}
+	return t.agent
+}
+
+// sendMessage asks for a message, and sends it.
+func sendMessage(m *model, t target) tea.Cmd {
+	to, at, about, replies := addressee(m, t), t.where(), t.task, t.message
+	whom := term.Textf("%s", to)
+	if to == stick.ToRoom {
+		whom = term.Textf("everybody in %s", roomName(t.room))
+	}
+	what := term.Textf("Message to %s", whom)
+	if replies != 0 {
+		what = term.Textf("Answer to %s", whom)
+	}
+	if about != "" {
+		what += term.Textf(", about %s", about)
+	}
+	m.ask = asked(func(m *model, text string) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("sending"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			res, err := e.Operations.SendMessage(ctx, engine.SendMessageParams{Caller: e.Caller, Where: at, To: []stick.AgentID{to}, Body: text, TaskID: about, ReplyTo: replies})
+			said := term.Textf("message %d was sent", res.MessageID)
+			if len(res.Recipients) == 1 {
+				said = term.Textf("message %d was sent to %s: %s", res.MessageID, res.Recipients[0].AgentID, reaches[res.Recipients[0].Delivery])
+			}
+			if res.Note != "" {
+				said += term.Textf("; %s", res.Note)
+			}
+			return doneMsg{say: said, err: err}
+		})
+	}, "%s", what)
+	return nil
+}
+
+// reaches says when a recipient sees a message.
+var reaches = map[stick.Delivery]string{
+	stick.DeliveryListening: "it gets it now", stick.DeliveryDelayed: "it is woken later", stick.DeliveryNextTool: "it gets it after its next tool call",
+	stick.DeliveryNextPrompt: "it gets it with its next wait or check", stick.DeliveryNeedsPerson: "nothing wakes it, so a person has to prompt it",
+}
+
+func canTake(m *model, t target) bool {
+	return t.room != nil && t.task == "" && t.message == 0 && t.rescue == "" && (t.room.State.Owner != nil && *t.room.State.Owner != m.picture.Me || t.room.State.Takeover != nil)
+}
+
+// takeStick asks for a reason, and takes the stick over.
+func takeStick(m *model, t target) tea.Cmd {
+	st, at := t.room.State, t.where()
+	who := deref(st.Owner)
+	if who == "" {
+		who = deref(st.ReservedFor)
+	}
+	operator := st.Takeover == nil
+	text := term.Textf("Why do you take the stick of %s over from %s?", roomName(t.room), who)
+	if operator {
+		text += " It can still go on with its turn."
+	}
+	m.ask = asked(func(m *model, reason string) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("taking the stick"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			res, err := e.Operations.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: e.Caller, Where: at, ExpectedTurn: st.TurnID, Reason: reason, Operator: operator})
+			if err != nil {
+				return doneMsg{err: err}
+			}
+			if e.Took != nil {
+				e.Took(ctx, res.Grant)
+			}
+			said := term.Textf("you have the stick; to hand it on: %s", stick.Cmd("tt release --status … --next-action …").As(e.Caller.Flag()).String())
+			if r := res.Rescue; r != nil {
+				said += term.Textf("; what was uncommitted is kept as rescue %s", r.ID)
+			}
+			return doneMsg{say: said}
+		})
+	}, "%s", text)
+	return nil
+}
+
+// pausing says whether a room can be paused, or goes on.
+func pausing(_ *model, t target) string {
+	switch {
+	case t.room == nil || t.task != "" || t.message != 0 || t.rescue != "" || t.room.State.State == stick.StateClosed:
+		return ""
+	case t.room.State.Paused != nil:
+		return "resume"
+	}
+	return "pause"
+}
+
+// togglePause pauses a room for a reason, or ends its pause.
+func togglePause(m *model, t target) tea.Cmd {
+	at, name := t.where(), roomName(t.room)
+	if t.room.State.Paused != nil {
+		m.ask = confirm("resume", func(m *model) tea.Cmd {
+			e := m.env
+			return m.act(term.Textf("resuming"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+				_, err := e.Operations.ResumeRoom(ctx, engine.ResumeRoomParams{Caller: e.Caller, Where: at})
+				return did(err, "%s goes on", name)
+			})
+		}, "Let %s go on?", name)
+		return nil
+	}
+	m.ask = asked(func(m *model, reason string) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("pausing"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			_, err := e.Operations.PauseRoom(ctx, engine.PauseRoomParams{Caller: e.Caller, Where: at, Reason: reason})
+			return did(err, "%s is paused: nobody gets the stick, and nothing is merged", name)
+		})
+	}, "Why is %s paused? Everybody there is told.", name)
+	return nil
+}
+
+func hasRescue(_ *model, t target) bool { return t.rescue != "" }
+
+// restoreRescue asks whether to bring back what a rescue holds.
+func restoreRescue(m *model, t target) tea.Cmd {
+	id := t.rescue
+	m.ask = confirm("bring back", func(m *model) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("bringing back rescue %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			res, err := e.Operations.RestoreRescue(ctx, engine.RestoreRescueParams{Caller: e.Caller, ID: id})
+			if err != nil {
+				return doneMsg{err: err}
+			}
+			said := term.Textf("brought back %s in %s", stick.Count(len(res.Restored.Restored), "file"), term.Path(res.Checkout))
+			var beside []string
+			for _, b := range res.Beside {
+				beside = append(beside, b.At)
+			}
+			if len(beside) > 0 {
+				said += term.Textf("; what has changed since stays, and the rescued files are beside it: %s", strings.Join(beside, ", "))
+			}
+			if n := len(res.Failed); n > 0 {
+				said += term.Textf("; %s couldn't be brought back, the first because %s", stick.Count(n, "file"), res.Failed[0].Why)
+			}
+			return doneMsg{say: said, again: true}
+		})
+	}, "Bring back what rescue %s holds? A file that has changed since stays, and the rescued one is put beside it.", id)
+	return nil
+}
+
+func canJump(m *model, t target) bool {
+	member := memberOf(t)
+	return member != nil && m.env != nil && m.env.Jump != nil && !member.Process.IsZero()
+}
+
+// jump shows the pane of tmux in which an agent runs.
+func jump(m *model, t target) tea.Cmd {
+	who := memberOf(t)
+	e, p, name := m.env, who.Process, who.AgentID
+	return m.act(term.Textf("looking for the pane of %s", name), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return did(e.Jump(ctx, p), "switched to the pane of %s", name)
+	})
+}

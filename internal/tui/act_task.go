@@ -1,0 +1,249 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// review is what a diff is opened for.
+type review string
+
+const (
+	toApprove review = "approve"
+	toReturn  review = "return"
+)
+
+func isInReview(_ *model, t target) bool {
+	v := taskOf(t)
+	return v != nil && v.State == stick.TaskInReview && v.Doing == ""
+}
+
+func isApproved(_ *model, t target) bool {
+	v := taskOf(t)
+	return v != nil && v.State == stick.TaskApproved && v.Doing == ""
+}
+
+// reviewed begins a review: it shows what the task changes, and asks then. So nobody decides on a commit that wasn't shown.
+func reviewed(what review) func(*model, target) tea.Cmd {
+	return func(m *model, t target) tea.Cmd {
+		if p, ok := m.shown().page.(diffPage); ok && p.res != nil {
+			m.decide(p, what)
+			return nil
+		}
+		return m.open(diffPage{room: t.room.ID(), id: t.task, asks: what})
+	}
+}
+
+// decide asks for a decision on the commit that a page shows.
+func (m *model) decide(p diffPage, what review) {
+	of := "commit " + abbrev(p.res.Head) + " of " + p.id
+	switch {
+	case p.res.Head == "":
+		m.note = note{text: term.Textf("%s has no commit", p.id), bad: true}
+	case what == toReturn:
+		drafts := p.drafts()
+		m.ask = asked(func(m *model, text string) tea.Cmd { return m.requestChanges(p, text) }, "What must change in %s?", of)
+		if m.ask.empty = drafts > 0; drafts > 0 {
+			m.ask.text = term.Textf("What must change in %s? Your %s is sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
+			if drafts > 1 {
+				m.ask.text = term.Textf("What must change in %s? Your %s are sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
+			}
+		}
+	default:
+		warning := ""
+		if p.res.ChangesGate {
+			warning = " It changes the gate itself."
+		}
+		if p.res.Cut {
+			warning += " It is longer than what is shown."
+		}
+		m.ask = confirm("approve", func(m *model) tea.Cmd { return m.approve(p, false) }, "Approve %s?%s", of, warning)
+		m.ask.answers = append(m.ask.answers, answer{"m", "approve and merge", func(m *model) tea.Cmd { return m.approve(p, true) }})
+	}
+}
+
+// drafts is how many comments on the task wait to be sent with the decision.
+func (p diffPage) drafts() (n int) {
+	for _, c := range p.res.Comments {
+		if c.Draft {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *model) approve(p diffPage, merges bool) tea.Cmd {
+	e, at := m.env, core.Where{RoomID: p.room}
+	return m.act(term.Textf("approving %s", p.id), func(ctx context.Context, now func(term.Text)) doneMsg {
+		res, err := e.Operations.WorkerApprove(ctx, task.WorkerApproveParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head})
+		said := term.Textf("%s is %s: commit %s", p.id, res.State, abbrev(res.Head))
+		if res.Note != "" {
+			said += term.Textf("; %s", res.Note)
+		}
+		done := doneMsg{say: said, err: err, close: p.subject()}
+		if err != nil || !merges {
+			return done
+		}
+		done.say, done.err = e.merge(ctx, at, p.id, now)
+		return done
+	})
+}
+
+func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
+	e, at := m.env, core.Where{RoomID: p.room}
+	return m.act(term.Textf("returning %s", p.id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		res, err := e.Operations.WorkerRequestChanges(ctx, task.WorkerRequestChangesParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head, Reason: reason})
+		if err != nil {
+			return doneMsg{err: err}
+		}
+		said := term.Textf("%s is %s again", p.id, res.State)
+		if res.MessageID != 0 {
+			said += term.Textf("; %s is told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
+		}
+		said += e.startReady(ctx, at)
+		return doneMsg{say: said, close: p.subject()}
+	})
+}
+
+// mergeTask asks whether to merge a task that is approved.
+func mergeTask(m *model, t target) tea.Cmd {
+	at, id, v := t.where(), t.task, taskOf(t)
+	m.ask = confirm("merge", func(m *model) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("merging %s", id), func(ctx context.Context, now func(term.Text)) doneMsg {
+			said, err := e.merge(ctx, at, id, now)
+			return doneMsg{say: said, err: err}
+		})
+	}, "Merge commit %s of %s into %s?", abbrev(v.Approved), id, v.Integration)
+	return nil
+}
+
+// merge merges a task, and says what came of it. It says meanwhile which gate runs.
+func (e *env) merge(ctx context.Context, at core.Where, id string, now func(term.Text)) (term.Text, error) {
+	now(term.Textf("merging %s", id))
+	res, err := e.Operations.WorkerMerge(ctx, task.WorkerMergeParams{
+		Caller: e.Caller, Where: at, TaskID: id,
+		Waits: func(on string, r task.Runner) {
+			now(term.Textf("waiting for %s: it works on %s", r, on))
+		},
+		Shows: func(g task.GateRun) { now(term.Textf("running the gate on %s: %s", id, stick.Clip(g.Command, 60))) },
+	})
+	said := e.startReady(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range res.Merged {
+		gate := "no gate"
+		if m.Gate == "green" {
+			gate = "the gate passed"
+		}
+		if m.Already {
+			gate = "already"
+		}
+		said = term.Textf("%s is merged into %s (%s)", m.TaskID, m.Branch, gate) + said
+		if m.Note != "" {
+			said += term.Textf("; %s", m.Note)
+		}
+	}
+	return said, nil
+}
+
+// startReady starts the commands of tasks that are ready or have come back, as every command does that makes them so. It says which.
+func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
+	if e.Ready == nil {
+		return ""
+	}
+	started, err := e.Ready(ctx, at)
+	if err != nil {
+		return "" // a later command starts them
+	}
+	for _, s := range started {
+		if s.Error != "" {
+			said += term.Textf("; the command of %s wasn't started: %s", s.TaskID, s.Why)
+		} else {
+			said += term.Textf("; started the command of %s", s.TaskID)
+		}
+	}
+	return said
+}
+
+// commentable is the line of a diff that is selected, if somebody can comment on it.
+func (m *model) commentable() (p diffPage, l diffLine, ok bool) {
+	if p, ok = m.shown().page.(diffPage); ok && p.res != nil {
+		l, ok = p.selected(m.shown().key)
+	}
+	return p, l, ok
+}
+
+func canComment(m *model, _ target) bool {
+	_, _, ok := m.commentable()
+	return ok
+}
+
+// commentLine asks for a comment on a line. It is a draft until the next decision.
+func commentLine(m *model, _ target) tea.Cmd {
+	p, l, _ := m.commentable()
+	at := l.path + ":" + strconv.Itoa(l.at)
+	m.ask = asked(func(m *model, text string) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("commenting"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			res, err := e.Operations.WorkerComment(ctx, task.WorkerCommentParams{
+				Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id, At: at, Old: l.old, Body: text, Head: p.res.Head,
+			})
+			done := did(err, "your draft is on %s; your decision sends it: a or r", term.Path(res.Comment.At()))
+			done.again = true
+			return done
+		})
+	}, "Comment on %s", term.Path(at))
+	return nil
+}
+
+// running says whether the command of a task's worker can be stopped, or started again.
+func (m *model) running(t target) string {
+	v := taskOf(t)
+	if v == nil || v.Run == nil || v.Checkout != "" {
+		return ""
+	}
+	switch over := v.State == stick.TaskCompleted || v.State == stick.TaskFailed; {
+	case v.Run.State.Live() || v.Run.Waits:
+		return "stop"
+	case !over && m.env != nil && m.env.Run != nil:
+		return "run"
+	}
+	return ""
+}
+
+// toggleRun asks whether to stop the command of a task's worker, or to start it again.
+func toggleRun(m *model, t target) tea.Cmd {
+	at, id, run := t.where(), t.task, taskOf(t).Run
+	if m.running(t) == "stop" {
+		m.ask = confirm("stop", func(m *model) tea.Cmd {
+			e := m.env
+			return m.act(term.Textf("stopping the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+				res, err := e.Operations.WorkerStop(ctx, task.WorkerStopParams{Caller: e.Caller, Where: at, TaskID: id})
+				if err == nil && len(res.Left) > 0 {
+					err = errors.New("some of its processes couldn't be ended")
+				}
+				return did(err, "run %d of %s %s", res.Run.Run, id, res.Run.How())
+			})
+		}, "Stop the command of %s? %s", id, stick.Clip(run.Command, 120))
+		return nil
+	}
+	m.ask = confirm("run", func(m *model) tea.Cmd {
+		e := m.env
+		return m.act(term.Textf("starting the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			res, err := e.Run(ctx, task.WorkerRunParams{Caller: e.Caller, Where: at, TaskID: id})
+			return did(err, "started run %d of %s", res.Run.Run, id)
+		})
+	}, "Run the command of %s again? %s", id, stick.Clip(run.Command, 120))
+	return nil
+}

@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"talkingstick/internal/term"
+	"talkingstick/stick"
+)
+
+// question is what is asked before an act: one of a few keys, or a text. It stands in the last two lines.
+type question struct {
+	text    term.Text
+	answers []answer
+	typed   *typing                      // nil if a key answers
+	empty   bool                         // no text is an answer, too
+	done    func(*model, string) tea.Cmd // what the text is for
+}
+
+// answer is a key that answers a question.
+type answer struct {
+	key, word string
+	do        func(*model) tea.Cmd
+}
+
+// confirm asks whether to do something.
+func confirm(word string, do func(*model) tea.Cmd, format string, args ...any) *question {
+	return &question{text: term.Textf(format, args...), answers: []answer{{"y", word, do}}}
+}
+
+// asked asks for a text.
+func asked(done func(*model, string) tea.Cmd, format string, args ...any) *question {
+	return &question{text: term.Textf(format, args...), typed: &typing{}, done: done}
+}
+
+// reply gives a key to the question that is asked.
+func (m *model) reply(k tea.KeyPressMsg) tea.Cmd {
+	q := m.ask
+	switch key := k.String(); {
+	case key == "esc", key == "ctrl+c":
+		m.ask = nil
+	case q.typed == nil:
+		if key == "enter" {
+			key = q.answers[0].key
+		}
+		for _, a := range q.answers {
+			if a.key == key {
+				m.ask = nil
+				return a.do(m)
+			}
+		}
+		if key == "n" || key == "q" {
+			m.ask = nil
+		}
+	case key == "enter":
+		text := strings.TrimSpace(string(q.typed.text))
+		if text == "" && !q.empty {
+			return nil
+		}
+		m.ask = nil
+		return q.done(m, text)
+	default:
+		q.typed.press(k)
+	}
+	return nil
+}
+
+// lines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for none.
+func (q *question) lines(width int) (lines []line, caret int) {
+	lines = wrap(q.text, 0, width, 3)
+	for i := range lines {
+		lines[i].cells[0].hue = strong
+	}
+	var l line
+	if q.typed != nil {
+		shown, at := q.typed.fit(width - mark - 1)
+		l.cells = []cell{{text: shown}}
+		return append(lines, l), mark + at + 1
+	}
+	for _, a := range q.answers {
+		l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", a.word)})
+	}
+	l.end = cell{text: "esc no", hue: faint}
+	return append(lines, l), 0
+}
+
+// typing is a text that is being typed, on one line.
+type typing struct {
+	text []rune
+	at   int // where the next character goes
+}
+
+// press edits the text.
+func (t *typing) press(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "left":
+		t.at = max(t.at-1, 0)
+	case "right":
+		t.at = min(t.at+1, len(t.text))
+	case "home", "ctrl+a":
+		t.at = 0
+	case "end", "ctrl+e":
+		t.at = len(t.text)
+	case "backspace", "ctrl+h":
+		t.drop(t.at - 1)
+	case "delete":
+		t.drop(t.at)
+	case "ctrl+u":
+		t.text, t.at = t.text[t.at:], 0
+	case "ctrl+w":
+		for t.at > 0 && t.text[t.at-1] == ' ' {
+			t.drop(t.at - 1)
+		}
+		for t.at > 0 && t.text[t.at-1] != ' ' {
+			t.drop(t.at - 1)
+		}
+	default:
+		t.insert(k.Text)
+	}
+}
+
+// drop removes the character at i, if there is one.
+func (t *typing) drop(i int) {
+	if i < 0 || i >= len(t.text) {
+		return
+	}
+	t.text = append(t.text[:i], t.text[i+1:]...)
+	if t.at > i {
+		t.at--
+	}
+}
+
+// maxTyped is how many characters may be typed or pasted. Longer texts come by a command that reads a file.
+const maxTyped = 8000
+
+// insert puts text in, as much as there is room for.
+func (t *typing) insert(text string) {
+	r := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", ""))
+	r = r[:min(len(r), max(0, maxTyped-len(t.text)))]
+	t.text = append(t.text[:t.at], append(r, t.text[t.at:]...)...)
+	t.at += len(r)
+}
+
+// fit returns the part of the text around the cursor that has room in so many columns, and the column of the cursor in it, from 0. A line
+// break is shown as a blank.
+func (t *typing) fit(columns int) (shown term.Text, at int) {
+	visible := func(r []rune) string { return steady(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " ")))) }
+	from := 0
+	for from < t.at && term.Width(visible(t.text[from:t.at])) >= columns {
+		from++
+	}
+	before := visible(t.text[from:t.at])
+	return term.Text(term.Fit(before+visible(t.text[t.at:]), max(columns, 0))), term.Width(before)
+}
