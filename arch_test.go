@@ -68,12 +68,6 @@ var edges = map[string]map[string]string{
 		"internal/term":                   "text that is safe and fits",
 		"stick":                           "words, errors",
 	},
-	"internal/monitor": {
-		"internal/engine":      "rooms, their events, and what wakes a watch",
-		"internal/engine/core": "the caller of an operation",
-		"internal/task":        "the tasks of a room",
-		"stick":                "words",
-	},
 	"internal/term": {
 		"stick": "what makes text of others safe",
 	},

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/picture"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -93,8 +94,8 @@ func (p *page) timeline(res engine.GetTimelineResult, last int64) {
 	t := table{head: []string{"agent", "", "turns", "held", "waited"}}
 	var names, rest int
 	for _, l := range res.Lanes {
-		names = max(names, min(longestName, widthOf(stick.Line(string(l.Agent)))))
-		rest = max(rest, widthOf(stick.Lasted(l.Held.Duration()))+max(len("waited"), widthOf(stick.Lasted(l.Waited.Duration()))))
+		names = max(names, min(longestName, term.Width(stick.Line(string(l.Agent)))))
+		rest = max(rest, term.Width(stick.Lasted(l.Held.Duration()))+max(len("waited"), term.Width(stick.Lasted(l.Waited.Duration()))))
 	}
 	if len(res.Pauses) > 0 {
 		names = max(names, len(pausedName))
@@ -105,7 +106,7 @@ func (p *page) timeline(res engine.GetTimelineResult, last int64) {
 	}
 	t.add("", c.axis())
 	for _, l := range res.Lanes {
-		t.add(showf("%s", fit(stick.Line(string(l.Agent)), longestName)), c.lane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
+		t.add(showf("%s", term.Fit(stick.Line(string(l.Agent)), longestName)), c.lane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
 	}
 	if len(res.Pauses) > 0 {
 		t.add(pausedName, c.pauses())

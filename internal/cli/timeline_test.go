@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -28,8 +29,8 @@ func TestTimelineFits(t *testing.T) {
 		p.timeline(res, 0)
 		text := p.b.String()
 		for line := range strings.Lines(text) {
-			if line = strings.TrimSuffix(line, "\n"); width > 0 && strings.Contains(line, "█") && !strings.Contains(line, "held the stick") && widthOf(line) > width {
-				t.Errorf("in %d columns a row has %d: %q", width, widthOf(line), line)
+			if line = strings.TrimSuffix(line, "\n"); width > 0 && strings.Contains(line, "█") && !strings.Contains(line, "held the stick") && term.Width(line) > width {
+				t.Errorf("in %d columns a row has %d: %q", width, term.Width(line), line)
 			}
 			if strings.ContainsAny(line, "\x1b\u202e\r") {
 				t.Errorf("a row isn't safe: %q", line)
@@ -42,7 +43,7 @@ func TestTimelineFits(t *testing.T) {
 			charts := map[int]bool{}
 			for line := range strings.Lines(text) {
 				if i := strings.Index(line, "500"); i >= 0 {
-					charts[widthOf(line[:i])] = true
+					charts[term.Width(line[:i])] = true
 				}
 			}
 			if len(charts) != 1 {

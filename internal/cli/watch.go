@@ -44,7 +44,9 @@ func (a *app) watch(ctx context.Context, w core.Where) error {
 	if !a.json && isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb" {
 		return tui.Run(ctx, tui.Options{
 			Operations: e, Caller: by, Where: w, In: in, Out: out, Term: a.Getenv("TERM"), Home: a.Home, Color: a.page().color,
-			Run: func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) { return a.startRun(ctx, e, p) },
+			Run: func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+				return a.startRun(ctx, e, p)
+			},
 			Ready: func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
 				return a.startReady(ctx, e, by, at, false)
 			},

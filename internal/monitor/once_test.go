@@ -31,6 +31,10 @@ func (two) GetRoomEvents(context.Context, engine.GetRoomEventsParams) (engine.Ev
 	return engine.EventsResult{}, nil
 }
 
+func (two) ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error) {
+	return engine.ListReservationsResult{}, nil
+}
+
 func (two) WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error) {
 	return task.WorkerStatusResult{}, nil
 }
