@@ -104,7 +104,7 @@ func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
 	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
 	if err := a.print(res, func(p *page) {
 		p.linef("open this in a browser; it lets one in, once:")
-		p.linef("  %s", shown(res.URL)) // made of an address and a token of ours
+		p.linef("  %s", res.URL)
 		p.linef("%s", p.faint("Ctrl-C ends the server"))
 	}); err != nil {
 		return err

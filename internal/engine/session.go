@@ -246,7 +246,7 @@ func (s *sessionStart) run(o *op) error {
 	}
 	o.Tx.RingLooks(o.Room.ID)
 	record := o.Tx.RecordStart
-	if s.p.Source == "compact" {
+	if s.p.Source == "" || s.p.Source == "compact" { // it starts at a hook in the middle of its work, or goes on with it
 		record = o.Tx.RecordWork
 	}
 	if err := record(o.Me.Session.Key); err != nil {

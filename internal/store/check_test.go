@@ -30,7 +30,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"a reservation that nobody made", "UPDATE rooms SET reserved_for = 'claude:a'", "reserved_for is claude:a"},
 		{"a closed room", "UPDATE rooms SET closed = 1", "closed is true"},
 		{"a member that left", "UPDATE members SET state = 'left' WHERE agent_id = 'codex:b'", "member codex:b is {left"},
-		{"a member that never joined", "INSERT INTO members SELECT room_id, 'gemini:x', 9, 'joined', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '' FROM rooms", "member gemini:x is {joined 9 0 0}, and the log says { 0 0 0}"},
+		{"a member that never joined", "INSERT INTO members SELECT room_id, 'gemini:x', 9, 'joined', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', 0 FROM rooms", "member gemini:x is {joined 9 0 0}, and the log says { 0 0 0}"},
 		{"a member lost", "DELETE FROM members WHERE agent_id = 'codex:b'", "the number of members is 1"},
 		{"a member's place", "UPDATE members SET ordinal = 5 WHERE agent_id = 'codex:b'", "member codex:b is {joined 5"},
 	} {

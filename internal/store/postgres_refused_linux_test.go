@@ -66,8 +66,11 @@ func TestPostgresRefuses(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			wait := 10 * time.Second
-			if c.address == noServer || strings.Contains(c.address, "is_full") {
-				wait = 50 * time.Millisecond // it would wait for a server that is just starting
+			switch { // it would wait for a server that is just starting, or has no place
+			case c.address == noServer:
+				wait = 50 * time.Millisecond
+			case strings.Contains(c.address, "is_full"):
+				wait = 3 * time.Second // enough for the server's answer on a busy machine
 			}
 			_, err := store.Open(ctx, store.Options{Dir: dir, URL: c.address, ReadWait: wait}, true)
 			e := refused(t, err, c.code)

@@ -58,7 +58,9 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 	}
 	b := &outputPage{Of: "Rescue " + shown.ID, Patch: true, Back: roomPath(v.Room.ID(), "scopes")}
 	b.Facts = []said{
-		{"checkout", shown.Top}, {"taken from", string(shown.Agent)}, {"because of", shown.Command},
+		{"checkout", shown.Top},
+		{"taken from", string(shown.Agent)},
+		{"because of", shown.Command},
 		{"holds", stick.Count(shown.Files, "path")},
 	}
 	v.Body = b
