@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) demoCmd() *cobra.Command {
-	var keep, fast bool
+	var keep, fast, serve bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: noArgs,
 		Long: "Play a scene: two agents hand the stick to each other in a scratch repository, one of them is killed, the other\n" +
@@ -21,11 +21,12 @@ func (a *app) demoCmd() *cobra.Command {
 	}
 	c.Flags().BoolVar(&keep, "keep", false, "leave the scratch directory behind")
 	c.Flags().BoolVar(&fast, "fast", false, "don't pause between the steps")
+	c.Flags().BoolVar(&serve, "serve", false, "show the scene's room in a browser as well, as tt serve does")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if a.Exe == "" {
 			return stick.Errorf(stick.CodeInternal, "the path of this program isn't known, so it can't start itself")
 		}
-		cfg := demo.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep}
+		cfg := demo.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep, Serve: serve}
 		if !a.json {
 			cfg.Out, cfg.Color = a.Stdout, a.page().color
 		}

@@ -18,6 +18,7 @@ type Report struct {
 	Failed  string  `json:"failed,omitempty"` // why the scene failed
 	Scratch string  `json:"scratch_directory"`
 	Kept    bool    `json:"kept"`
+	Pages   string  `json:"pages_url,omitempty"` // let one browser see the scene while it was played
 	TookMS  float64 `json:"took_ms"`
 	Steps   []Step  `json:"steps"`
 }
@@ -83,9 +84,10 @@ func (n *narrator) paint(hue, s string) string {
 	return "\x1b[" + hue + "m" + s + "\x1b[0m"
 }
 
-// title begins a step. Before each but the first it pauses, and fails as the pause does.
+// title begins a step. Before each but the first it pauses, and fails as the pause does. If somebody may watch in a browser, it pauses before the
+// first one, too.
 func (n *narrator) title(ctx context.Context, text string) error {
-	if n.pause != nil && len(n.report.Steps) > 0 {
+	if n.pause != nil && (len(n.report.Steps) > 0 || n.report.Pages != "") {
 		paused := time.Now()
 		if err := n.pause(ctx); err != nil {
 			return err

@@ -27,6 +27,7 @@ type Config struct {
 	Out     io.Writer           // the narration; nil for none
 	Color   bool
 	Keep    bool // leave the scratch directory behind
+	Serve   bool // show the rooms of the scene in a browser, too
 
 	Pause func(context.Context) error // called between the steps, which go on when it returns; nil for no pauses
 }
@@ -39,9 +40,16 @@ const patience = 10 * time.Second
 func Play(ctx context.Context, cfg Config) (Report, error) {
 	s := &scene{ctx: ctx, narrator: newNarrator(cfg)}
 	err := s.setUp(cfg)
+	if err == nil && cfg.Serve {
+		err = s.serve()
+	}
 	if err == nil {
 		err = s.play()
 	}
+	if err == nil {
+		err = s.hold()
+	}
+	s.stopServing()
 	for _, a := range s.actors {
 		a.stop()
 	}
@@ -74,6 +82,7 @@ type scene struct {
 	repo    string
 	env     []string // of the actors
 	actors  []*actor
+	pages   *exec.Cmd // tt serve; nil if it doesn't run
 }
 
 // setUp creates the scratch directory with a program directory, a home, and a repository with a first

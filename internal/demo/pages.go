@@ -1,0 +1,53 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// serve starts tt serve on the scene's rooms, which a person may watch in a browser while it is played.
+func (s *scene) serve() error {
+	c := exec.Command(filepath.Join(s.bin, programName("tt")), "serve", "--json")
+	c.Dir, c.Env = s.repo, s.env
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	s.pages = c
+	var said struct {
+		URL string `json:"url"`
+	}
+	if err := json.NewDecoder(out).Decode(&said); err != nil {
+		return fmt.Errorf("tt serve: %w", err)
+	}
+	s.report.Pages = said.URL
+	s.linef("\nWatch it in a browser. This address lets one in, once:\n  %s", said.URL)
+	return nil
+}
+
+// stopServing ends the server.
+func (s *scene) stopServing() {
+	if s.pages == nil {
+		return
+	}
+	if runtime.GOOS == "windows" || s.pages.Process.Signal(os.Interrupt) != nil {
+		_ = s.pages.Process.Kill()
+	}
+	_ = s.pages.Wait() // it has no exit status that says something
+}
+
+// hold leaves the pages open after the last step, until the person goes on.
+func (s *scene) hold() error {
+	if s.pages == nil || s.pause == nil {
+		return nil
+	}
+	s.linef("\nThe pages stay until you go on.")
+	return s.pause(s.ctx)
+}

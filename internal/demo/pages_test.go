@@ -1,0 +1,67 @@
+//go:build linux
+
+package demo_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDemoServes: with --serve a person watches the scene in a browser from its beginning to its end, and nothing stays.
+func TestDemoServes(t *testing.T) {
+	c, keys, shown, temp := onTerminal(t, "--serve")
+	text, paused := step(t, shown)
+	found := regexp.MustCompile(`(http://[^/\s]+)/enter\?token=[A-Z0-9]+`).FindStringSubmatch(text)
+	if !paused || found == nil {
+		t.Fatalf("no address to open before the first step:\n%s", text)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	page := func(path string) string {
+		t.Helper()
+		res, err := client.Get(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s, %v", path, res.Status, err)
+		}
+		return string(b)
+	}
+	page(found[0])
+	if !strings.Contains(page(found[1]+"/"), "There is no room") {
+		t.Error("there is a room before the scene")
+	}
+	last := ""
+	for n := 0; paused; n++ {
+		if n > 10 {
+			t.Fatalf("it pauses for ever:\n%s", text)
+		}
+		if _, err := io.WriteString(keys, "\n"); err != nil {
+			t.Fatal(err)
+		}
+		if text, paused = step(t, shown); paused {
+			last = page(found[1] + "/")
+		}
+	}
+	if !strings.Contains(last, "shop") || !strings.Contains(last, "claude:") {
+		t.Errorf("at the end the rooms are\n%s", last)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	if res, err := client.Get(found[1]); err == nil {
+		res.Body.Close()
+		t.Error("the server is still there")
+	}
+	empty(t, temp)
+}
