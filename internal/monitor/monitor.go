@@ -150,7 +150,10 @@ func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomI
 			return nil, err
 		}
 		if err != nil {
-			problem = errors.Join(problem, err)
+			problem = errors.Join(problem, err) // the room stays as it was
+			if ends(err) {
+				break
+			}
 			continue
 		}
 		holds[id] = now.holds
@@ -161,7 +164,20 @@ func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomI
 	m.mu.Lock()
 	m.show(problem)
 	m.mu.Unlock()
-	return holds, problem
+	if ends(problem) {
+		return holds, problem
+	}
+	return holds, nil
+}
+
+// ends reports whether an error is about the database, so that no room can be read. One about a room alone must not end the others' pages.
+func ends(err error) bool {
+	switch stick.CodeOf(err) {
+	case stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew, stick.CodeForeignDatabase, stick.CodeDatabaseCorrupt, stick.CodeDatabaseUnavailable,
+		stick.CodeDataDirNotWritable, stick.CodeDataDirOfAnother, stick.CodeFileSystem, stick.CodeCanceled:
+		return true
+	}
+	return false
 }
 
 // show makes a picture of what was read, and tells those who wait for one. Its caller holds m.mu.
