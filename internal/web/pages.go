@@ -113,7 +113,7 @@ func (v *view) Ago(t stick.Time) template.HTML { return v.time(t, stick.Ago(v.No
 // For is how long something has lasted.
 func (v *view) For(t stick.Time) template.HTML { return v.time(t, stick.Age(v.Now.Sub(t)), "for") }
 
-// In is when something will be.
+// In is how far from now a time is.
 func (v *view) In(t stick.Time) template.HTML {
 	return v.time(t, "in "+stick.Age(t.Sub(v.Now)), "in")
 }
