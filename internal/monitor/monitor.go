@@ -180,7 +180,7 @@ func ends(err error) bool {
 	return false
 }
 
-// show makes a picture of what was read, and tells those who wait for one. Its caller holds m.mu.
+// show makes a picture of what was read. Its caller holds m.mu.
 func (m *Monitor) show(problem error) {
 	p := &Picture{Number: m.picture.Number + 1, At: m.o.Operations.Now(), Hidden: m.hidden}
 	if problem != nil {
@@ -192,6 +192,20 @@ func (m *Monitor) show(problem error) {
 		}
 	}
 	slices.SortStableFunc(p.Rooms, byNeed)
+	m.tell(p)
+}
+
+// Renew makes a new picture of what was read before, because something has changed that is shown beside it.
+func (m *Monitor) Renew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := *m.picture
+	p.Number++
+	m.tell(&p)
+}
+
+// tell makes p the latest picture, and tells those who wait for one. Its caller holds m.mu.
+func (m *Monitor) tell(p *Picture) {
 	m.picture = p
 	for c := range m.heard {
 		select {

@@ -103,6 +103,10 @@ func (s *Server) signedIn(r *http.Request) bool {
 // enter lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect: where the address was followed
 // out of another site's page, a browser wouldn't send the new cookie to the page that it is redirected to.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet { // whoever only asks whether there is something must not use the token up
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	to := localPath(r.URL.Query().Get("to"))
 	if s.signedIn(r) {
 		http.Redirect(w, r, to, http.StatusSeeOther) // the address was opened again in the same browser; the token, if it is good, stays so

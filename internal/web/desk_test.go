@@ -235,7 +235,7 @@ func (x *listening) until(what string, ok func(told) bool) told {
 				return t
 			}
 		case <-limit:
-			x.d.Fatalf("the stream of %s didn't tell of %s", x.page, what)
+			x.d.Fatalf("the stream of %s didn't tell of %s; it shows %.1500v", x.page, what, x.parts)
 		}
 	}
 }

@@ -38,6 +38,8 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got.status, c.want)
 		}
 	}
+	d.client = d.browser()
+	d.do(d.request("HEAD", strings.TrimPrefix(address, d.base), nil)) // as something does that looks at links
 	other := d.browser()
 	d.client = other
 	first := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil))

@@ -31,16 +31,18 @@ func (j *job) Running() bool {
 
 // jobs are those of a server. They end with it.
 type jobs struct {
-	ctx context.Context
-	all sync.WaitGroup
+	ctx     context.Context
+	patient time.Duration // how long a page waits for one
+	over    func()        // called when one has ended
+	all     sync.WaitGroup
 
 	mu   sync.Mutex // guards the rest
 	list []*job     // the oldest first
 }
 
 const (
-	maxJobs = 100 // that are remembered
-	patient = 3 * time.Second
+	maxJobs    = 100 // that are remembered
+	aPageWaits = 3 * time.Second
 )
 
 // run runs fn, and returns its answer if that comes soon. over is false if fn goes on without its caller.
@@ -58,11 +60,12 @@ func (js *jobs) run(j *job, fn func(context.Context) (any, error)) (answer any, 
 		answer, err = fn(js.ctx)
 		j.Err = stick.AsError(err)
 		close(j.done)
+		js.over()
 	}()
 	select {
 	case <-j.done:
 		return answer, err, true
-	case <-time.After(patient):
+	case <-time.After(js.patient):
 		return nil, nil, false
 	}
 }

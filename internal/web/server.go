@@ -67,9 +67,10 @@ func New(o Options) *Server {
 	}
 	ops := operations{o.Engine, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin},
+		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
 		monitor: monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
+	s.jobs.over = s.monitor.Renew
 	return s
 }
 
