@@ -77,3 +77,15 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+func TestTail(t *testing.T) {
+	for _, c := range []struct {
+		text    term.Text
+		columns int
+		want    term.Text
+	}{{"/a/b", 4, "/a/b"}, {"/a/bc", 4, "…/bc"}, {"漢字漢字", 5, "…漢字"}, {"", 3, ""}, {"漢字", 4, "漢字"}} {
+		if got := tail(c.text, c.columns); got != c.want {
+			t.Errorf("the tail of %q is %q, want %q", c.text, got, c.want)
+		}
+	}
+}

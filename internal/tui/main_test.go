@@ -4,7 +4,11 @@ import (
 	"os"
 	"testing"
 
+	"talkingstick/internal/clitest"
 	"talkingstick/internal/testenv"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
+func TestMain(m *testing.M) {
+	clitest.Main()
+	os.Exit(testenv.Run(m))
+}

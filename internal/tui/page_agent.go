@@ -39,7 +39,7 @@ func (p agentPage) layout(s *scene) (head, body []line) {
 	if r == nil {
 		return nil, []line{say("", "The room isn't there any more.")}
 	}
-	head = []line{{cells: append([]cell{{text: s.roomPath(r), hue: strong}, {text: "  "}}, s.turn(r)...)}}
+	head = []line{{cells: append([]cell{{text: tail(s.roomPath(r), max(20, s.wide()*2/5)), hue: strong}, {text: "  "}}, s.turn(r)...)}}
 	for _, m := range r.State.Members {
 		if m.AgentID == p.agent {
 			l := s.agent(r, m, m.AgentID == deref(r.State.Owner))

@@ -20,6 +20,9 @@ func (roomsPage) subject() string       { return "rooms" }
 
 // layout returns the list of needs, which stays on top, and the rooms.
 func (roomsPage) layout(s *scene) (head, body []line) {
+	if s.picture.At.IsZero() {
+		return nil, []line{say(faint, "reading the rooms …")}
+	}
 	head = s.needs()
 	for i, r := range s.picture.Rooms {
 		if i > 0 {
@@ -90,7 +93,7 @@ func inUse(r *monitor.Room) bool {
 // titleOf is the line of a room itself: who has the stick, who waits for it, and what keeps it.
 func (s *scene) titleOf(r *monitor.Room) line {
 	l := line{key: "room " + string(r.ID())}
-	l.cells = []cell{{text: s.roomPath(r), hue: strong}, {text: "  "}}
+	l.cells = []cell{{text: tail(s.roomPath(r), max(20, s.wide()*2/5)), hue: strong}, {text: "  "}}
 	if r.State.Paused != nil {
 		l.cells = append(l.cells, cell{text: term.Textf("paused by %s, %s: %s; ", r.State.Paused.By, s.age(r.State.Paused.Since), stick.Clip(r.State.Paused.Reason, 60)), hue: asks})
 	}
@@ -334,6 +337,18 @@ func (s *scene) events(all []stick.Event, most int) (lines []line) {
 		}})
 	}
 	return lines
+}
+
+// tail is the end of a text in at most so many columns: of a path it says more than the beginning.
+func tail(t term.Text, columns int) term.Text {
+	r := []rune(steady(t))
+	n := 0
+	for i := len(r) - 1; i >= 0; i-- {
+		if n += term.Width(string(r[i])); n > columns-1 && (i > 0 || n > columns) {
+			return "…" + term.Text(r[i+1:])
+		}
+	}
+	return t
 }
 
 // fitted is a text cut to a number of columns, and padded is one that is moved to the right end of them.

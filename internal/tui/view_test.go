@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +45,15 @@ func TestScreenOfRooms(t *testing.T) {
 			}
 			golden(t, name, drawn(onScreen(pictured(shop(), parser(), quiet()), size[0], size[1], color)))
 		}
+	}
+}
+
+// Before the rooms were read nothing is said of them.
+func TestFirstScreen(t *testing.T) {
+	m := newModel(Options{})
+	m.width, m.height = 80, 24
+	m.settle()
+	if got := drawn(&m); !strings.Contains(got, "reading the rooms …") || strings.Contains(got, "no room") {
+		t.Errorf("the screen is\n%s", got)
 	}
 }
