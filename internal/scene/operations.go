@@ -310,6 +310,12 @@ func (a *Actor) StartSession(p engine.StartSessionParams) Answer[engine.StartSes
 	return do(a, "StartSession", a.Engine.StartSession, p)
 }
 
+// TakeNotices is the operation of that name.
+func (a *Actor) TakeNotices(p engine.TakeNoticesParams) Answer[engine.TakeNoticesResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "TakeNotices", a.Engine.TakeNotices, p)
+}
+
 // TakeoverStick is the operation of that name.
 func (a *Actor) TakeoverStick(p engine.TakeoverStickParams) Answer[engine.TakeoverStickResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -170,6 +170,7 @@ func (c *copying) namePersons() error {
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
 	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "commits", "drafts", "accepted_commands",
+	"notices",
 }
 
 func (c *copying) copyTables() error {

@@ -76,6 +76,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			second(tx.LockRoomsOf("codex:b")),
 			tx.PutDraft(id, stick.Draft{Turn: 2, Agent: "codex:b", Text: "half"}),
 			second(tx.Drafts(id)),
+			second(tx.TakeNotices(id, "human:ann", []string{"review/ui-7"})),
 		)
 	})
 	reserved := reserve(t, db, id, "claude:a", "src/**")
