@@ -45,7 +45,8 @@ var edges = map[string]map[string]string{
 		"internal/install":       "tt install and tt uninstall",
 		"internal/mcpserver":     "tt mcp",
 		"internal/picture":       "tt timeline",
-		"internal/monitor":       "one picture, where there is no terminal",
+		"internal/monitor":       "one picture, where there is no terminal; what tt notify waits for",
+		"internal/notify":        "tt notify, and what tt watch tells beside the screen",
 		"internal/plainfile":     "the logs",
 		"internal/proc":          "wiring: the machine's processes",
 		"internal/rescue":        "what a rescue holds, to show it",
@@ -67,6 +68,12 @@ var edges = map[string]map[string]string{
 		"internal/task":                   "every key of tasks performs an operation",
 		"internal/term":                   "text that is safe and fits",
 		"stick":                           "words, errors",
+	},
+	"internal/notify": {
+		"internal/engine":      "who tells a person of what",
+		"internal/engine/core": "the caller of an operation",
+		"internal/monitor":     "what needs somebody",
+		"stick":                "words",
 	},
 	"internal/term": {
 		"stick": "what makes text of others safe",

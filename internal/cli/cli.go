@@ -193,6 +193,12 @@ func (e Env) databaseAddress() (string, error) {
 
 // fileDatabase returns the address of the database in the user's file, or nothing.
 func (e Env) fileDatabase() (string, error) {
+	u, err := e.userFile()
+	return u.Database, err
+}
+
+// userFile reads what the user sets for all projects.
+func (e Env) userFile() (config.User, error) {
 	dir := filepath.Join(e.Home, ".config")
 	if runtime.GOOS == "windows" {
 		dir = e.Getenv("APPDATA")
@@ -200,10 +206,9 @@ func (e Env) fileDatabase() (string, error) {
 		dir = d
 	}
 	if !filepath.IsAbs(dir) {
-		return "", nil
+		return config.User{}, nil
 	}
-	u, err := config.ReadUser(dir)
-	return u.Database, err
+	return config.ReadUser(dir)
 }
 
 // open makes the operations, and resolves the caller.

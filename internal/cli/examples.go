@@ -44,6 +44,7 @@ var examples = map[string][]string{
 	"tt reorder":       {"tt reorder claude codex"},
 	"tt status":        {"tt status"},
 	"tt watch":         {"tt watch", "tt watch . --json"},
+	"tt notify":        {"tt notify", "tt notify . --json"},
 	"tt state":         {"tt state", "tt state --all --json"},
 	"tt serve":         {"tt serve", "tt serve --host box.example.ts.net"},
 	"tt whoami":        {"tt whoami --explain"},

@@ -106,6 +106,13 @@ func (a *app) write(s shown) {
 	}
 }
 
+// ring sends a terminal what makes it tell its person of something. Its texts are safe already.
+func (a *app) ring(signal string) {
+	if a.TTY && signal != "" {
+		a.write(shown(signal))
+	}
+}
+
 // writeRaw writes text as it is, for programs. A terminal gets it without what it could act on.
 func (a *app) writeRaw(text string) {
 	if a.TTY {

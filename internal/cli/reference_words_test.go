@@ -3,6 +3,7 @@ package cli
 import (
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -22,6 +23,7 @@ var results = map[string][]any{
 	"tt join":           {engine.JoinPathResult{}},
 	"tt status":         {engine.GetRoomStateResult{}},
 	"tt watch":          {watchResult{}},
+	"tt notify":         {notify.Notice{}},
 	"tt state":          {engine.GetRoomStateResult{}},
 	"tt policy":         {engine.SetRoomPolicyResult{}},
 	"tt policy set":     {engine.SetRoomPolicyResult{}},
@@ -438,7 +440,8 @@ var variables = []struct{ name, meaning string }{
 	{"TT_HARNESS_AGENT_ID", "act under this name, like `--as`, which comes first; it changes the name only"},
 	{"AI_AGENT_ID", "asks for the name of a helper's context file; it never names the member"},
 	{"AI_HELPER", "a session that begins is a helper's, unless it is `0` or `false`; one that was promoted stays the primary's"},
-	{"TMUX", "`tt helper` opens a window where it is set"},
+	{"TMUX", "`tt helper` opens a window where it is set, and `tt watch` goes to the pane of an agent"},
+	{"TERM_PROGRAM", "how the terminal shows a notice on the desktop; so do TERM, KITTY_WINDOW_ID, ConEmuPID and VTE_VERSION"},
 	{"TT_TASK", "marks what a command runs that `tt worker spawn --run` started: room, task and attempt, as in `room/ui-7/2`. The commands of the worker are fenced with that attempt, as by `--attempt`"},
 	{"TT_OFF", "hooks say and do nothing, unless it is `0` or `false`"},
 	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},
@@ -448,7 +451,7 @@ var variables = []struct{ name, meaning string }{
 	{"TT_TRACE", "the absolute path of a file to which each wait adds a line of JSON when it reads its room, and each operation when it probes processes or runs a transaction again"},
 	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
 	{"NO_COLOR", "no colours, unless `--color always` is given"},
-	{"TERM", "`dumb`: the line on standard error that says what a command is doing is left out"},
+	{"TERM", "`dumb`: the line on standard error that says what a command is doing is left out, and `tt watch` prints once"},
 	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},
 	{"GIT_WORK_TREE", "that work tree; only together with GIT_DIR"},
 	{"USER", "a person's name: `human:<user>`; else LOGNAME, USERNAME, and what the system says"},

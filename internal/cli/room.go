@@ -13,7 +13,7 @@ import (
 
 // roomCommands are the commands about rooms.
 func (a *app) roomCommands() []*cobra.Command {
-	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.statusCmd(), a.watchCmd(), a.serveCmd(), a.stateCmd(), a.policyCmd(), a.pauseCmd(), a.resumeCmd(), a.closeCmd(), a.reorderCmd()}
+	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.statusCmd(), a.watchCmd(), a.notifyCmd(), a.serveCmd(), a.stateCmd(), a.policyCmd(), a.pauseCmd(), a.resumeCmd(), a.closeCmd(), a.reorderCmd()}
 }
 
 func (a *app) listCmd() *cobra.Command {

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
+	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
 	"talkingstick/internal/tui"
 	"talkingstick/stick"
@@ -42,6 +43,14 @@ func (a *app) watch(ctx context.Context, w core.Where) error {
 	in, isFile := a.Stdin.(*os.File)
 	out, toFile := a.Stdout.(*os.File)
 	if !a.json && isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb" {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		tells := func(*monitor.Picture) []notify.Notice { return nil }
+		if actsAsPerson(by) {
+			if tells, err = a.tells(ctx, e, by, func(err error) { a.log("watch: %v", err) }); err != nil {
+				return err
+			}
+		}
 		return tui.Run(ctx, tui.Options{
 			Operations: e, Caller: by, Where: w, In: in, Out: out, Term: a.Getenv("TERM"), Home: a.Home, Color: a.page().color,
 			Run: func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
@@ -51,6 +60,7 @@ func (a *app) watch(ctx context.Context, w core.Where) error {
 				return a.startReady(ctx, e, by, at, false)
 			},
 			Took: a.guard, Jump: a.jumps(),
+			Tell: func(p *monitor.Picture) string { return notify.TerminalOf(a.Getenv).Signal(tells(p)) },
 		})
 	}
 	p, err := monitor.Once(ctx, monitor.Options{Operations: e, Caller: by, Where: w})

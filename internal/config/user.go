@@ -3,9 +3,11 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -19,6 +21,10 @@ const UserFile = "talking-stick/config.toml"
 type User struct {
 	// Database is the address of a PostgreSQL database; empty for a file in the data directory. It may hold a password.
 	Database string
+
+	// Notify is the command that is run for each notice, for the shell; empty for none. It is in no project's file: what runs for a user
+	// is set by nobody else.
+	Notify string
 }
 
 // ReadUser reads the user's file in a directory of configuration. Without the file, nothing is set. It fails with
@@ -44,14 +50,48 @@ func ReadUser(dir string) (u User, err error) {
 	}
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
-		return u, bad("%s isn't TOML", stick.Line(path)).Hintf("correct it; it may set database = \"postgres://…\"") // the parser's error would show its lines
+		return u, bad("%s isn't TOML", stick.Line(path)).Hintf("correct it; %s", userKeys) // the parser's error would show its lines
 	}
-	for key, value := range all {
-		address, ok := value.(string)
-		if key != "database" || !ok {
-			return u, bad("%s sets %s, which tt doesn't understand", stick.Line(path), stick.Clip(key, 60)).Hintf("it may set database = \"postgres://…\"")
+	for _, k := range flat(all) {
+		text, isText := k.value.(string)
+		switch {
+		case !isText && (k.name == "database" || k.name == "notify.command"):
+			return u, bad("%s sets %s to what isn't text", stick.Line(path), k.name).Hintf("%s", userKeys)
+		case k.name == "database":
+			u.Database = text
+		case k.name == "notify.command":
+			u.Notify = text
+		default:
+			return u, bad("%s sets %s, which tt doesn't understand", stick.Line(path), stick.Clip(k.name, 60)).
+				Hintf("did you mean %s? %s", stick.Nearest(k.name, []string{"database", "notify.command"}), userKeys)
 		}
-		u.Database = address
 	}
 	return u, nil
+}
+
+// userKeys says what the user's file may have.
+const userKeys = "it may set database = \"postgres://…\", and command = \"…\" under [notify]"
+
+// setting is a key of a file, with its table, and its value.
+type setting struct {
+	name  string
+	value any
+}
+
+// flat lists the settings of a file and of its tables.
+func flat(all map[string]any) (out []setting) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		table, isTable := all[key].(map[string]any)
+		if !isTable {
+			out = append(out, setting{key, all[key]})
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			out = append(out, setting{key + "." + name, table[name]})
+		}
+		if len(table) == 0 && key != "notify" {
+			out = append(out, setting{key, nil})
+		}
+	}
+	return out
 }

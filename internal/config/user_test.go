@@ -23,6 +23,11 @@ func TestReadUser(t *testing.T) {
 		{"readable by others", "database = \"" + address + "\"\n", 0o640, "", "others can read"},
 		{"another key", "databsae = \"" + address + "\"\n", 0o600, "", "databsae"},
 		{"no text", "database = 5\n", 0o600, "", "database"},
+		{"an address and a command", "database = \"" + address + "\"\n[notify]\ncommand = \"notify-send tt\"\n", 0o600, address, ""},
+		{"another key of a table", "[notify]\ncomand = \"secret\"\n", 0o600, "", "notify.comand"},
+		{"a command that is no text", "[notify]\ncommand = [\"secret\"]\n", 0o600, "", "notify.command"},
+		{"a table that isn't one", "notify = \"secret\"\n", 0o600, "", "sets notify"},
+		{"another table", "[gate]\ncommand = \"secret\"\n", 0o600, "", "gate.command"},
 		{"no TOML", "database = " + address, 0o600, "", "isn't TOML"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -40,6 +45,9 @@ func TestReadUser(t *testing.T) {
 			u, err := ReadUser(dir)
 			if u.Database != c.want {
 				t.Errorf("the database is %q, want %q", u.Database, c.want)
+			}
+			if want := strings.Contains(c.text, "notify-send"); (u.Notify == "notify-send tt") != want {
+				t.Errorf("the command is %q", u.Notify)
 			}
 			switch {
 			case c.says == "" && err != nil:

@@ -29,6 +29,7 @@ type (
 	sizeMsg    struct{ width, height int }
 	ageMsg     struct{ at stick.Time } // what the screen says of the time changes then
 	failedMsg  struct{ error }         // the monitor has ended
+	ringMsg    struct{ signal string } // the terminal has to tell its person of something
 )
 
 // watch starts what sends messages: the monitor, and changes of the terminal's size. It all ends with ctx.
@@ -42,7 +43,14 @@ func (p *program) watch(ctx context.Context, loop *tea.Program, o Options) {
 		for {
 			select {
 			case <-changed:
-				loop.Send(pictureMsg{m.Picture()})
+				now := m.Picture()
+				loop.Send(pictureMsg{now})
+				if o.Tell == nil {
+					continue
+				}
+				if signal := o.Tell(now); signal != "" {
+					loop.Send(ringMsg{signal})
+				}
 			case <-ctx.Done():
 				return
 			}
@@ -85,6 +93,8 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			p.failed = errors.New("the watch has ended")
 		}
 		return p, tea.Quit
+	case ringMsg:
+		p.screen.write(msg.signal)
 	case ageMsg:
 		if msg.at == p.wakes {
 			p.wakes = 0

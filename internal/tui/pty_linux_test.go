@@ -171,6 +171,13 @@ func (s *screen) reads() {
 	}
 }
 
+// rings counts how often the bell of the terminal rang.
+func (s *screen) rings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Count(s.raw.Bytes(), []byte("\x07"))
+}
+
 // shows returns what the terminal shows, up to the last whole update.
 func (s *screen) shows() string {
 	s.mu.Lock()
@@ -254,6 +261,9 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 
 	s.until(`> 1 review +ui-7 waits for a review`)
+	s.untilIt("that the bell rang", func(string) bool { return s.rings() > 0 })
+	other := p.watch(80, 24)
+	other.until(`> 1 review +ui-7 waits for a review`)
 	s.keys("1")
 	s.keys("a")
 	s.until(`Approve commit [0-9a-f]{10} of ui-7\?`)
@@ -271,6 +281,10 @@ func TestWatchOnATerminal(t *testing.T) {
 	s.taken, s.term = s.raw.Len(), tui.NewTerminal(t, 120, 40)
 	s.mu.Unlock()
 	s.until(`(?m)^.{100,120}\? help  q quit$`)
+	other.until(`claude has the stick, now +turn 2`)
+	if n := s.rings() + other.rings(); n > 2 { // for what was there, and perhaps for the merge that was due for a moment
+		t.Errorf("the bells of one person rang %d times", n)
+	}
 	s.keys("q")
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("it ends with %v", err)

@@ -45,6 +45,7 @@ func (s *terminal) Write(b []byte) (int, error) {
 		r := []rune(text)[0]
 		text = text[len(string(r)):]
 		switch w := term.Width(string(r)); {
+		case r == '\a':
 		case r < ' ':
 			s.Errorf("the terminal gets %q", r)
 		case w > 0 && s.x+w <= len(s.rows[s.y]):

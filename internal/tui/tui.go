@@ -38,6 +38,9 @@ type Options struct {
 	Ready func(context.Context, core.Where) ([]task.StartedTask, error)
 	Took  func(context.Context, *engine.Grant)
 	Jump  func(context.Context, stick.Process) error
+
+	// Tell is called with each picture. It returns what makes the terminal tell its person of something; empty for nothing. It may be nil.
+	Tell func(*monitor.Picture) string
 }
 
 // Operations are those that the screen performs.

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/notify"
+	"talkingstick/stick"
+)
+
+func (a *app) notifyCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once", Args: between(0, 1, "a path"),
+		Long: "Wait, and tell you what needs you in all your rooms, or in the one that a path or --room names: a review, a merge, a question of an\n" +
+			"agent, a message to accept, a task that hangs, a holder who can't go on. Each is a line here; on a terminal it also rings the\n" +
+			"bell, and shows on the desktop where the terminal can do that. For anything else set a command in\n" +
+			"~/.config/talking-stick/config.toml:\n\n" +
+			"  [notify]\n" +
+			"  command = \"notify-send 'Talking Stick' \\\"$(cat)\\\"\"\n\n" +
+			"The command gets the sentence on standard input, and TT_NOTIFY_KIND, TT_NOTIFY_PATH and other facts in its environment. tt watch\n" +
+			"does the same while it is open. You are told of nothing twice, however many of both run, and also after they were started again.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		w, err := path.of(args, 0)
+		if err != nil {
+			return err
+		}
+		return a.notify(c.Context(), w)
+	}
+	return c
+}
+
+// notify tells what needs the caller until it is interrupted, or nobody reads any more.
+func (a *app) notify(ctx context.Context, w core.Where) error {
+	e, by, err := a.watchers()
+	if err != nil {
+		return err
+	}
+	if !actsAsPerson(by) {
+		return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").
+			Hintf("to wait for messages and for your turn: %s", stick.Cmd("tt wait"))
+	}
+	called := ctx
+	ctx, stop := a.untilUnheard(ctx)
+	defer stop()
+	tells, err := a.tells(ctx, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
+	if err != nil {
+		return err
+	}
+	m := monitor.New(monitor.Options{Operations: e, Caller: by, Where: w})
+	changed, unhear := m.Changed()
+	defer unhear()
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	for {
+		select {
+		case <-changed:
+		case err := <-ended:
+			if ctx.Err() != nil && called.Err() == nil { // nobody reads any more
+				return nil
+			}
+			return err
+		}
+		notices := tells(m.Picture())
+		for _, n := range notices {
+			if err := a.printNotice(n); err != nil {
+				return err
+			}
+		}
+		if !a.json {
+			a.ring(notify.TerminalOf(a.Getenv).Signal(notices))
+		}
+	}
+}
+
+// actsAsPerson reports whether a caller is a person who acts under no agent's name.
+func actsAsPerson(by core.Caller) bool {
+	return by.Person && (by.As == "" || stick.AgentID(by.As).Human())
+}
+
+// printNotice prints a notice.
+func (a *app) printNotice(n notify.Notice) error {
+	if a.json {
+		return a.line(n)
+	}
+	p := a.page()
+	p.linef("%s", p.strong(n.Sentence()))
+	if n.NextAction != "" {
+		p.linef("  next: %s", n.NextAction)
+	}
+	a.write(p.shown())
+	return nil
+}
+
+// tells returns what finds out of which needs in a picture the caller is to be told. It also runs the user's command for each,
+// beside the caller, until ctx ends. Whatever fails is given to failed.
+func (a *app) tells(ctx context.Context, e operations, by core.Caller, failed func(error)) (func(*monitor.Picture) []notify.Notice, error) {
+	u, err := a.userFile()
+	if err != nil {
+		return nil, err
+	}
+	t := notify.Teller{Operations: e, Caller: by}
+	command := notify.Command{Line: u.Notify, Environ: projectEnviron(os.Environ()), Dir: a.Home}
+	queue := make(chan notify.Notice, 100)
+	go func() { // until ctx ends
+		for {
+			select {
+			case n := <-queue:
+				if err := command.Run(ctx, n); err != nil && ctx.Err() == nil {
+					failed(err)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func(p *monitor.Picture) []notify.Notice {
+		untold, err := t.Untold(ctx, p)
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		for _, n := range untold {
+			select {
+			case queue <- n:
+			default: // the command is far too slow
+			}
+		}
+		return untold
+	}, nil
+}

@@ -1,0 +1,4 @@
+package notify
+
+// shell runs a line.
+var shell = []string{"cmd", "/C"}
