@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
+	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 )
 
@@ -235,15 +236,58 @@ func (p *page) moved(res engine.MigrateDBResult) {
 func (a *app) statusCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
-		Long: "Show the room of the working directory, as tt alone does. Outside of rooms it says what tt is, and how to start.",
+		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, and what each agent does. Outside of\n" +
+			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
 		RunE: func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
 	}
+}
+
+// statusResult is the state of a room, with what needs its reader.
+type statusResult struct {
+	engine.GetRoomStateResult
+	Needs []stick.Need `json:"needs"` // what waits for the caller, the most urgent first; none for an agent
+}
+
+// showRoom shows the room of the working directory.
+func (a *app) showRoom(ctx context.Context) error {
+	return show(a, func(e operations, by core.Caller) (statusResult, error) {
+		res := statusResult{Needs: []stick.Need{}}
+		if !actsAsPerson(by) {
+			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
+			res.GetRoomStateResult = state
+			return res, err
+		}
+		p, err := monitor.Look(ctx, monitor.Options{Operations: e, Caller: by})
+		if err != nil {
+			return res, err
+		}
+		res.GetRoomStateResult = p.Rooms[0].State
+		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
+		return res, nil
+	}, func(p *page, res statusResult) {
+		p.doing = true
+		p.needs(res.Needs)
+		p.state(res.GetRoomStateResult)
+	})
+}
+
+// needs lists what needs the reader.
+func (p *page) needs(all []stick.Need) {
+	if len(all) == 0 {
+		return
+	}
+	p.linef("%s", p.strong("needs you:"))
+	t := table{indent: "  "}
+	for _, n := range all {
+		t.add(cell{showf("%s", strings.ReplaceAll(string(n.Kind), "_", " ")), "33"}, p.ago(n.Since), n.Text)
+	}
+	p.table(t)
 }
 
 // overview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start. It
 // never joins.
 func (a *app) overview(ctx context.Context) error {
-	err := a.showState(ctx, core.Where{}, false)
+	err := a.showRoom(ctx)
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
 	}

@@ -168,6 +168,7 @@ type page struct {
 	width int    // of the terminal in columns; 0 elsewhere
 	as    string // the name that the reader has given by the flag --as
 	now   stick.Time
+	doing bool // members are shown with what they do
 }
 
 func (a *app) page() *page {

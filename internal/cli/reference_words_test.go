@@ -12,7 +12,7 @@ import (
 
 // results says what each command prints under --json. A command that isn't here fails the test.
 var results = map[string][]any{
-	"tt":                {engine.GetRoomStateResult{}},
+	"tt":                {statusResult{}},
 	"tt wait":           {engine.WaitForTurnResult{}},
 	"tt try":            {engine.WaitForTurnResult{}},
 	"tt release":        {engine.ReleaseStickResult{}},
@@ -21,7 +21,7 @@ var results = map[string][]any{
 	"tt heartbeat":      {engine.HeartbeatResult{}},
 	"tt list":           {engine.ListRoomsResult{}},
 	"tt join":           {engine.JoinPathResult{}},
-	"tt status":         {engine.GetRoomStateResult{}},
+	"tt status":         {statusResult{}},
 	"tt watch":          {watchResult{}},
 	"tt notify":         {notify.Notice{}},
 	"tt state":          {engine.GetRoomStateResult{}},

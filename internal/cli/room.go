@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -212,6 +214,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		if m.Verdict == stick.Gone {
 			line += ", its process has ended"
 		}
+		if p.doing {
+			line += p.does(m)
+		}
 		line += ", seen " + p.ago(m.LastSeenAt)
 		if m.AgentID == res.AgentID {
 			line += " (you)"
@@ -224,6 +229,27 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	}
 	p.waiting(res)
 	p.linef("next: %s", res.NextAction)
+}
+
+// does says what a member does, and since when, where its listener and its process don't say it already.
+func (p *page) does(m engine.RoomMember) string {
+	if m.Activity == nil {
+		return ""
+	}
+	line := ", " + m.Activity.State.Words()
+	switch m.Activity.State {
+	case stick.AgentWorks, stick.AgentAsks:
+		if tool := strings.TrimSpace(m.Activity.Tool + " " + m.Activity.File); tool != "" {
+			line += " (" + stick.Clip(tool, 60) + ")"
+		}
+	case stick.AgentIdle:
+	default:
+		return ""
+	}
+	if age := p.now.Sub(m.Activity.Since); age >= time.Second {
+		line += " for " + stick.Age(age)
+	}
+	return line
 }
 
 // waiting adds what waits for the reader.
