@@ -637,7 +637,7 @@ func (g *reference) environment() string {
 	end := g.page("Environment", "A flag comes before a variable, a variable before the default.")
 	g.line("\n## Variables")
 	var rows [][]string
-	known := map[string]bool{"HOME": true, "USER": true, harness.TaskEnv: true} // read by way of the standard library, a list and a constant
+	known := map[string]bool{"HOME": true, "USER": true, harness.TaskEnv: true, "TERM_PROGRAM": true} // read by way of the standard library, a list, a constant, and a parameter
 	for _, r := range harness.Rows {                                            // by their table
 		known[r.Setup.ConfigEnv] = true
 	}
