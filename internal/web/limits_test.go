@@ -109,7 +109,7 @@ func TestAStreamThatNeverReads(t *testing.T) {
 	claude := s.Agent("claude:a")
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
-	d.server.streams.taken = 100 * time.Millisecond
+	d.server.streams.taken = 2 * time.Second
 	page := "/room/" + string(s.Room().ID)
 	x := d.stream(page, nil)
 	x.shows("the turn", func() bool { return x.parts["turn"] != "" })
