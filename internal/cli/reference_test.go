@@ -638,7 +638,7 @@ func (g *reference) environment() string {
 	g.line("\n## Variables")
 	var rows [][]string
 	known := map[string]bool{"HOME": true, "USER": true, harness.TaskEnv: true, "TERM_PROGRAM": true} // read by way of the standard library, a list, a constant, and a parameter
-	for _, r := range harness.Rows {                                            // by their table
+	for _, r := range harness.Rows {                                                                  // by their table
 		known[r.Setup.ConfigEnv] = true
 	}
 	for _, v := range variables {

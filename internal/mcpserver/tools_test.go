@@ -123,6 +123,7 @@ var exempt = map[string]string{
 	"WorkerDiff":           "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerExport":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 	"WorkerRun":            "who starts, watches and stops workers does it at a command line: a process that MCP started would end with its client's sandbox",
+	"TakeNotices":          "a part of tt notify and tt watch, which tell a person",
 	"DropRun":              "it is a part of worker run, which somebody interrupts",
 	"WorkerStop":           "who starts, watches and stops workers does it at a command line",
 	"WorkerLogs":           "who starts, watches and stops workers does it at a command line, where the output doesn't fill a context",
