@@ -65,6 +65,7 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		op("pass_stick", (*engine.Engine).PassStick, "room_id", "to_agent_id", "handoff"),
 		op("takeover_stick", (*engine.Engine).TakeoverStick, "room_id", "reason"),
 		op("get_room_state", (*engine.Engine).GetRoomState, "room_id"),
+		op("get_timeline", (*engine.Engine).GetTimeline, "room_id"),
 		op("get_room_events", (*engine.Engine).GetRoomEvents, "room_id"),
 		op("send_message", (*engine.Engine).SendMessage, "room_id", "to"),
 		op("get_inbox", (*engine.Engine).GetInbox, "room_id"),
