@@ -3,22 +3,29 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/demo"
+	"talkingstick/internal/tui"
 	"talkingstick/stick"
 )
 
 func (a *app) demoCmd() *cobra.Command {
-	var keep, fast, serve bool
+	var keep, fast, serve, watch bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: noArgs,
 		Long: "Play a scene: two agents hand the stick to each other in a scratch repository, one of them is killed, the other\n" +
 			"takes over. Everything is done by real processes and checked; it exits with 0 only if all of it really happened.\n" +
-			"Your own rooms and settings have no part in it. On a terminal it pauses after each step, until you press Enter.",
+			"Your own rooms and settings have no part in it. On a terminal it pauses after each step, until you press Enter.\n\n" +
+			"With --watch you see the scene as tt watch shows it, instead of the commands that are run.",
 	}
+	c.Flags().BoolVar(&watch, "watch", false, "look at the scene on the screen of tt watch")
 	c.Flags().BoolVar(&keep, "keep", false, "leave the scratch directory behind")
 	c.Flags().BoolVar(&fast, "fast", false, "don't pause between the steps")
 	c.Flags().BoolVar(&serve, "serve", false, "show the scene's room in a browser as well, as tt serve does")
@@ -29,6 +36,9 @@ func (a *app) demoCmd() *cobra.Command {
 		cfg := demo.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep, Serve: serve}
 		if !a.json {
 			cfg.Out, cfg.Color = a.Stdout, a.page().color
+		}
+		if watch {
+			return a.watchDemo(c.Context(), cfg, fast)
 		}
 		if a.TTY && a.InTTY && !a.json && !fast {
 			cfg.Pause = a.pauses()
@@ -66,6 +76,106 @@ func (a *app) pauses() func(context.Context) error {
 			return nil
 		}
 	}
+}
+
+// watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would be no part of the scene.
+func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
+	in, out, ok := a.terminal()
+	if !ok {
+		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").Hintf("to read what happens instead: %s", stick.Cmd("tt demo"))
+	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	began, captions, next := make(chan demo.Place, 1), make(chan string, 10), make(chan struct{})
+	over, left := make(chan struct{}), make(chan struct{})
+	said := ""
+	cfg.Out = nil
+	cfg.Watch = demo.Audience{
+		Begin: func(p demo.Place) { began <- p },
+		Title: func(step int, text string) {
+			said = fmt.Sprintf("%d. %s", step, text)
+			captions <- said
+		},
+		Over: func(ctx context.Context, r demo.Report, err error) {
+			end := "All of it happened, and was checked. q leaves."
+			if err != nil {
+				end = "The scene has failed. q leaves."
+			}
+			captions <- end
+			close(over)
+			select {
+			case <-left:
+			case <-ctx.Done():
+			}
+		},
+	}
+	goOn := func() {
+		select {
+		case next <- struct{}{}:
+		case <-ctx.Done():
+		}
+	}
+	if fast {
+		goOn = nil
+	} else {
+		cfg.Pause = func(ctx context.Context) error {
+			captions <- said + " (n shows the next step)"
+			select {
+			case <-next:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	var report demo.Report
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		report, err = demo.Play(ctx, cfg)
+		ended <- err
+	}()
+	var place demo.Place
+	select {
+	case place = <-began:
+	case err := <-ended:
+		return err
+	}
+	err := a.at(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: captions, Next: goOn, Looks: true})
+	select {
+	case <-over:
+	default:
+		leave()
+	}
+	close(left)
+	perr := <-ended
+	switch {
+	case err != nil:
+		return err
+	case report.OK:
+		return a.print(report, func(p *page) { p.linef("All of it happened: tt checked it, step by step.") })
+	case isCanceled(perr) || errors.Is(perr, context.Canceled): // whoever looked has left
+		return nil
+	}
+	return perr
+}
+
+// at is the program as somebody runs it who looks at the place of a scene.
+func (a *app) at(p demo.Place) *app {
+	env := a.Env
+	env.Dir, env.User, env.Home = p.Dir, "demo", filepath.Dir(p.Dir)
+	env.Getenv = func(name string) string {
+		for _, v := range p.Env {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		if name == "TERM" || name == "NO_COLOR" {
+			return a.Getenv(name)
+		}
+		return ""
+	}
+	return &app{Env: env, color: a.color, reads: true}
 }
 
 // actorCmd has the program play a harness. Only a scene can start it: [demo.Act] checks

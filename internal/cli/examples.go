@@ -127,7 +127,7 @@ var examples = map[string][]string{
 	"tt completion fish":       {"tt completion fish"},
 	"tt completion powershell": {"tt completion powershell"},
 	"tt completion zsh":        {"tt completion zsh"},
-	"tt demo":                  {"tt demo", "tt demo --fast", "tt demo --serve"},
+	"tt demo":                  {"tt demo", "tt demo --fast", "tt demo --serve", "tt demo --watch"},
 	"tt doctor":                {"tt doctor"},
 	"tt migrate-db":            {"tt migrate-db"},
 	"tt help":                  {"tt help wait"},

@@ -36,32 +36,12 @@ func (a *app) watchCmd() *cobra.Command {
 // watch shows rooms until its reader has enough. Without a terminal it shows them once.
 func (a *app) watch(ctx context.Context, w core.Where) error {
 	a.reads = true
+	if in, out, ok := a.terminal(); ok && !a.json {
+		return a.lookAt(ctx, tui.Options{Where: w, In: in, Out: out})
+	}
 	e, by, err := a.watchers()
 	if err != nil {
 		return err
-	}
-	in, isFile := a.Stdin.(*os.File)
-	out, toFile := a.Stdout.(*os.File)
-	if !a.json && isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb" {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		tells := func(*monitor.Picture) []notify.Notice { return nil }
-		if actsAsPerson(by) {
-			if tells, err = a.tells(ctx, e, by, func(err error) { a.log("watch: %v", err) }); err != nil {
-				return err
-			}
-		}
-		return tui.Run(ctx, tui.Options{
-			Operations: e, Caller: by, Where: w, In: in, Out: out, Term: a.Getenv("TERM"), Home: a.Home, Color: a.page().color,
-			Run: func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-				return a.startRun(ctx, e, p)
-			},
-			Ready: func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
-				return a.startReady(ctx, e, by, at, false)
-			},
-			Took: a.guard, Jump: a.jumps(),
-			Tell: func(p *monitor.Picture) string { return notify.TerminalOf(a.Getenv).Signal(tells(p)) },
-		})
 	}
 	p, err := monitor.Once(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
 	if err != nil {
@@ -76,6 +56,39 @@ func (a *app) watch(ctx context.Context, w core.Where) error {
 	pg := a.page()
 	a.write(tui.Text(p, pg.now, a.Home, pg.width, pg.color))
 	return nil
+}
+
+// terminal returns the terminal at which somebody sits, if that can show a screen.
+func (a *app) terminal() (in, out *os.File, ok bool) {
+	in, isFile := a.Stdin.(*os.File)
+	out, toFile := a.Stdout.(*os.File)
+	return in, out, isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb"
+}
+
+// lookAt shows the screen. o says where, and what it shows.
+func (a *app) lookAt(ctx context.Context, o tui.Options) error {
+	e, by, err := a.watchers()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if actsAsPerson(by) && !o.Looks {
+		tells, err := a.tells(ctx, e, by, func(err error) { a.log("watch: %v", err) })
+		if err != nil {
+			return err
+		}
+		o.Tell = func(p *monitor.Picture) string { return notify.TerminalOf(a.Getenv).Signal(tells(p)) }
+	}
+	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.page().color
+	o.Run = func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+		return a.startRun(ctx, e, p)
+	}
+	o.Ready = func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
+		return a.startReady(ctx, e, by, at, false)
+	}
+	o.Took, o.Jump = a.guard, a.jumps()
+	return tui.Run(ctx, o)
 }
 
 // watchers opens the operations for several readers at a time, and resolves the caller.

@@ -55,10 +55,11 @@ type narrator struct {
 	pause  func(context.Context) error // between steps; nil for none
 	began  time.Time                   // without the pauses
 	report Report
+	begins func(step int, title string) // called when a step begins; nil for nobody
 }
 
 func newNarrator(cfg Config) *narrator {
-	return &narrator{out: cfg.Out, color: cfg.Color, pause: cfg.Pause, began: time.Now(), report: Report{Steps: []Step{}}}
+	return &narrator{out: cfg.Out, color: cfg.Color, pause: cfg.Pause, begins: cfg.Watch.Title, began: time.Now(), report: Report{Steps: []Step{}}}
 }
 
 // width is where lines of output are cut, and where commands continue on the next line.
@@ -96,6 +97,9 @@ func (n *narrator) title(ctx context.Context, text string) error {
 	}
 	at := time.Since(n.began)
 	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Actions: []Action{}, Checks: []Check{}})
+	if n.begins != nil {
+		n.begins(len(n.report.Steps), text)
+	}
 	n.linef("\n%s  %s", n.paint("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paint("2", fmt.Sprintf("at %.2f s", at.Seconds())))
 	return nil
 }

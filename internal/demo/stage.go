@@ -30,6 +30,21 @@ type Config struct {
 	Serve   bool // show the rooms of the scene in a browser, too
 
 	Pause func(context.Context) error // called between the steps, which go on when it returns; nil for no pauses
+
+	Watch Audience
+}
+
+// Audience is who looks at the room in which the scene plays, instead of reading the narration. Each function may be nil.
+type Audience struct {
+	Begin func(Place)                                    // called when there is a room to look at
+	Title func(step int, text string)                    // called when a step begins
+	Over  func(ctx context.Context, r Report, err error) // called at the end. The room goes when it returns
+}
+
+// Place is where a scene plays.
+type Place struct {
+	Dir string   // the repository
+	Env []string // of whoever looks at its rooms
 }
 
 // patience is how long the scene waits for something that should take milliseconds.
@@ -43,8 +58,14 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 	if err == nil && cfg.Serve {
 		err = s.serve()
 	}
+	if err == nil && cfg.Watch.Begin != nil {
+		cfg.Watch.Begin(Place{Dir: s.repo, Env: s.env})
+	}
 	if err == nil {
 		err = s.play()
+		if cfg.Watch.Over != nil {
+			cfg.Watch.Over(ctx, s.report, err)
+		}
 	}
 	if err == nil {
 		err = s.hold()

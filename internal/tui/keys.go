@@ -18,6 +18,7 @@ type action struct {
 	word func(*model, target) string // in the last line of the screen; empty where the key does nothing
 	help string
 	do   func(*model, target) tea.Cmd
+	acts bool // others see it, or something changes
 }
 
 // word is an action's word where it can be done.
@@ -33,20 +34,21 @@ func word(w string, can func(*model, target) bool) func(*model, target) string {
 // actions are all of them, in the order of the last line. It is a function because they refer to each other.
 func actions() []action {
 	return []action{
-		{"enter", word("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected},
-		{"d", word("diff", hasDiff), "see what a task changes, line by line", openDiff},
-		{"l", word("log", hasLog), "see what the command of a task's worker prints", (*model).openLog},
-		{"a", approveWord, "approve the commit of a task, after its diff is shown, and merge it if you like; or accept a message", approveOrAccept},
-		{"r", word("request changes", isInReview), "return a task to its worker, and say what must change", reviewed(toReturn)},
-		{"c", word("comment", canComment), "comment on the selected line of a diff; your decision sends your comments", commentLine},
-		{"m", word("merge", isApproved), "merge an approved task", mergeTask},
-		{"b", word("bring back", hasRescue), "bring back what a rescue holds", restoreRescue},
-		{"s", sendWord, "send a message: to the agent, or to everybody in the room; or answer one", sendMessage},
-		{"t", word("take", canTake), "take the stick over, with a reason", takeStick},
-		{"w", (*model).running, "stop the command of a task's worker, or run it again", toggleRun},
-		{"g", word("go to", canJump), "go to the pane of tmux in which the agent runs", jump},
-		{"i", word("messages", hasTalk), "read the messages of a room", openTalk},
-		{"p", pausing, "pause a room, with a reason, or let it go on", togglePause},
+		{"n", word("next step", func(m *model, _ target) bool { return m.env != nil && m.env.Next != nil }), "let the scene of a demo go on", nextStep, false},
+		{"enter", word("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected, false},
+		{"d", word("diff", hasDiff), "see what a task changes, line by line", openDiff, false},
+		{"l", word("log", hasLog), "see what the command of a task's worker prints", (*model).openLog, false},
+		{"a", approveWord, "approve the commit of a task, after its diff is shown, and merge it if you like; or accept a message", approveOrAccept, true},
+		{"r", word("request changes", isInReview), "return a task to its worker, and say what must change", reviewed(toReturn), true},
+		{"c", word("comment", canComment), "comment on the selected line of a diff; your decision sends your comments", commentLine, true},
+		{"m", word("merge", isApproved), "merge an approved task", mergeTask, true},
+		{"b", word("bring back", hasRescue), "bring back what a rescue holds", restoreRescue, true},
+		{"s", sendWord, "send a message: to the agent, or to everybody in the room; or answer one", sendMessage, true},
+		{"t", word("take", canTake), "take the stick over, with a reason", takeStick, true},
+		{"w", (*model).running, "stop the command of a task's worker, or run it again", toggleRun, true},
+		{"g", word("go to", canJump), "go to the pane of tmux in which the agent runs", jump, false},
+		{"i", word("messages", hasTalk), "read the messages of a room", openTalk, false},
+		{"p", pausing, "pause a room, with a reason, or let it go on", togglePause, true},
 	}
 }
 
@@ -140,6 +142,22 @@ func openDiff(m *model, t target) tea.Cmd { return m.open(diffPage{room: t.room.
 
 func openTalk(m *model, t target) tea.Cmd { return m.open(talkPage{room: t.room.ID()}) }
 
+// offers is the word for an action with what is selected; empty if it can't be done.
+func (m *model) offers(a action, t target) string {
+	if a.acts && m.env != nil && m.env.Looks {
+		return ""
+	}
+	return a.word(m, t)
+}
+
+func nextStep(m *model, _ target) tea.Cmd {
+	next := m.env.Next
+	return m.env.beside(func() tea.Msg {
+		next()
+		return nil
+	})
+}
+
 // keys is the last line: what the keys do with what is selected.
 func (m *model) keys() line {
 	l := line{end: cell{text: "? help  q quit", hue: faint}}
@@ -148,7 +166,7 @@ func (m *model) keys() line {
 	}
 	t := m.target()
 	for _, a := range actions() {
-		if w := a.word(m, t); w != "" {
+		if w := m.offers(a, t); w != "" {
 			l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", w)})
 		}
 	}
@@ -186,7 +204,9 @@ func (helpPage) layout(s *scene) (head, body []line) {
 	}
 	body = append(body, blank, say(strong, "With what is selected"))
 	for _, a := range actions() {
-		row(a.key, a.help)
+		if a.key != "n" { // a demo says what it does
+			row(a.key, a.help)
+		}
 	}
 	body = append(body, blank, say(strong, "What agents do"))
 	for _, st := range []struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/monitor"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -19,6 +20,7 @@ type model struct {
 	serial int      // of the page that was opened last
 	env    *env
 
+	caption term.Text // what the scene shows that is played; empty for none
 	ask     *question // nil if nothing is asked
 	note    note
 	doing   []doing // what is under way

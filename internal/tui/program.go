@@ -29,6 +29,7 @@ type (
 	sizeMsg    struct{ width, height int }
 	ageMsg     struct{ at stick.Time } // what the screen says of the time changes then
 	failedMsg  struct{ error }         // the monitor has ended
+	captionMsg struct{ text string }   // what a scene shows now
 	ringMsg    struct{ signal string } // the terminal has to tell its person of something
 )
 
@@ -59,6 +60,19 @@ func (p *program) watch(ctx context.Context, loop *tea.Program, o Options) {
 	p.background.Go(func() {
 		if err := m.Run(ctx); ctx.Err() == nil {
 			loop.Send(failedMsg{err})
+		}
+	})
+	p.background.Go(func() {
+		for {
+			select {
+			case text, more := <-o.Captions: // never, if there are none
+				if !more {
+					return
+				}
+				loop.Send(captionMsg{text})
+			case <-ctx.Done():
+				return
+			}
 		}
 	})
 	resized, stopSize := watchSize()

@@ -110,7 +110,13 @@ type screen struct {
 }
 
 // watch starts tt watch on a terminal of a size.
-func (p *place) watch(width, height int, args ...string) *screen {
+func (p *place) watch(width, height int) *screen {
+	p.Helper()
+	return p.on(width, height, "watch")
+}
+
+// on starts a command of tt on a terminal of a size.
+func (p *place) on(width, height int, args ...string) *screen {
 	p.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -131,7 +137,7 @@ func (p *place) watch(width, height int, args ...string) *screen {
 		p.Fatal(err)
 	}
 	defer slave.Close()
-	s.cmd = p.command("", append([]string{"tt", "watch"}, args...)...)
+	s.cmd = p.command("", append([]string{"tt"}, args...)...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
@@ -344,4 +350,45 @@ func TestWatchGivesTheTerminalBack(t *testing.T) {
 			t.Errorf("after %v the terminal is left as it was while it ran", signal)
 		}
 	}
+}
+
+// The scene of the demo can be seen on the screen, step by step. It only looks.
+func TestDemoOnAScreen(t *testing.T) {
+	p := newPlace(t)
+	s := p.on(80, 24, "demo", "--watch")
+	for _, shows := range []string{`1\. Two agents`, `claude:\w+ has the stick`, `codex:\w+ waits for it`, `codex:\w+ has the stick`, `codex:\w+ can't go on: its process has ended`, `claude:\w+ has the stick`, `a handoff waits`} {
+		s.goesOnUntil("n", shows)
+	}
+	s.goesOnUntil("n", `All of it happened, and was checked`)
+	if shown := s.shows(); strings.Contains(shown, " take ") || strings.Contains(shown, " message ") {
+		t.Errorf("it offers acts:\n%s", shown)
+	}
+	s.keys("q")
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	<-s.ended
+	if all := s.raw.String(); !strings.HasSuffix(all, "All of it happened: tt checked it, step by step.\r\n") {
+		t.Errorf("it ends with %q", all[max(0, len(all)-80):])
+	}
+}
+
+// asks is the line by which a scene asks whether to go on.
+var asks = regexp.MustCompile(`(?m)^.*\(n shows the next step\)`)
+
+// goesOnUntil presses a key each time that the screen asks for it, until the terminal shows what a pattern matches.
+func (s *screen) goesOnUntil(key, pattern string) {
+	s.Helper()
+	re := regexp.MustCompile(pattern)
+	asked := ""
+	s.untilIt("what matches "+pattern, func(shown string) bool {
+		if re.MatchString(shown) {
+			return true
+		}
+		if line := asks.FindString(shown); line != "" && line != asked {
+			asked = line
+			s.keys(key)
+		}
+		return false
+	})
 }

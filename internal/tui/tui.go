@@ -39,6 +39,12 @@ type Options struct {
 	Took  func(context.Context, *engine.Grant)
 	Jump  func(context.Context, stick.Process) error
 
+	// A scene that is played while somebody looks: Captions say what it shows now, and Next makes it go on. With Looks the keys that act
+	// aren't offered.
+	Captions <-chan string
+	Next     func()
+	Looks    bool
+
 	// Tell is called with each picture. It returns what makes the terminal tell its person of something; empty for nothing. It may be nil.
 	Tell func(*monitor.Picture) string
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
+
+	"talkingstick/internal/term"
 )
 
 // update changes the model by a message. What it returns runs beside the loop, and its result comes back as a message.
@@ -20,6 +22,8 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 		cmd = m.take(msg)
 	case logMsg:
 		m.hear(msg)
+	case captionMsg:
+		m.caption = term.Textf("%s", msg.text)
 	case doneMsg:
 		cmd = m.finish(msg)
 	case progressMsg:
@@ -77,7 +81,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 		t := m.target()
 		for _, a := range actions() {
-			if a.key == key && a.word(m, t) != "" {
+			if a.key == key && m.offers(a, t) != "" {
 				return a.do(m, t)
 			}
 		}

@@ -86,18 +86,21 @@ func (m *model) foot() (lines []line, caret int) {
 	if m.ask != nil {
 		return m.ask.lines(m.width)
 	}
+	if m.caption != "" {
+		lines = m.said(m.caption, strong)
+	}
 	switch e := m.picture.Problem; {
 	case m.note.text != "":
 		h := good
 		if m.note.bad {
 			h = bad
 		}
-		lines = append(m.said(m.note.text, h), m.said(m.note.hint, faint)...)
+		lines = append(append(lines, m.said(m.note.text, h)...), m.said(m.note.hint, faint)...)
 	case len(m.doing) > 0:
-		lines = m.said(m.doing[len(m.doing)-1].text+" …", "")
+		lines = append(lines, m.said(m.doing[len(m.doing)-1].text+" …", "")...)
 	case e != nil:
-		lines = m.said(term.Textf("the rooms can't be read: %s", e.Message), bad)
-	default:
+		lines = append(lines, m.said(term.Textf("the rooms can't be read: %s", e.Message), bad)...)
+	case len(lines) == 0:
 		lines = []line{blank}
 	}
 	return append(lines, m.keys()), 0
