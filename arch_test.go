@@ -252,6 +252,7 @@ var edges = map[string]map[string]string{
 		"internal/git":         "the git that rescues run",
 		"internal/pgserver":    "a server that several hosts share",
 		"internal/proc":        "the engine's surroundings",
+		"internal/pty":         "a terminal for tt watch",
 		"internal/rescue":      "a rescue, without a command around it",
 		"internal/store":       "the same",
 		"internal/workspace":   "the same",
@@ -259,6 +260,9 @@ var edges = map[string]map[string]string{
 	},
 	"internal/testenv":  {},
 	"internal/pgserver": {},
+	"internal/pty": {
+		"golang.org/x/sys": "the calls that make a terminal",
+	},
 	"internal/manpages": {
 		"internal/cli":           "the command tree",
 		"github.com/spf13/cobra": "its package doc writes manual pages",
@@ -570,7 +574,7 @@ func edge(path string) (to string, ok bool) {
 // testMay tells whether the tests of a package may import another: what the package itself can
 // reach, what is there for tests, and, except for the rules, the whole program.
 func testMay(dir, to string) bool {
-	return testModules[to] != "" || slices.Contains(testOnly, to) || dir == "internal/e2e" || dir == "." ||
+	return testModules[to] != "" || slices.Contains(testOnly, to) || to == "internal/pty" || dir == "internal/e2e" || dir == "." ||
 		edges[dir][to] != "" || reaches(dir, to, map[string]bool{}) || to == "internal/cli" && !slices.Contains(pure, dir)
 }
 

@@ -179,6 +179,9 @@ percentile in brackets; with fewer than 100 samples, that is the largest. A rati
 - **crowd**: members of one room, each with a ` + "`tt msg recv --follow`" + ` process of its own, and one message to ` + "`room`" + `, which gives each of
   them a row of its own. The time runs from the start of the ` + "`tt msg send`" + ` until the last of them has printed its message and the parent
   has read that.
+- **watch**: ` + "`tt watch`" + ` on a terminal of 200 × 50 that the bench reads. *Key*: from writing a key that moves the selection until the update that shows
+  it was read. *Event*: from the end of a ` + "`tt msg send`" + ` until the update with its text was read. *First picture*: from the start of the process until the update with
+  all rooms was read.
 - **idle**: the time that all threads of the processes spent on a processor (schedstat), after the slow net under the bell has reached
   its longest interval.
 - **pages**: one ` + "`tt serve`" + ` and a client that is signed in, on the same machine. An event counts as on the page when the stream has brought

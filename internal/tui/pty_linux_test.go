@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/pty"
 	"talkingstick/internal/tui"
 )
 
@@ -97,9 +98,8 @@ func (p *place) sh(line string) string { p.Helper(); return p.do("", "sh", "-c",
 // screen is tt watch on a terminal of its own.
 type screen struct {
 	*place
-	cmd    *exec.Cmd
-	master *os.File
-	fd     int // of master
+	cmd      *exec.Cmd
+	terminal *pty.Terminal
 
 	mu    sync.Mutex // guards the rest
 	raw   bytes.Buffer
@@ -118,44 +118,22 @@ func (p *place) watch(width, height int) *screen {
 // on starts a command of tt on a terminal of a size.
 func (p *place) on(width, height int, args ...string) *screen {
 	p.Helper()
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	terminal, err := pty.Open(width, height)
 	if err != nil {
 		p.Fatal(err)
 	}
-	master := os.NewFile(uintptr(fd), "/dev/ptmx") // whose Close ends its Read
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		p.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		p.Fatal(err)
-	}
-	s := &screen{place: p, master: master, fd: fd, read: make(chan struct{}, 1), ended: make(chan struct{}), term: tui.NewTerminal(p.T, width, height)}
-	s.size(width, height)
-	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		p.Fatal(err)
-	}
-	defer slave.Close()
+	s := &screen{place: p, terminal: terminal, read: make(chan struct{}, 1), ended: make(chan struct{}), term: tui.NewTerminal(p.T, width, height)}
 	s.cmd = p.command("", append([]string{"tt"}, args...)...)
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := s.cmd.Start(); err != nil {
+	if err := terminal.Start(s.cmd); err != nil {
 		p.Fatal(err)
 	}
 	go s.reads()
 	p.Cleanup(func() {
 		s.cmd.Process.Kill()
 		s.cmd.Wait()
-		master.Close()
+		terminal.Close()
 	})
 	return s
-}
-
-func (s *screen) size(width, height int) {
-	if err := unix.IoctlSetWinsize(s.fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)}); err != nil {
-		s.Fatal(err)
-	}
 }
 
 // reads reads what the program writes, until its end.
@@ -163,7 +141,7 @@ func (s *screen) reads() {
 	defer close(s.ended)
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := s.master.Read(buf)
+		n, err := s.terminal.Read(buf)
 		s.mu.Lock()
 		s.raw.Write(buf[:n])
 		s.mu.Unlock()
@@ -221,18 +199,18 @@ func (s *screen) untilIt(what string, is func(shown string) bool) string {
 }
 
 func (s *screen) keys(keys string) {
-	if _, err := s.master.WriteString(keys); err != nil {
+	if _, err := s.terminal.WriteString(keys); err != nil {
 		s.Fatal(err)
 	}
 }
 
 // modes are the settings of the terminal.
 func (s *screen) modes() unix.Termios {
-	t, err := unix.IoctlGetTermios(s.fd, unix.TCGETS)
+	m, err := s.terminal.Modes()
 	if err != nil {
 		s.Fatal(err)
 	}
-	return *t
+	return m
 }
 
 // Whoever has never seen it can tell who blocks whom and why a task hangs, and approves and merges with three keys.
@@ -282,10 +260,12 @@ func TestWatchOnATerminal(t *testing.T) {
 
 	p.as("codex", "release", "--status", "the cart adds up", "--next-action", "add the discount")
 	s.until(`claude has the stick, now +turn 2`)
-	s.size(120, 40)
 	s.mu.Lock()
-	s.taken, s.term = s.raw.Len(), tui.NewTerminal(t, 120, 40)
+	s.taken, s.term = s.raw.Len(), tui.NewTerminal(t, 120, 40) // before the change, of which nothing may be missed
 	s.mu.Unlock()
+	if err := s.terminal.Resize(120, 40); err != nil {
+		t.Fatal(err)
+	}
 	s.until(`(?m)^.{100,120}\? help  q quit$`)
 	other.until(`claude has the stick, now +turn 2`)
 	if n := s.rings() + other.rings(); n > 2 { // for what was there, and perhaps for the merge that was due for a moment

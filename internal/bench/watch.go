@@ -1,0 +1,162 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"talkingstick/internal/pty"
+)
+
+// What is watched: rooms, and agents in each.
+const (
+	watchedRooms  = 8
+	watchedAgents = 5
+)
+
+// drawn ends everything that the screen writes at a time.
+const drawn = "\x1b[?2026l"
+
+// watched is tt watch on a terminal.
+type watched struct {
+	cmd   *exec.Cmd
+	out   *pty.Terminal
+	shown bytes.Buffer
+	got   chan []byte
+}
+
+// watch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how long a key takes until the screen
+// shows what it did, how soon an event of somebody else is shown, and what it costs while nothing happens.
+func (b *bench) watch() error {
+	p := b.place("")
+	var rooms []place
+	for range watchedRooms {
+		r := b.place(p.data)
+		for i := range watchedAgents {
+			if err := r.do(fmt.Sprintf("bench:%d", i), "join"); err != nil {
+				return err
+			}
+		}
+		if err := r.do("bench:0", "wait"); err != nil {
+			return err
+		}
+		rooms = append(rooms, r)
+	}
+	s := series{}
+	for range b.samples(20, 5) {
+		w, took, err := p.watchOn()
+		if err != nil {
+			return err
+		}
+		s.add("first picture", took)
+		w.end()
+	}
+	w, _, err := p.watchOn()
+	if err != nil {
+		return err
+	}
+	defer w.end()
+	for i := range b.samples(200, 40) {
+		key := "j"
+		if i%20 >= 10 {
+			key = "k"
+		}
+		began := time.Now()
+		if _, err := w.out.WriteString(key); err != nil {
+			return err
+		}
+		if err := w.until(drawn); err != nil {
+			return err
+		}
+		s.add("key", time.Since(began))
+	}
+	for i := range b.samples(30, 8) {
+		said := fmt.Sprintf("message-%d-of-the-bench", i)
+		if err := rooms[0].do("bench:1", "msg", "send", "room", said); err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := w.until(said); err != nil {
+			return err
+		}
+		s.add("event", time.Since(began))
+	}
+	b.add(row{
+		What: fmt.Sprintf("`tt watch`, %d rooms and %d agents: key pressed → screen redrawn", watchedRooms, watchedRooms*watchedAgents), Goal: "≤ 16 ms p50",
+		Measured: fmt.Sprintf("%s; an event of somebody else is shown %s after its command has ended; the first picture is there after %s", s.span("key"), s.span("event"), s.span("first picture")),
+		Met:      s.p50("key") <= 16, Figures: s.figures(), Samples: s,
+	})
+	window := b.settle(time.Now())
+	before := cpuTimes([]int{w.cmd.Process.Pid})
+	time.Sleep(window)
+	used := cpuTimes([]int{w.cmd.Process.Pid}) - before
+	share := 100 * used.Seconds() / window.Seconds()
+	b.add(row{
+		What: "CPU of an idle `tt watch`, settled", Goal: "< 0.1 % of a core",
+		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s), %.1f MB", share, float64(used.Microseconds())/1000, window.Seconds(), memory(w.cmd.Process.Pid, "VmRSS")),
+		Met:      share < 0.1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "seconds": window.Seconds()},
+	})
+	return nil
+}
+
+// watchOn starts tt watch on a terminal. It returns how long it took until the rooms were there.
+func (p place) watchOn() (*watched, time.Duration, error) {
+	out, err := pty.Open(200, 50)
+	if err != nil {
+		return nil, 0, err
+	}
+	w := &watched{cmd: p.command(p.b.tt, "watch"), out: out, got: make(chan []byte, 1000)}
+	w.cmd.Env = append(w.cmd.Env, "TERM=xterm")
+	began := time.Now()
+	if err := out.Start(w.cmd); err != nil {
+		return nil, 0, err
+	}
+	go func() { // until the terminal is closed
+		defer close(w.got)
+		for {
+			b := make([]byte, 64<<10)
+			n, err := out.Read(b)
+			if err != nil {
+				return
+			}
+			w.got <- b[:n]
+		}
+	}()
+	err = w.until(fmt.Sprintf("%d rooms", watchedRooms))
+	return w, time.Since(began), err
+}
+
+// until waits until the program has written a text, and an update has ended with it or behind it.
+func (w *watched) until(text string) error {
+	late := time.After(giveUpAfter)
+	for {
+		all := w.shown.String()
+		if i := strings.Index(all, text); i >= 0 {
+			if j := strings.Index(all[i:], drawn); j >= 0 {
+				w.shown.Next(i + j + len(drawn))
+				return nil
+			}
+		}
+		select {
+		case b, ok := <-w.got:
+			if !ok {
+				return errors.New("tt watch has ended")
+			}
+			w.shown.Write(b)
+		case <-late:
+			return fmt.Errorf("tt watch doesn't show %q within %s", text, giveUpAfter)
+		}
+	}
+}
+
+// end ends the program.
+func (w *watched) end() {
+	w.cmd.Process.Kill()
+	_ = w.cmd.Wait() // killed
+	w.out.Close()
+}
