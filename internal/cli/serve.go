@@ -135,7 +135,7 @@ func (f serveFlags) check() (beyond bool, err error) {
 	}
 	if !f.anywhere {
 		return false, stick.Errorf(stick.CodeUsage, "other machines could reach %s, and nothing would be encrypted", stick.Clip(f.addr, 60)).With("field", "addr").
-			Hintf("listen on 127.0.0.1, and let a tunnel lead there; how: %s", stick.Cmd("tt serve --help"))
+			Hintf("listen on 127.0.0.1, which needs no --addr, and let a tunnel lead there")
 	}
 	return true, nil
 }
