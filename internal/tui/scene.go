@@ -21,6 +21,10 @@ type scene struct {
 	until stick.Time // when the first age on the screen changes; zero for never
 }
 
+// together is how far apart the moments are at which ages change on the screen, in milliseconds. Those of a minute that many agents and events
+// have would else each have a moment of its own, and the screen would be drawn every second.
+const together = 30_000
+
 // age says for how long something has been so, without seconds: an idle screen would have to be drawn every second for them.
 func (s *scene) age(since stick.Time) string {
 	if since.IsZero() {
@@ -34,7 +38,9 @@ func (s *scene) age(since stick.Time) string {
 	case d >= time.Hour:
 		step = time.Hour
 	}
-	if next := since.Add(d.Truncate(step) + step); s.until.IsZero() || next < s.until {
+	next := since.Add(d.Truncate(step) + step)
+	next += (together - next%together) % together
+	if s.until.IsZero() || next < s.until {
 		s.until = next
 	}
 	if d < time.Minute {

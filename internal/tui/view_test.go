@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write the golden screens instead of comparing them")
@@ -55,5 +56,32 @@ func TestFirstScreen(t *testing.T) {
 	m.settle()
 	if got := drawn(&m); !strings.Contains(got, "reading the rooms …") || strings.Contains(got, "no room") {
 		t.Errorf("the screen is\n%s", got)
+	}
+}
+
+// However many ages there are, an idle screen is drawn twice a minute at most, and then they are right again.
+func TestAgesChangeTogether(t *testing.T) {
+	p := crowd(8)
+	for i, r := range p.Rooms {
+		for j := range r.Events {
+			r.Events[j].CreatedAt = before(time.Duration(i*61+j*7) * time.Second)
+		}
+		for j := range r.State.Members {
+			if a := r.State.Members[j].Activity; a != nil {
+				a.Since = before(time.Duration(i*13+j*3) * time.Second)
+			}
+		}
+	}
+	m := onScreen(p, 200, 50, false)
+	drawings := 0
+	for end := m.now.Add(10 * time.Minute); m.now < end; drawings++ {
+		until := view(m).until
+		if until.IsZero() || until <= m.now {
+			t.Fatalf("at %v it holds until %v", m.now, until)
+		}
+		m.now = until
+	}
+	if drawings > 20 {
+		t.Errorf("it is drawn %d times in ten minutes", drawings)
 	}
 }
