@@ -29,6 +29,8 @@ type doneMsg struct {
 	say term.Text
 	err error
 
+	merges string // the key of the task that it was to merge; empty for another act
+
 	again bool   // what is shown has to be read again, although no event says so
 	close string // the subject of a page that has no purpose any more
 }
@@ -69,9 +71,15 @@ func (m *model) finish(msg doneMsg) (cmd tea.Cmd) {
 			break
 		}
 	}
+	if msg.merges != "" {
+		delete(m.unmerged, msg.merges)
+	}
 	if msg.err != nil {
 		e := stick.AsError(msg.err)
 		m.note = note{text: term.Textf("%s", e.Message), bad: true}
+		if msg.merges != "" {
+			m.unmerged[msg.merges] = e.Message
+		}
 		if len(e.Hint) > 0 {
 			m.note.hint = "hint: " + term.Hint(e.Hint.As(m.as()))
 		}

@@ -55,9 +55,9 @@ func addressee(m *model, t target) stick.AgentID {
 	return t.agent
 }
 
-// sendMessage asks for a message, and sends it.
+// sendMessage asks for a message, and sends it. An answer to a message that waits for acceptance accepts it: who answers has taken it up.
 func sendMessage(m *model, t target) tea.Cmd {
-	to, at, about, replies := addressee(m, t), t.where(), t.task, t.message
+	to, at, about, replies, owed := addressee(m, t), t.where(), t.task, t.message, t.owedMessage()
 	whom := term.Textf("%s", to)
 	if to == stick.ToRoom {
 		whom = term.Textf("everybody in %s", roomName(t.room))
@@ -65,6 +65,9 @@ func sendMessage(m *model, t target) tea.Cmd {
 	what := term.Textf("Message to %s", whom)
 	if replies != 0 {
 		what = term.Textf("Answer to %s", whom)
+	}
+	if owed != 0 {
+		what += term.Textf("; it accepts message %d, too", owed)
 	}
 	if about != "" {
 		what += term.Textf(", about %s", about)
@@ -80,7 +83,11 @@ func sendMessage(m *model, t target) tea.Cmd {
 			if res.Note != "" {
 				said += term.Textf("; %s", res.Note)
 			}
-			return doneMsg{say: said, err: err}
+			if err == nil && owed != 0 {
+				_, err = e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{owed}})
+				said += term.Textf("; message %d is accepted", owed)
+			}
+			return doneMsg{say: said, err: err, again: owed != 0}
 		})
 	}, "%s", what)
 	return nil

@@ -94,6 +94,7 @@ func (m *model) approve(p diffPage, merges bool) tea.Cmd {
 			return done
 		}
 		done.say, done.err = e.merge(ctx, at, p.id, now)
+		done.merges = taskKey(p.room, p.id)
 		return done
 	})
 }
@@ -121,7 +122,7 @@ func mergeTask(m *model, t target) tea.Cmd {
 		e := m.env
 		return m.act(term.Textf("merging %s", id), func(ctx context.Context, now func(term.Text)) doneMsg {
 			said, err := e.merge(ctx, at, id, now)
-			return doneMsg{say: said, err: err}
+			return doneMsg{say: said, err: err, merges: taskKey(at.RoomID, id)}
 		})
 	}, "Merge commit %s of %s into %s?", abbrev(v.Approved), id, v.Integration)
 	return nil

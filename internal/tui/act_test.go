@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -136,18 +137,18 @@ func TestKeysAct(t *testing.T) {
 		{"request changes", append([]string{"4", "r"}, types("twice is enough", "enter")...), nil, []string{"diff ui-7", "return ui-7 2dd9464f4a0c: twice is enough"}, "told by message 44 (next tool call)"},
 		{"no reason is none", []string{"4", "r", "enter", "esc"}, nil, []string{"diff ui-7"}, "what it changes"},
 		{
-			"comment on an added line", append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 12)...), append([]string{"c"}, types("why?", "enter")...)...), nil,
+			"comment on an added line", append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 11)...), append([]string{"c"}, types("why?", "enter")...)...), nil,
 			[]string{"diff ui-7", "comment ui-7 upload.go:4 false 2dd9464f4a0c: why?", "diff ui-7"},
 			"your draft is on upload.go:4",
 		},
 		{
-			"comment on a removed line", append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 10)...), append([]string{"c"}, types("good", "enter")...)...), nil,
+			"comment on a removed line", append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 9)...), append([]string{"c"}, types("good", "enter")...)...), nil,
 			[]string{"diff ui-7", "comment ui-7 upload.go:3 true 2dd9464f4a0c: good", "diff ui-7"},
 			"your draft",
 		},
 		{"merge", []string{"4", "m", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[0].State = stick.TaskApproved }, []string{"merge ui-7 in shop000000"}, "ui-7 is merged into integration"},
 		{"accept", []string{"3", "a", "y"}, nil, []string{"ack [40]"}, "message 40 is accepted"},
-		{"open a message, answer it", append([]string{"3", "enter", "s"}, types("three", "enter")...), nil, []string{"read [40]", "send [claude:0d12]  40: three"}, "sent to claude:0d12: it gets it now"},
+		{"open a message, answer it", append([]string{"3", "enter", "s"}, types("three", "enter")...), nil, []string{"read [40]", "send [claude:0d12]  40: three", "ack [40]", "read [40]"}, "sent to claude:0d12: it gets it now; message 40 is accepted"},
 		{"write to the worker of a task", append([]string{"4", "s"}, types("hurry", "enter")...), nil, []string{"send [claude:0d12] ui-7 0: hurry"}, "message 45"},
 		{"write to a room", append(slices.Repeat([]string{"down"}, 6), append([]string{"s"}, types("lunch", "enter")...)...), nil, []string{"send [room]  0: lunch"}, "message 45"},
 		{"take over from one that is gone", append([]string{"2", "t"}, types("it crashed", "enter")...), nil, []string{"take parser0000 turn 31, on a person's word: false: it crashed"}, "kept as rescue 1m819e"},
@@ -158,7 +159,7 @@ func TestKeysAct(t *testing.T) {
 		{"stop a worker", []string{"5", "w", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[1].Run.State = stick.RunRunning }, []string{"stop ui-8"}, "of ui-8"},
 		{"bring back", []string{"6", "b", "y"}, nil, []string{"restore 1m819e"}, "brought back 0 files"},
 		{"go to a pane", []string{"1", "g"}, func(m *model) { m.picture.Rooms[0].State.Members[2].Process.PID = 77 }, []string{"jump 77"}, "switched to the pane of gemini:77aa"},
-		{"a key that means nothing here", []string{"1", "a", "m", "c", "b", "g", "d", "l", "w"}, nil, nil, "Needs you"},
+		{"keys that mean nothing here", []string{"1", "a", "m", "c", "b", "g", "d", "l", "w"}, nil, nil, "w does nothing with what is selected"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{head: "2dd9464f4a0c"}
@@ -186,6 +187,56 @@ func TestKeysThatAreRefused(t *testing.T) {
 	// a diff that can't be read is no reason to ask for a decision on it
 	if got := keysOn(t, r, nil, "4", "a", "y"); !strings.Contains(got, "only a person may pause a room") || len(r.done) != 3 {
 		t.Errorf("it did %q, and the screen is\n%s", r.done, got)
+	}
+}
+
+// refuser refuses to merge.
+type refuser struct{ *recorder }
+
+func (refuser) WorkerMerge(context.Context, task.WorkerMergeParams) (task.WorkerMergeResult, error) {
+	return task.WorkerMergeResult{}, stick.Errorf(stick.CodeDirtyTree, "/srv/shop has 1 uncommitted change: a.go")
+}
+
+// Why a task wasn't merged is in no log. Its row says so until it is merged, or approved no more.
+func TestRefusedMergeIsRemembered(t *testing.T) {
+	approved := func() *monitor.Room {
+		room := shop()
+		room.Tasks[0].State, room.Tasks[0].Queue = stick.TaskApproved, 1
+		return room
+	}
+	m := onScreen(pictured(approved()), 120, 40, false)
+	performs(t, m, refuser{&recorder{}})
+	const why = "! not merged: /srv/shop has 1 uncommitted change: a.go"
+	if got := drawn(m); !strings.Contains(got, "ready to merge") {
+		t.Errorf("the screen is\n%s", got)
+	}
+	m.presses(t, "3", "m", "y", "up")
+	if got := drawn(m); !strings.Contains(got, why) || strings.Contains(got, "ready to merge") {
+		t.Errorf("the screen is\n%s", got)
+	}
+	performs(t, m, &recorder{})
+	m.presses(t, "3", "m", "y")
+	if got := drawn(m); strings.Contains(got, "not merged") || !strings.Contains(got, "ui-7 is merged") {
+		t.Errorf("after the merge the screen is\n%s", got)
+	}
+	performs(t, m, refuser{&recorder{}})
+	m.presses(t, "3", "m", "y")
+	m.update(pictureMsg{pictured(shop())}) // in review again
+	if got := drawn(m); strings.Contains(got, "! not merged") {
+		t.Errorf("in review again, the screen is\n%s", got)
+	}
+}
+
+// Each line of a message stands for it.
+func TestLinesOfAMessageOpenIt(t *testing.T) {
+	m := onScreen(pictured(shop()), 80, 24, false)
+	r := &recorder{}
+	performs(t, m, r)
+	m.presses(t, "end")
+	opens(m, pagesToSee()["talk"])
+	m.presses(t, "end", "enter")
+	if !slices.Equal(r.done, []string{"read [40]"}) {
+		t.Errorf("it did %q:\n%s", r.done, drawn(m))
 	}
 }
 

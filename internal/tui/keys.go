@@ -165,8 +165,13 @@ func (m *model) keys() line {
 		l.end.text = "esc back  ? help  q quit"
 	}
 	t := m.target()
+	room := m.width - mark - 1 - term.Width(string(l.end.text))
 	for _, a := range actions() {
 		if w := m.offers(a, t); w != "" {
+			if room -= len(a.key) + len(w) + 1; room < 0 {
+				break // the help has them all
+			}
+			room -= 2
 			l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", w)})
 		}
 	}

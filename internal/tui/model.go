@@ -25,10 +25,12 @@ type model struct {
 	note    note
 	doing   []doing // what is under way
 	lastAct int     // the number of the last one that was begun
+
+	unmerged map[string]string // why the last merge of an approved task was refused, by the task's key; the log doesn't say
 }
 
 func newModel(o Options) model {
-	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}, end: -1}}}
+	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}, end: -1}}, unmerged: map[string]string{}}
 }
 
 // shown is the page that is shown.
@@ -36,7 +38,7 @@ func (m *model) shown() *opened { return &m.pages[len(m.pages)-1] }
 
 // scene is what the pages are drawn from.
 func (m *model) scene() *scene {
-	return &scene{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home}
+	return &scene{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home, unmerged: m.unmerged}
 }
 
 // pageHeight is how many lines a page has: the first line and the last ones are taken.
@@ -137,7 +139,7 @@ func (roomsPage) target(p *monitor.Picture, key string) target {
 			}
 		}
 		for _, t := range r.Tasks {
-			if taskKey(r, t.TaskID) == key {
+			if taskKey(r.ID(), t.TaskID) == key {
 				return target{room: r, agent: t.Worker, task: t.TaskID}
 			}
 		}

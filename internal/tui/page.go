@@ -85,12 +85,12 @@ type target struct {
 // where is the room of a target, for an operation.
 func (t target) where() core.Where { return core.Where{RoomID: t.room.ID()} }
 
-// layout returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can be selected.
+// layout returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can be selected, so that it scrolls.
 func (o *opened) layout(s *scene) (head, body []line) {
 	head, body = o.page.layout(s)
 	if _, everything := o.page.(roomsPage); !everything {
 		for i := range body {
-			if body[i].key == "" {
+			if body[i].key == "" && len(body[i].cells) > 0 {
 				body[i].key = "#" + strconv.Itoa(i)
 			}
 		}

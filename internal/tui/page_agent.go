@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"talkingstick/internal/engine"
@@ -11,13 +12,15 @@ import (
 	"talkingstick/stick"
 )
 
-// agentPage is an agent in a room: what it does, its tasks, and what it has done.
+// agentPage is an agent in a room: what it does, its tasks, what it has changed, and what it has done.
 type agentPage struct {
 	room   stick.RoomID
 	agent  stick.AgentID
 	events []stick.Event
 	more   bool
 	known  bool
+
+	changes engine.ListChangesResult // what it has edited and nobody has committed
 }
 
 func (p agentPage) subject() string { return "agent " + string(p.room) + " " + string(p.agent) }
@@ -31,7 +34,14 @@ func (p agentPage) read(ctx context.Context, e *env) (page, error) {
 		Caller: e.Caller, Where: core.Where{RoomID: p.room}, EventFilter: engine.EventFilter{From: p.agent, Limit: listed},
 	})
 	p.events, p.more, p.known = res.Events, res.More, true
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	p.changes, err = e.Operations.ListChanges(ctx, engine.ListChangesParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: listed})
+	if err != nil { // no repository, or nobody knows of an edit of it
+		p.changes = engine.ListChangesResult{}
+	}
+	return p, nil
 }
 
 func (p agentPage) layout(s *scene) (head, body []line) {
@@ -45,6 +55,9 @@ func (p agentPage) layout(s *scene) (head, body []line) {
 			l := s.agent(r, m, m.AgentID == deref(r.State.Owner))
 			l.key = ""
 			head = append(head, l)
+			if does(m) == stick.AgentAsks {
+				head = append(head, s.field("asks", asksWhere(m))...)
+			}
 			head = append(head, s.field("last sign", s.lastSign(m))...)
 		}
 	}
@@ -56,7 +69,34 @@ func (p agentPage) layout(s *scene) (head, body []line) {
 	if len(body) > 0 {
 		body = append(body, blank)
 	}
+	body = append(body, s.changes(p.changes)...)
 	return append(head, blank), append(body, s.log(p.events, p.more, p.known)...)
+}
+
+// asksWhere says where a person answers what a harness asks. What it asks, no hook says.
+func asksWhere(m engine.RoomMember) string {
+	if m.Process.PID == 0 {
+		return "its person, in its own terminal"
+	}
+	return "its person, in the terminal of process " + strconv.Itoa(m.Process.PID)
+}
+
+// changes lists files that nobody has committed, and what differs in them.
+func (s *scene) changes(res engine.ListChangesResult) (lines []line) {
+	if res.Count == 0 {
+		return nil
+	}
+	lines = append(lines, say(strong, "Edited, and not committed"))
+	for _, c := range res.Changes {
+		lines = append(lines, line{cells: []cell{{text: term.Textf("%s", c.Status), hue: faint, width: 4}, {text: term.Path(c.Path)}}})
+	}
+	if hidden := res.Count - len(res.Changes); hidden > 0 {
+		lines = append(lines, say(faint, "%s more: tt changes", stick.Count(hidden, "file")))
+	}
+	if res.Diff != "" {
+		lines = append(append(lines, blank), s.patch(res.Diff)...)
+	}
+	return append(lines, blank)
 }
 
 // lastSign says when a member was last seen, and what it is bound to.

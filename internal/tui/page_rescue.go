@@ -57,11 +57,17 @@ func (p rescuePage) layout(s *scene) (head, body []line) {
 		body = append(body, blank, say(bad, "Its checkout is gone."))
 	case p.diff != "":
 		body = append(body, blank, say(strong, "What bringing it back would change"))
-		for l := range strings.Lines(p.diff) {
-			body = append(body, s.source(strings.TrimRight(l, "\r\n"), diffHue(l), "")...)
-		}
+		body = append(body, s.patch(p.diff)...)
 	}
 	return head, body
+}
+
+// patch shows a diff.
+func (s *scene) patch(diff string) (lines []line) {
+	for l := range strings.Lines(diff) {
+		lines = append(lines, s.source(strings.TrimRight(l, "\r\n"), diffHue(l), "")...)
+	}
+	return lines
 }
 
 // diffHue is the hue of a line of a diff.

@@ -101,12 +101,15 @@ func (s *scene) handoff(h stick.Handoff) (lines []line) {
 // nameWidth is how wide the names of fields are.
 const nameWidth = 14
 
-// field shows text of others beside its name, or below it if it has several lines.
+// field shows text of others beside its name, and below it what doesn't fit there.
 func (s *scene) field(name, text string) []line {
 	if text == "" {
 		return nil
 	}
 	lines := wrap(term.Block(text), nameWidth, s.width, 0)
+	if len(name) >= nameWidth {
+		return append([]line{say(faint, "%s", name)}, lines...)
+	}
 	lines[0].cells = append([]cell{{text: term.Textf("%s", name), hue: faint, width: nameWidth}}, cell{text: term.Text(string(lines[0].cells[0].text)[nameWidth:])})
 	return lines
 }

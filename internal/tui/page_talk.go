@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"talkingstick/internal/engine"
@@ -53,7 +54,10 @@ func (p talkPage) layout(s *scene) (head, body []line) {
 		l := s.messageLine(m)
 		l.key = messageKey(m.MessageID)
 		body = append(body, l)
-		body = append(body, wrap(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12)...)
+		for i, text := range wrap(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12) {
+			text.key = messageKey(m.MessageID) + " " + strconv.Itoa(i)
+			body = append(body, text)
+		}
 		body = append(body, blank)
 	}
 	if p.more {
@@ -90,7 +94,7 @@ func (s *scene) messageLine(m engine.MessageView) line {
 func (p talkPage) target(pic *monitor.Picture, key string) target {
 	t := target{room: pic.Room(p.room)}
 	for _, m := range p.messages {
-		if messageKey(m.MessageID) == key {
+		if k := messageKey(m.MessageID); k == key || strings.HasPrefix(key, k+" ") {
 			t.message, t.agent = m.MessageID, m.From
 		}
 	}
@@ -133,7 +137,7 @@ func (p messagePage) layout(s *scene) (head, body []line) {
 	}
 	body = wrap(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0)
 	for _, f := range p.res.Says() {
-		body = append(body, s.field(f.Name, *f.Value(&p.res.Contract))...)
+		body = append(body, s.field(strings.ReplaceAll(f.Name, "_", " "), *f.Value(&p.res.Contract))...)
 	}
 	if len(p.res.Receipts) > 0 {
 		body = append(body, blank)

@@ -55,6 +55,7 @@ func (p taskPage) layout(s *scene) (head, body []line) {
 	if t.Warning != "" {
 		head = append(head, say(bad, "! %s", t.Warning))
 	}
+	head = append(head, s.field("not merged", s.notMerged(p.room, t.TaskView))...)
 	head = append(head, blank)
 	for _, f := range p.fields() {
 		body = append(body, s.field(f[0], f[1])...)
@@ -109,6 +110,10 @@ func (p taskPage) fields() [][2]string {
 	if t.Reason != "" {
 		because = strings.TrimPrefix(because+": "+t.Reason, ": ")
 	}
+	next := t.NextAction
+	if t.State == stick.TaskInReview || t.State == stick.TaskApproved {
+		next = "" // the keys do it
+	}
 	pull := ""
 	if t.PullRequest.Number != 0 {
 		pull = fmt.Sprintf("#%d %s", t.PullRequest.Number, t.PullRequest.State)
@@ -129,7 +134,7 @@ func (p taskPage) fields() [][2]string {
 		{"worktree", t.Path},
 		{"pull request", pull},
 		{"merged as", abbrev(t.Result)},
-		{"next", t.NextAction},
+		{"next", next},
 	}
 }
 

@@ -65,9 +65,11 @@ func pagesToSee() map[string]page {
 		}},
 		Receipts: []engine.ReceiptView{{AgentID: "human:ann", State: stick.Read, ReadAt: before(time.Minute)}},
 	}
+	left := engine.ListChangesResult{Count: 3, Changes: []engine.Change{{Path: "src/cart.go", Status: " M"}, {Path: "new file.go", Status: "??"}}, Diff: diff}
 	return map[string]page{
 		"room":    roomPage{id: "shop000000", handoff: &handoff, events: shop().Events, more: true, known: true},
-		"agent":   agentPage{room: "shop000000", agent: "codex:9b22", events: shop().Events[1:2], known: true},
+		"agent":   agentPage{room: "shop000000", agent: "codex:9b22", events: shop().Events[1:2], known: true, changes: left},
+		"asking":  agentPage{room: "shop000000", agent: "gemini:77aa", known: true},
 		"task":    taskPage{room: "shop000000", id: "ui-7", res: shownTask()},
 		"diff":    diffPage{room: "shop000000", id: "ui-7", res: d, lines: diffLines(*d)},
 		"log":     logPage{room: "shop000000", id: "ui-8", lines: []string{"$ go test ./...", "ok  \tupload\t0.2s"}},

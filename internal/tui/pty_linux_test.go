@@ -301,7 +301,7 @@ func TestWatchWhileFourAgentsWork(t *testing.T) {
 	}
 	work.Wait()
 	late := p.watch(80, 24)
-	want := rows(late.until(`4 accept`))
+	want := rows(late.until(`4 answer`))
 	s.untilIt("what the other screen shows:\n"+want, func(shown string) bool { return rows(shown) == want })
 	if n := strings.Count(s.raw.String(), "\x1b[2J"); n > 2 {
 		t.Errorf("it clears the screen %d times", n)

@@ -49,7 +49,7 @@ func TestPaste(t *testing.T) {
 	}
 	r := m.env.Operations.(*recorder)
 	m.presses(t, "enter")
-	if len(r.done) != 1 || !strings.HasPrefix(r.done[0], "send [claude:0d12]  40: two\nlines\x1b[2Jxxx") {
+	if len(r.done) != 2 || !strings.HasPrefix(r.done[0], "send [claude:0d12]  40: two\nlines\x1b[2Jxxx") {
 		t.Errorf("it did %.80q", r.done)
 	}
 }

@@ -41,7 +41,7 @@ func (roomsPage) layout(s *scene) (head, body []line) {
 
 // needWords are what a person is needed for, in a word or two.
 var needWords = map[stick.NeedKind]string{
-	stick.NeedAnswer: "answer", stick.NeedTakeover: "take over", stick.NeedMessage: "accept", stick.NeedReview: "review",
+	stick.NeedAnswer: "asks you", stick.NeedTakeover: "take over", stick.NeedMessage: "answer", stick.NeedReview: "review",
 	stick.NeedRedGate: "red gate", stick.NeedMerge: "merge", stick.NeedTask: "task", stick.NeedRescue: "rescue",
 }
 
@@ -266,7 +266,10 @@ func (s *scene) tasks(r *monitor.Room, most int) (lines []line) {
 func (s *scene) task(r *monitor.Room, t task.TaskView) line {
 	name, state, age := s.columns()
 	text, h := aboutTask(t)
-	l := line{key: taskKey(r, t.TaskID)}
+	l := line{key: taskKey(r.ID(), t.TaskID)}
+	if why := s.notMerged(r.ID(), t); why != "" {
+		text, h = term.Textf("! not merged: %s", why), bad
+	}
 	l.cells = []cell{
 		{text: "  "},
 		{text: term.Textf("%s", t.TaskID), width: name},
@@ -278,7 +281,7 @@ func (s *scene) task(r *monitor.Room, t task.TaskView) line {
 	return l
 }
 
-func taskKey(r *monitor.Room, id string) string { return "task " + string(r.ID()) + " " + id }
+func taskKey(room stick.RoomID, id string) string { return "task " + string(room) + " " + id }
 
 func taskHue(t task.TaskView) hue {
 	switch t.State {
@@ -292,6 +295,14 @@ func taskHue(t task.TaskView) hue {
 	return ""
 }
 
+// notMerged says why the last merge of a task was refused, if it still waits for one.
+func (s *scene) notMerged(room stick.RoomID, t task.TaskView) string {
+	if t.State != stick.TaskApproved || t.Doing != "" {
+		return ""
+	}
+	return s.unmerged[taskKey(room, t.TaskID)]
+}
+
 // aboutTask says what matters most about a task now: what it hangs on, if it does.
 func aboutTask(t task.TaskView) (term.Text, hue) {
 	var parts []string
@@ -302,7 +313,7 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 	case t.Doing != "":
 		parts, h = append(parts, task.Doing(t.Doing)), good
 	case t.Queue == 1:
-		parts = append(parts, "next in the merge queue")
+		parts = append(parts, "ready to merge")
 	case t.Queue > 1:
 		parts = append(parts, stick.Count(t.Queue-1, "task")+" before it in the merge queue")
 	case len(t.WaitsFor) > 0:

@@ -18,6 +18,8 @@ type scene struct {
 	now     stick.Time
 	home    string // the user's home directory, which paths are shown from
 
+	unmerged map[string]string // see the model
+
 	until stick.Time // when the first age on the screen changes; zero for never
 }
 

@@ -53,6 +53,7 @@ type Options struct {
 type Operations interface {
 	monitor.Operations
 
+	ListChanges(context.Context, engine.ListChangesParams) (engine.ListChangesResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	ReadMessage(context.Context, engine.ReadMessageParams) (engine.MessagesResult, error)
 	ShowRescue(context.Context, engine.ShowRescueParams) (engine.ShowRescueResult, error)

@@ -81,8 +81,12 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 		t := m.target()
 		for _, a := range actions() {
-			if a.key == key && m.offers(a, t) != "" {
+			switch {
+			case a.key != key:
+			case m.offers(a, t) != "":
 				return a.do(m, t)
+			default:
+				m.note = note{text: term.Textf("%s does nothing with what is selected", key), bad: true}
 			}
 		}
 	}
