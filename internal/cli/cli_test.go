@@ -79,7 +79,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience limits every wait for something that has to happen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // TestScript plays the scripts. With -short it plays every other one: under the race detector those that it leaves out beside busy
 // processes, since each of the two makes a process many times slower.
