@@ -45,7 +45,7 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	}
 	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
 		stick.Line(at), l.target.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
-		Hintf("move them elsewhere, and run the same command again")
+		Hintf("move them elsewhere, and try again")
 }
 
 // requireCleanCheckout refuses if the branch is checked out in a place that has uncommitted changes, that is missing,
@@ -67,7 +67,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	}
 	if len(tracked) > 0 {
 		return errDirty(stick.Line(at)+", where "+l.target.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
-			Hintf("commit or undo them there, and run the same command again")
+			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
 	}
 	return l.mayMove(ctx, at)
 }
