@@ -52,7 +52,7 @@ type Env struct {
 
 	// For tests; nil or zero in the program.
 	GitLimit  time.Duration // how long hooks of git may take
-	HookSlack int           // hooks of harnesses and rescues may take this many times their limits
+	HookSlack int           // hooks of harnesses, rescues and the tree of a handoff may take this many times their limits
 	StopGrace time.Duration // how long a worker's processes that are asked to end have for it
 	Now       func() time.Time
 	Clock     func() time.Time // this machine's, where Now is nil

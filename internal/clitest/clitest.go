@@ -61,7 +61,7 @@ const (
 	InTerminal = "TT_TEST_IN_TERMINAL"
 	// ErrTerminal makes tt believe that its standard error is a terminal. Its value is the number of columns.
 	ErrTerminal = "TT_TEST_ERR_TERMINAL"
-	// HookSlack multiplies the limits of harnesses' hooks and of rescues; 1 means the limits of the program. The default is large.
+	// HookSlack multiplies the limits of harnesses' hooks, of rescues and of the tree of a handoff; 1 means the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
 	// StopGrace is how long processes of a worker's command have to end when they are asked to.
 	StopGrace = "TT_TEST_STOP_GRACE"

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -41,7 +42,7 @@ func (e *Engine) snapshot(ctx context.Context, p *workspace.Place) *stick.Worksp
 	if p.Found != workspace.FoundGit {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
+	limited, cancel := context.WithTimeout(ctx, snapshotLimit*time.Duration(max(e.core.Config.Slack, 1)))
 	defer cancel()
 	w, _ := e.core.Config.Git.Snapshot(limited, p.Root)
 	if w != nil && w.Head != "" && e.manyHosts(ctx) {

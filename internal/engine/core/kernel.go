@@ -37,7 +37,7 @@ type Config struct {
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.CheckLocal]
 	Trace     *Trace                 // nil for none
-	Slack     int                    // for tests: rescues may take this many times their limits; 0 for once
+	Slack     int                    // for tests: rescues, and the tree of a handoff, may take this many times their limits; 0 for once
 	StopGrace time.Duration          // for tests: how long processes that are asked to end have for it; 0 for the usual
 
 	// WriteWait and ReadWait limit how long an operation waits while others lock the database; 0 means the
