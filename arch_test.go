@@ -226,6 +226,11 @@ var edges = map[string]map[string]string{
 	"internal/proc/proctest": {
 		"internal/proc": "machines made of data",
 	},
+	"internal/recording": {
+		"golang.org/x/sys": "the end of all processes of a terminal",
+		"internal/pty":     "terminals for the programs that are recorded",
+		"internal/term":    "how wide a character is",
+	},
 	"internal/scene": {
 		"internal/engine":        "the operations that stories are made of",
 		"internal/engine/core":   "callers, and a kernel for each",
@@ -281,7 +286,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/scene", "internal/storetest", "internal/testenv"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest", "internal/testenv"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/chromedp/cdproto":       "the words of Chromium's protocol",

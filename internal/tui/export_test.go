@@ -6,8 +6,5 @@ type Terminal = terminal
 // NewTerminal makes a terminal of a size.
 var NewTerminal = newTerminal
 
-// Text is what a terminal shows.
-func (s *terminal) Text() string { return s.text() }
-
 // EndUpdate ends what a screen writes at a time.
 const EndUpdate = endUpdate

@@ -4,99 +4,33 @@ import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/term"
+	"talkingstick/internal/recording"
 )
 
-// terminal does with what a screen writes what a terminal does, as far as a screen needs it.
+// terminal is what a screen writes to. What a screen doesn't need is an error.
 type terminal struct {
 	*testing.T
-	rows    [][]rune
-	x, y    int
-	cursor  bool
+	*recording.Screen
 	written int // bytes
 }
 
+// newTerminal makes a terminal of a size, which cuts long lines.
 func newTerminal(t *testing.T, width, height int) *terminal {
-	s := &terminal{T: t}
-	for range height {
-		s.rows = append(s.rows, []rune(strings.Repeat(" ", width)))
+	s := &terminal{T: t, Screen: recording.NewScreen(width, height)}
+	if _, err := s.Screen.Write([]byte(enter)); err != nil {
+		t.Error(err)
 	}
 	return s
 }
 
-func (s *terminal) text() string {
-	var lines []string
-	for _, r := range s.rows {
-		lines = append(lines, strings.TrimRight(strings.ReplaceAll(string(r), "\x00", ""), " "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Write takes what a screen writes. A wide character is followed by a NUL here.
+// Write takes what a screen writes.
 func (s *terminal) Write(b []byte) (int, error) {
 	s.written += len(b)
-	for text := string(b); text != ""; {
-		if rest, ok := strings.CutPrefix(text, "\x1b["); ok {
-			i := strings.IndexFunc(rest, func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' })
-			s.control(rest[:i], rest[i])
-			text = rest[i+1:]
-			continue
-		}
-		r := []rune(text)[0]
-		text = text[len(string(r)):]
-		switch w := term.Width(string(r)); {
-		case r == '\a':
-		case r < ' ':
-			s.Errorf("the terminal gets %q", r)
-		case w > 0 && s.x+w <= len(s.rows[s.y]):
-			s.rows[s.y][s.x] = r
-			if w == 2 {
-				s.rows[s.y][s.x+1] = 0
-			}
-			s.x += w
-		case w > 0:
-			s.Errorf("line %d is wider than the terminal: %q", s.y+1, r)
-		}
+	n, err := s.Screen.Write(b)
+	if err != nil {
+		s.Error(err)
 	}
-	return len(b), nil
-}
-
-func (s *terminal) control(args string, what byte) {
-	switch {
-	case what == 'H':
-		s.x, s.y = 0, 0
-		if row, column, ok := strings.Cut(args, ";"); ok {
-			s.y, s.x = atoi(row)-1, atoi(column)-1
-		}
-	case what == 'J':
-		for _, r := range s.rows {
-			clearRow(r)
-		}
-	case what == 'K':
-		if s.x >= len(s.rows[s.y]) {
-			s.Error("it erases the last column, where the cursor stays")
-			return
-		}
-		clearRow(s.rows[s.y][s.x:])
-	case args == "?25":
-		s.cursor = what == 'h'
-	case what == 'm', what == 'h', what == 'l':
-	default:
-		s.Errorf("the terminal gets the sequence %q%c", args, what)
-	}
-}
-
-func clearRow(r []rune) {
-	for i := range r {
-		r[i] = ' '
-	}
-}
-
-func atoi(s string) (n int) {
-	for _, d := range s {
-		n = n*10 + int(d-'0')
-	}
-	return n
+	return n, nil
 }
 
 // The terminal shows what the frames say, whatever was there before. What stays the same isn't written again.
@@ -123,14 +57,14 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 			}
 			want = append(want, strings.TrimRight(l, " "))
 		}
-		if got := out.text(); got != strings.Join(want, "\n") {
+		if got := out.Text(); got != strings.Join(want, "\n") {
 			t.Errorf("the terminal shows\n%s\nnot\n%s", got, strings.Join(want, "\n"))
 		}
 		if out.written > c.bytes {
 			t.Errorf("%d bytes are written for %q", out.written, c.lines)
 		}
 	}
-	if s.leave(); s.err != nil || !out.cursor {
+	if s.leave(); s.err != nil || !out.Cursor {
 		t.Error("the cursor stays hidden")
 	}
 }
@@ -141,11 +75,11 @@ func TestScreenShowsTheCaret(t *testing.T) {
 	s := screen{out: out}
 	s.enter()
 	s.draw(frame{lines: []string{"a"}, caret: [2]int{3, 2}}, 10, 3)
-	if !out.cursor || out.x != 2 || out.y != 1 {
-		t.Errorf("the cursor is at %d,%d, shown: %t", out.x, out.y, out.cursor)
+	if !out.Cursor || out.X != 2 || out.Y != 1 {
+		t.Errorf("the cursor is at %d,%d, shown: %t", out.X, out.Y, out.Cursor)
 	}
 	s.draw(frame{lines: []string{"a"}}, 10, 3)
-	if out.cursor {
+	if out.Cursor {
 		t.Error("the cursor stays")
 	}
 }
