@@ -92,9 +92,9 @@ bench: ## measure, and print the table of docs/bench; AGAINST=<another tt> measu
 	$(GO) run ./internal/bench $(if $(AGAINST),-against $(AGAINST) -out docs/bench)
 
 .PHONY: generate
-generate: ## write what is generated: docs/reference, the diagrams of documents, the README's outputs
+generate: ## write what is generated: docs/reference, the diagrams of documents, the README's outputs and recordings
 	$(GO) test ./internal/cli -run '^TestReference$$' -reference.update -count=1
-	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme)$$' -docs.update -count=1
+	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme|TestRecordings)$$' -docs.update -count=1
 
 .PHONY: verify
 verify: generate ## fail if what is generated isn't what is checked in
