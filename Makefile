@@ -96,6 +96,10 @@ generate: ## write what is generated: docs/reference, the diagrams of documents,
 	$(GO) test ./internal/cli -run '^TestReference$$' -reference.update -count=1
 	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme|TestRecordings)$$' -docs.update -count=1
 
+.PHONY: pictures
+pictures: ## take the pictures of pages that documents show anew, with Chromium; their tests say when that is due
+	$(GO) test ./internal/web -run '^TestPictures$$' -pictures.update -count=1
+
 .PHONY: verify
 verify: generate ## fail if what is generated isn't what is checked in
 	@git diff --exit-code -- docs README.md || { echo "docs were out of date; they are generated now: commit them"; exit 1; }
