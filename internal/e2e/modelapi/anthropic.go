@@ -12,7 +12,7 @@ type anthropic struct{}
 
 var claude = words{
 	shell: "Bash", read: "Read", write: "Write", edit: "Edit",
-	path: "file_path", old: "old_string", new: "new_string",
+	path: "file_path", content: "content", old: "old_string", new: "new_string",
 	mcp: func(server, tool string) string { return "mcp__" + server + "__" + tool },
 }
 

@@ -3,6 +3,8 @@ package modelapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +23,7 @@ type act int
 
 const (
 	shell act = iota
+	background
 	look
 	write
 	edit
@@ -32,6 +35,9 @@ const (
 // code mode reports after 30 seconds that it still runs. Gemini CLI refuses command substitution, and takes
 // $((1+1)) for one.
 func Shell(command string) Call { return Call{do: shell, command: command} }
+
+// Background runs a command in the harness's shell, and has the harness answer at once.
+func Background(command string) Call { return Call{do: background, command: command} }
 
 // Write creates a file with the harness's own tool. The path is absolute.
 func Write(path, content string) Call { return Call{do: write, path: path, new: content} }
@@ -74,30 +80,45 @@ func (c Call) in(r *Request) (native, error) {
 	return r.api.words(r, c)
 }
 
-// words names the tools and parameters of a harness whose tools take an object each, which three of them do.
+// words names the tools and parameters of a harness whose tools take an object each, which most of them do.
 type words struct {
 	shell, read, write, edit string // tools
-	path, old, new           string // their parameters
+	path, content, old, new  string // their parameters
 	mcp                      func(server, tool string) string
+
+	shellMore, editMore map[string]any // what else those tools need
+	background          map[string]any // has the shell answer at once; nil if a test has no need of it
 }
 
 func (w words) words(r *Request, c Call) (native, error) {
 	switch c.do {
 	case shell:
-		return r.call(map[string]any{"command": c.command, "description": "A scripted command"}, w.shell)
+		return r.call(with(map[string]any{"command": c.command, "description": "A scripted command"}, w.shellMore), w.shell)
+	case background:
+		if w.background == nil {
+			return native{}, fmt.Errorf("how to run a command in the background of the tool %s isn't written down", w.shell)
+		}
+		return r.call(with(map[string]any{"command": c.command, "description": "A scripted command"}, w.background), w.shell)
 	case look:
 		return r.call(map[string]any{w.path: c.path}, w.read)
 	case write:
-		return r.call(map[string]any{w.path: c.path, "content": c.new}, w.write)
+		return r.call(map[string]any{w.path: c.path, w.content: c.new}, w.write)
 	case edit:
-		args := map[string]any{w.path: c.path, w.old: c.old, w.new: c.new}
-		if w.edit == "replace" { // Gemini's tool requires a reason
-			args["instruction"] = "A scripted edit"
-		}
-		return r.call(args, w.edit)
+		return r.call(with(map[string]any{w.path: c.path, w.old: c.old, w.new: c.new}, w.editMore), w.edit)
 	default:
 		return r.call(c.arguments, w.mcp(c.server, c.tool))
 	}
+}
+
+// with adds arguments to others.
+func with(args, more map[string]any) map[string]any {
+	maps.Copy(args, more)
+	return args
+}
+
+// offered reports whether a harness offers all of the tools.
+func (w words) offered(r *Request) bool {
+	return !slices.ContainsFunc([]string{w.shell, w.read, w.write, w.edit}, func(tool string) bool { return !r.Offers(tool) })
 }
 
 // call calls the first of the named tools that the harness offers.

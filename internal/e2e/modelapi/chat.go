@@ -8,13 +8,30 @@ import (
 // chat is OpenAI's chat completions, which many providers offer.
 type chat struct{}
 
-var opencode = words{
-	shell: "bash", read: "read", write: "write", edit: "edit",
-	path: "filePath", old: "oldString", new: "newString",
-	mcp: func(server, tool string) string { return server + "_" + tool },
-}
+var (
+	opencode = words{
+		shell: "bash", read: "read", write: "write", edit: "edit",
+		path: "filePath", content: "content", old: "oldString", new: "newString",
+		mcp: func(server, tool string) string { return server + "_" + tool },
+	}
+	copilot = words{
+		shell: "bash", read: "view", write: "create", edit: "edit",
+		path: "path", content: "file_text", old: "old_str", new: "new_str",
+		mcp:        func(server, tool string) string { return server + "-" + tool },
+		shellMore:  map[string]any{"mode": "sync", "initial_wait": 600}, // by default it waits for 30 seconds
+		background: map[string]any{"mode": "async"},
+	}
+)
 
-func (chat) words(r *Request, c Call) (native, error) { return opencode.words(r, c) }
+// words finds out by the tools which of the harnesses asks.
+func (chat) words(r *Request, c Call) (native, error) {
+	for _, w := range []words{copilot} {
+		if w.offered(r) {
+			return w.words(r, c)
+		}
+	}
+	return opencode.words(r, c)
+}
 
 func (chat) read(r *Request) error {
 	var body struct {

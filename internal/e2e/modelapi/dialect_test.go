@@ -261,6 +261,33 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 	return said, calls
 }
 
+// TestCallsOfChats: several harnesses speak chat completions. What they offer tells which one asks.
+func TestCallsOfChats(t *testing.T) {
+	for _, c := range []struct {
+		tools string
+		want  []string
+	}{
+		{"bash read write edit srv_ping", []string{
+			`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x","filePath":"/f"}`, `edit {"filePath":"/f","newString":"y","oldString":"x"}`, `srv_ping {"n":1}`,
+		}},
+		{"bash read_bash view create edit srv-ping", []string{
+			`bash {"command":"ls","description":"A scripted command","initial_wait":600,"mode":"sync"}`, `create {"file_text":"x","path":"/f"}`, `edit {"new_str":"y","old_str":"x","path":"/f"}`,
+			`srv-ping {"n":1}`, `bash {"command":"ls","description":"A scripted command","mode":"async"}`,
+		}},
+	} {
+		said := []Call{Shell("ls"), Write("/f", "x"), Edit("/f", "x", "y"), MCP("srv", "ping", map[string]any{"n": 1}), Background("ls")}
+		var tools []string
+		for _, name := range strings.Fields(c.tools) {
+			tools = append(tools, `{"type":"function","function":{"name":"`+name+`"}}`)
+		}
+		s := Start(t).Session("x", Do(said[:len(c.want)]...))
+		_, answer := post(t, s, "/v1/chat/completions", `{"model":"m","tools":[`+strings.Join(tools, ",")+`],"messages":[]}`)
+		if _, calls := understand(t, Chat, answer); !cmp.Equal(c.want, calls) {
+			t.Errorf("%s:\n%s", c.tools, cmp.Diff(c.want, calls))
+		}
+	}
+}
+
 // TestCodeMode has the calls made by code, as Codex's newer models make them.
 func TestCodeMode(t *testing.T) {
 	const body = `{"input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"functions","tools":[

@@ -10,8 +10,9 @@ type gemini struct{}
 
 var geminiCLI = words{
 	shell: "run_shell_command", read: "read_file", write: "write_file", edit: "replace",
-	path: "file_path", old: "old_string", new: "new_string",
-	mcp: func(server, tool string) string { return "mcp_" + server + "_" + tool },
+	path: "file_path", content: "content", old: "old_string", new: "new_string",
+	mcp:      func(server, tool string) string { return "mcp_" + server + "_" + tool },
+	editMore: map[string]any{"instruction": "A scripted edit"}, // it requires a reason
 }
 
 func (gemini) words(r *Request, c Call) (native, error) { return geminiCLI.words(r, c) }

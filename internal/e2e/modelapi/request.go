@@ -17,7 +17,7 @@ const (
 	Anthropic Dialect = "anthropic" // Claude Code
 	Responses Dialect = "responses" // Codex
 	Gemini    Dialect = "gemini"    // Gemini CLI
-	Chat      Dialect = "chat"      // OpenCode
+	Chat      Dialect = "chat"      // OpenCode, Copilot
 )
 
 // Role says who has sent a message, and what kind it is.
@@ -117,7 +117,7 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 		return nil, err
 	}
 	r.names()
-	// All four harnesses offer tools when they want work done, and only then. The exception is a title that
+	// All harnesses offer tools when they want work done, and only then. The exception is a title that
 	// Codex wants in a terminal.
 	r.Side = r.count || len(r.Tools) == 0 || r.titles()
 	return r, nil

@@ -83,6 +83,9 @@ func addServer(t *testing.T, a *realharness.Agent) {
 		write(t, path, string(b)+fmt.Sprintf("\n[mcp_servers.parrot]\ncommand = %q\nargs = [%q]\n", exe, serverArg))
 	case realharness.Gemini:
 		setJSON(t, filepath.Join(a.Place.Home, ".gemini/settings.json"), "mcpServers", entry)
+	case realharness.Copilot:
+		entry["type"] = "stdio"
+		setJSON(t, filepath.Join(a.Place.Home, ".copilot/mcp-config.json"), "mcpServers", entry)
 	case realharness.OpenCode:
 		entry = map[string]any{"type": "local", "command": []string{exe, serverArg}}
 		setJSON(t, filepath.Join(a.Place.Home, ".config/opencode/opencode.json"), "mcp", entry)
@@ -93,11 +96,11 @@ func addServer(t *testing.T, a *realharness.Agent) {
 func setJSON(t *testing.T, path, key string, entry any) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
+	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	var config map[string]any
-	if err := json.Unmarshal(b, &config); err != nil {
+	config := map[string]any{}
+	if err := json.Unmarshal(b, &config); err != nil && len(b) > 0 {
 		t.Fatal(err)
 	}
 	config[key] = map[string]any{"parrot": entry}

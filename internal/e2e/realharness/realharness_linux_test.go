@@ -31,6 +31,7 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 		{"codex with an unknown model", realharness.Codex, "unknown", modelapi.Responses, "exec_command exec_command exec_command exec_command mcp__parrot__repeat"},
 		{"gemini", realharness.Gemini, "", modelapi.Gemini, "run_shell_command write_file read_file replace mcp_parrot_repeat"},
 		{"opencode", realharness.OpenCode, "", modelapi.Chat, "bash write read edit parrot_repeat"},
+		{"copilot", realharness.Copilot, "", modelapi.Chat, "bash create view edit parrot-repeat"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			place := realharness.NewPlace(t)
@@ -65,7 +66,7 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 			if !strings.Contains(last.Text(), "Please do it.") || last.System == "" || last.Dialect != c.dialect || !last.Stream {
 				t.Errorf("dialect %s, stream %v, system %.100q, %d messages", last.Dialect, last.Stream, last.System, len(last.Messages))
 			}
-			if c.harness != realharness.Gemini && (last.SessionID == "" || last.SessionID != result.SessionID) {
+			if c.harness != realharness.Gemini && c.harness != realharness.Copilot && (last.SessionID == "" || last.SessionID != result.SessionID) {
 				t.Errorf("the model was told session %q, and the user %q", last.SessionID, result.SessionID)
 			}
 			var called []string
