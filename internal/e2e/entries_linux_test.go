@@ -49,3 +49,46 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestCopilotRunsTheHooksOfClaudeCode: in a folder that its person trusts, Copilot runs the hooks that tt install has put
+// there for Claude Code, beside its own or without. It is Copilot's agent that is briefed, told and denied, each once, and in
+// the words that Copilot understands.
+func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
+	t.Parallel()
+	realharness.Copilot.Require(t)
+	for _, own := range []bool{false, true} {
+		t.Run(map[bool]string{false: "without its own", true: "beside its own"}[own], func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.as(reviewer, "wait", "--turn")
+			s.as(reviewer, "policy", "set", "enforce=stick")
+			file := filepath.Join(s.place.Repo, "notes.txt")
+			session := s.api.Session("copilot", modelapi.Steps(
+				modelapi.Do(modelapi.Shell("TT_HARNESS_AGENT_ID="+reviewer+" "+s.tt+" msg send room 'the build is red'")),
+				modelapi.Do(modelapi.Write(file, "x\n")),
+				modelapi.Say("done"),
+			))
+			a := realharness.Copilot.Prepare(t, s.place, realharness.Config{API: session.URL()})
+			s.run("install", "claude", "--project")
+			if own {
+				s.run("install", "copilot")
+			}
+			o := s.options(realharness.Copilot)
+			o.Args = []string{"--trust-folder"}
+			s.finished(a.Run(t, "Please.", o))
+			requests := session.Requests()
+			last := requests[len(requests)-1].Text()
+			for _, once := range []string{"Talking Stick: you are copilot:", "\n  the build is red", "notes.txt isn't yours to change now: " + reviewer} {
+				if n := strings.Count(last, once); n != 1 {
+					t.Errorf("%q comes %d times in\n%s", once, n, last)
+				}
+			}
+			if _, err := os.Lstat(file); !os.IsNotExist(err) {
+				t.Errorf("it wrote nevertheless: %v", err)
+			}
+			if claudes, members := s.agents("claude"), s.agents("copilot"); len(claudes) != 0 || len(members) != 1 {
+				t.Errorf("the members are %v and %v", claudes, members)
+			}
+		})
+	}
+}

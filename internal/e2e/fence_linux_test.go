@@ -27,10 +27,12 @@ func TestHarnessesAreFenced(t *testing.T) {
 		{name: "claude", h: realharness.Claude, change: modelapi.Edit, stops: true},
 		{name: "codex", h: realharness.Codex, change: modelapi.Edit, stops: true},
 		{name: "gemini", h: realharness.Gemini, change: rewrite},
+		{name: "copilot", h: realharness.Copilot, change: modelapi.Edit},
 		{name: "claude writes", h: realharness.Claude, change: rewrite, costly: true},
 		{name: "codex with an older model", h: realharness.Codex, model: "gpt-5.5", change: modelapi.Edit, costly: true},
 		{name: "codex with an unknown model", h: realharness.Codex, model: "unknown", change: modelapi.Edit, costly: true},
 		{name: "gemini edits", h: realharness.Gemini, change: modelapi.Edit, costly: true},
+		{name: "copilot writes", h: realharness.Copilot, change: rewrite, costly: true},
 		{name: "opencode writes", h: realharness.OpenCode, change: rewrite, costly: true},
 	} {
 		if c.costly && !*allPairs {

@@ -210,6 +210,9 @@ func TestSubAgents(t *testing.T) {
 			json.Unmarshal([]byte(r.LastResult().Text), &spawned)
 			return modelapi.Named("multi_agent_v1__wait_agent", map[string]any{"targets": []string{spawned.ID}, "timeout_ms": 30000})
 		}},
+		{realharness.Copilot, "", modelapi.Named("task", map[string]any{
+			"description": "a part", "prompt": mark, "agent_type": "general-purpose", "name": "part", "mode": "sync",
+		}), nil},
 	} {
 		t.Run(c.h.Name, func(t *testing.T) {
 			t.Parallel()

@@ -176,17 +176,23 @@ func (s *stage) send(harness, body string, by stick.Delivery) (id int64) {
 // waker waits until a process waits to wake the idle agent of a harness.
 func (s *stage) waker(harness string) {
 	s.t.Helper()
+	s.idle(harness, stick.Wake)
+}
+
+// idle waits until the agent of a harness is idle, and a wait of a purpose listens for it.
+func (s *stage) idle(harness string, purpose stick.Purpose) {
+	s.t.Helper()
 	db, err := store.Open(s.t.Context(), store.Options{Dir: s.data()}, false)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer db.Close()
-	soon(s.t, "the waker of "+harness+" waits", func() (waits bool) {
+	soon(s.t, fmt.Sprintf("%s is idle, and a wait (%s) listens", harness, purpose), func() (waits bool) {
 		err := db.View(s.t.Context(), func(tx *store.Tx) error {
 			r, _, err := tx.RoomAt([]string{s.place.Repo})
 			for _, l := range r.Listeners {
 				m, _ := r.Member(l.Agent)
-				waits = waits || l.Purpose == stick.Wake && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
+				waits = waits || l.Purpose == purpose && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
 			}
 			return err
 		})

@@ -125,7 +125,7 @@ func (r *resolver) agent(row Row) {
 	case name == "":
 		r.say("No session id was found.")
 	case near || !r.in.Complete || r.caller.Detached:
-		r.caller.SessionID, r.caller.Earlier = id, r.in.Connection != nil
+		r.caller.SessionID, r.caller.Earlier = id, r.in.Connection != nil || row.SubagentsDiffer
 		r.say("The session id comes from %s.", name)
 	}
 	switch {

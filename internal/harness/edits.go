@@ -11,7 +11,7 @@ import (
 )
 
 // Editor is a tool that changes files, and the field of its input that says which. It has one of Path,
-// Patch and Command.
+// Patch and Command. A tool that takes its files in different fields has an Editor for each.
 type Editor struct {
 	Tool    string
 	Path    string // a file
@@ -41,7 +41,9 @@ func (e Edits) Any() bool { return len(e.Paths)+len(e.Trees) > 0 }
 func (r Row) EditorTools() string {
 	var names []string
 	for _, e := range r.Editors {
-		names = append(names, e.Tool)
+		if !slices.Contains(names, e.Tool) {
+			names = append(names, e.Tool)
+		}
 	}
 	if r.MCPTools != "" {
 		names = append(names, r.MCPTools)
@@ -70,12 +72,15 @@ func (r Row) edits(c toolCall) Edits {
 	if json.Unmarshal(c.input, &in) != nil {
 		return out
 	}
-	i := slices.IndexFunc(r.Editors, func(e Editor) bool { return e.Tool == c.tool })
-	if i < 0 {
+	if !r.isEditor(c.tool) {
 		r.serverEdits(&out, c, in)
 		return out
 	}
-	out.of(r.Editors[i], c, in)
+	for _, e := range r.Editors {
+		if e.Tool == c.tool {
+			out.of(e, c, in)
+		}
+	}
 	return out
 }
 

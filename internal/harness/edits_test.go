@@ -50,6 +50,10 @@ func TestEdits(t *testing.T) {
 		{"opencode", "apply_patch", map[string]any{"patchText": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
 		{"opencode", "patch", map[string]any{"patchText": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
 		{"opencode", "bash", map[string]any{"command": "rm a.go", "workdir": "/tmp"}, "/tmp/a.go"},
+		{"copilot", "Write", map[string]any{"path": "/home/ann/app/a.go", "file_text": "x"}, "/home/ann/app/a.go"},
+		{"copilot", "Edit", map[string]any{"path": "a.go", "old_str": "x"}, "/home/ann/app/a.go"},
+		{"copilot", "Edit", map[string]any{"input": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{"copilot", "Bash", map[string]any{"command": "rm a.go", "mode": "async"}, "/home/ann/app/a.go"},
 		{"antigravity", "write_to_file", map[string]any{"TargetFile": "/home/ann/app/a.go"}, ""},
 	} {
 		row, _ := ByName(c.harness)
@@ -130,6 +134,9 @@ func TestEditsOfServers(t *testing.T) {
 		{"gemini", "mcp_other_insert_text", map[string]any{"file_path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
 		{"claude", "mcp__other__search", map[string]any{"path": "/home/ann/app"}, ""},
 		{"claude", "mcp__tt__release_stick", map[string]any{"path": "/home/ann/app"}, ""},
+		{"copilot", "my-files-write_file", map[string]any{"path": "a.go"}, "/home/ann/app/a.go"},
+		{"copilot", "other-delete_file", map[string]any{"path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
+		{"copilot", "tt-release_stick", map[string]any{"path": "/home/ann/app"}, ""},
 		{"opencode", "filesystem_write_file", map[string]any{"path": "/home/ann/app/a.go"}, ""},
 	} {
 		row, _ := ByName(c.harness)

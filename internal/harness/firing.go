@@ -55,7 +55,6 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 // strangers are harnesses that run hooks of others and have no row in [Rows]. What they do with an answer isn't known,
 // so they get none.
 var strangers = []Row{
-	{Name: "copilot", Programs: []string{"copilot"}, Scripts: []string{"copilot"}, Packages: []string{"/@github/copilot"}, Markers: []string{"COPILOT_CLI"}},
 	{Name: "qwen", Programs: []string{"qwen"}, Scripts: []string{"qwen"}, Packages: []string{"/@qwen-code/qwen-code/"}, Markers: []string{"QWEN_CODE"}},
 	{Name: "grok", Programs: []string{"grok"}, Scripts: []string{"grok"}},
 }

@@ -74,19 +74,28 @@ type hookMessage struct {
 	Input json.RawMessage `json:"tool_input"` // its form depends on the tool
 }
 
-// noQuestions are notices of harnesses to their person that ask nothing: that the agent is idle, or has ended.
-var noQuestions = []string{"idle_prompt", "agent_completed", "auth_success"}
+// noQuestions are notices of harnesses to their person that ask nothing: that the agent is idle, or that something has ended.
+var noQuestions = []string{"idle_prompt", "agent_completed", "auth_success", "shell_completed"}
+
+// startup is the source of a session that begins.
+const startup = "startup"
 
 // readMessage reads an input in the words of r. Event is empty for events that we don't listen to. The tool is one of
 // runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
 // its tools.
 func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
+	if runs.StartSource != "" && in.Source == runs.StartSource {
+		out.Why = startup
+	}
 	if filepath.IsAbs(in.Dir) {
 		out.Dir = in.Dir
 	}
 	if i := slices.IndexFunc(r.Hooks, func(h Hook) bool { return h.Name == in.Name }); i >= 0 {
 		out.Event = r.Hooks[i].Event
+	}
+	if out.Subagent && runs.SubagentsDiffer {
+		out.SessionID = "" // it is the sub-agent's
 	}
 	switch {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
@@ -122,12 +131,16 @@ func (r Row) WriteHook(in HookInput, a HookAnswer) []byte {
 		return []byte(a.Summary)
 	case a.Deny != "" && in.Event == HookBeforeTool && r.HookDeny != "":
 		v = map[string]any{"decision": r.HookDeny, "reason": a.Deny}
+	case a.Deny != "" && in.Event == HookBeforeTool && r.HookFlat:
+		v = map[string]any{"permissionDecision": "deny", "permissionDecisionReason": a.Deny}
 	case a.Deny != "" && in.Event == HookBeforeTool:
 		v = map[string]any{"hookSpecificOutput": map[string]any{
 			"hookEventName": in.Name, "permissionDecision": "deny", "permissionDecisionReason": a.Deny,
 		}}
 	case a.Block != "" && r.HookBlock != "":
 		v = map[string]any{"decision": r.HookBlock, "reason": a.Block}
+	case a.Context != "" && r.HookFlat:
+		v = map[string]any{"additionalContext": a.Context}
 	case a.Context != "":
 		v = map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": in.Name, "additionalContext": a.Context}}
 	default:

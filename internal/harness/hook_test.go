@@ -43,6 +43,7 @@ func runBy(row Row) Input {
 func TestReadHook(t *testing.T) {
 	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
 	claudeMCP, claudeSub, codexSub := "a0000002-0000-4000-8000-000000000003", "a0000006-0000-4000-8000-000000000007", "a000000e-0000-4000-8000-000000000015"
+	copilot := "a0000020-0000-4000-8000-000000000021"
 	tool := func(name string, paths ...string) Edits {
 		for i := range paths {
 			paths[i] = "/home/ann/app/" + paths[i]
@@ -115,6 +116,29 @@ func TestReadHook(t *testing.T) {
 			"stop":                  {Event: HookStop},
 			"stop:held":             {Event: HookStop, AlreadyBlocked: true},
 			"session_end":           {Event: HookSessionEnd, Why: "exit"},
+		},
+		"copilot": {
+			"SessionStart":              {Event: HookSessionStart, SessionID: copilot, Why: "startup"},
+			"SessionStart:resume":       {Event: HookSessionStart, SessionID: copilot, Why: "resume"},
+			"UserPromptSubmit":          {Event: HookPrompt, SessionID: copilot},
+			"UserPromptSubmit:woken":    {Event: HookPrompt, SessionID: copilot}, // by a command in the background
+			"PreToolUse:Bash":           {Event: HookBeforeTool, SessionID: copilot, Edits: reads("Bash")},
+			"PostToolUse:Bash":          {Event: HookAfterTool, SessionID: copilot, Edits: reads("Bash")},
+			"PreToolUse:Write":          {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Write", "locked.txt")},
+			"PostToolUse:Write":         {Event: HookAfterTool, SessionID: copilot, Edits: tool("Write", "ok.txt")},
+			"PreToolUse:Edit":           {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
+			"PostToolUseFailure:Edit":   {Event: HookAfterTool, SessionID: copilot, Edits: tool("Edit", "ok.txt")},
+			"PostToolUse:Read":          {Event: HookAfterTool, SessionID: copilot, Edits: tool("Read")},
+			"PreToolUse:lab-ping":       {Event: HookBeforeTool, SessionID: copilot, Edits: tool("tt-ping")},
+			"PostToolUse:lab-ping":      {Event: HookAfterTool, SessionID: copilot, Edits: tool("tt-ping")},
+			"PreToolUse:Bash:subagent":  {Event: HookBeforeTool, Subagent: true, Edits: tool("Bash")}, // its session isn't the agent's
+			"PostToolUse:Bash:subagent": {Event: HookAfterTool, Subagent: true, Edits: tool("Bash")},
+			"PostToolUse:Agent":         {Event: HookAfterTool, SessionID: copilot, Edits: tool("Agent")},
+			"PreCompact":                {Event: HookCompact, SessionID: copilot},
+			"Notification":              {}, // a shell command has ended
+			"Stop":                      {Event: HookStop, SessionID: copilot},
+			"Stop:held":                 {Event: HookStop, SessionID: copilot, AlreadyBlocked: true},
+			"SessionEnd":                {Event: HookSessionEnd, SessionID: copilot, Why: "complete"},
 		},
 	}
 	for name, events := range samples(t) {
@@ -194,6 +218,7 @@ var answers = map[string]map[string][]string{
 	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
 	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
 	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
+	"copilot":  {"decision": {"block"}, "reason": nil, "permissionDecision": {"deny"}, "permissionDecisionReason": nil, "additionalContext": nil},
 	"opencode": {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
 }
 
@@ -249,6 +274,9 @@ func TestWriteHook(t *testing.T) {
 					"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.permissionDecision": "deny",
 					"hookSpecificOutput.permissionDecisionReason": text,
 				}
+				if row.HookFlat {
+					want = map[string]string{"permissionDecision": "deny", "permissionDecisionReason": text}
+				}
 				if row.HookDeny != "" {
 					want = map[string]string{"decision": row.HookDeny, "reason": text}
 				}
@@ -258,10 +286,13 @@ func TestWriteHook(t *testing.T) {
 			default:
 				got := fields(t, row.WriteHook(in, HookAnswer{Context: text}))
 				want := map[string]string{"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.additionalContext": text}
+				if row.HookFlat {
+					want = map[string]string{"additionalContext": text}
+				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
 				}
-				if !slices.Contains(answers[row.Name]["hookSpecificOutput.hookEventName"], h.Name) {
+				if !row.HookFlat && !slices.Contains(answers[row.Name]["hookSpecificOutput.hookEventName"], h.Name) {
 					t.Errorf("%s knows no context at %s", row.Name, h.Name)
 				}
 			}

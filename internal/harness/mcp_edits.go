@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,12 +43,16 @@ var serverEditors = []serverEditor{
 // of a repository on a forge.
 func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	prefix, ok := strings.CutSuffix(r.MCPTools, ".*")
+	joint := cmp.Or(r.MCPJoint, "_")
+	if r.MCPJoint != "" {
+		prefix, ok = "", strings.Contains(c.tool, joint)
+	}
 	name, its := strings.CutPrefix(c.tool, prefix)
 	if !ok || !its || string(in["dryRun"]) == "true" {
 		return
 	}
 	for _, e := range serverEditors {
-		server, fits := strings.CutSuffix(name, "_"+e.Tool)
+		server, fits := strings.CutSuffix(name, joint+e.Tool)
 		if !fits || !strings.Contains(strings.ToLower(server), e.Server) {
 			continue
 		}
@@ -59,7 +64,7 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	}
 	_, tool, found := strings.Cut(name, "__")
 	if !found {
-		_, tool, _ = strings.Cut(name, "_")
+		_, tool, _ = strings.Cut(name, joint)
 	}
 	if !slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == '-' }), writes) {
 		return

@@ -40,24 +40,26 @@ func inSession(p proc.Info, leader int) proc.Info {
 
 // Recorded processes: harnesses, with the shells in which they run commands.
 var (
-	systemd   = run("systemd", "/sbin/init")
-	sshd      = run("sshd", "sshd: dev@pts/3")
-	bash      = run("bash", "/bin/bash", "-c", "tt wait")
-	subshell  = run("bash", "bash", "-c", "tt wait")
-	login     = onTTY(run("bash", "-bash"), "pts/3")
-	makeTest  = onTTY(run("make", "make", "test"), "pts/3")
-	claude    = run("claude", "/home/dev/.npm/bin/claude", "--resume", "x")
-	codexNode = run("node", "node", "/usr/lib/node_modules/.bin/codex", "exec", "--json", "do it")
-	codex     = run("codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", "exec", "--json", "do it")
-	codexd    = run("codex", "/home/dev/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen", "unix://")
-	codexide  = run("codex", "/home/dev/.vscode/extensions/openai.chatgpt/bin/codex", "app-server", "--analytics-default-enabled")
-	codexBox  = run("codex-linux-san", "codex-linux-sandbox", "--sandbox-policy-cwd", "/home/dev/repo")
-	workerRun = run("tt", "tt-worker", "worker", "run")
-	gemini1   = run("node", "node", "/usr/bin/gemini", "-p", "do it")
-	gemini2   = run("node", "/usr/bin/node", "--max-old-space-size=4096", "/usr/bin/gemini", "-p", "do it")
-	opencode  = run("opencode", "/usr/bin/opencode", "run", "do it")
-	openserve = run("opencode", "opencode", "serve")
-	openport  = run("opencode", "opencode", "--port", "4096")
+	systemd     = run("systemd", "/sbin/init")
+	sshd        = run("sshd", "sshd: dev@pts/3")
+	bash        = run("bash", "/bin/bash", "-c", "tt wait")
+	subshell    = run("bash", "bash", "-c", "tt wait")
+	login       = onTTY(run("bash", "-bash"), "pts/3")
+	makeTest    = onTTY(run("make", "make", "test"), "pts/3")
+	claude      = run("claude", "/home/dev/.npm/bin/claude", "--resume", "x")
+	codexNode   = run("node", "node", "/usr/lib/node_modules/.bin/codex", "exec", "--json", "do it")
+	codex       = run("codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", "exec", "--json", "do it")
+	codexd      = run("codex", "/home/dev/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen", "unix://")
+	codexide    = run("codex", "/home/dev/.vscode/extensions/openai.chatgpt/bin/codex", "app-server", "--analytics-default-enabled")
+	codexBox    = run("codex-linux-san", "codex-linux-sandbox", "--sandbox-policy-cwd", "/home/dev/repo")
+	workerRun   = run("tt", "tt-worker", "worker", "run")
+	gemini1     = run("node", "node", "/usr/bin/gemini", "-p", "do it")
+	gemini2     = run("node", "/usr/bin/node", "--max-old-space-size=4096", "/usr/bin/gemini", "-p", "do it")
+	copilotNode = run("node", "node", "/usr/lib/node_modules/.bin/copilot", "-p", "do it")
+	copilot     = run("MainThread", "/usr/lib/node_modules/@github/copilot-linux-x64/copilot", "-p", "do it")
+	opencode    = run("opencode", "/usr/bin/opencode", "run", "do it")
+	openserve   = run("opencode", "opencode", "serve")
+	openport    = run("opencode", "opencode", "--port", "4096")
 )
 
 const (
@@ -70,10 +72,11 @@ type env map[string]string
 func (e env) get(name string) string { return e[name] }
 
 var (
-	claudeEnv = env{"CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1", "CLAUDE_CODE_CHILD_SESSION": "1", "AI_AGENT": "claude-code_2-1-197_agent"}
-	codexEnv  = env{"CODEX_SESSION_ID": session2, "CODEX_THREAD_ID": session2, "CODEX_CI": "1", "CODEX_VERSION": "0.169.0"}
-	geminiEnv = env{"GEMINI_CLI": "1"}
-	openEnv   = env{"OPENCODE": "1", "OPENCODE_PID": "999", "AGENT": "1"}
+	claudeEnv  = env{"CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1", "CLAUDE_CODE_CHILD_SESSION": "1", "AI_AGENT": "claude-code_2-1-197_agent"}
+	codexEnv   = env{"CODEX_SESSION_ID": session2, "CODEX_THREAD_ID": session2, "CODEX_CI": "1", "CODEX_VERSION": "0.169.0"}
+	geminiEnv  = env{"GEMINI_CLI": "1"}
+	copilotEnv = env{"COPILOT_AGENT_SESSION_ID": session, "COPILOT_CLI": "1", "COPILOT_CLI_BINARY_VERSION": "1.0.102"}
+	openEnv    = env{"OPENCODE": "1", "OPENCODE_PID": "999", "AGENT": "1"}
 )
 
 func both(a, b env) env {
@@ -115,6 +118,10 @@ func TestResolve(t *testing.T) {
 	}
 	onDaemon := func(f Caller) Caller {
 		f.OnDaemon = true
+		return f
+	}
+	earlier := func(f Caller) Caller {
+		f.Earlier = true
 		return f
 	}
 	detached := func(harness, session string) Caller {
@@ -231,6 +238,17 @@ func TestResolve(t *testing.T) {
 			"opencode: with a port for clients", at(bash, openport, systemd), complete, openEnv,
 			[2]string{session, "opencode"},
 			agent("opencode", session, 999, stick.ProvesCarrier),
+		},
+		{
+			"copilot: a command, perhaps of a sub-agent, whose session is another", at(bash, copilot, copilotNode, login, systemd), complete, copilotEnv,
+			[2]string{},
+			earlier(agent("copilot", session, 998, stick.ProvesSession)),
+		},
+		{
+			"copilot: a hook", at(copilot, copilotNode, systemd), complete,
+			env{"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/home/dev/repo"},
+			[2]string{session2, "copilot"},
+			agent("copilot", session2, 999, stick.ProvesSession),
 		},
 
 		// One harness under another.

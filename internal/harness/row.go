@@ -37,6 +37,10 @@ type Row struct {
 	// SessionEnv are the variables in which its commands find the session id.
 	SessionEnv []string
 
+	// SubagentsDiffer says that a sub-agent's hooks and shells name sessions of their own. A sub-agent acts as its parent, so the
+	// session that its process is known to carry comes first.
+	SubagentsDiffer bool
+
 	// CallSession is the path to the session id in the _meta of an MCP call. Only this harness's calls have
 	// its first part.
 	CallSession []string
@@ -56,11 +60,20 @@ type Row struct {
 	// HookField is a field that only its hooks' inputs have.
 	HookField string
 
+	// StartSource is its word for the source of a session that begins, where that isn't "startup".
+	StartSource string
+
 	// Editors are its tools that change files, including those that run commands.
 	Editors []Editor
 
 	// MCPTools is a pattern of the tools of all MCP servers, which may change files, too. Empty where our plugin chooses.
 	MCPTools string
+
+	// MCPJoint stands between the names of a server and its tool, where no prefix comes before them.
+	MCPJoint string
+
+	// HookFlat says that the fields of an answer stand alone, not in hookSpecificOutput.
+	HookFlat bool
 
 	// HookDeny is its word for a tool that may not run, where a hook answers with one word. Elsewhere a hook
 	// denies a permission.
@@ -161,7 +174,7 @@ func Names() []string {
 }
 
 // Rows is the table of harnesses. Where two of them fit, the earlier counts.
-var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow}
+var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow, copilotRow}
 
 // TaskEnv is the variable that marks what a worker's command runs: the room, the task and the attempt, as in
 // room/ui-7/2. To the command it is what a session id is to a harness's.

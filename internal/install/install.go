@@ -359,7 +359,8 @@ func (p *plan) edit(name, path string, parts []part) error {
 			notes = append(notes, "removes the entry of the npm program")
 		}
 	}
-	s.What, s.Note = strings.Join(what, ", "), strings.Join(notes, "; ")
+	// harnesses that share a file have the same part in it
+	s.What, s.Note = strings.Join(slices.Compact(what), ", "), strings.Join(slices.Compact(notes), "; ")
 	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
 		s.change.Backup = "" // we made the file
 	}
@@ -432,15 +433,20 @@ func (p *plan) own(x owned) error {
 	return nil
 }
 
-// sharers lists the harnesses outside of this plan that have tt, and read the same skill or the same instructions of
-// their own.
+// sharers lists the harnesses outside of this plan that have tt, and read the same skill, the same servers or the same
+// instructions of their own.
 func (p *plan) sharers(x part) (names []string) {
 	for _, row := range harness.Rows {
-		file := p.t.skillFile(row.Setup)
-		if x.what == imports {
+		file := ""
+		switch {
+		case x.what == skill:
+			file = p.t.skillFile(row.Setup)
+		case x.what == imports:
 			file = below(p.t.Project, row.Setup.Instructions)
+		case x.shared:
+			file = p.t.serverFile(row.Setup)
 		}
-		if (x.what == skill || x.what == imports) && file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.installed(row.Name) {
+		if file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.installed(row.Name) {
 			names = append(names, row.Name)
 		}
 	}

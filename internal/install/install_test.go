@@ -21,7 +21,7 @@ import (
 // byte and mode back, and leaves no file behind.
 func TestInstallAndUninstallHandMade(t *testing.T) {
 	for _, scope := range []string{"user", "project"} {
-		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}) {
+		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}, []string{"copilot"}) {
 			t.Run(scope+" "+strings.Join(names, " "), func(t *testing.T) {
 				w := handMadeMachine(t)
 				if scope == "project" {
@@ -369,6 +369,42 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	}
 }
 
+// A server that harnesses share in a project goes with the last of them in which tt is installed. Somebody who has only the
+// other harness isn't told that tt is there.
+func TestSharedServerStaysWhileUsed(t *testing.T) {
+	w := newMachine(t)
+	w.inProject()
+	before := w.tree()
+	w.install("claude")
+	if s, shown := w.check(never)["copilot"]; shown {
+		t.Errorf("for Claude Code alone, Copilot is %+v", s)
+	}
+	alone := w.read("app/.mcp.json")
+	for _, s := range w.install("claude", "copilot") {
+		if strings.HasSuffix(s.File, ".mcp.json") && (s.What != "MCP server" || s.State != There) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if d := cmp.Diff(alone, w.read("app/.mcp.json")); d != "" {
+		t.Error(d)
+	}
+	for _, one := range []string{"claude", "copilot"} {
+		other := map[string]string{"claude": "copilot", "copilot": "claude"}[one]
+		steps := w.uninstall(one)
+		i := slices.IndexFunc(steps, func(s FileChange) bool { return s.What == "MCP server" })
+		if steps[i].State != Kept || steps[i].Note != "still used by "+other {
+			t.Errorf("%+v", steps[i])
+		}
+		w.install(one)
+	}
+	w.uninstall("claude")
+	if s := w.check(never)["copilot"]; s.Installed != All {
+		t.Errorf("without Claude Code it is %+v", s)
+	}
+	w.uninstall("copilot")
+	w.same("after the last", before)
+}
+
 // Install and uninstall leave a skill or plugin alone that somebody has edited, and report it.
 func TestEditedFilesOfOursStay(t *testing.T) {
 	w := newMachine(t)
@@ -411,9 +447,10 @@ func TestLinkedSkillStays(t *testing.T) {
 // prints nothing and succeeds.
 func TestHookCommandsRun(t *testing.T) {
 	w := newMachine(t)
-	w.install("claude", "codex", "gemini")
+	w.install("claude", "codex", "gemini", "copilot")
 	for file, name := range map[string]string{
 		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex", "home/.gemini/settings.json": "gemini",
+		"home/.copilot/hooks/talking-stick.json": "copilot",
 	} {
 		var config struct {
 			Hooks map[string][]harness.HookGroup
@@ -500,19 +537,21 @@ func TestMovedConfigurations(t *testing.T) {
 	w.env["CLAUDE_CONFIG_DIR"] = filepath.Join(w.root, "moved/claude")
 	w.env["CODEX_HOME"] = filepath.Join(w.root, "moved/codex")
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.root, "moved/config")
-	w.install("claude", "codex", "opencode")
+	w.env["COPILOT_HOME"] = filepath.Join(w.root, "moved/copilot")
+	w.install("claude", "codex", "opencode", "copilot")
 	got := slices.Sorted(maps.Keys(w.tree()))
 	want := []string{
 		"home/.agents/skills/talking-stick/SKILL.md",
 		"moved/claude/.claude.json", "moved/claude/settings.json", "moved/claude/skills/talking-stick/SKILL.md",
 		"moved/codex/config.toml", "moved/codex/hooks.json",
 		"moved/config/opencode/opencode.json", "moved/config/opencode/plugin/talking-stick.js",
+		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json",
 		"my bin/tt",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"claude", "codex", "opencode"}, Found(w.t)); d != "" {
+	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot"}, Found(w.t)); d != "" {
 		t.Error("found:", d)
 	}
 }
@@ -525,6 +564,7 @@ func TestHookBeforeATool(t *testing.T) {
 		{"claude", "home/.claude/settings.json", "PreToolUse", "^(Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*)$", "PostToolUse"},
 		{"codex", "home/.codex/hooks.json", "PreToolUse", "^(apply_patch|Bash|mcp__.*)$", "PostToolUse"},
 		{"gemini", "home/.gemini/settings.json", "BeforeTool", "^(write_file|replace|run_shell_command|mcp_.*)$", "AfterTool"},
+		{"copilot", "home/.copilot/hooks/talking-stick.json", "PreToolUse", "^(Write|Edit|Bash|.+-.+)$", "PostToolUse"},
 	} {
 		w.install(c.name)
 		before := w.read(c.file)

@@ -158,6 +158,7 @@ var handMade = map[string]string{
 	"home/.gemini/settings.json":           "// Gemini reads comments\n{\n    \"theme\": \"dark\", // at night\n    \"mcpServers\": {\n        \"lab\": { \"command\": \"lab\" },\n    },\n    /* hooks: none yet */\n}\n",
 	"home/.gemini/config/mcp_config.json":  "{ \"mcpServers\": { \"lab\": { \"command\": \"lab\" } } }\n",
 	"home/.config/opencode/opencode.jsonc": "{\n  // models\n  \"model\": \"lab/one\",\n  \"mcp\": {\n    // the laboratory\n    \"lab\": { \"type\": \"local\", \"command\": [\"lab\"], },\n  },\n}\n",
+	"home/.copilot/mcp-config.json":        "{ \"mcpServers\": { \"lab\": { \"type\": \"local\", \"command\": \"lab\", \"tools\": [ \"*\" ] } } }\n",
 	"app/.claude/settings.json":            "{}\n",
 	"app/.mcp.json":                        "{\"mcpServers\": {}}",
 	"app/.codex/config.toml":               "[mcp_servers]\n",

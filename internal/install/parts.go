@@ -35,12 +35,15 @@ type part struct {
 	noNpm  confedit.Edit           // removes that, as set does
 	other  func(src []byte) bool   // reports whether somebody else's entry has our name, and stays
 	toml   bool
+
+	shared bool // a server in a file that another harness reads, too
 }
 
 // The parts that harnesses may share.
 const (
-	skill   = "skill"
-	imports = "instructions"
+	skill     = "skill"
+	imports   = "instructions"
+	mcpServer = "MCP server"
 )
 
 // parts lists what connects a harness to tt at this level, in the order of installation.
@@ -52,6 +55,9 @@ func (t Target) parts(row harness.Row) []part {
 	all = append(all, part{what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s)})
 	server := t.server(s)
 	server.file = t.serverFile(s)
+	server.shared = slices.ContainsFunc(harness.Rows, func(other harness.Row) bool {
+		return other.Name != row.Name && server.file != "" && t.serverFile(other.Setup) == server.file
+	})
 	sandboxed := t.Project == "" && len(s.Sandbox) > 0
 	if sandboxed { // the sandbox ignores a directory that isn't there, or fails on it
 		all = append(all, part{what: "data directory", file: t.DataDir, dir: true})
@@ -96,8 +102,9 @@ func (p *plan) instructions() []owned {
 	return all
 }
 
-// shows reports whether tt is installed in a harness that has this part: others have a skill and the directory, too.
-func (x part) shows() bool { return x.what != skill && !x.dir }
+// shows reports whether tt is installed in a harness that has this part: others have a skill, a shared server and the
+// directory, too.
+func (x part) shows() bool { return x.what != skill && !x.shared && !x.dir }
 
 // skillFile returns where the skill of a harness lies.
 func (t Target) skillFile(s harness.Setup) string {

@@ -19,7 +19,7 @@ import (
 func (t Target) server(s harness.Setup) part {
 	at := append(slices.Clone(s.ServerAt), harness.ServerName)
 	old := append(slices.Clone(s.ServerAt), harness.SkillName)
-	x := part{what: "MCP server", toml: s.TOML}
+	x := part{what: mcpServer, toml: s.TOML}
 	x.npm = func(src []byte) []byte {
 		if e := get(src, s.TOML, old); t.runsNpm(e) {
 			return e

@@ -29,7 +29,7 @@ type Harness struct {
 }
 
 // All are the harnesses, each at the version that .ci/npm installs.
-var All = []*Harness{Claude, Codex, Gemini, OpenCode}
+var All = []*Harness{Claude, Codex, Gemini, OpenCode, Copilot}
 
 // Place is where harnesses work. Several may share one, as on a person's machine.
 type Place struct {
