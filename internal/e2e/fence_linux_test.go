@@ -32,7 +32,7 @@ func TestHarnessesAreFenced(t *testing.T) {
 		{name: "codex with an older model", h: realharness.Codex, model: "gpt-5.5", change: modelapi.Edit, costly: true},
 		{name: "codex with an unknown model", h: realharness.Codex, model: "unknown", change: modelapi.Edit, costly: true},
 		{name: "gemini edits", h: realharness.Gemini, change: modelapi.Edit, costly: true},
-		{name: "copilot writes", h: realharness.Copilot, change: rewrite, costly: true},
+		{name: "copilot with a model that patches", h: realharness.Copilot, model: "gpt-5.1-codex", change: modelapi.Edit, costly: true},
 		{name: "opencode writes", h: realharness.OpenCode, change: rewrite, costly: true},
 	} {
 		if c.costly && !*allPairs {

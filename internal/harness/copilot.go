@@ -31,7 +31,7 @@ var copilotRow = Row{
 	Editors: []Editor{ // it translates the names of its tools, and not their fields
 		{Tool: "Write", Path: "path"},
 		{Tool: "Edit", Path: "path"},
-		{Tool: "Edit", Patch: "input"}, // apply_patch, which some models get
+		{Tool: "Edit", Patch: whole}, // apply_patch, which some models get instead
 		{Tool: "Bash", Command: "command"},
 	},
 	HookFlat:  true,

@@ -15,11 +15,14 @@ import (
 type Editor struct {
 	Tool    string
 	Path    string // a file
-	Patch   string // a patch, as for apply_patch
+	Patch   string // a patch, as for apply_patch, or [whole]
 	Command string // a shell command
 	Dir     string // the field with the directory of the command, if it isn't the session's
 	Follows bool   // a cd in the command moves the session too
 }
+
+// whole, as a field, is the input itself, where that is a text.
+const whole = "*"
 
 // Edits is what a tool is going to change, or has changed, as far as its input shows. A command may change
 // more.
@@ -70,7 +73,7 @@ func (r Row) edits(c toolCall) Edits {
 	out := Edits{Tool: c.tool}
 	var in toolInput
 	if json.Unmarshal(c.input, &in) != nil {
-		return out
+		in = toolInput{whole: c.input}
 	}
 	if !r.isEditor(c.tool) {
 		r.serverEdits(&out, c, in)

@@ -52,7 +52,7 @@ func TestEdits(t *testing.T) {
 		{"opencode", "bash", map[string]any{"command": "rm a.go", "workdir": "/tmp"}, "/tmp/a.go"},
 		{"copilot", "Write", map[string]any{"path": "/home/ann/app/a.go", "file_text": "x"}, "/home/ann/app/a.go"},
 		{"copilot", "Edit", map[string]any{"path": "a.go", "old_str": "x"}, "/home/ann/app/a.go"},
-		{"copilot", "Edit", map[string]any{"input": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{"copilot", "Edit", patch, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
 		{"copilot", "Bash", map[string]any{"command": "rm a.go", "mode": "async"}, "/home/ann/app/a.go"},
 		{"antigravity", "write_to_file", map[string]any{"TargetFile": "/home/ann/app/a.go"}, ""},
 	} {

@@ -127,6 +127,7 @@ func TestReadHook(t *testing.T) {
 			"PreToolUse:Write":          {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Write", "locked.txt")},
 			"PostToolUse:Write":         {Event: HookAfterTool, SessionID: copilot, Edits: tool("Write", "ok.txt")},
 			"PreToolUse:Edit":           {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
+			"PreToolUse:apply_patch":    {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
 			"PostToolUseFailure:Edit":   {Event: HookAfterTool, SessionID: copilot, Edits: tool("Edit", "ok.txt")},
 			"PostToolUse:Read":          {Event: HookAfterTool, SessionID: copilot, Edits: tool("Read")},
 			"PreToolUse:lab-ping":       {Event: HookBeforeTool, SessionID: copilot, Edits: tool("tt-ping")},

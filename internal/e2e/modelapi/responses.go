@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// responses is OpenAI's Responses API, as Codex speaks it.
+// responses is OpenAI's Responses API, as Codex speaks it, and Copilot with some models.
 type responses struct{}
 
 type responsesTool struct {
@@ -165,6 +165,12 @@ func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
 // words finds Codex's words, which depend on the model. Some models get one tool that takes JavaScript, which
 // calls the others (code mode). Others get tools like those of other harnesses, with or without one for patches.
 func (responses) words(r *Request, c Call) (native, error) {
+	if r.Offers(copilot.shell) {
+		if c.do == write || c.do == edit {
+			return r.call(patch(c), "apply_patch")
+		}
+		return copilot.words(r, c)
+	}
 	exec, code := r.tool("exec")
 	code = code && exec.custom
 	switch c.do {

@@ -5,6 +5,7 @@ package realharness
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 )
 
 // Copilot is GitHub's Copilot CLI, with another provider's model. It needs no login then.
@@ -27,6 +28,9 @@ var Copilot = &Harness{
 		env := []string{
 			"COPILOT_PROVIDER_BASE_URL=" + a.Config.API + "/v1", "COPILOT_PROVIDER_API_KEY=scripted", "COPILOT_MODEL=" + a.Config.Model,
 			"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
+		}
+		if strings.HasPrefix(a.Config.Model, "gpt-5") { // some of these get a tool that takes patches
+			env = append(env, "COPILOT_PROVIDER_WIRE_API=responses")
 		}
 		if dir, err := npmDir(); err == nil { // else it isn't installed there
 			env = append(env, "COPILOT_PKG_CACHE_HOME="+filepath.Join(dir, "copilot"))

@@ -32,6 +32,7 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 		{"gemini", realharness.Gemini, "", modelapi.Gemini, "run_shell_command write_file read_file replace mcp_parrot_repeat"},
 		{"opencode", realharness.OpenCode, "", modelapi.Chat, "bash write read edit parrot_repeat"},
 		{"copilot", realharness.Copilot, "", modelapi.Chat, "bash create view edit parrot-repeat"},
+		{"copilot with a model that patches", realharness.Copilot, "gpt-5.1-codex", modelapi.Responses, "bash apply_patch view apply_patch parrot-repeat"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			place := realharness.NewPlace(t)
