@@ -85,6 +85,7 @@ type words struct {
 	shell, read, write, edit string // tools
 	path, content, old, new  string // their parameters
 	mcp                      func(server, tool string) string
+	hidesMCP                 bool // it offers the tools of servers only once the model has searched for them, and yet takes a call
 
 	shellMore, editMore map[string]any // what else those tools need
 	background          map[string]any // has the shell answer at once; nil if a test has no need of it
@@ -106,7 +107,11 @@ func (w words) words(r *Request, c Call) (native, error) {
 	case edit:
 		return r.call(with(map[string]any{w.path: c.path, w.old: c.old, w.new: c.new}, w.editMore), w.edit)
 	default:
-		return r.call(c.arguments, w.mcp(c.server, c.tool))
+		name := w.mcp(c.server, c.tool)
+		if w.hidesMCP && !r.Offers(name) {
+			return Tool{Name: name, name: name}.with(c.arguments)
+		}
+		return r.call(c.arguments, name)
 	}
 }
 
@@ -131,6 +136,11 @@ func (r *Request) call(args any, names ...string) (native, error) {
 		}
 		return native{}, fmt.Errorf("the harness offers no tool %s, but %s", strings.Join(names, " or "), strings.Join(offered, ", "))
 	}
+	return t.with(args)
+}
+
+// with returns a call of the tool.
+func (t Tool) with(args any) (native, error) {
 	if args == nil {
 		args = map[string]any{}
 	}

@@ -21,11 +21,19 @@ var (
 		shellMore:  map[string]any{"mode": "sync", "initial_wait": 600}, // by default it waits for 30 seconds
 		background: map[string]any{"mode": "async"},
 	}
+	qwen = words{
+		shell: "run_shell_command", read: "read_file", write: "write_file", edit: "edit",
+		path: "file_path", content: "content", old: "old_string", new: "new_string",
+		mcp:        func(server, tool string) string { return "mcp__" + server + "__" + tool },
+		hidesMCP:   true,
+		shellMore:  map[string]any{"is_background": false},
+		background: map[string]any{"is_background": true},
+	}
 )
 
 // words finds out by the tools which of the harnesses asks.
 func (chat) words(r *Request, c Call) (native, error) {
-	for _, w := range []words{copilot} {
+	for _, w := range []words{copilot, qwen} {
 		if w.offered(r) {
 			return w.words(r, c)
 		}

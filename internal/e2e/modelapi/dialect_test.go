@@ -274,6 +274,10 @@ func TestCallsOfChats(t *testing.T) {
 			`bash {"command":"ls","description":"A scripted command","initial_wait":600,"mode":"sync"}`, `create {"file_text":"x","path":"/f"}`, `edit {"new_str":"y","old_str":"x","path":"/f"}`,
 			`srv-ping {"n":1}`, `bash {"command":"ls","description":"A scripted command","mode":"async"}`,
 		}},
+		{"run_shell_command read_file write_file edit tool_search", []string{
+			`run_shell_command {"command":"ls","description":"A scripted command","is_background":false}`, `write_file {"content":"x","file_path":"/f"}`,
+			`edit {"file_path":"/f","new_string":"y","old_string":"x"}`, `mcp__srv__ping {"n":1}`, `run_shell_command {"command":"ls","description":"A scripted command","is_background":true}`,
+		}},
 	} {
 		said := []Call{Shell("ls"), Write("/f", "x"), Edit("/f", "x", "y"), MCP("srv", "ping", map[string]any{"n": 1}), Background("ls")}
 		var tools []string

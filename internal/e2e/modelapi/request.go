@@ -17,7 +17,7 @@ const (
 	Anthropic Dialect = "anthropic" // Claude Code
 	Responses Dialect = "responses" // Codex
 	Gemini    Dialect = "gemini"    // Gemini CLI
-	Chat      Dialect = "chat"      // OpenCode, Copilot
+	Chat      Dialect = "chat"      // OpenCode, Copilot, Qwen Code
 )
 
 // Role says who has sent a message, and what kind it is.

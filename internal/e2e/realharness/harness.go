@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,7 @@ type Harness struct {
 	Name string // as in its agents' ids
 
 	program string                      // the name by which npm installs it
+	node22  bool                        // it needs a newer node than the machine's may be
 	known   string                      // a model that it knows, the default for tests
 	config  func(*Agent) map[string]any // files below the home: text, or a value for JSON
 	args    func(a *Agent, prompt string, o Options) []string
@@ -165,7 +167,18 @@ func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cm
 	}
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = a.Place.Repo
-	c.Env = append(surroundings(a.Place, o.Path), a.Harness.env(a)...)
+	path := o.Path
+	if a.Harness.node22 {
+		node, err := installed("node")
+		if err == nil {
+			node, err = filepath.EvalSymlinks(node) // beside the link lie all the harnesses
+		}
+		if err != nil {
+			return nil, err
+		}
+		path = append(slices.Clone(path), filepath.Dir(node))
+	}
+	c.Env = append(surroundings(a.Place, path), a.Harness.env(a)...)
 	c.Env = append(c.Env, o.Env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -83,6 +83,8 @@ func addServer(t *testing.T, a *realharness.Agent) {
 		write(t, path, string(b)+fmt.Sprintf("\n[mcp_servers.parrot]\ncommand = %q\nargs = [%q]\n", exe, serverArg))
 	case realharness.Gemini:
 		setJSON(t, filepath.Join(a.Place.Home, ".gemini/settings.json"), "mcpServers", entry)
+	case realharness.Qwen:
+		setJSON(t, filepath.Join(a.Place.Home, ".qwen/settings.json"), "mcpServers", entry)
 	case realharness.Copilot:
 		entry["type"] = "stdio"
 		setJSON(t, filepath.Join(a.Place.Home, ".copilot/mcp-config.json"), "mcpServers", entry)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 		{"gemini", realharness.Gemini, "", modelapi.Gemini, "run_shell_command write_file read_file replace mcp_parrot_repeat"},
 		{"opencode", realharness.OpenCode, "", modelapi.Chat, "bash write read edit parrot_repeat"},
 		{"copilot", realharness.Copilot, "", modelapi.Chat, "bash create view edit parrot-repeat"},
+		{"qwen", realharness.Qwen, "", modelapi.Chat, "run_shell_command write_file read_file edit mcp__parrot__repeat"},
 		{"copilot with a model that patches", realharness.Copilot, "gpt-5.1-codex", modelapi.Responses, "bash apply_patch view apply_patch parrot-repeat"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,7 +69,8 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 			if !strings.Contains(last.Text(), "Please do it.") || last.System == "" || last.Dialect != c.dialect || !last.Stream {
 				t.Errorf("dialect %s, stream %v, system %.100q, %d messages", last.Dialect, last.Stream, last.System, len(last.Messages))
 			}
-			if c.harness != realharness.Gemini && c.harness != realharness.Copilot && (last.SessionID == "" || last.SessionID != result.SessionID) {
+			named := !slices.Contains([]*realharness.Harness{realharness.Gemini, realharness.Copilot, realharness.Qwen}, c.harness)
+			if named && (last.SessionID == "" || last.SessionID != result.SessionID) {
 				t.Errorf("the model was told session %q, and the user %q", last.SessionID, result.SessionID)
 			}
 			var called []string
