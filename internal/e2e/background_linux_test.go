@@ -14,7 +14,7 @@ import (
 // there and stops is idle at its prompt, and yet listens: a message ends the wait, and the agent reads it by itself.
 func TestAWaitInTheBackgroundWakes(t *testing.T) {
 	t.Parallel()
-	for _, h := range []*realharness.Harness{realharness.Copilot} {
+	for _, h := range []*realharness.Harness{realharness.Copilot, realharness.Qwen} {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)

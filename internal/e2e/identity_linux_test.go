@@ -213,6 +213,9 @@ func TestSubAgents(t *testing.T) {
 		{realharness.Copilot, "", modelapi.Named("task", map[string]any{
 			"description": "a part", "prompt": mark, "agent_type": "general-purpose", "name": "part", "mode": "sync",
 		}), nil},
+		{realharness.Qwen, "", modelapi.Named("agent", map[string]any{
+			"description": "a part", "prompt": mark, "subagent_type": "general-purpose", "run_in_background": false,
+		}), nil},
 	} {
 		t.Run(c.h.Name, func(t *testing.T) {
 			t.Parallel()

@@ -21,6 +21,7 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 	}{
 		{h: realharness.Claude, resume: func(id string) []string { return []string{"--resume", id} }},
 		{h: realharness.Copilot, resume: func(id string) []string { return []string{"--resume=" + id} }, always: true},
+		{h: realharness.Qwen, resume: func(id string) []string { return []string{"--resume", id} }, always: true},
 	} {
 		if !c.always && !*allPairs {
 			continue

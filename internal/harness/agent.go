@@ -64,8 +64,8 @@ func (r *resolver) findNearest() {
 		}
 		r.near, r.process, r.seen = near, p, true
 		r.above = r.in.Chain[i+1:]
-		if launched(p, near, r.above) {
-			r.process, r.above = r.above[0], r.above[1:]
+		if n := launchedBy(p, near, r.above); n > 0 {
+			r.process, r.above = r.above[n-1], r.above[n:]
 		}
 		switch {
 		case near.sandbox:

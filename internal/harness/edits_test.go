@@ -54,6 +54,10 @@ func TestEdits(t *testing.T) {
 		{"copilot", "Edit", map[string]any{"path": "a.go", "old_str": "x"}, "/home/ann/app/a.go"},
 		{"copilot", "Edit", patch, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
 		{"copilot", "Bash", map[string]any{"command": "rm a.go", "mode": "async"}, "/home/ann/app/a.go"},
+		{"qwen", "write_file", map[string]any{"file_path": "/home/ann/app/a.go", "content": "x"}, "/home/ann/app/a.go"},
+		{"qwen", "edit", map[string]any{"file_path": "/home/ann/app/a.go", "old_string": "x"}, "/home/ann/app/a.go"},
+		{"qwen", "notebook_edit", map[string]any{"notebook_path": "/home/ann/app/a.ipynb"}, "/home/ann/app/a.ipynb"},
+		{"qwen", "run_shell_command", map[string]any{"command": "rm a.go", "directory": "/tmp"}, "/tmp/a.go"},
 		{"antigravity", "write_to_file", map[string]any{"TargetFile": "/home/ann/app/a.go"}, ""},
 	} {
 		row, _ := ByName(c.harness)

@@ -34,9 +34,7 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 		return Firing{Harness: row}, fmt.Errorf("the input of a hook can't be read: %w", err)
 	}
 	if !seen {
-		if row, seen, foreign = sessionOf(in, m.Session); foreign {
-			return Firing{}, nil
-		}
+		row, seen = sessionOf(in, m.Session)
 	}
 	dialect, ok := row, seen
 	if !ok || !row.listens(m.Name) {
@@ -55,7 +53,6 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 // strangers are harnesses that run hooks of others and have no row in [Rows]. What they do with an answer isn't known,
 // so they get none.
 var strangers = []Row{
-	{Name: "qwen", Programs: []string{"qwen"}, Scripts: []string{"qwen"}, Packages: []string{"/@qwen-code/qwen-code/"}, Markers: []string{"QWEN_CODE"}},
 	{Name: "grok", Programs: []string{"grok"}, Scripts: []string{"grok"}},
 }
 
@@ -75,24 +72,18 @@ func nearestOf(in Input) (row Row, seen, foreign bool) {
 	return Row{}, false, false
 }
 
-// sessionOf finds a harness by variables: the one whose session variable has the session of the input. Without such a
-// variable, a stranger's marker comes first, because strangers inherit the variables of the harness that started them.
-func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
+// sessionOf finds a harness by variables: the one whose session variable has the session of the input, else any that is named.
+func sessionOf(in Input, session string) (row Row, seen bool) {
 	r := resolver{in: in}
 	for _, row := range Rows {
 		if _, id := r.env(row.SessionEnv); id != "" && id == session {
-			return row, true, false
-		}
-	}
-	for _, s := range strangers {
-		if name, _ := r.env(s.Markers); name != "" {
-			return Row{}, false, true
+			return row, true
 		}
 	}
 	if row := r.fromEnvironment(); row != nil {
-		return *row, true, false
+		return *row, true
 	}
-	return Row{}, false, false
+	return Row{}, false
 }
 
 // listens reports whether the harness has an event with that name that we listen to.
@@ -101,7 +92,7 @@ func (r Row) listens(name string) bool {
 }
 
 // shapeOf finds the harness whose inputs look like this one. If several harnesses have an event with that name, the
-// path of the transcript or a field that only one of them has decides. Otherwise it is the first of the table.
+// path of the transcript decides, else a field that few of them have. Otherwise it is the first of the table.
 func shapeOf(m hookMessage, b []byte) (Row, bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(b, &fields) != nil {
@@ -111,9 +102,14 @@ func shapeOf(m hookMessage, b []byte) (Row, bool) {
 	if first < 0 {
 		return Row{}, false
 	}
+	transcript := strings.ReplaceAll(m.Transcript, `\`, "/")
 	for _, r := range Rows[first:] {
-		transcript := strings.Contains(strings.ReplaceAll(m.Transcript, `\`, "/"), "/"+r.Setup.Config+"/")
-		if _, only := fields[r.HookField]; r.listens(m.Name) && (only && r.HookField != "" || transcript) {
+		if r.listens(m.Name) && strings.Contains(transcript, "/"+r.Setup.Config+"/") {
+			return r, true
+		}
+	}
+	for _, r := range Rows[first:] {
+		if _, has := fields[r.HookField]; has && r.HookField != "" && r.listens(m.Name) {
 			return r, true
 		}
 	}

@@ -16,6 +16,7 @@ func TestReadFiring(t *testing.T) {
 		gemini  = `{"hook_event_name":"SessionEnd","session_id":"s1","timestamp":"now"}`
 		kept    = `{"hook_event_name":"SessionStart","session_id":"s1","transcript_path":"/home/ann/.codex/x.jsonl"}`
 		windows = `{"hook_event_name":"SessionStart","session_id":"s1","transcript_path":"C:\\Users\\ann\\.gemini\\x.jsonl"}`
+		qwen    = `{"hook_event_name":"SessionEnd","session_id":"s1","timestamp":"now","transcript_path":"/home/ann/.qwen/projects/x.jsonl"}`
 		tool    = `{"hook_event_name":"BeforeTool","session_id":"s1"}`
 		plugin  = `{"hook_event_name":"stop"}`
 		camel   = `{"hookEventName":"SessionStart","sessionId":"s1"}`
@@ -42,13 +43,13 @@ func TestReadFiring(t *testing.T) {
 		{"the variable with the session", "bash", "CLAUDE_CODE_SESSION_ID=s0 GEMINI_SESSION_ID=s1", shared, "gemini", "gemini"},
 		{"a variable with another session", "bash", "CODEX_SESSION_ID=s0", shared, "codex", "codex"},
 		{"a marker", "bash", "GEMINI_CLI=1", shared, "gemini", "gemini"},
-		{"a stranger's marker", "bash", "CLAUDECODE=1 QWEN_CODE=1", shared, "", ""},
-		{"a stranger's marker that is off", "bash", "CLAUDECODE=1 QWEN_CODE=0", shared, "claude", "claude"},
+		{"a marker that is off", "bash", "CLAUDECODE=0 QWEN_CODE=1", shared, "qwen", "qwen"},
 		{"nothing but the input", "bash", "", shared, "claude", "claude"},
 		{"a field of Codex", "bash", "", codex, "codex", "codex"},
 		{"a field of Gemini", "bash", "", gemini, "gemini", "gemini"},
 		{"a transcript of Codex", "bash", "", kept, "codex", "codex"},
 		{"a transcript on Windows", "bash", "", windows, "gemini", "gemini"},
+		{"a transcript of Qwen Code, which has a field of Gemini", "bash", "", qwen, "qwen", "qwen"},
 		{"an event of Gemini", "bash", "", tool, "gemini", "gemini"},
 		{"an event of our plugin", "bash", "", plugin, "opencode", "opencode"},
 		{"an unknown input", "bash", "", camel, "", ""},

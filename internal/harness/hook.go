@@ -105,6 +105,8 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
 	case out.Event == HookAsks && slices.Contains(noQuestions, in.Notice):
 		out.Event = ""
+	case out.Event == HookPrompt && runs.PromptRepeats && in.Prompt == "":
+		out.Event = ""
 	case out.Event == HookCompact && r.CompactTrigger != "" && in.Trigger != r.CompactTrigger:
 		out.Event = ""
 	case out.Subagent:

@@ -44,6 +44,7 @@ func TestReadHook(t *testing.T) {
 	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
 	claudeMCP, claudeSub, codexSub := "a0000002-0000-4000-8000-000000000003", "a0000006-0000-4000-8000-000000000007", "a000000e-0000-4000-8000-000000000015"
 	copilot := "a0000020-0000-4000-8000-000000000021"
+	qwen := "a0000022-0000-4000-8000-000000000023"
 	tool := func(name string, paths ...string) Edits {
 		for i := range paths {
 			paths[i] = "/home/ann/app/" + paths[i]
@@ -141,6 +142,28 @@ func TestReadHook(t *testing.T) {
 			"Stop:held":                 {Event: HookStop, SessionID: copilot, AlreadyBlocked: true},
 			"SessionEnd":                {Event: HookSessionEnd, SessionID: copilot, Why: "complete"},
 		},
+		"qwen": {
+			"SessionStart":                           {Event: HookSessionStart, SessionID: qwen, Why: "startup"},
+			"SessionStart:resume":                    {Event: HookSessionStart, SessionID: qwen, Why: "resume"},
+			"SessionStart:clear":                     {Event: HookSessionStart, SessionID: qwen, Why: "clear"},
+			"UserPromptSubmit":                       {Event: HookPrompt, SessionID: qwen},
+			"UserPromptSubmit:again":                 {SessionID: qwen}, // before a call of the model without a new prompt
+			"PreToolUse:write_file":                  {Event: HookBeforeTool, SessionID: qwen, Edits: tool("write_file", "locked.txt")},
+			"PostToolUse:write_file":                 {Event: HookAfterTool, SessionID: qwen, Edits: tool("write_file", "ok.txt")},
+			"PreToolUse:edit":                        {Event: HookBeforeTool, SessionID: qwen, Edits: tool("edit", "locked.txt")},
+			"PostToolUseFailure:edit":                {Event: HookAfterTool, SessionID: qwen, Edits: tool("edit", "locked.txt")},
+			"PreToolUse:run_shell_command":           {Event: HookBeforeTool, SessionID: qwen, Edits: reads("run_shell_command")},
+			"PostToolUse:run_shell_command":          {Event: HookAfterTool, SessionID: qwen, Edits: reads("run_shell_command")},
+			"PreToolUse:mcp__lab__ping":              {Event: HookBeforeTool, SessionID: qwen, Edits: tool("mcp__tt__ping")},
+			"PostToolUse:mcp__lab__ping":             {Event: HookAfterTool, SessionID: qwen, Edits: tool("mcp__tt__ping")},
+			"PreToolUse:run_shell_command:subagent":  {Event: HookBeforeTool, SessionID: qwen, Subagent: true, Edits: tool("run_shell_command")},
+			"PostToolUse:run_shell_command:subagent": {Event: HookAfterTool, SessionID: qwen, Subagent: true, Edits: tool("run_shell_command")},
+			"Notification":                           {SessionID: qwen},
+			"PreCompact":                             {Event: HookCompact, SessionID: qwen},
+			"Stop":                                   {Event: HookStop, SessionID: qwen},
+			"Stop:held":                              {Event: HookStop, SessionID: qwen, AlreadyBlocked: true},
+			"SessionEnd":                             {Event: HookSessionEnd, SessionID: qwen, Why: "prompt_input_exit"},
+		},
 	}
 	for name, events := range samples(t) {
 		row, ok := ByName(name)
@@ -220,6 +243,7 @@ var answers = map[string]map[string][]string{
 	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
 	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
 	"copilot":  {"decision": {"block"}, "reason": nil, "permissionDecision": {"deny"}, "permissionDecisionReason": nil, "additionalContext": nil},
+	"qwen":     {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
 	"opencode": {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
 }
 

@@ -22,18 +22,25 @@ func (s match) sameAs(o match) bool {
 	return s.row.Name == o.row.Name && s.proof == o.proof && s.sandbox == o.sandbox
 }
 
-// launched reports whether the nearest of the ancestors of p launched it, so that the two are one run of the harness.
-// A harness below itself, in its own tool call, is another run. A run has one launcher and one program, both in the
-// kernel's same session. So in an unbroken line of the harness's processes every second one is launched.
-func launched(p proc.Info, near match, ancestors []proc.Info) bool {
+// launchedBy returns how many of the ancestors of p, the nearest ones, are of its run of the harness: they have launched it.
+// A harness below itself, in its own tool call, is another run. All processes of a run are in the kernel's same session. A run
+// has one launcher and one program, so in an unbroken line of the harness's processes every second one is launched. Where a
+// run may have more, its first process is the one that runs a launcher's script.
+func launchedBy(p proc.Info, near match, ancestors []proc.Info) int {
 	n := 0
+	begins := func(p proc.Info) bool { return slices.Contains(near.row.Launchers, scriptName(scriptOf(p))) }
 	for _, a := range ancestors {
-		if m, ok := recognise(a); !ok || !m.sameAs(near) || a.SID != p.SID {
+		if m, ok := recognise(a); !ok || !m.sameAs(near) || a.SID != p.SID || begins(p) {
 			break
 		}
-		n++
+		if n++; begins(a) {
+			return n
+		}
 	}
-	return n%2 == 1
+	if len(near.row.Launchers) > 0 {
+		return n
+	}
+	return n % 2
 }
 
 // recognise finds the harness that p belongs to.

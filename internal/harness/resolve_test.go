@@ -57,6 +57,8 @@ var (
 	gemini2     = run("node", "/usr/bin/node", "--max-old-space-size=4096", "/usr/bin/gemini", "-p", "do it")
 	copilotNode = run("node", "node", "/usr/lib/node_modules/.bin/copilot", "-p", "do it")
 	copilot     = run("MainThread", "/usr/lib/node_modules/@github/copilot-linux-x64/copilot", "-p", "do it")
+	qwen1       = run("node", "node", "/usr/lib/node_modules/.bin/qwen", "-p", "do it")
+	qwen2       = run("node", "/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js", "-p", "do it")
 	opencode    = run("opencode", "/usr/bin/opencode", "run", "do it")
 	openserve   = run("opencode", "opencode", "serve")
 	openport    = run("opencode", "opencode", "--port", "4096")
@@ -76,6 +78,7 @@ var (
 	codexEnv   = env{"CODEX_SESSION_ID": session2, "CODEX_THREAD_ID": session2, "CODEX_CI": "1", "CODEX_VERSION": "0.169.0"}
 	geminiEnv  = env{"GEMINI_CLI": "1"}
 	copilotEnv = env{"COPILOT_AGENT_SESSION_ID": session, "COPILOT_CLI": "1", "COPILOT_CLI_BINARY_VERSION": "1.0.102"}
+	qwenEnv    = env{"QWEN_CODE_SESSION_ID": session, "QWEN_CODE": "1", "QWEN_CODE_AGENT_ID": ""}
 	openEnv    = env{"OPENCODE": "1", "OPENCODE_PID": "999", "AGENT": "1"}
 )
 
@@ -249,6 +252,21 @@ func TestResolve(t *testing.T) {
 			env{"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/home/dev/repo"},
 			[2]string{session2, "copilot"},
 			agent("copilot", session2, 999, stick.ProvesSession),
+		},
+		{
+			"qwen: a command without a terminal", at(bash, qwen2, qwen1, login, systemd), complete, qwenEnv,
+			[2]string{},
+			agent("qwen", session, 998, stick.ProvesSession),
+		},
+		{
+			"qwen: a hook in a terminal, where its program has started itself again", at(qwen2, qwen2, qwen1, login, systemd), complete, qwenEnv,
+			[2]string{session, "qwen"},
+			agent("qwen", session, 998, stick.ProvesSession),
+		},
+		{
+			"qwen below qwen, in place of a shell", at(bash, qwen2, qwen1, qwen2, qwen2, qwen1, systemd), complete, qwenEnv,
+			[2]string{},
+			above(agent("qwen", session, 998, stick.ProvesSession), 997, 996, 995),
 		},
 
 		// One harness under another.

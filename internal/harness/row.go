@@ -26,6 +26,10 @@ type Row struct {
 	// Scripts are the names of its script, without the ending, where an interpreter such as node runs it.
 	Scripts []string
 
+	// Launchers are those of its scripts that begin a run of it, where that may have more processes than a launcher and a
+	// program.
+	Launchers []string
+
 	// Packages are parts of the path to its program or script, for installations that start it under
 	// another name.
 	Packages []string
@@ -57,8 +61,12 @@ type Row struct {
 	// Hooks are the events that we listen to. There are none where a hook of ours might do harm.
 	Hooks []Hook
 
-	// HookField is a field that only its hooks' inputs have.
+	// HookField is a field that its hooks' inputs have, and those of the rows before it don't.
 	HookField string
+
+	// PromptRepeats says that it fires the hook for a prompt before each call of the model, without a prompt where there is no
+	// new one.
+	PromptRepeats bool
 
 	// StartSource is its word for the source of a session that begins, where that isn't "startup".
 	StartSource string
@@ -174,7 +182,7 @@ func Names() []string {
 }
 
 // Rows is the table of harnesses. Where two of them fit, the earlier counts.
-var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow, copilotRow}
+var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow, copilotRow, qwenRow}
 
 // TaskEnv is the variable that marks what a worker's command runs: the room, the task and the attempt, as in
 // room/ui-7/2. To the command it is what a session id is to a harness's.

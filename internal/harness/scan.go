@@ -53,8 +53,8 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 			return to
 		}
 		outer := p
-		if launched(p, near, chain) {
-			outer = chain[0]
+		if n := launchedBy(p, near, chain); n > 0 {
+			outer = chain[n-1]
 		}
 		if skip(outer, nil) || slices.ContainsFunc(to, func(r Running) bool { return r.Process == outer.ID }) {
 			return to

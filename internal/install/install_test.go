@@ -21,7 +21,7 @@ import (
 // byte and mode back, and leaves no file behind.
 func TestInstallAndUninstallHandMade(t *testing.T) {
 	for _, scope := range []string{"user", "project"} {
-		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}, []string{"copilot"}) {
+		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}, []string{"copilot"}, []string{"qwen"}) {
 			t.Run(scope+" "+strings.Join(names, " "), func(t *testing.T) {
 				w := handMadeMachine(t)
 				if scope == "project" {
@@ -447,10 +447,10 @@ func TestLinkedSkillStays(t *testing.T) {
 // prints nothing and succeeds.
 func TestHookCommandsRun(t *testing.T) {
 	w := newMachine(t)
-	w.install("claude", "codex", "gemini", "copilot")
+	w.install("claude", "codex", "gemini", "copilot", "qwen")
 	for file, name := range map[string]string{
 		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex", "home/.gemini/settings.json": "gemini",
-		"home/.copilot/hooks/talking-stick.json": "copilot",
+		"home/.copilot/hooks/talking-stick.json": "copilot", "home/.qwen/settings.json": "qwen",
 	} {
 		var config struct {
 			Hooks map[string][]harness.HookGroup
@@ -538,20 +538,21 @@ func TestMovedConfigurations(t *testing.T) {
 	w.env["CODEX_HOME"] = filepath.Join(w.root, "moved/codex")
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.root, "moved/config")
 	w.env["COPILOT_HOME"] = filepath.Join(w.root, "moved/copilot")
-	w.install("claude", "codex", "opencode", "copilot")
+	w.env["QWEN_HOME"] = filepath.Join(w.root, "moved/qwen")
+	w.install("claude", "codex", "opencode", "copilot", "qwen")
 	got := slices.Sorted(maps.Keys(w.tree()))
 	want := []string{
 		"home/.agents/skills/talking-stick/SKILL.md",
 		"moved/claude/.claude.json", "moved/claude/settings.json", "moved/claude/skills/talking-stick/SKILL.md",
 		"moved/codex/config.toml", "moved/codex/hooks.json",
 		"moved/config/opencode/opencode.json", "moved/config/opencode/plugin/talking-stick.js",
-		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json",
+		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json", "moved/qwen/settings.json",
 		"my bin/tt",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot"}, Found(w.t)); d != "" {
+	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot", "qwen"}, Found(w.t)); d != "" {
 		t.Error("found:", d)
 	}
 }
@@ -564,6 +565,7 @@ func TestHookBeforeATool(t *testing.T) {
 		{"claude", "home/.claude/settings.json", "PreToolUse", "^(Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*)$", "PostToolUse"},
 		{"codex", "home/.codex/hooks.json", "PreToolUse", "^(apply_patch|Bash|mcp__.*)$", "PostToolUse"},
 		{"gemini", "home/.gemini/settings.json", "BeforeTool", "^(write_file|replace|run_shell_command|mcp_.*)$", "AfterTool"},
+		{"qwen", "home/.qwen/settings.json", "PreToolUse", "^(write_file|edit|notebook_edit|run_shell_command|mcp__.*)$", "PostToolUse"},
 		{"copilot", "home/.copilot/hooks/talking-stick.json", "PreToolUse", "^(Write|Edit|Bash|.+-.+)$", "PostToolUse"},
 	} {
 		w.install(c.name)

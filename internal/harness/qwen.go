@@ -1,0 +1,54 @@
+package harness
+
+import "talkingstick/stick"
+
+// qwenRow is Alibaba's Qwen Code. Its launcher starts a node process, which in a terminal starts itself once more.
+var qwenRow = Row{
+	Name:       "qwen",
+	Title:      "Qwen Code",
+	Programs:   []string{"qwen"},
+	Scripts:    []string{"qwen"},
+	Packages:   []string{"/@qwen-code/qwen-code/"},
+	Launchers:  []string{"qwen", "cli-entry"},
+	SessionEnv: []string{"QWEN_CODE_SESSION_ID"},
+	Clients:    []string{"qwen-cli-mcp-client-" + ServerName}, // it adds our name to its own
+	Markers:    []string{"QWEN_CODE"},
+	Hooks: []Hook{
+		{HookSessionStart, "SessionStart"},
+		{HookPrompt, "UserPromptSubmit"},
+		{HookBeforeTool, "PreToolUse"},
+		{HookAfterTool, "PostToolUse"},
+		{HookAfterTool, "PostToolUseFailure"},
+		{HookStop, "Stop"},
+		{HookSessionEnd, "SessionEnd"}, // not with -p
+		{HookCompact, "PreCompact"},
+		{HookAsks, "Notification"},
+	},
+	PromptRepeats: true,
+	MCPTools:      "mcp__.*",
+	Editors: []Editor{
+		{Tool: "write_file", Path: "file_path"},
+		{Tool: "edit", Path: "file_path"},
+		{Tool: "notebook_edit", Path: "notebook_path"},
+		{Tool: "run_shell_command", Command: "command", Dir: "directory"},
+	},
+	HookBlock: "block",
+	Proves:    stick.ProvesSession,
+	Carriers:  []string{"serve", "--acp"},
+	Daemons:   []string{"serve"},
+
+	Setup: Setup{
+		Config: ".qwen", ConfigEnv: "QWEN_HOME",
+		Skills: agents,
+
+		Hooks:    Levels{".qwen/settings.json", ".qwen/settings.json"},
+		HookUnit: 1000,
+
+		Server:   Levels{".qwen/settings.json", ".qwen/settings.json"},
+		ServerAt: []string{"mcpServers"},
+		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
+
+		Next:          newSession,
+		NextInProject: newSessionTrust,
+	},
+}
