@@ -84,6 +84,7 @@ func (c Call) in(r *Request) (native, error) {
 type words struct {
 	shell, read, write, edit string // tools
 	path, content, old, new  string // their parameters
+	edits                    string // the parameter with a list of old and new, if it takes several at a time
 	mcp                      func(server, tool string) string
 	hidesMCP                 bool // it offers the tools of servers only once the model has searched for them, and yet takes a call
 
@@ -105,14 +106,23 @@ func (w words) words(r *Request, c Call) (native, error) {
 	case write:
 		return r.call(map[string]any{w.path: c.path, w.content: c.new}, w.write)
 	case edit:
-		return r.call(with(map[string]any{w.path: c.path, w.old: c.old, w.new: c.new}, w.editMore), w.edit)
-	default:
+		args := map[string]any{w.old: c.old, w.new: c.new}
+		if w.edits != "" {
+			args = map[string]any{w.edits: []any{args}}
+		}
+		args[w.path] = c.path
+		return r.call(with(args, w.editMore), w.edit)
+	case mcp:
+		if w.mcp == nil {
+			return native{}, fmt.Errorf("the harness with the tool %s has no MCP", w.shell)
+		}
 		name := w.mcp(c.server, c.tool)
 		if w.hidesMCP && !r.Offers(name) {
 			return Tool{Name: name, name: name}.with(c.arguments)
 		}
 		return r.call(c.arguments, name)
 	}
+	panic("unknown call")
 }
 
 // with adds arguments to others.
@@ -121,9 +131,12 @@ func with(args, more map[string]any) map[string]any {
 	return args
 }
 
-// offered reports whether a harness offers all of the tools.
+// offered reports whether a harness offers all of the tools, and the one that writes takes the path by its name. Where it
+// isn't known what a tool takes, its name is enough, unless another harness has the same ones.
 func (w words) offered(r *Request) bool {
-	return !slices.ContainsFunc([]string{w.shell, w.read, w.write, w.edit}, func(tool string) bool { return !r.Offers(tool) })
+	writes, ok := r.tool(w.write)
+	fits := slices.Contains(writes.takes, w.path) || len(writes.takes) == 0 && w.write != opencode.write
+	return ok && fits && r.Offers(w.shell) && r.Offers(w.read) && r.Offers(w.edit)
 }
 
 // call calls the first of the named tools that the harness offers.

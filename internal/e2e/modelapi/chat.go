@@ -2,7 +2,9 @@ package modelapi
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 )
 
 // chat is OpenAI's chat completions, which many providers offer.
@@ -21,6 +23,10 @@ var (
 		shellMore:  map[string]any{"mode": "sync", "initial_wait": 600}, // by default it waits for 30 seconds
 		background: map[string]any{"mode": "async"},
 	}
+	pi = words{
+		shell: "bash", read: "read", write: "write", edit: "edit",
+		path: "path", content: "content", old: "oldText", new: "newText", edits: "edits",
+	}
 	qwen = words{
 		shell: "run_shell_command", read: "read_file", write: "write_file", edit: "edit",
 		path: "file_path", content: "content", old: "old_string", new: "new_string",
@@ -33,7 +39,7 @@ var (
 
 // words finds out by the tools which of the harnesses asks.
 func (chat) words(r *Request, c Call) (native, error) {
-	for _, w := range []words{copilot, qwen} {
+	for _, w := range []words{copilot, qwen, pi, pi} {
 		if w.offered(r) {
 			return w.words(r, c)
 		}
@@ -49,6 +55,9 @@ func (chat) read(r *Request) error {
 			Function struct {
 				Name        string `json:"name"`
 				Description string `json:"description"`
+				Parameters  struct {
+					Properties map[string]any `json:"properties"`
+				} `json:"parameters"`
 			} `json:"function"`
 		} `json:"tools"`
 		Messages []struct {
@@ -70,7 +79,9 @@ func (chat) read(r *Request) error {
 	r.Model, r.Stream = body.Model, body.Stream
 	r.SessionID = r.Header.Get("X-Session-Affinity")
 	for _, t := range body.Tools {
-		r.Tools = append(r.Tools, Tool{Name: t.Function.Name, Description: t.Function.Description, name: t.Function.Name})
+		r.Tools = append(r.Tools, Tool{
+			Name: t.Function.Name, Description: t.Function.Description, name: t.Function.Name, takes: slices.Collect(maps.Keys(t.Function.Parameters.Properties)),
+		})
 	}
 	for i, m := range body.Messages {
 		role := Role(m.Role)

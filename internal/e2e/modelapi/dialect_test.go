@@ -267,14 +267,17 @@ func TestCallsOfChats(t *testing.T) {
 		tools string
 		want  []string
 	}{
-		{"bash read write edit srv_ping", []string{
+		{"bash read write:filePath edit srv_ping", []string{
 			`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x","filePath":"/f"}`, `edit {"filePath":"/f","newString":"y","oldString":"x"}`, `srv_ping {"n":1}`,
 		}},
-		{"bash read_bash view create edit srv-ping", []string{
+		{"bash read_bash view create:path edit srv-ping", []string{
 			`bash {"command":"ls","description":"A scripted command","initial_wait":600,"mode":"sync"}`, `create {"file_text":"x","path":"/f"}`, `edit {"new_str":"y","old_str":"x","path":"/f"}`,
 			`srv-ping {"n":1}`, `bash {"command":"ls","description":"A scripted command","mode":"async"}`,
 		}},
-		{"run_shell_command read_file write_file edit tool_search", []string{
+		{"bash read write:path edit", []string{
+			`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x","path":"/f"}`, `edit {"edits":[{"newText":"y","oldText":"x"}],"path":"/f"}`,
+		}},
+		{"run_shell_command read_file write_file:file_path edit tool_search", []string{
 			`run_shell_command {"command":"ls","description":"A scripted command","is_background":false}`, `write_file {"content":"x","file_path":"/f"}`,
 			`edit {"file_path":"/f","new_string":"y","old_string":"x"}`, `mcp__srv__ping {"n":1}`, `run_shell_command {"command":"ls","description":"A scripted command","is_background":true}`,
 		}},
@@ -282,7 +285,8 @@ func TestCallsOfChats(t *testing.T) {
 		said := []Call{Shell("ls"), Write("/f", "x"), Edit("/f", "x", "y"), MCP("srv", "ping", map[string]any{"n": 1}), Background("ls")}
 		var tools []string
 		for _, name := range strings.Fields(c.tools) {
-			tools = append(tools, `{"type":"function","function":{"name":"`+name+`"}}`)
+			name, takes, _ := strings.Cut(name, ":")
+			tools = append(tools, `{"type":"function","function":{"name":"`+name+`","parameters":{"properties":{"`+takes+`":{}}}}}`)
 		}
 		s := Start(t).Session("x", Do(said[:len(c.want)]...))
 		_, answer := post(t, s, "/v1/chat/completions", `{"model":"m","tools":[`+strings.Join(tools, ",")+`],"messages":[]}`)

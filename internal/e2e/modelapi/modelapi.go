@@ -4,7 +4,7 @@
 //
 // The same script works for every harness. "Call the shell" becomes a call of Bash for Claude Code, of
 // exec_command or a piece of JavaScript for Codex, of run_shell_command for Gemini CLI and Qwen Code and of bash for
-// OpenCode and Copilot; see [Shell], [Write], [MCP]. A test can read the harness's requests in one form, too: [Request].
+// OpenCode, Copilot and pi; see [Shell], [Write], [MCP]. A test can read the harness's requests in one form, too: [Request].
 //
 //	api := modelapi.Start(t)
 //	claude := api.Session("claude", modelapi.Steps(

@@ -17,7 +17,7 @@ const (
 	Anthropic Dialect = "anthropic" // Claude Code
 	Responses Dialect = "responses" // Codex
 	Gemini    Dialect = "gemini"    // Gemini CLI
-	Chat      Dialect = "chat"      // OpenCode, Copilot, Qwen Code
+	Chat      Dialect = "chat"      // OpenCode, Copilot, Qwen Code, pi
 )
 
 // Role says who has sent a message, and what kind it is.
@@ -71,9 +71,10 @@ type Tool struct {
 	Name        string // a namespace and a name are joined by two underscores, as hooks write it
 	Description string
 
-	namespace, name string // as the model has to call it
-	custom          bool   // it takes text instead of JSON
-	code            bool   // only code can call it
+	namespace, name string   // as the model has to call it
+	custom          bool     // it takes text instead of JSON
+	code            bool     // only code can call it
+	takes           []string // the parameters of an object, where they are known
 }
 
 // dialect reads and writes one API.
