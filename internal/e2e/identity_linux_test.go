@@ -12,6 +12,7 @@ import (
 
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/harness"
 )
 
 // again returns the same harness, with a new session at the model API.
@@ -48,14 +49,21 @@ func (s *stage) senders() (out []string) {
 	return out
 }
 
-// speak has a model join by the shell, then read the room with one tool and send a message with another.
-func (s *stage) speak() []modelapi.Script {
-	return []modelapi.Script{
-		modelapi.Do(modelapi.Shell(s.tt + " join")),
-		modelapi.Do(modelapi.MCP("tt", "get_room_state", map[string]any{})),
-		modelapi.Do(modelapi.MCP("tt", "send_message", map[string]any{"to": []string{"room"}, "body": "hello"})),
-		modelapi.Do(modelapi.Shell(s.tt + " msg send room hello")),
+// speak has a model join by the shell, then read the room with one tool and send a message with another. Without MCP the shell
+// does it all.
+func (s *stage) speak(h *realharness.Harness) []modelapi.Script {
+	send := modelapi.Shell(s.tt + " msg send room hello")
+	state, first := modelapi.MCP("tt", "get_room_state", map[string]any{}), modelapi.MCP("tt", "send_message", map[string]any{"to": []string{"room"}, "body": "hello"})
+	if !hasMCP(h) {
+		state, first = modelapi.Shell(s.tt+" state --all"), send
 	}
+	return []modelapi.Script{modelapi.Do(modelapi.Shell(s.tt + " join")), modelapi.Do(state), modelapi.Do(first), modelapi.Do(send)}
+}
+
+// hasMCP reports whether a harness can start MCP servers.
+func hasMCP(h *realharness.Harness) bool {
+	row, _ := harness.ByName(h.Name)
+	return len(row.Clients) > 0 || row.Setup.Server.User != ""
 }
 
 // TestOneSessionIsOneMember: the command line, the hooks and the MCP server of one session speak for
@@ -66,7 +74,7 @@ func TestOneSessionIsOneMember(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
-			a, session := s.prepare(h, modelapi.Steps(append(s.speak(), modelapi.Say("done"))...))
+			a, session := s.prepare(h, modelapi.Steps(append(s.speak(h), modelapi.Say("done"))...))
 			s.finished(a.Run(t, "Please.", s.options(h)))
 			members := s.agents(h.Name)
 			if len(members) != 1 {
@@ -94,7 +102,7 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 			s.run("join")
 			one, two, running := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			script := func(mine chan<- struct{}, other <-chan struct{}) modelapi.Script {
-				steps := s.speak()
+				steps := s.speak(h)
 				if mine == one {
 					steps[0] = modelapi.Seen(running, steps[0])
 				}
@@ -133,7 +141,7 @@ func TestResumedElsewhere(t *testing.T) {
 		modelapi.Do(modelapi.Shell(s.tt+" join")),
 		modelapi.Seen(joined, modelapi.When(over, modelapi.Say("done"))),
 	))
-	b, resumed := s.again(a, "resumed", modelapi.Steps(append(s.speak(), modelapi.Say("done"))...))
+	b, resumed := s.again(a, "resumed", modelapi.Steps(append(s.speak(realharness.Claude), modelapi.Say("done"))...))
 	o := s.options(realharness.Claude)
 	o.Args = []string{"--session-id", id}
 	first := a.Start(t, "Please.", o)
@@ -178,8 +186,8 @@ func (s *stage) inside(a *realharness.Agent) modelapi.Call {
 func TestHarnessInAHarness(t *testing.T) {
 	s := newStage(t)
 	s.run("join")
-	inner, session := s.prepare(realharness.Codex, modelapi.Steps(append(s.speak(), modelapi.Say("done"))...))
-	steps := append([]modelapi.Script{modelapi.Do(s.inside(inner))}, s.speak()...)
+	inner, session := s.prepare(realharness.Codex, modelapi.Steps(append(s.speak(realharness.Codex), modelapi.Say("done"))...))
+	steps := append([]modelapi.Script{modelapi.Do(s.inside(inner))}, s.speak(realharness.Claude)...)
 	outer, _ := s.prepare(realharness.Claude, modelapi.Steps(append(steps, modelapi.Say("done"))...))
 	s.finished(outer.Run(t, "Please.", s.options(realharness.Claude)))
 	claude, codex := s.agents("claude"), s.agents("codex")
@@ -221,14 +229,14 @@ func TestSubAgents(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
-			sub := modelapi.Steps(append(s.speak(), modelapi.Say("done"))...)
+			sub := modelapi.Steps(append(s.speak(c.h), modelapi.Say("done"))...)
 			steps := []modelapi.Script{modelapi.Do(c.spawn)}
 			if c.wait != nil {
 				steps = append(steps, func(_ context.Context, r *modelapi.Request) (modelapi.Reply, error) {
 					return modelapi.Reply{Calls: []modelapi.Call{c.wait(r)}}, nil
 				})
 			}
-			steps = append(append(steps, s.speak()...), modelapi.Say("done"))
+			steps = append(append(steps, s.speak(c.h)...), modelapi.Say("done"))
 			parent := modelapi.Steps(steps...)
 			a, session := s.prepare(c.h, func(ctx context.Context, r *modelapi.Request) (modelapi.Reply, error) {
 				for _, m := range r.Messages {

@@ -146,7 +146,7 @@ func (s *stage) faults() string {
 // TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server and run the hooks. One
 // takes the turn and releases it with a handoff. The other, which waits, wakes and gets both.
 func TestHarnessesTakeTurns(t *testing.T) {
-	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}, {realharness.Copilot, realharness.Qwen}}
+	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}, {realharness.Copilot, realharness.Qwen}, {realharness.Pi, realharness.Copilot}}
 	if *allPairs {
 		pairs = nil
 		for _, a := range realharness.All {

@@ -9,7 +9,7 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// TestHarnessesAreToldAndHeld: an agent holds the stick in a real harness. A message for it comes with the result of its next
+// TestHarnessesAreToldAndHeld: an agent holds the stick in a real harness. A message for it is shown with the result of its next
 // tool call, once. When it wants to stop, it is held back, once, and told that it still has the stick. Later the same
 // session is resumed, and is the same member.
 func TestHarnessesAreToldAndHeld(t *testing.T) {
@@ -22,6 +22,7 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 		{h: realharness.Claude, resume: func(id string) []string { return []string{"--resume", id} }},
 		{h: realharness.Copilot, resume: func(id string) []string { return []string{"--resume=" + id} }, always: true},
 		{h: realharness.Qwen, resume: func(id string) []string { return []string{"--resume", id} }, always: true},
+		{h: realharness.Pi, resume: func(id string) []string { return []string{"--session", id} }, always: true},
 	} {
 		if !c.always && !*allPairs {
 			continue

@@ -19,7 +19,7 @@ import (
 )
 
 // wakeable are the harnesses whose idle agents can be woken.
-var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.OpenCode}
+var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.OpenCode, realharness.Pi}
 
 // TestIdleAgentsAreWoken: a harness waits at its prompt, and a message comes that nothing has shown its agent. The agent then
 // begins to work by itself, once for each message, by the harness's own means. While it works, a hook shows a message

@@ -58,6 +58,9 @@ func TestEdits(t *testing.T) {
 		{"qwen", "edit", map[string]any{"file_path": "/home/ann/app/a.go", "old_string": "x"}, "/home/ann/app/a.go"},
 		{"qwen", "notebook_edit", map[string]any{"notebook_path": "/home/ann/app/a.ipynb"}, "/home/ann/app/a.ipynb"},
 		{"qwen", "run_shell_command", map[string]any{"command": "rm a.go", "directory": "/tmp"}, "/tmp/a.go"},
+		{"pi", "edit", map[string]any{"path": "/home/ann/app/a.go", "edits": []any{}}, "/home/ann/app/a.go"},
+		{"pi", "write", map[string]any{"path": "a.go", "content": "x"}, "/home/ann/app/a.go"},
+		{"pi", "bash", map[string]any{"command": "rm a.go"}, "/home/ann/app/a.go"},
 		{"antigravity", "write_to_file", map[string]any{"TargetFile": "/home/ann/app/a.go"}, ""},
 	} {
 		row, _ := ByName(c.harness)
@@ -184,14 +187,17 @@ func TestEditsCarryActs(t *testing.T) {
 	}
 }
 
-// TestPlugin: OpenCode's plugin asks before exactly those tools whose input we can read, and wakes at tt's own status.
-func TestPlugin(t *testing.T) {
-	row, _ := ByName("opencode")
-	want := `const EDITORS = ["` + strings.ReplaceAll(strings.Trim(row.EditorTools(), "^()$"), "|", `", "`) + `"]`
-	if !strings.Contains(openCodePlugin, want+"\n") {
-		t.Errorf("the plugin lacks %s", want)
-	}
-	if want := fmt.Sprintf("const WAKE = %d\n", ExitWake); !strings.Contains(openCodePlugin, want) {
-		t.Errorf("the plugin lacks %s", want)
+// TestPlugins: the plugins of OpenCode and of pi ask before exactly those tools whose input we can read, and wake at tt's own
+// status.
+func TestPlugins(t *testing.T) {
+	for name, text := range map[string]string{"opencode": openCodePlugin, "pi": piExtension} {
+		row, _ := ByName(name)
+		want := `const EDITORS = ["` + strings.ReplaceAll(strings.Trim(row.EditorTools(), "^()$"), "|", `", "`) + `"]`
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("the plugin of %s lacks %s", name, want)
+		}
+		if want := fmt.Sprintf("const WAKE = %d\n", ExitWake); !strings.Contains(text, want) {
+			t.Errorf("the plugin of %s lacks %s", name, want)
+		}
 	}
 }

@@ -52,6 +52,7 @@ func TestReadFiring(t *testing.T) {
 		{"a transcript of Qwen Code, which has a field of Gemini", "bash", "", qwen, "qwen", "qwen"},
 		{"an event of Gemini", "bash", "", tool, "gemini", "gemini"},
 		{"an event of our plugin", "bash", "", plugin, "opencode", "opencode"},
+		{"an event of our extension", "bash", "PI_CODING_AGENT=true", plugin, "pi", "pi"},
 		{"an unknown input", "bash", "", camel, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

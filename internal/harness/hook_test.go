@@ -15,7 +15,7 @@ import (
 )
 
 // samples are recorded inputs of hooks, shortened and with other names, by harness and by the event with the tool.
-// OpenCode's are what our plugin sends.
+// OpenCode's and pi's are what our plugin and our extension send.
 func samples(t testing.TB) map[string]map[string]json.RawMessage {
 	b, err := os.ReadFile("testdata/hooks.json")
 	if err != nil {
@@ -44,6 +44,7 @@ func TestReadHook(t *testing.T) {
 	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
 	claudeMCP, claudeSub, codexSub := "a0000002-0000-4000-8000-000000000003", "a0000006-0000-4000-8000-000000000007", "a000000e-0000-4000-8000-000000000015"
 	copilot := "a0000020-0000-4000-8000-000000000021"
+	pi := "a0000023-0000-4000-8000-000000000024"
 	qwen := "a0000022-0000-4000-8000-000000000023"
 	tool := func(name string, paths ...string) Edits {
 		for i := range paths {
@@ -164,6 +165,22 @@ func TestReadHook(t *testing.T) {
 			"Stop:held":                              {Event: HookStop, SessionID: qwen, AlreadyBlocked: true},
 			"SessionEnd":                             {Event: HookSessionEnd, SessionID: qwen, Why: "prompt_input_exit"},
 		},
+		"pi": {
+			"session_start":         {Event: HookSessionStart, SessionID: pi, Why: "startup"},
+			"session_start:resume":  {Event: HookSessionStart, SessionID: pi, Why: "resume"},
+			"session_start:clear":   {Event: HookSessionStart, SessionID: pi, Why: "clear"},
+			"session_start:compact": {Event: HookSessionStart, SessionID: pi, Why: "compact"},
+			"prompt":                {Event: HookPrompt, SessionID: pi},
+			"before_tool:write":     {Event: HookBeforeTool, SessionID: pi, Edits: tool("write", "locked.txt")},
+			"before_tool:edit":      {Event: HookBeforeTool, SessionID: pi, Edits: tool("edit", "locked.txt")},
+			"before_tool:bash":      {Event: HookBeforeTool, SessionID: pi, Edits: tool("bash", "sub/ok.txt")},
+			"after_tool:write":      {Event: HookAfterTool, SessionID: pi, Edits: tool("write", "ok.txt")},
+			"after_tool:read":       {Event: HookAfterTool, SessionID: pi, Edits: tool("read")},
+			"stop":                  {Event: HookStop, SessionID: pi},
+			"stop:held":             {Event: HookStop, SessionID: pi, AlreadyBlocked: true},
+			"compact":               {Event: HookCompact, SessionID: pi},
+			"session_end":           {Event: HookSessionEnd, SessionID: pi, Why: "quit"},
+		},
 	}
 	for name, events := range samples(t) {
 		row, ok := ByName(name)
@@ -243,6 +260,7 @@ var answers = map[string]map[string][]string{
 	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
 	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
 	"copilot":  {"decision": {"block"}, "reason": nil, "permissionDecision": {"deny"}, "permissionDecisionReason": nil, "additionalContext": nil},
+	"pi":       {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
 	"qwen":     {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
 	"opencode": {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
 }

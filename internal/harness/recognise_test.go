@@ -42,6 +42,8 @@ var seenProcesses = []struct {
 	{"qwen, the launcher", qwen1, "qwen", stick.ProvesSession},
 	{"qwen, the program", qwen2, "qwen", stick.ProvesSession},
 	{"qwen, the daemon", run("node", "node", "/usr/lib/node_modules/.bin/qwen", "serve"), "qwen", stick.ProvesCarrier},
+	{"pi", pi, "pi", stick.ProvesSession},
+	{"pi in node, before it renames itself", run("node", "node", "/usr/lib/node_modules/.bin/pi", "-p", "do it"), "pi", stick.ProvesSession},
 	{"opencode", opencode, "opencode", stick.ProvesSession},
 	{"opencode, a server", openserve, "opencode", stick.ProvesCarrier},
 	{"opencode, a port", openport, "opencode", stick.ProvesCarrier},

@@ -59,6 +59,7 @@ var (
 	copilot     = run("MainThread", "/usr/lib/node_modules/@github/copilot-linux-x64/copilot", "-p", "do it")
 	qwen1       = run("node", "node", "/usr/lib/node_modules/.bin/qwen", "-p", "do it")
 	qwen2       = run("node", "/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js", "-p", "do it")
+	pi          = run("pi", "pi", "", "", "")
 	opencode    = run("opencode", "/usr/bin/opencode", "run", "do it")
 	openserve   = run("opencode", "opencode", "serve")
 	openport    = run("opencode", "opencode", "--port", "4096")
@@ -79,6 +80,7 @@ var (
 	geminiEnv  = env{"GEMINI_CLI": "1"}
 	copilotEnv = env{"COPILOT_AGENT_SESSION_ID": session, "COPILOT_CLI": "1", "COPILOT_CLI_BINARY_VERSION": "1.0.102"}
 	qwenEnv    = env{"QWEN_CODE_SESSION_ID": session, "QWEN_CODE": "1", "QWEN_CODE_AGENT_ID": ""}
+	piEnv      = env{"PI_SESSION_ID": session, "PI_CODING_AGENT": "true", "AI_AGENT": "pi"}
 	openEnv    = env{"OPENCODE": "1", "OPENCODE_PID": "999", "AGENT": "1"}
 )
 
@@ -267,6 +269,16 @@ func TestResolve(t *testing.T) {
 			"qwen below qwen, in place of a shell", at(bash, qwen2, qwen1, qwen2, qwen2, qwen1, systemd), complete, qwenEnv,
 			[2]string{},
 			above(agent("qwen", session, 998, stick.ProvesSession), 997, 996, 995),
+		},
+		{
+			"pi: a command", at(bash, pi, login, systemd), complete, piEnv,
+			[2]string{},
+			agent("pi", session, 999, stick.ProvesSession),
+		},
+		{
+			"pi: what its extension starts", at(pi, login, systemd), complete, env{"PI_CODING_AGENT": "true", "AI_AGENT": "pi"},
+			[2]string{session, "pi"},
+			agent("pi", session, 1000, stick.ProvesSession),
 		},
 
 		// One harness under another.

@@ -182,7 +182,7 @@ func Names() []string {
 }
 
 // Rows is the table of harnesses. Where two of them fit, the earlier counts.
-var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow, copilotRow, qwenRow}
+var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow, copilotRow, qwenRow, piRow}
 
 // TaskEnv is the variable that marks what a worker's command runs: the room, the task and the attempt, as in
 // room/ui-7/2. To the command it is what a session id is to a harness's.

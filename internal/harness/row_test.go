@@ -50,8 +50,10 @@ func lacks(row Row, k known) (parts []string) {
 
 	need("Setup.Config", s.Config != "")
 	need("Setup.Skills", s.Skills.User != "" && s.Skills.Project != "")
-	need("Setup.Server", s.Server.User != "" && s.Server.Project != "" && len(s.ServerAt) > 0)
-	need("Setup.Entry", s.Entry != nil || s.TOML)
+	if len(row.Clients) > 0 || s.Server != (Levels{}) { // else it has no MCP
+		need("Setup.Server", s.Server.User != "" && s.Server.Project != "" && len(s.ServerAt) > 0)
+		need("Setup.Entry", s.Entry != nil || s.TOML)
+	}
 	need("Setup.Next", s.Next != "" && s.NextInProject != "")
 	need("Setup.Code", (s.Plugin.User != "") == (s.Code != nil))
 	if s.Trust != nil {

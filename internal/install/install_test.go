@@ -21,7 +21,7 @@ import (
 // byte and mode back, and leaves no file behind.
 func TestInstallAndUninstallHandMade(t *testing.T) {
 	for _, scope := range []string{"user", "project"} {
-		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}, []string{"copilot"}, []string{"qwen"}) {
+		for _, names := range append([][]string{allNames}, []string{"claude"}, []string{"codex"}, []string{"gemini"}, []string{"antigravity"}, []string{"opencode"}, []string{"copilot"}, []string{"qwen"}, []string{"pi"}) {
 			t.Run(scope+" "+strings.Join(names, " "), func(t *testing.T) {
 				w := handMadeMachine(t)
 				if scope == "project" {
@@ -40,7 +40,7 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 						}
 					}
 				}
-				if changed == 0 {
+				if own := scope == "user" && slices.Equal(names, []string{"pi"}); changed == 0 && !own { // it gets only files of ours
 					t.Error("nothing was changed")
 				}
 				for _, s := range w.install(names...) {
@@ -408,14 +408,14 @@ func TestSharedServerStaysWhileUsed(t *testing.T) {
 // Install and uninstall leave a skill or plugin alone that somebody has edited, and report it.
 func TestEditedFilesOfOursStay(t *testing.T) {
 	w := newMachine(t)
-	w.install("claude", "opencode")
-	edited := []string{"home/.claude/skills/talking-stick/SKILL.md", "home/.config/opencode/plugin/talking-stick.js"}
+	w.install("claude", "opencode", "pi")
+	edited := []string{"home/.claude/skills/talking-stick/SKILL.md", "home/.config/opencode/plugin/talking-stick.js", "home/.pi/agent/extensions/talking-stick.ts"}
 	for _, file := range edited {
 		w.write(file, w.read(file)+"\n// mine\n")
 	}
 	before := w.tree()
 	for _, f := range []func(...string) []FileChange{w.install, w.uninstall} {
-		got := w.states(f("claude", "opencode"))
+		got := w.states(f("claude", "opencode", "pi"))
 		for _, file := range edited {
 			if got[file] != Kept || w.tree()[file] != before[file] {
 				t.Errorf("%s: %s", file, got[file])
@@ -539,20 +539,21 @@ func TestMovedConfigurations(t *testing.T) {
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.root, "moved/config")
 	w.env["COPILOT_HOME"] = filepath.Join(w.root, "moved/copilot")
 	w.env["QWEN_HOME"] = filepath.Join(w.root, "moved/qwen")
-	w.install("claude", "codex", "opencode", "copilot", "qwen")
+	w.env["PI_CODING_AGENT_DIR"] = filepath.Join(w.root, "moved/pi")
+	w.install("claude", "codex", "opencode", "copilot", "qwen", "pi")
 	got := slices.Sorted(maps.Keys(w.tree()))
 	want := []string{
 		"home/.agents/skills/talking-stick/SKILL.md",
 		"moved/claude/.claude.json", "moved/claude/settings.json", "moved/claude/skills/talking-stick/SKILL.md",
 		"moved/codex/config.toml", "moved/codex/hooks.json",
 		"moved/config/opencode/opencode.json", "moved/config/opencode/plugin/talking-stick.js",
-		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json", "moved/qwen/settings.json",
+		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json", "moved/pi/extensions/talking-stick.ts", "moved/qwen/settings.json",
 		"my bin/tt",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot", "qwen"}, Found(w.t)); d != "" {
+	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot", "qwen", "pi"}, Found(w.t)); d != "" {
 		t.Error("found:", d)
 	}
 }

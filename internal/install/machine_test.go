@@ -160,6 +160,7 @@ var handMade = map[string]string{
 	"home/.config/opencode/opencode.jsonc": "{\n  // models\n  \"model\": \"lab/one\",\n  \"mcp\": {\n    // the laboratory\n    \"lab\": { \"type\": \"local\", \"command\": [\"lab\"], },\n  },\n}\n",
 	"home/.copilot/mcp-config.json":        "{ \"mcpServers\": { \"lab\": { \"type\": \"local\", \"command\": \"lab\", \"tools\": [ \"*\" ] } } }\n",
 	"home/.qwen/settings.json":             "{\n  // the key is in the environment\n  \"security\": { \"auth\": { \"selectedType\": \"openai\" } },\n  \"hooks\": { \"Stop\": [ ] },\n}\n",
+	"home/.pi/agent/settings.json":         "{\"lastChangelogVersion\": \"0.84.4\"}",
 	"app/.claude/settings.json":            "{}\n",
 	"app/.mcp.json":                        "{\"mcpServers\": {}}",
 	"app/.codex/config.toml":               "[mcp_servers]\n",

@@ -31,7 +31,7 @@ type Harness struct {
 }
 
 // All are the harnesses, each at the version that .ci/npm installs.
-var All = []*Harness{Claude, Codex, Gemini, OpenCode, Copilot, Qwen}
+var All = []*Harness{Claude, Codex, Gemini, OpenCode, Copilot, Qwen, Pi}
 
 // Place is where harnesses work. Several may share one, as on a person's machine.
 type Place struct {
