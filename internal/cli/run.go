@@ -22,7 +22,7 @@ import (
 // projectEnviron is the environment of a project's commands. It lacks the variables that would make them act as
 // another agent, or git in another place.
 func projectEnviron(env []string) []string {
-	clear := append(slices.Clone(callers), "TT_JSON", task.SlotEnv)
+	clear := append(slices.Clone(callers), harness.AgentEnv, "TT_JSON", task.SlotEnv)
 	for _, r := range harness.Rows {
 		clear = append(clear, r.Environment()...)
 	}

@@ -8,7 +8,7 @@ import (
 
 // harness finds the harness that calls; nil means a person. A harness that the call itself names comes
 // first, then the nearest one among the ancestors. The environment counts only if some ancestors can't be
-// seen.
+// seen. Of a harness without a row, each connection is an agent, as of other MCP clients.
 func (r *resolver) harness() (*Row, error) {
 	r.findNearest()
 	if r.in.SessionID != "" && r.in.SessionHarness != "" {
@@ -20,8 +20,11 @@ func (r *resolver) harness() (*Row, error) {
 		r.say("The call itself names a session of %s.", row.Title)
 		return &row, nil
 	}
-	if r.seen {
+	if r.seen && (r.in.Connection == nil || !r.belowGeneric()) {
 		return &r.near.row, nil
+	}
+	if r.seen {
+		return r.client(*r.in.Connection), nil
 	}
 	if r.in.Complete {
 		r.say("No ancestor is a harness.")
@@ -58,7 +61,7 @@ func (r *resolver) detached() *Row {
 // findNearest finds the nearest harness among the ancestors, and the outermost process of its run.
 func (r *resolver) findNearest() {
 	for i, p := range r.in.Chain {
-		near, ok := recognise(p)
+		near, ok := r.recognise(p)
 		if !ok {
 			continue
 		}
@@ -95,6 +98,14 @@ func (r *resolver) fromEnvironment() *Row {
 			return &Rows[i]
 		}
 	}
+	if row, ok := knownAs(agentName(r.in.Getenv)); ok {
+		r.say("%s is set, so this is a shell inside %s.", AgentEnv, row.Title)
+		return &row
+	}
+	if row, ok := generic(r.in.Getenv); ok {
+		r.say("%s is set, so this is a shell inside %s.", AgentEnv, row.Title)
+		return &row
+	}
 	if name, _ := r.env(workerRow.SessionEnv); name != "" {
 		r.say("%s is set, so this is %s.", name, workerRow.Title)
 		return &workerRow
@@ -104,7 +115,11 @@ func (r *resolver) fromEnvironment() *Row {
 
 // sayStale explains which variables were ignored.
 func (r *resolver) sayStale() {
-	for _, row := range append(slices.Clone(Rows), workerRow) {
+	all := append(slices.Clone(Rows), workerRow)
+	if row, ok := generic(r.in.Getenv); ok {
+		all = append(all, row)
+	}
+	for _, row := range all {
 		for _, names := range [][]string{row.SessionEnv, row.Markers} {
 			if name, _ := r.env(names); name != "" {
 				r.say("%s is set, but %s isn't an ancestor, so the variable is ignored.", name, row.Title)

@@ -27,12 +27,14 @@ func (in Input) kind() string {
 // client's process, or its connection where no process can be seen.
 func (r *resolver) client(c Connection) *Row {
 	r.caller.Client = true
-	for _, row := range Rows {
-		if c.Client == row.Name || slices.Contains(row.Clients, c.Client) {
-			r.caller.Server = c.Server
-			r.say("The MCP client calls itself %s, which is %s.", stick.Clip(stick.Line(c.Client), 80), row.Title)
-			return &row
-		}
+	if r.belowGeneric() { // its commands have this name, too
+		r.caller.Process, r.caller.Proof = r.process.ID, stick.ProvesCarrier
+		return &r.near.row
+	}
+	if row, ok := knownAs(c.Client); ok {
+		r.caller.Server = c.Server
+		r.say("The MCP client calls itself %s, which is %s.", stick.Clip(stick.Line(c.Client), 80), row.Title)
+		return &row
 	}
 	row := Row{Name: clientName(c.Client), Title: cmp.Or(stick.Clip(stick.Line(c.Client), 80), "an MCP client without a name")}
 	r.say("The MCP client is %s.", row.Title)

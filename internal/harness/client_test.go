@@ -39,6 +39,8 @@ func TestClients(t *testing.T) {
 		{"a harness that is no ancestor", "claude-code", at(cursor, systemd), nil, "", "claude", 0},
 		{"a harness by its own name", "opencode", at(cursor, systemd), nil, "", "opencode", 0},
 		{"below a harness", "cursor", at(bash, claude, systemd), claudeEnv, "", "claude", 999},
+		{"a harness without a row", "Crush MCP", at(crush, login, systemd), crushEnv, "", "crush", 1000},
+		{"the variable of one that is no ancestor", "cursor", at(cursor, systemd), crushEnv, "", "cursor", 1000},
 		{"a long name", strings.Repeat("x", 90), at(cursor, systemd), nil, "", strings.Repeat("x", 32), 1000},
 		{"an assumed name", "cursor", at(cursor, systemd), nil, "reviewer", "cursor", 1000},
 	} {

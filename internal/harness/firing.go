@@ -34,7 +34,9 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 		return Firing{Harness: row}, fmt.Errorf("the input of a hook can't be read: %w", err)
 	}
 	if !seen {
-		row, seen = sessionOf(in, m.Session)
+		if row, seen, foreign = sessionOf(in, m.Session); foreign {
+			return Firing{}, nil
+		}
 	}
 	dialect, ok := row, seen
 	if !ok || !row.listens(m.Name) {
@@ -50,8 +52,8 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, env)}, nil
 }
 
-// strangers are harnesses that run hooks of others and have no row in [Rows]. What they do with an answer isn't known,
-// so they get none.
+// strangers are harnesses that run hooks of others and have no row in [Rows], beside those that [AgentEnv] names. What they
+// do with an answer isn't known, so they get none.
 var strangers = []Row{
 	{Name: "grok", Programs: []string{"grok"}, Scripts: []string{"grok"}},
 }
@@ -59,31 +61,40 @@ var strangers = []Row{
 // nearestOf finds the nearest harness among the ancestors. foreign says that it is one of the strangers. The command
 // of a worker ends the search: what runs below it isn't part of what is above it.
 func nearestOf(in Input) (row Row, seen, foreign bool) {
+	foreigners := strangers
+	if row, ok := generic(in.Getenv); ok {
+		foreigners = append(slices.Clone(strangers), row)
+	}
 	for _, p := range in.Chain {
 		if m, ok := recognise(p); ok && m.row.Name != workerRow.Name {
 			return m.row, true, false
 		} else if ok {
 			break
 		}
-		if slices.ContainsFunc(strangers, func(r Row) bool { return r.runs(p) }) {
+		if slices.ContainsFunc(foreigners, func(r Row) bool { return r.runs(p) }) {
 			return Row{}, false, true
 		}
 	}
 	return Row{}, false, false
 }
 
-// sessionOf finds a harness by variables: the one whose session variable has the session of the input, else any that is named.
-func sessionOf(in Input, session string) (row Row, seen bool) {
+// sessionOf finds a harness by variables: the one whose session variable has the session of the input. Without such a
+// variable, one that says that it is a stranger comes first, because strangers inherit the variables of the harness that
+// started them.
+func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
 	r := resolver{in: in}
 	for _, row := range Rows {
 		if _, id := r.env(row.SessionEnv); id != "" && id == session {
-			return row, true
+			return row, true, false
 		}
 	}
-	if row := r.fromEnvironment(); row != nil {
-		return *row, true
+	if _, ok := generic(in.Getenv); ok {
+		return Row{}, false, true
 	}
-	return Row{}, false
+	if row := r.fromEnvironment(); row != nil {
+		return *row, true, false
+	}
+	return Row{}, false, false
 }
 
 // listens reports whether the harness has an event with that name that we listen to.

@@ -60,6 +60,7 @@ var (
 	qwen1       = run("node", "node", "/usr/lib/node_modules/.bin/qwen", "-p", "do it")
 	qwen2       = run("node", "/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js", "-p", "do it")
 	pi          = run("pi", "pi", "", "", "")
+	crush       = onTTY(run("crush", "/usr/bin/crush"), "pts/3") // its shell is a part of it
 	opencode    = run("opencode", "/usr/bin/opencode", "run", "do it")
 	openserve   = run("opencode", "opencode", "serve")
 	openport    = run("opencode", "opencode", "--port", "4096")
@@ -81,6 +82,7 @@ var (
 	copilotEnv = env{"COPILOT_AGENT_SESSION_ID": session, "COPILOT_CLI": "1", "COPILOT_CLI_BINARY_VERSION": "1.0.102"}
 	qwenEnv    = env{"QWEN_CODE_SESSION_ID": session, "QWEN_CODE": "1", "QWEN_CODE_AGENT_ID": ""}
 	piEnv      = env{"PI_SESSION_ID": session, "PI_CODING_AGENT": "true", "AI_AGENT": "pi"}
+	crushEnv   = env{AgentEnv: "crush"}
 	openEnv    = env{"OPENCODE": "1", "OPENCODE_PID": "999", "AGENT": "1"}
 )
 
@@ -276,9 +278,63 @@ func TestResolve(t *testing.T) {
 			agent("pi", session, 999, stick.ProvesSession),
 		},
 		{
-			"pi: what its extension starts", at(pi, login, systemd), complete, env{"PI_CODING_AGENT": "true", "AI_AGENT": "pi"},
+			"pi: what its extension starts", at(pi, login, systemd), complete,
+			env{"PI_CODING_AGENT": "true", "AI_AGENT": "pi"},
 			[2]string{session, "pi"},
 			agent("pi", session, 1000, stick.ProvesSession),
+		},
+		{
+			"a harness without a row: a command", at(crush, login, systemd), complete, crushEnv,
+			[2]string{},
+			agent("crush", "", 1000, stick.ProvesCarrier),
+		},
+		{
+			"a harness without a row, in node", at(bash, run("node", "node", "/usr/bin/deep-code.js"), systemd), complete,
+			env{AgentEnv: "Deep-Code_1.2_agent"},
+			[2]string{},
+			agent("deep-code", "", 999, stick.ProvesCarrier),
+		},
+		{
+			"a harness without a row, not all seen", at(bash), unseen, crushEnv,
+			[2]string{},
+			agent("crush", "", 0, ""),
+		},
+		{
+			"a harness that only says who it is, not all seen", at(bash), unseen,
+			env{AgentEnv: "claude-code_2-1-330_agent"},
+			[2]string{},
+			agent("claude", "", 0, ""),
+		},
+		{
+			"a harness that is called as a person is, not all seen", at(bash), unseen,
+			env{AgentEnv: "human"},
+			[2]string{},
+			agent("mcp-human", "", 0, ""),
+		},
+		{
+			"a harness without a row under claude", at(crush, bash, claude, systemd), complete, both(claudeEnv, crushEnv),
+			[2]string{},
+			agent("crush", "", 1000, stick.ProvesCarrier),
+		},
+		{
+			"claude under a harness without a row", at(bash, claude, crush, systemd), complete, both(crushEnv, claudeEnv),
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
+		},
+		{
+			"codex under a harness without a row, whose variable has stayed", at(bash, codex, codexNode, crush, systemd), complete, both(crushEnv, codexEnv),
+			[2]string{},
+			agent("codex", session2, 998, stick.ProvesSession),
+		},
+		{
+			"a harness without a row has left it behind", at(bash, systemd), complete, crushEnv,
+			[2]string{},
+			detached("crush", ""),
+		},
+		{
+			"a person, to whose terminal the variable of a harness without a row has come", at(login, systemd), complete, crushEnv,
+			[2]string{},
+			person("pts/3", 1000),
 		},
 
 		// One harness under another.
