@@ -32,7 +32,7 @@ var argumentCandidates = map[string]candidates{
 	"tt msg send":      also(members, "room\tall members", "system\tonly the log"),
 	"tt notes resolve": notes, "tt unreserve": reservations,
 	"tt policy set": policies, "tt rescue diff": rescues, "tt rescue restore": rescues, "tt rescue show": rescues,
-	"tt install":   also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt install":   also(installable, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt uninstall": also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction", "pre-push"),
 	"tt worker after": tasks, "tt worker approve": tasks, "tt worker cancel": tasks, "tt worker comment": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks, "tt worker pr": tasks,
@@ -221,6 +221,11 @@ func policies(context.Context, *app, core.Where) []cobra.Completion {
 }
 
 func harnesses(context.Context, *app, core.Where) []cobra.Completion { return harness.Names() }
+
+// installable are the harnesses that tt writes for, and those for which it only prints something.
+func installable(context.Context, *app, core.Where) []cobra.Completion {
+	return append(harness.Names(), harness.SnippetNames()...)
+}
 
 func categories(context.Context, *app, core.Where) []cobra.Completion {
 	var all []cobra.Completion

@@ -29,12 +29,13 @@ var links = []string{"talking-stick", "bb", rosterName, "worker", "review-gate"}
 
 // installResult is what was done, or would be.
 type installResult struct {
-	TT      string               `json:"tt"`      // the program as harnesses will call it
-	Applied bool                 `json:"applied"` // the changes were made, or there were none to make
-	Steps   []install.FileChange `json:"steps"`
-	Links   []string             `json:"links,omitempty"`    // the program's other names that were made or removed
-	Next    []string             `json:"next,omitempty"`     // of install: what a person has to do now, by harness
-	DataDir string               `json:"data_dir,omitempty"` // of uninstall: where the data lies, which stays
+	TT       string               `json:"tt"`      // the program as harnesses will call it
+	Applied  bool                 `json:"applied"` // the changes were made, or there were none to make
+	Steps    []install.FileChange `json:"steps"`
+	Links    []string             `json:"links,omitempty"`    // the program's other names that were made or removed
+	Snippets []harness.Snippet    `json:"snippets,omitempty"` // what a person pastes, where tt writes nothing
+	Next     []string             `json:"next,omitempty"`     // of install: what a person has to do now, by harness
+	DataDir  string               `json:"data_dir,omitempty"` // of uninstall: where the data lies, which stays
 
 	removing bool
 	asked    bool // the plan was shown already
@@ -48,7 +49,8 @@ func (a *app) installCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server", Args: between(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
-			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n\n" +
+			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n" +
+			"For " + strings.Join(harness.SnippetNames(), ", ") + " print what to paste into their configuration, and write nothing.\n\n" +
 			"tt install git puts two hooks into the repository of the working directory. They refuse an agent's commit if the room's\n" +
 			"policy doesn't let the agent edit, or if it takes along what others have edited; otherwise they run the hooks that were there\n" +
 			"before. With --pre-push, a third hook refuses an agent's push that carries along commits of others. tt install links adds the\n" +
@@ -96,11 +98,17 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	}
 	asked := len(names) > 0 || o.all && !o.removing || o.show || o.removing && !a.canAsk()
 	withLinks := slices.Contains(names, "links")
-	steps, err := a.steps(ctx, t, names, o)
+	names, pasted, err := snippetsOf(t, names)
 	if err != nil {
 		return err
 	}
-	res := installResult{TT: t.TT, Steps: steps, removing: o.removing}
+	var steps []install.FileChange
+	if len(names) > 0 || len(pasted) == 0 {
+		if steps, err = a.steps(ctx, t, names, o); err != nil {
+			return err
+		}
+	}
+	res := installResult{TT: t.TT, Steps: steps, Snippets: pasted, removing: o.removing}
 	if res.Steps == nil {
 		res.Steps = []install.FileChange{}
 	}
@@ -137,6 +145,23 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		res.Next = install.Next(ctx, t, steps, run)
 	}
 	return a.print(res, func(p *page) { p.installed(res) })
+}
+
+// snippetsOf takes those names off a list for which tt only prints what to paste into a person's own configuration.
+func snippetsOf(t install.Target, names []string) (others []string, pasted []harness.Snippet, err error) {
+	for _, name := range names {
+		s, ok := harness.SnippetFor(name, t.TT)
+		switch {
+		case !ok:
+			others = append(others, name)
+		case t.Project != "":
+			return nil, nil, stick.Errorf(stick.CodeUsage, "for %s tt only knows what belongs into a person's own configuration", s.Title).With("field", "project").
+				Hintf("leave out --project: %s", stick.Cmd("tt install <harness>", name))
+		default:
+			pasted = append(pasted, s)
+		}
+	}
+	return others, pasted, nil
 }
 
 // steps plans the changes for the harnesses that were named, or that were found.
@@ -271,7 +296,10 @@ func (p *page) installed(res installResult) {
 	for _, l := range res.Links {
 		p.linef("%-12s %s", "links", stick.Line(l))
 	}
-	if len(res.Steps)+len(res.Links) == 0 {
+	for _, s := range res.Snippets {
+		p.snippet(s, res.removing)
+	}
+	if len(res.Steps)+len(res.Links)+len(res.Snippets) == 0 {
 		if res.Applied || res.removing {
 			p.linef("%-12s %s", "links", "nothing to change")
 		} else {
@@ -284,11 +312,23 @@ func (p *page) installed(res installResult) {
 	switch {
 	case res.removing && res.asked:
 		p.linef("done")
+	case res.removing && len(res.Steps) == 0 && len(res.Snippets) > 0:
 	case res.removing:
 		p.linef("the data stays in %s", stick.Line(res.DataDir))
 	case res.Applied && len(res.Steps) > 0:
 		p.linef("done; to see whether harnesses run it: tt doctor")
 	}
+}
+
+// snippet shows what a person pastes, or takes out again.
+func (p *page) snippet(s harness.Snippet, removing bool) {
+	if removing {
+		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself", s.Harness, harness.ServerName, s.File)
+		return
+	}
+	p.linef("%-12s paste this into %s, beside what is there:", s.Harness, s.File)
+	p.text("    ", s.Text)
+	p.linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s", "", s.Title, harness.ServerName)
 }
 
 // step shows a change of a file.

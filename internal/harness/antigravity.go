@@ -18,7 +18,7 @@ var antigravityRow = Row{
 
 		Server:   Levels{".gemini/config/mcp_config.json", ".agents/mcp_config.json"},
 		ServerAt: []string{"mcpServers"},
-		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
+		Entry:    plainEntry,
 
 		Next:          "start a new session; it gets no hooks, so tell it to use tt, and nobody has tried it yet",
 		NextInProject: newSessionTrust,

@@ -51,7 +51,7 @@ var claudeRow = Row{
 		Server:      Levels{".claude.json", ".mcp.json"},
 		ServerAt:    []string{"mcpServers"},
 		ServerMoves: true,
-		Entry:       func(tt string) any { return command{"stdio", tt, []string{"mcp"}} },
+		Entry:       typedEntry,
 
 		Next:          newSession,
 		NextInProject: "start a new session here, trust the folder and allow the server tt when it asks",

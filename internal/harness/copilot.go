@@ -48,7 +48,7 @@ var copilotRow = Row{
 
 		Server:   Levels{".copilot/mcp-config.json", ".mcp.json"},
 		ServerAt: []string{"mcpServers"},
-		Entry:    func(tt string) any { return command{"stdio", tt, []string{"mcp"}} },
+		Entry:    typedEntry,
 
 		Next:          newSession,
 		NextInProject: newSessionTrust,

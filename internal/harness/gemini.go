@@ -46,7 +46,7 @@ var geminiRow = Row{
 
 		Server:   Levels{".gemini/settings.json", ".gemini/settings.json"},
 		ServerAt: []string{"mcpServers"},
-		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
+		Entry:    plainEntry,
 
 		Next:          newSession,
 		NextInProject: newSessionTrust,

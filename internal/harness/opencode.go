@@ -51,13 +51,7 @@ var openCodeRow = Row{
 		Server:      Levels{".config/opencode/opencode.json", "opencode.json"},
 		ServerAt:    []string{"mcp"},
 		ServerJSONC: true,
-		Entry: func(tt string) any {
-			return struct {
-				Type    string   `json:"type"`
-				Command []string `json:"command"`
-				Enabled bool     `json:"enabled"`
-			}{"local", []string{tt, "mcp"}, true}
-		},
+		Entry:       listEntry,
 
 		Plugin: Levels{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
 		Code:   func(tt string) string { return strings.ReplaceAll(openCodePlugin, `"{{tt}}"`, quoteJS(tt)) },

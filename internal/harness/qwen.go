@@ -46,7 +46,7 @@ var qwenRow = Row{
 
 		Server:   Levels{".qwen/settings.json", ".qwen/settings.json"},
 		ServerAt: []string{"mcpServers"},
-		Entry:    func(tt string) any { return command{"", tt, []string{"mcp"}} },
+		Entry:    plainEntry,
 
 		Next:          newSession,
 		NextInProject: newSessionTrust,

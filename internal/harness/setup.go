@@ -97,3 +97,15 @@ type command struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
+
+// The forms of a server's entry: the usual one, with its type, and with the command as one list.
+func plainEntry(tt string) any { return command{"", tt, []string{"mcp"}} }
+func typedEntry(tt string) any { return command{"stdio", tt, []string{"mcp"}} }
+
+func listEntry(tt string) any {
+	return struct {
+		Type    string   `json:"type"`
+		Command []string `json:"command"`
+		Enabled bool     `json:"enabled"`
+	}{"local", []string{tt, "mcp"}, true}
+}

@@ -173,7 +173,8 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 		row, ok := harness.ByName(name)
 		if !ok {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).With("field", "harness").
-				Hintf("the harnesses are %s; beside them there are git, for the hooks of a repository, and links, for the program's other names", strings.Join(harness.Names(), ", "))
+				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
+					strings.Join(harness.Names(), ", "), strings.Join(harness.SnippetNames(), ", "))
 		}
 		for _, x := range t.parts(row) {
 			all = append(all, owned{name, x})

@@ -405,6 +405,32 @@ func TestSharedServerStaysWhileUsed(t *testing.T) {
 	w.same("after the last", before)
 }
 
+// What is printed for other harnesses is an entry that runs this program, whatever its path, beside nothing else.
+func TestSnippets(t *testing.T) {
+	w := newMachine(t)
+	for _, name := range harness.SnippetNames() {
+		s, ok := harness.SnippetFor(name, w.t.TT)
+		toml, entries := strings.HasSuffix(s.File, ".toml"), 0
+		for _, at := range []string{"mcpServers", "mcp", "mcp_servers"} {
+			if e := get([]byte(s.Text), toml, []string{at, harness.ServerName}); e != nil {
+				entries++
+				if argv, _ := argvOf(e); !slices.Equal(argv, []string{w.t.TT, "mcp"}) || !w.t.runsUs(e) {
+					t.Errorf("%s runs %q", name, argv)
+				}
+			}
+		}
+		if !ok || entries != 1 || s.Title == "" || !strings.HasPrefix(s.File, "~/") {
+			t.Errorf("%+v", s)
+		}
+		if _, known := harness.ByName(name); known {
+			t.Errorf("%s has a row", name)
+		}
+	}
+	if _, ok := harness.SnippetFor("emacs", w.t.TT); ok {
+		t.Error("there is a snippet for emacs")
+	}
+}
+
 // Install and uninstall leave a skill or plugin alone that somebody has edited, and report it.
 func TestEditedFilesOfOursStay(t *testing.T) {
 	w := newMachine(t)
