@@ -76,8 +76,8 @@ campaign: deps-test ## the long exploration of the rules, and the long campaigns
 	$(GO) test ./internal/e2e -run SimultaneousStarts -roster.sessions=200 -roster.crashes=50 -timeout 2h -count=1 -v
 
 .PHONY: pairs
-pairs: deps-test ## every pair of real harnesses hands the stick on, each way, and each is fenced in all ways
-	$(GO) test ./internal/e2e -run 'Harness' -pairs -timeout 30m -count=1 -v
+pairs: deps-test ## every pair of real harnesses hands the stick on, each way, and each does all that any of them does
+	$(GO) test ./internal/e2e -run 'Harness|Session|IdleAgents' -pairs -timeout 30m -count=1 -v
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)

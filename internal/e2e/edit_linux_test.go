@@ -30,7 +30,7 @@ case "$in" in *locked*) cat %[1]s/denial;; esac
 // TestHarnessesAskBeforeEdits: a harness runs the hook that tt install writes before each tool that edits, and before those
 // of MCP servers. Its input names the file, a denial stops the tool, and all else passes.
 func TestHarnessesAskBeforeEdits(t *testing.T) {
-	for _, h := range realharness.All {
+	for _, h := range played(t) {
 		t.Run(h.Name, func(t *testing.T) { asksBeforeEdits(t, h) })
 	}
 }

@@ -69,7 +69,7 @@ func hasMCP(h *realharness.Harness) bool {
 // TestOneSessionIsOneMember: the command line, the hooks and the MCP server of one session speak for
 // one member.
 func TestOneSessionIsOneMember(t *testing.T) {
-	for _, h := range realharness.All {
+	for _, h := range played(t) {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -95,7 +95,7 @@ func TestOneSessionIsOneMember(t *testing.T) {
 
 // TestTwoSessionsAreTwoMembers: two sessions of one harness run at once, as two members.
 func TestTwoSessionsAreTwoMembers(t *testing.T) {
-	for _, h := range realharness.All {
+	for _, h := range played(t) {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)

@@ -3,6 +3,8 @@ package e2e
 import (
 	"encoding/json"
 	"flag"
+	"hash/fnv"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,7 +76,21 @@ func (s *stage) command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-var allPairs = flag.Bool("pairs", false, "every pair of real harnesses")
+var allPairs = flag.Bool("pairs", false, "every pair of real harnesses, and every harness in each test that plays all of them")
+
+// played are the harnesses with which a test plays what each of them can do: all with -pairs. Otherwise they are four, with which four the
+// test's name decides, so that all of them are played somewhere.
+func played(t *testing.T) (some []*realharness.Harness) {
+	if *allPairs {
+		return realharness.All
+	}
+	sum := fnv.New32a()
+	io.WriteString(sum, t.Name())
+	for i := range 4 {
+		some = append(some, realharness.All[(int(sum.Sum32()%uint32(len(realharness.All)))+2*i)%len(realharness.All)])
+	}
+	return some
+}
 
 // watcher is the name under which the test reads the room, so that it passes inside a harness, too.
 const watcher = "watcher"
