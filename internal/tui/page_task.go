@@ -35,7 +35,10 @@ func (p taskPage) read(ctx context.Context, e *env) (page, error) {
 	return p, err
 }
 
-func (p taskPage) target(pic *monitor.Picture, _ string) target {
+func (p taskPage) target(pic *monitor.Picture, key string) target {
+	if other := (roomsPage{}).target(pic, key); other.task != "" {
+		return other
+	}
 	t := target{room: pic.Room(p.room), task: p.id}
 	if p.res != nil {
 		t.agent = p.res.Worker
@@ -59,6 +62,11 @@ func (p taskPage) layout(s *scene) (head, body []line) {
 	head = append(head, blank)
 	for _, f := range p.fields() {
 		body = append(body, s.field(f[0], f[1])...)
+	}
+	for _, w := range t.WaitsFor {
+		l := s.field("waits for", w.TaskID+" ("+w.State.Word(w.Cause)+")")
+		l[0].key = taskKey(p.room, w.TaskID)
+		body = append(body, l...)
 	}
 	for _, c := range t.Evidence {
 		body = append(body, s.field("check", checked(c))...)
@@ -91,10 +99,6 @@ func (p taskPage) fields() [][2]string {
 			approved += " (started by its author)"
 		}
 	}
-	var waits []string
-	for _, w := range t.WaitsFor {
-		waits = append(waits, w.TaskID+" ("+w.State.Word(w.Cause)+")")
-	}
 	gate := ""
 	if t.ChangesGate {
 		gate = "it changes the gate itself: " + strings.Join(t.GateFiles, ", ")
@@ -126,7 +130,6 @@ func (p taskPage) fields() [][2]string {
 		{"in review", review},
 		{"approved", approved},
 		{"note", gate},
-		{"waits for", strings.Join(waits, ", ")},
 		{"worker", strings.TrimSuffix(string(t.Worker)+", "+t.Liveness, ", ")},
 		{"command", run},
 		{"conflicts", strings.Join(t.Conflicts, ", ")},

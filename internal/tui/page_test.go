@@ -185,6 +185,29 @@ func keyOf(k string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: r[0], Text: k}
 }
 
+// A task that waits for another leads to it.
+func TestTaskLeadsToWhatItWaitsFor(t *testing.T) {
+	m := onScreen(pictured(shop()), 80, 24, false)
+	performs(t, m, fake{show: func(p task.WorkerShowParams) (task.WorkerShowResult, error) {
+		res := task.WorkerShowResult{TaskView: task.TaskView{TaskID: p.TaskID, State: stick.TaskAssigned}}
+		if p.TaskID == "ui-9" {
+			res.WaitsFor = []task.TaskWait{{TaskID: "ui-8", State: stick.TaskWorking}}
+		}
+		return res, nil
+	}})
+	m.runs(t, m.open(taskPage{room: "shop000000", id: "ui-9"}))
+	for range 20 {
+		if strings.Contains(drawn(m), "> waits for     ui-8 (WORKING)") {
+			break
+		}
+		m.presses(t, "down")
+	}
+	m.presses(t, "enter")
+	if got := drawn(m); !strings.HasPrefix(got, "  tt  ui-8 ") {
+		t.Errorf("the screen is\n%s", got)
+	}
+}
+
 // A page is read when it is opened, and again when something has happened in its room. What can't be read is said.
 func TestPageIsReadAgain(t *testing.T) {
 	read := 0

@@ -24,11 +24,28 @@ func (roomsPage) layout(s *scene) (head, body []line) {
 		return nil, []line{say(faint, "reading the rooms …")}
 	}
 	head = s.needs()
-	for i, r := range s.picture.Rooms {
-		if i > 0 {
-			body = append(body, blank)
+	blocks := func(events int) (body []line) {
+		for i, r := range s.picture.Rooms {
+			if i > 0 {
+				body = append(body, blank)
+			}
+			body = append(body, s.block(r, events)...)
 		}
-		body = append(body, s.block(r)...)
+		return body
+	}
+	body = blocks(fewEvents)
+	used := 0
+	for _, r := range s.picture.Rooms {
+		if inUse(r) {
+			used++
+		}
+	}
+	left := s.height - len(head) - len(body)
+	if s.height == 0 {
+		left = 2 * used
+	}
+	if used > 0 && left >= used {
+		body = blocks(fewEvents + min(left/used, 6))
 	}
 	if n := s.picture.Hidden; n > 0 {
 		body = append(body, blank, say(faint, "%s more: tt list --all", stick.Count(n, "room")))
@@ -70,17 +87,16 @@ func (s *scene) needs() []line {
 
 func needKey(n monitor.NeedIn) string { return "need " + string(n.Room.ID()) + " " + n.Key }
 
+// fewEvents is how many events of a room are listed among all rooms where there is room for no more.
+const fewEvents = 2
+
 // block is a room with its agents, tasks and last events.
-func (s *scene) block(r *monitor.Room) []line {
+func (s *scene) block(r *monitor.Room, events int) []line {
 	lines := []line{s.titleOf(r)}
 	if inUse(r) {
 		lines = append(lines, s.agents(r)...)
 		lines = append(lines, s.tasks(r, 8)...)
-		most := 2
-		if s.tall() {
-			most = 4
-		}
-		lines = append(lines, s.events(r.Events, most)...)
+		lines = append(lines, s.events(r.Events, events)...)
 	}
 	return lines
 }

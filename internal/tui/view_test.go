@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"talkingstick/stick"
 )
 
 var update = flag.Bool("update", false, "write the golden screens instead of comparing them")
@@ -45,6 +47,20 @@ func TestScreenOfRooms(t *testing.T) {
 				name += "-color"
 			}
 			golden(t, name, drawn(onScreen(pictured(shop(), parser(), quiet()), size[0], size[1], color)))
+		}
+	}
+}
+
+// Where there is room, more of what happened is listed.
+func TestEventsFillTheScreen(t *testing.T) {
+	room := shop()
+	for i := range 20 {
+		room.Events = append(room.Events, event(int64(50+i), stick.EventJoin, stick.AgentID(fmt.Sprintf("pi:%02d", i)), "", 0))
+	}
+	for height, most := range map[int]int{24: 7, 40: 8} {
+		got := drawn(onScreen(pictured(room), 80, height, false))
+		if n := strings.Count(got, " joined"); n != most || strings.Contains(got, "more below") {
+			t.Errorf("on %d lines there are %d events:\n%s", height, n, got)
 		}
 	}
 }
