@@ -209,7 +209,7 @@ func TestSubAgents(t *testing.T) {
 		wait  func(r *modelapi.Request) modelapi.Call // Codex continues at once, and asks for the outcome later
 	}{
 		{realharness.Claude, "", modelapi.Named("Agent", map[string]any{
-			"description": "a part", "prompt": mark, "subagent_type": "general-purpose",
+			"description": "a part", "prompt": mark, "subagent_type": "general-purpose", "run_in_background": false,
 		}), nil},
 		{realharness.Codex, "unknown", modelapi.Named("multi_agent_v1__spawn_agent", map[string]any{"message": mark}), func(r *modelapi.Request) modelapi.Call {
 			var spawned struct {

@@ -13,7 +13,8 @@ import (
 // apiKey looks like Anthropic's, as Claude Code requires.
 const apiKey = "sk-ant-scripted-0000000000000000000000"
 
-// Claude is Claude Code.
+// Claude is Claude Code. It shows its model a server's tools only after the model has searched for them, unless it is told not to hide
+// them. Scripts don't search.
 var Claude = &Harness{
 	Name:    "claude",
 	program: "claude",
@@ -41,7 +42,7 @@ var Claude = &Harness{
 	env: func(a *Agent) []string {
 		return []string{
 			"ANTHROPIC_BASE_URL=" + a.Config.API, "ANTHROPIC_API_KEY=" + apiKey, "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
-			"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+			"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false",
 		}
 	},
 	answer: func(out []byte, r *Result) {
