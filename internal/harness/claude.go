@@ -36,6 +36,7 @@ var claudeRow = Row{
 	HookBlock:   "block",
 	HookSummary: true,
 	Wake:        WakeExit,
+	Inbox:       claudeInbox,
 	Interactive: [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
 	Proves:      stick.ProvesSession,
 

@@ -104,6 +104,9 @@ type Row struct {
 	// that of [Row.Program].
 	QueueCommand func(program, session, text string) []string
 
+	// Inbox is its socket for what other processes have for a session, nil for none.
+	Inbox *Inbox
+
 	// NoGitHooks is set if git runs no hooks in its shell.
 	NoGitHooks bool
 

@@ -1,0 +1,116 @@
+package wake
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/plainfile"
+)
+
+// Folder keeps the inboxes of a host's sessions, each in a file of its own.
+type Folder struct{ dir string }
+
+// In returns the folder of a data directory. It touches no file.
+func In(data string) Folder { return Folder{filepath.Join(data, "inboxes")} }
+
+const fileSuffix = ".json"
+
+// path returns the file of a session. Its name says nothing about the session.
+func (f Folder) path(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return filepath.Join(f.dir, hex.EncodeToString(sum[:16])+fileSuffix)
+}
+
+// Keep writes down the inbox of a session, unless the file says the same already.
+func (f Folder) Keep(session string, b Inbox) error {
+	path := f.path(session)
+	if had, err := readInbox(path); err == nil && had == b {
+		return nil
+	}
+	if err := plainfile.MkdirAll(f.dir); err != nil {
+		return withoutPath(err)
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	t, err := plainfile.Temp(f.dir, "new-")
+	if err != nil {
+		return withoutPath(err)
+	}
+	_, err = t.Write(text)
+	if err = errors.Join(err, t.Close()); err == nil {
+		err = os.Rename(t.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(t.Name())
+		return withoutPath(err)
+	}
+	return nil
+}
+
+// Has reports whether a session's inbox is written down.
+func (f Folder) Has(session string) bool {
+	_, err := os.Lstat(f.path(session))
+	return err == nil
+}
+
+// Drop removes the inbox of a session. It may be called for one that isn't there.
+func (f Folder) Drop(session string) error { return drop(f.path(session)) }
+
+// Kept is an inbox that is written down.
+type Kept struct {
+	Inbox
+	path string
+}
+
+// Drop removes it from the folder.
+func (k Kept) Drop() error { return drop(k.path) }
+
+// All returns the inboxes that are written down, in no order. What can't be read is left out: another version of the program may have
+// written it.
+func (f Folder) All() (all []Kept) {
+	files, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil
+	}
+	for _, file := range files {
+		path := filepath.Join(f.dir, file.Name())
+		if !strings.HasSuffix(path, fileSuffix) {
+			continue
+		}
+		if b, err := readInbox(path); err == nil && b.Socket != "" {
+			all = append(all, Kept{b, path})
+		}
+	}
+	return all
+}
+
+func readInbox(path string) (b Inbox, err error) {
+	text, err := plainfile.Read(path)
+	if err != nil {
+		return b, err
+	}
+	return b, json.Unmarshal(text, &b)
+}
+
+func drop(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return withoutPath(err)
+	}
+	return nil
+}
+
+// withoutPath keeps the cause of an error.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return errors.New("the inbox of a session can't be written down: " + e.Err.Error())
+	}
+	return err
+}
