@@ -129,6 +129,7 @@ var edges = map[string]map[string]string{
 		"internal/shell":       "what a command may cost",
 		"internal/rescue":      "copies of uncommitted work",
 		"internal/store":       "what is read and saved",
+		"internal/wake":        "the inboxes of harnesses, in which idle agents are told what is new",
 		"internal/workspace":   "which room a path means",
 		"stick":                "the rules",
 		"stick/glob":           "patterns, made of the paths that a caller names",
@@ -157,6 +158,7 @@ var edges = map[string]map[string]string{
 		"internal/harness":   "who calls, as the surface found out",
 		"internal/proc":      "verdicts of processes",
 		"internal/store":     "transactions",
+		"internal/wake":      "which inboxes of harnesses can be written to",
 		"internal/workspace": "which room a path means",
 		"stick":              "the rules",
 	},
@@ -189,6 +191,11 @@ var edges = map[string]map[string]string{
 	},
 	"internal/picture": {
 		"stick": "what a timeline is",
+	},
+	"internal/wake": {
+		"golang.org/x/sys":   "who listens on a socket",
+		"internal/plainfile": "the files in which inboxes are kept",
+		"stick":              "the process of a harness, and its agent",
 	},
 	"internal/plainfile": {
 		"stick": "errors",
@@ -240,6 +247,7 @@ var edges = map[string]map[string]string{
 		"internal/store":         "what is stored, beside the operations",
 		"internal/storetest":     "the clock, and the check of the database",
 		"internal/task":          "the operations that stories are made of",
+		"internal/wake":          "the inboxes that are written down",
 		"internal/workspace":     "where programs run",
 		"stick":                  "words, errors",
 	},

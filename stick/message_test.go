@@ -223,7 +223,7 @@ func TestReaches(t *testing.T) {
 		{"a person that waits", func() { f.parks("human:x") }, "human:x", DeliveryListening},
 	} {
 		c.do()
-		equal(t, c.name, f.Reaches(c.who, Deadline{}, f.s, f.now), c.want)
+		equal(t, c.name, f.Reaches(c.who, Deadline{}, Inbox{}, f.s, f.now), c.want)
 	}
 }
 
@@ -234,15 +234,15 @@ func TestReachesAnIdleAgent(t *testing.T) {
 	f.parks("b")
 	f.Listeners[0].Purpose = Wake
 	soon, later := Deadline{SetAt: f.now}, Deadline{SetAt: f.now, TTL: time.Second}
-	equal(t, "now", f.Reaches("b", soon, f.s, f.now), DeliveryListening)
-	equal(t, "later", f.Reaches("b", later, f.s, f.now), DeliveryDelayed)
-	equal(t, "later, and then", f.Reaches("b", later, f.s, f.now.Add(time.Second)), DeliveryListening)
+	equal(t, "now", f.Reaches("b", soon, Inbox{}, f.s, f.now), DeliveryListening)
+	equal(t, "later", f.Reaches("b", later, Inbox{}, f.s, f.now), DeliveryDelayed)
+	equal(t, "later, and then", f.Reaches("b", later, Inbox{}, f.s, f.now.Add(time.Second)), DeliveryListening)
 	f.edit("b", func(m *Member) { m.IdleAt = 0 })
-	equal(t, "it works", f.Reaches("b", later, f.s, f.now), DeliveryNextTool)
-	equal(t, "it works, and could be woken", f.Reaches("b", soon, f.s, f.now), DeliveryNextTool)
+	equal(t, "it works", f.Reaches("b", later, Inbox{}, f.s, f.now), DeliveryNextTool)
+	equal(t, "it works, and could be woken", f.Reaches("b", soon, Inbox{}, f.s, f.now), DeliveryNextTool)
 	f.edit("b", func(m *Member) { m.IdleAt = f.now })
 	f.parks("b")
-	equal(t, "it waits itself", f.Reaches("b", later, f.s, f.now), DeliveryListening)
+	equal(t, "it waits itself", f.Reaches("b", later, Inbox{}, f.s, f.now), DeliveryListening)
 }
 
 // TestReplyToOneself: the author of a message gets the replies to it, but nobody gets a message of its own.

@@ -24,7 +24,9 @@ type Engine struct {
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	return &Engine{core: cfg.Kernel, others: cfg.Checks}
+	e := &Engine{core: cfg.Kernel, others: cfg.Checks}
+	e.core.Told = e.wakeRooms
+	return e
 }
 
 // Close closes the database. A program that is about to exit need not call it.

@@ -2,13 +2,9 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"path/filepath"
 	"time"
 
-	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -22,6 +18,9 @@ type HookParams struct {
 
 	Tool string // the tool call that it is about, in the harness's words; empty for none
 	File string // a file that this call is about, absolute or relative to the place; empty for none
+
+	// Inbox is that of the session's harness: the socket and the token. Empty where it has none.
+	Inbox struct{ Socket, Token string } `json:"-"`
 
 	// Began is when the hook's process began. A harness runs all its hooks for an event at the same time. So if
 	// another hook of the session was recorded since, that one has answered the same event.
@@ -249,15 +248,7 @@ func (e *Engine) ShowAlone(ctx context.Context, res DeliverEventsResult) (done f
 	if err != nil {
 		return func() {}, true
 	}
-	sum := sha256.Sum256([]byte(string(res.RoomID) + " " + string(res.AgentID)))
-	p, err := db.Bell.TakePresence(hookStream + "-" + hex.EncodeToString(sum[:16]))
-	if _, taken := errors.AsType[*bell.LockedError](err); taken {
-		return func() {}, false
-	}
-	if err != nil {
-		return func() {}, true
-	}
-	return func() { _ = p.Close() }, true
+	return e.tells(ctx, db, res.RoomID, res.AgentID, false)
 }
 
 // HookDelivered records that the caller works, and that it has seen the events of res. It writes nothing if
@@ -339,19 +330,29 @@ func (e *Engine) AskedPerson(ctx context.Context, p HookParams) error {
 
 // WaitForWake waits until the caller is idle and has an event that nothing has shown it. The harness wakes it
 // with that event. The wait ends with the harness, and when a newer one for the same agent begins. Outside of
-// rooms, and if the caller isn't a member, it returns at once.
+// rooms, and if the caller isn't a member, it returns at once. So it does if the caller's harness has an inbox and another process waits
+// in the room, which writes there what those who commit can't.
 func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
 	member := false
 	err := e.hooked(ctx, p, false, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
 		member = ok && m.State == stick.Joined && !o.Room.Closed
+		w.me, w.res.RoomID = o.Me, o.Room.ID
 		return nil
 	})
 	if err != nil || !member {
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
+	e.keepInbox(p, w.me)
+	if needed, err := w.isNeeded(ctx, p); err != nil || !needed {
+		return WaitForTurnResult{Status: stick.NotYet}, err
+	}
+	w.alone(ctx)
 	err = w.enter(ctx)
+	if !w.done {
+		w.free()
+	}
 	w.trace(byStart, w.done, err)
 	if err == nil && !w.done {
 		err = w.blockUntilAnswered(ctx)
@@ -359,9 +360,40 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 	if w.res.Status != stick.GotEvents {
 		w.res.Events = nil // it was replaced, or the agent has left: a later wait or hook shows them
 	}
-	if n := fittingHook(w.res.Events); n < len(w.res.Events) {
-		w.res.Events, w.res.More = w.res.Events[:n], true
-		w.res.cursor = w.res.Events[n-1].Seq
+	if len(w.res.Events) == 0 {
+		w.free()
 	}
-	return w.res, err
+	w.res.told = w.free
+	return w.res.forHook(), err
+}
+
+// isNeeded reports whether a wait for an idle agent has to be there. It needn't if others wait in the room and can write to the inbox of
+// the agent's harness: what came until now, the hook beside this wait writes there.
+func (w *wait) isNeeded(ctx context.Context, p HookParams) (needed bool, err error) {
+	in := w.e.core.Inboxes()
+	if _, w.tells = in.Of(w.me.Agent); !w.tells {
+		return true, nil
+	}
+	attended := func(o *op) error {
+		its, missed := in.Listens(o.Me.Agent)
+		if missed {
+			return errUnseenInbox
+		}
+		needed = its.IsZero() || !o.Room.Attended(o.Me.Agent, its, o.Probes.Probed)
+		return nil
+	}
+	if err = w.e.hooked(ctx, p, false, attended); err == errUnseenInbox {
+		in.Probe(ctx)
+		err = w.e.hooked(ctx, p, false, attended)
+	}
+	return needed, err
+}
+
+// forHook leaves as many events in an answer as one hook shows.
+func (r WaitForTurnResult) forHook() WaitForTurnResult {
+	if n := fittingHook(r.Events); n < len(r.Events) {
+		r.Events, r.More = r.Events[:n], true
+		r.cursor = r.Events[n-1].Seq
+	}
+	return r
 }

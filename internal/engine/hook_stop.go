@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -34,8 +35,9 @@ type CheckStopParams struct {
 // records that it is idle.
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
+	var idle core.Identity // set if it was recorded to be
 	err := e.hooked(ctx, p.HookParams, true, func(o *op) error {
-		res = CheckStopResult{}
+		res, idle = CheckStopResult{}, core.Identity{}
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok || m.State != stick.Joined {
 			return nil
@@ -69,11 +71,16 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 				}
 			}
 			o.Tx.RingLooks(o.Room.ID)
+			idle = o.Me
 			return o.Tx.RecordIdle(o.Me.Session.Key)
 		}
 		res.Block, res.Reason = true, strings.Join(reasons, "\n")
 		return o.works(p.HookParams)
 	})
+	if err == nil && idle.Agent != "" {
+		e.keepInbox(p.HookParams, idle)
+		e.wakeRooms(ctx, []stick.RoomID{res.RoomID}) // what came while it worked, and no hook has shown
+	}
 	return res, err
 }
 

@@ -86,56 +86,76 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	if err := stick.CheckTask(p.TaskID); err != nil {
 		return res, err
 	}
-	err = e.write(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
-		o.Settle()
-		q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
-		if err := o.address(&q); err != nil {
-			return err
-		}
-		r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
-		if err != nil {
-			return err
-		}
-		o.Apply(r, events)
-		res = SendMessageResult{
-			RoomID: r.ID, AgentID: o.Me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
-			Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
-		}
-		for _, a := range events[0].For {
-			to, err := o.reaches(a.Agent, events[0])
+	in := e.core.Inboxes()
+	send := func() error {
+		return e.write(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
+			o.Settle()
+			q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
+			if err := o.address(&q); err != nil {
+				return err
+			}
+			r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 			if err != nil {
 				return err
 			}
-			res.Recipients = append(res.Recipients, to)
-		}
-		if missing := m.Missing(m.Category); len(missing) > 0 {
-			res.Contract = &Missing{missing}
-		}
-		if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.soon) {
-			res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
-		}
-		if m.Category == stick.Handover {
-			res.Note = joinNotes(res.Note, stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …")).As(p.Caller.Flag()).String())
-		}
-		return nil
-	}, func(o *op) error {
-		sent := o.LastEvent(stick.EventMessageSent)
-		res.MessageID, res.EventID = sent.Seq, sent.ID
-		return nil
-	})
+			o.Apply(r, events)
+			res = SendMessageResult{
+				RoomID: r.ID, AgentID: o.Me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
+				Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
+			}
+			for _, a := range events[0].For {
+				to, err := o.reaches(a.Agent, events[0], in)
+				if err != nil {
+					return err
+				}
+				res.Recipients = append(res.Recipients, to)
+			}
+			if missing := m.Missing(m.Category); len(missing) > 0 {
+				res.Contract = &Missing{missing}
+			}
+			if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.soon) {
+				res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
+			}
+			if m.Category == stick.Handover {
+				res.Note = joinNotes(res.Note, stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …")).As(p.Caller.Flag()).String())
+			}
+			return nil
+		}, func(o *op) error {
+			sent := o.LastEvent(stick.EventMessageSent)
+			res.MessageID, res.EventID = sent.Seq, sent.ID
+			return nil
+		})
+	}
+	err = send()
+	if err == errUnseenInbox {
+		in.Probe(ctx)
+		err = send()
+	}
 	return res, err
 }
 
-// reaches returns how a message that isn't stored yet reaches a recipient.
-func (o *op) reaches(a stick.AgentID, sent stick.Event) (to Recipient, err error) {
+// reaches returns how a message that isn't stored yet reaches a recipient. It fails with errUnseenInbox.
+func (o *op) reaches(a stick.AgentID, sent stick.Event, all *core.Inboxes) (to Recipient, err error) {
 	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
 	wake := stick.Deadline{SetAt: sent.CreatedAt}
-	if o.Room.Listening(a, stick.Wake, o.Probes.Probed) {
+	var in stick.Inbox
+	var missed bool
+	if in.Process, missed = all.Listens(a); missed {
+		return to, errUnseenInbox
+	}
+	if !in.Process.IsZero() {
+		signs, err := o.Tx.Signs(o.Room.ID)
+		if err != nil {
+			return to, err
+		}
+		in.Signs = signs[a]
+	}
+	if !in.Process.IsZero() || o.Room.Listening(a, stick.Wake, o.Probes.Probed) {
 		if wake, err = wakeAt(o.Tx, o.Room.ID, sent, a); err != nil {
 			return to, err
 		}
 	}
-	to = Recipient{AgentID: a, Delivery: o.Room.Reaches(a, wake, o.Probes.Probed, o.Tx.Now())}
+	to = Recipient{AgentID: a, Delivery: o.Room.Reaches(a, wake, in, o.Probes.Probed, o.Tx.Now())}
 	if to.Delivery == stick.DeliveryDelayed {
 		to.WakesAt = wake.At()
 	}

@@ -91,6 +91,7 @@ type sessionStart struct {
 	at        stick.Time      // when the session started
 	answered  bool            // another hook has briefed the agent on this start
 	seed      string          // for the name of a context file; the same in every run
+	me        core.Identity   // the session's agent
 }
 
 // StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
@@ -151,6 +152,9 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if err != nil {
 		return silent, err
 	}
+	if p.Auto {
+		e.keepInbox(p.HookParams, s.me)
+	}
 	s.after()
 	s.addFiles(ctx, place)
 	return s.res, nil
@@ -208,6 +212,7 @@ func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path strin
 // run gives the session its role, inside of the transaction.
 func (s *sessionStart) run(o *op) error {
 	o.Settle()
+	s.me = o.Me
 	by := s.p.Caller
 	was, _ := o.Before.Member(o.Me.Agent)
 	q := stick.Starting{

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/wake"
 	"talkingstick/stick"
 )
 
@@ -67,13 +68,14 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		reason += " (" + stick.Clip(p.Why, 60) + ")"
 	}
 	var over []endedSession
+	ended := "" // the key of the session
 	err = e.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		res, over = EndSessionResult{Left: []stick.RoomID{}}, nil
 		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil || me.Unrecorded {
 			return err
 		}
-		res.AgentID = me.Agent
+		res.AgentID, ended = me.Agent, me.Session.Key
 		rooms, err := tx.LockRoomsOf(me.Agent)
 		if err != nil {
 			return err
@@ -95,6 +97,9 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	})
 	if err != nil {
 		return EndSessionResult{Left: []stick.RoomID{}}, err
+	}
+	if ended != "" {
+		_ = wake.In(e.core.Config.Dir).Drop(ended)
 	}
 	for _, o := range over {
 		e.removeContext(ctx, db, o, p.Wrapped, &res)

@@ -63,7 +63,8 @@ type WaitForTurnResult struct {
 	More        bool             `json:"more,omitempty"`
 	*Grant
 
-	cursor int64 // of the last event that was read
+	cursor int64  // of the last event that was read
+	told   func() // releases the lock of whoever tells the caller something; nil without
 }
 
 // Limits of one answer. What doesn't fit is left for the next one, because a model reads all of an answer at once.
@@ -118,6 +119,9 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if err == nil && !w.done && w.q.Blocking {
 		err = w.blockUntilAnswered(ctx)
 	}
+	if w.res.told = w.free; p.AtMost != 0 {
+		w.free() // a client says with its next call that it got the answer, and its agent isn't idle until then
+	}
 	e.addDrift(ctx, w.res.Grant)
 	return w.res, err
 }
@@ -125,6 +129,9 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 // Delivered records that the events of a wait's answer have reached the caller. Until then every answer
 // repeats them: an answer can get lost, and the events must not get lost with it.
 func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
+	if res.told != nil {
+		defer res.told()
+	}
 	if len(res.Events) == 0 {
 		return nil
 	}
@@ -173,6 +180,9 @@ type wait struct {
 	res WaitForTurnResult
 
 	wakes    bool            // it waits for an idle agent, and isn't activity of the agent
+	tells    bool            // others may tell the agent at the same moment, by its inbox
+	lock     func()          // releases the lock of whoever tells it something; nil without
+	idle     bool            // the agent is known to be idle
 	done     bool            // res is the answer
 	listener stick.Listener  // of a blocked wait
 	next     stick.Time      // the next deadline, zero for none

@@ -17,6 +17,9 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	w.db = db
+	if !w.tells {
+		_, w.tells = w.e.core.Inboxes().Of(w.me.Agent)
+	}
 	self, err := w.e.core.Config.Procs.Self()
 	if err != nil {
 		self = stick.Process{}
@@ -42,6 +45,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	if w.done {
 		return nil
 	}
+	w.wakeOthers(ctx)
 	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
 	defer s.close()
 	s.alone = w.e.core.Config.Alone
@@ -63,6 +67,9 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		}
 		err := w.check(ctx)
 		w.trace(why, w.done, err)
+		if err == nil && !w.done {
+			w.wakeOthers(ctx)
+		}
 		if err != nil && ctx.Err() != nil {
 			return w.leave(stick.CodeCanceled) // while it read
 		}
@@ -215,6 +222,12 @@ func (w *wait) stand(probes *core.Probes, r stick.Room) {
 // write asks again in a transaction that may change the room. If there is something to act on, the same
 // transaction deletes the listener's row. first runs before the rules, and may be nil.
 func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *stick.Room) error) error {
+	w.alone(ctx)
+	defer func() {
+		if !w.done { // else the agent knows the events of its answer once they are recorded as delivered
+			w.free()
+		}
+	}()
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		r, err := tx.Room(w.res.RoomID)
 		if err != nil {

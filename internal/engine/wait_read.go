@@ -134,7 +134,7 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 // them after its next tool call. If all of them come too soon after others from the same agents, the wait looks again later.
 func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 	m, _ := r.Member(w.me.Agent)
-	if m.IdleAt.IsZero() {
+	if m.IdleAt.IsZero() && !w.idle {
 		w.res.Events = w.res.Events[:0]
 	}
 	for _, e := range w.res.Events {

@@ -29,7 +29,8 @@ type Actor struct {
 	dir       string // in which it works
 	namespace string // the pid namespace; empty for the usual one
 
-	renews time.Duration // how often its commands renew what they do; 0 for the usual
+	renews time.Duration                  // how often its commands renew what they do; 0 for the usual
+	inbox  struct{ Socket, Token string } // of its harness; empty without
 }
 
 // Agent makes an agent. name is its harness and its session, such as claude:a. Its process lives and carries
@@ -112,7 +113,7 @@ func (a *Actor) program(kill func(string)) {
 	a.kernel = core.New(core.Config{
 		Dir: a.data, Database: a.database, Procs: procs, Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
-		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host,
+		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host, News: news, InboxPeer: a.peer,
 	})
 	a.Tasks = task.New(task.Config{Kernel: a.kernel, Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
@@ -243,3 +244,6 @@ func (a *Actor) KillPoints(fn func(*Actor)) (points []string) {
 	fn(&b)
 	return points
 }
+
+// PID returns the id of the actor's harness.
+func (a *Actor) PID() int { return a.pid }

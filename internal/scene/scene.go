@@ -50,6 +50,7 @@ type Scene struct {
 	first    *Scene     // where ids are made; nil for here
 	host     string     // the name of its host, where that matters
 	actors   []*Actor
+	peers    map[string]int // which processes listen on sockets, by their paths
 	programs []*core.Kernel // of all actors, to close at the end
 	untidy   bool           // see LeavesWork
 	over     func()         // what checks and closes everything at the end, once
@@ -69,7 +70,7 @@ func set(t *testing.T, database string) *Scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: database, clock: storetest.NewClock(), machine: newMachine()}
+	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: database, clock: storetest.NewClock(), machine: newMachine(), peers: map[string]int{}}
 	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func (s *Scene) Elsewhere(host string) *Scene {
 	dir := s.Dir(host)
 	there := &Scene{
 		T: s.T, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: s.database, clock: s.clock,
-		machine: newMachine(), first: s, host: host,
+		machine: newMachine(), first: s, host: host, peers: map[string]int{},
 	}
 	there.machine.name = host
 	s.GitIn(dir, "clone", "-q", s.Git("remote", "get-url", "origin"), there.Work)

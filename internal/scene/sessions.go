@@ -8,7 +8,7 @@ import (
 
 // Hook is what a hook of the actor's harness knows.
 func (a *Actor) Hook() engine.HookParams {
-	return engine.HookParams{Caller: a.By, Where: core.Where{Path: a.dir}}
+	return engine.HookParams{Caller: a.By, Where: core.Where{Path: a.dir}, Inbox: a.inbox}
 }
 
 // Started is the answer to an agent that starts a session.
@@ -39,7 +39,7 @@ func (a *Actor) Starts() Started { return Started{a.StartSession(engine.StartSes
 
 // StartsByHook starts a session, as the harness's hook does.
 func (a *Actor) StartsByHook(source string) Started {
-	return Started{a.StartSession(engine.StartSessionParams{Auto: true, Source: source})}
+	return Started{a.StartSession(engine.StartSessionParams{HookParams: a.Hook(), Auto: true, Source: source})}
 }
 
 // StartsAsHelper starts a session that is to be a helper.
@@ -77,7 +77,7 @@ func (a *Actor) Works() (shown []string, more bool) {
 
 // Stops plays the hook of an agent that wants to stop.
 func (a *Actor) Stops() Answer[engine.CheckStopResult] {
-	return a.CheckStop(engine.CheckStopParams{})
+	return a.CheckStop(engine.CheckStopParams{HookParams: a.Hook()})
 }
 
 // Idle plays an agent that stops, and fails the story if something keeps it from that.

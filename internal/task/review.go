@@ -281,5 +281,5 @@ func (o *op) tellWorker(task stick.Task, subject, words string, comments ...stic
 		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached"
 	}
 	o.Apply(r, events)
-	return o.Room.Reaches(task.Worker, stick.Deadline{}, o.Probes.Probed, o.Tx.Now()), ""
+	return o.Room.Reaches(task.Worker, stick.Deadline{}, stick.Inbox{}, o.Probes.Probed, o.Tx.Now()), ""
 }

@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
+	"talkingstick/internal/wake"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -37,19 +38,26 @@ type Config struct {
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.CheckLocal]
 	Trace     *Trace                 // nil for none
-	Slack     int                    // for tests: rescues, and the tree of a handoff, may take this many times their limits; 0 for once
+	Slack     int                    // for tests: rescues, wakes, and the tree of a handoff, may take this many times their limits; 0 for once
 	StopGrace time.Duration          // for tests: how long processes that are asked to end have for it; 0 for the usual
 
 	// WriteWait and ReadWait limit how long an operation waits while others lock the database; 0 means the
 	// store's default. Hooks set short ones, because a harness waits for its hook.
 	WriteWait, ReadWait time.Duration
 	Waits               bool // the process is about to wait, see [store.Options]
+
+	// News is the text that wakes an idle agent with events, more of which there may be. Where it is nil, nobody is woken.
+	News      func(events []stick.Event, more bool) string
+	InboxPeer wake.PeerOf // for tests: which process listens on a socket; nil for what the operating system says
 }
 
 // Kernel performs operations on one data directory. It opens the database when an operation first needs it.
 // Several goroutines may use it.
 type Kernel struct {
 	Config Config
+
+	// Told is called behind a commit with the rooms to whose logs it has added. Nil for nothing.
+	Told func(context.Context, []stick.RoomID)
 
 	mu   sync.Mutex // guards the rest
 	db   *store.DB
@@ -109,6 +117,11 @@ func (k *Kernel) CheckFileSystem() error {
 	return workspace.CheckLocal(k.Config.Dir)
 }
 
+// Slack returns a limit as it holds here: tests may extend it.
+func (k *Kernel) Slack(limit time.Duration) time.Duration {
+	return limit * time.Duration(max(k.Config.Slack, 1))
+}
+
 // KillPoint marks a point in an operation at which a test may end the process.
 func (k *Kernel) KillPoint(point string) {
 	if k.Config.Kill != nil {
@@ -144,9 +157,16 @@ const MaxProbes = 3
 // run several times, and must start from nothing each time.
 func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*store.Tx, *Probes) error) error {
 	probes := k.newProbes(db, by)
-	return probes.Run(func() error {
-		return db.Update(ctx, func(tx *store.Tx) error { return fn(tx, probes) })
+	err := probes.Run(func() error {
+		return db.Update(ctx, func(tx *store.Tx) error {
+			probes.told = nil
+			return fn(tx, probes)
+		})
 	})
+	if err == nil && k.Told != nil && len(probes.told) > 0 {
+		k.Told(ctx, probes.told)
+	}
+	return err
 }
 
 // View is [Kernel.Update] for operations that write nothing.

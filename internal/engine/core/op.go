@@ -238,6 +238,9 @@ func (o *Op) Save() (err error) {
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)
 	}
+	if len(o.Events) > 0 {
+		o.Probes.told = append(o.Probes.told, o.Room.ID)
+	}
 	for _, l := range o.Before.Listeners {
 		if o.Probes.Listeners[l.ID] == stick.Gone {
 			if err := o.Tx.DropListener(l.ID); err != nil {

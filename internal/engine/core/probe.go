@@ -21,6 +21,7 @@ type Probes struct {
 	Rounds int              // how many times the operation has probed
 	Wanted stick.Room       // the room to probe for
 	extra  []stick.Evidence // of processes to probe that belong to no room
+	told   []stick.RoomID   // the rooms to whose logs the transaction adds
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {

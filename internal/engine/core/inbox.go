@@ -1,0 +1,84 @@
+package core
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"talkingstick/internal/wake"
+	"talkingstick/stick"
+)
+
+// inboxOpens is how long it may take to find out whether something can be written to inboxes.
+const inboxOpens = 50 * time.Millisecond
+
+// Inboxes are the inboxes of this host's sessions whose harnesses run. They are read outside of transactions.
+type Inboxes struct {
+	by    map[stick.AgentID]wake.Kept
+	peer  wake.PeerOf
+	limit time.Duration
+
+	open   map[stick.AgentID]bool // what was found out
+	wanted []stick.AgentID        // whose has to be found out before the next transaction
+}
+
+// Inboxes reads which inboxes there are. Those of harnesses that have ended are removed.
+func (k *Kernel) Inboxes() *Inboxes {
+	in := &Inboxes{peer: k.Config.InboxPeer, limit: k.Slack(inboxOpens), open: map[stick.AgentID]bool{}}
+	for _, b := range wake.In(k.Config.Dir).All() {
+		switch k.Config.Procs.Verdict(b.Process) {
+		case stick.Gone:
+			_ = b.Drop() // whoever reads the folder next tries again
+		case stick.Alive:
+			if in.by == nil {
+				in.by = map[stick.AgentID]wake.Kept{}
+			}
+			in.by[b.Agent] = b
+		}
+	}
+	return in
+}
+
+// Of returns the inbox of an agent.
+func (in *Inboxes) Of(a stick.AgentID) (wake.Inbox, bool) {
+	b, ok := in.by[a]
+	return b.Inbox, ok
+}
+
+// Empty reports whether there are none.
+func (in *Inboxes) Empty() bool { return len(in.by) == 0 }
+
+// Listens returns the process that listens on the inbox of an agent, zero if nothing can be written to it. missed says that this
+// has to be found out first, by Probe, outside of the transaction.
+func (in *Inboxes) Listens(a stick.AgentID) (p stick.Process, missed bool) {
+	b, ok := in.by[a]
+	if !ok {
+		return stick.Process{}, false
+	}
+	open, known := in.open[a]
+	if !known {
+		in.wanted = append(in.wanted, a)
+	}
+	if !open {
+		return stick.Process{}, !known
+	}
+	return b.Process, false
+}
+
+// Probe finds out what Listens has missed.
+func (in *Inboxes) Probe(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, in.limit)
+	defer cancel()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, a := range in.wanted {
+		all.Go(func() {
+			open := in.by[a].Open(ctx, in.peer)
+			mu.Lock()
+			defer mu.Unlock()
+			in.open[a] = open
+		})
+	}
+	all.Wait()
+	in.wanted = nil
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/store"
+	"talkingstick/internal/wake"
+	"talkingstick/stick"
+)
+
+// wakeLimit is what waking idle agents may add to a command, for all of them together.
+const wakeLimit = 200 * time.Millisecond
+
+// errUnseenInbox ends a transaction that needs to know whether something can be written to an inbox.
+var errUnseenInbox = errors.New("look at the inbox and run again")
+
+// wakeRooms wakes the idle agents in rooms to whose logs somebody has just added. It never fails: what can't be told now
+// stays untold, and the next hook of the agent tells it, or the next process that waits in the room.
+func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
+	if e.core.Config.News == nil {
+		return
+	}
+	in := e.core.Inboxes()
+	if in.Empty() {
+		return
+	}
+	e.core.KillPoint("before wake")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.core.Slack(wakeLimit))
+	defer cancel()
+	slices.Sort(rooms)
+	for _, id := range slices.Compact(rooms) {
+		e.wakeIdle(ctx, in, id, true)
+	}
+}
+
+// wakeOthers wakes the idle agents in the room of a blocked wait, and has the wait look again when a message is due that comes too
+// soon after others.
+func (w *wait) wakeOthers(ctx context.Context) {
+	if w.e.core.Config.News == nil {
+		return
+	}
+	in := w.e.core.Inboxes()
+	if in.Empty() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.e.core.Slack(wakeLimit))
+	defer cancel()
+	if next := w.e.wakeIdle(ctx, in, w.res.RoomID, false); !next.IsZero() && (w.next.IsZero() || next < w.next) {
+		if w.next = next; w.now.IsZero() {
+			w.now = stick.At(w.e.core.Now())
+		}
+	}
+}
+
+// wakeIdle writes to the inboxes of the idle agents in a room what is new for them. With patience it waits for whoever else is telling one
+// of them something. next is when the next message is due that comes too soon after others, zero for never.
+func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.RoomID, patient bool) (next stick.Time) {
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		return 0
+	}
+	news, next := e.untold(ctx, db, in, room, "")
+	var mu sync.Mutex // guards next
+	var all sync.WaitGroup
+	for _, w := range news {
+		all.Go(func() {
+			later := e.wake(ctx, db, in, w, patient)
+			mu.Lock()
+			defer mu.Unlock()
+			if !later.IsZero() && (next.IsZero() || later < next) {
+				next = later
+			}
+		})
+	}
+	all.Wait()
+	return next
+}
+
+// wake tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that finds the agent's lock taken.
+func (e *Engine) wake(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (next stick.Time) {
+	for told := true; told && ctx.Err() == nil; {
+		told, next = e.tellOnce(ctx, db, in, w, patient)
+	}
+	return next
+}
+
+// tellOnce tells an agent by its inbox what is still untold once nobody else is telling it anything, and records that it was shown.
+func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (told bool, next stick.Time) {
+	free, alone := e.tells(ctx, db, w.res.RoomID, w.me.Agent, patient)
+	if !alone {
+		return false, 0 // the agent is about to work, and its hooks tell it the rest
+	}
+	defer free()
+	news, next := e.untold(ctx, db, in, w.res.RoomID, w.me.Agent)
+	b, _ := in.Of(w.me.Agent)
+	row, ok := harness.ByName(b.Harness)
+	if len(news) == 0 || !ok || row.Inbox == nil {
+		return false, next
+	}
+	res := news[0].res.forHook()
+	e.core.KillPoint("before inbox")
+	if err := b.Write(ctx, e.core.Config.InboxPeer, row.Inbox.Lines(b.Token, db.NewID(), e.core.Config.News(res.Events, res.More))); err != nil {
+		return false, next
+	}
+	e.core.KillPoint("inbox written")
+	// If it can't be recorded, a hook shows it once more: each event comes at least once.
+	return e.Delivered(context.WithoutCancel(ctx), res) == nil, next
+}
+
+// untold returns the idle agents in a room, or only one of them, that have an inbox and something new that may wake them now, as waits
+// whose answers hold it. next is as in wakeIdle.
+func (e *Engine) untold(ctx context.Context, db *store.DB, in *core.Inboxes, room stick.RoomID, only stick.AgentID) (news []*wait, next stick.Time) {
+	err := e.core.View(ctx, db, core.Caller{}, func(tx *store.Tx, probes *core.Probes) error {
+		news, next = nil, 0
+		r, err := tx.Room(room)
+		if err != nil {
+			return err
+		}
+		r = onlyInboxes(r.AtGeneration(tx.Generation(), tx.Now()), in, only)
+		if len(r.Members) == 0 {
+			return nil
+		}
+		signs, err := tx.Signs(room)
+		if err != nil {
+			return err
+		}
+		for _, m := range r.Members {
+			if _, ok := in.Of(m.Agent); !ok || !r.WokenByInbox(m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
+				continue
+			}
+			w := &wait{e: e, wakes: true, idle: true, q: stick.Asking{Purpose: stick.Wake}, me: core.Identity{Agent: m.Agent}}
+			w.res = WaitForTurnResult{RoomID: room, AgentID: m.Agent, Events: []stick.Event{}}
+			if err := w.read(tx, probes, r); err != nil {
+				return err
+			}
+			if !w.next.IsZero() && (next.IsZero() || w.next < next) {
+				next = w.next
+			}
+			if len(w.res.Events) > 0 {
+				news = append(news, w)
+			}
+		}
+		return probes.Enough(r)
+	})
+	if err != nil {
+		return nil, 0
+	}
+	return news, next
+}
+
+// onlyInboxes leaves in a room those of its members and listeners that matter for inboxes, so that no others are probed.
+func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room {
+	matters := func(a stick.AgentID) bool {
+		_, ok := in.Of(a)
+		return ok && (only == "" || a == only)
+	}
+	r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(m stick.Member) bool { return !matters(m.Agent) })
+	r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l stick.Listener) bool { return !matters(l.Agent) })
+	return r
+}
+
+// keepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now has none any more.
+func (e *Engine) keepInbox(p HookParams, me core.Identity) {
+	all := wake.In(e.core.Config.Dir)
+	if p.Inbox.Socket == "" || p.Caller.Proof != stick.ProvesSession || p.Caller.As != "" {
+		if me.Session.Key != "" {
+			_ = all.Drop(me.Session.Key)
+		}
+		return
+	}
+	_ = all.Keep(me.Session.Key, wake.Inbox{
+		Agent: me.Agent, Harness: p.Caller.Harness, Process: p.Caller.Process, Socket: p.Inbox.Socket, Token: p.Inbox.Token,
+	}) // without the file, the agent is woken as one without an inbox
+}
+
+// alone takes the lock of whoever tells the wait's agent something, if others might tell it the same by its inbox. If somebody has it for
+// too long, the wait goes on without it: the agent is told something twice rather than never.
+func (w *wait) alone(ctx context.Context) {
+	if !w.tells || w.lock != nil {
+		return
+	}
+	db, err := w.e.core.Open(ctx, false)
+	if err != nil {
+		return
+	}
+	w.lock, _ = w.e.tells(ctx, db, w.res.RoomID, w.me.Agent, true)
+}
+
+// free releases that lock, if the wait has it.
+func (w *wait) free() {
+	if w.lock != nil {
+		w.lock()
+		w.lock = nil
+	}
+}
+
+// tells takes the lock of whoever tells an agent of a room something. alone is false if somebody else has it, with patience for longer
+// than that usually takes.
+func (e *Engine) tells(ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool) (free func(), alone bool) {
+	ctx, cancel := context.WithTimeout(ctx, tellsLimit)
+	defer cancel()
+	sum := sha256.Sum256([]byte(string(room) + " " + string(a)))
+	for {
+		p, err := db.Bell.TakePresence(hookStream + "-" + hex.EncodeToString(sum[:16]))
+		if err == nil {
+			return func() { _ = p.Close() }, true
+		}
+		if _, taken := errors.AsType[*bell.LockedError](err); !taken {
+			return func() {}, true // nobody can know it then
+		}
+		if !patient {
+			return func() {}, false
+		}
+		select {
+		case <-time.After(tellsAgain):
+		case <-ctx.Done():
+			return func() {}, false
+		}
+	}
+}
+
+// How often whoever waits for that lock tries, and for how long. It is held for a write to a socket and a transaction.
+const (
+	tellsAgain = 5 * time.Millisecond
+	tellsLimit = 100 * time.Millisecond
+)

@@ -1,0 +1,33 @@
+package stick
+
+import "slices"
+
+// Inbox is what is known of the socket by which a member's harness takes texts for the member.
+type Inbox struct {
+	Process Process // listens on it now; zero if the caller can write nothing to it
+	Signs   Signs   // of the member
+}
+
+// WokenByInbox reports whether what is new for a member is written to its harness's inbox: the member is idle, and no wait brings it
+// events. h is what its hooks have reported. A wait for the turn alone brings none.
+func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
+	if r.Closed || a.Human() {
+		return false
+	}
+	for _, l := range r.Listeners {
+		if l.Agent == a && !l.Deaf && s.listener(l.ID) != Gone {
+			return false
+		}
+	}
+	m, _ := r.Member(a)
+	does, ok := r.Activity(a, h, s, now)
+	return ok && (does.State == AgentIdle || does.State == AgentWaits && !m.IdleAt.IsZero())
+}
+
+// Attended reports whether a process that waits for another member would write to the inbox of a, which process p listens on: what is
+// due there by time, and what those who commit can't write themselves. It has to be on the same host.
+func (r Room) Attended(a AgentID, p Process, s *Probed) bool {
+	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
+		return l.Agent != a && l.Process.Comparable(p) && s.listener(l.ID) == Alive
+	})
+}
