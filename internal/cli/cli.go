@@ -307,6 +307,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
 		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
+		News: a.newsForAnother,
 	}
 }
 

@@ -189,6 +189,7 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 		}
 	}
 	p := engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain), Tool: f.Edits.Tool}
+	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 	if len(f.Edits.Paths) > 0 && !f.Edits.Command {
 		p.File = f.Edits.Paths[0]
 	}
@@ -332,7 +333,10 @@ func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can look like a
 // line of ours.
 func (a *app) newEventsText(events []stick.Event, more bool) shown {
-	pg := a.page()
+	return a.page().news(events, more)
+}
+
+func (pg *page) news(events []stick.Event, more bool) shown {
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
 	pg.linef("%s", harness.TheirWords)
@@ -341,6 +345,13 @@ func (a *app) newEventsText(events []stick.Event, more bool) shown {
 		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
 	}
 	return pg.shown()
+}
+
+// newsForAnother is the text that wakes another agent than the caller.
+func (a *app) newsForAnother(events []stick.Event, more bool) string {
+	pg := a.page()
+	pg.as, pg.width = "", 0
+	return strings.TrimSpace(string(pg.news(events, more)))
 }
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event

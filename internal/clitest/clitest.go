@@ -276,8 +276,13 @@ func signal(s syscall.Signal) {
 	}
 }
 
-// Harness does what a harness does here: it runs a command, or waits for the end of its input.
+// Harness does what a harness does here: it runs a command, or waits for the end of its input. Where the environment names an inbox, it
+// serves that.
 func Harness(args []string) int {
+	if err := serveInbox(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 127
+	}
 	if len(args) == 0 {
 		io.Copy(io.Discard, os.Stdin)
 		return 0
