@@ -29,20 +29,40 @@ func TestIdleAgentsAreWoken(t *testing.T) {
 	for _, h := range wakeable {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
-			isWoken(t, h, h == realharness.Codex)
+			isWoken(t, woken{h: h, daemon: h == realharness.Codex})
 		})
 	}
 	if *allPairs {
 		t.Run("codex without its daemon", func(t *testing.T) { // it reads its queue only every ten seconds
 			t.Parallel()
-			isWoken(t, realharness.Codex, false)
+			isWoken(t, woken{h: realharness.Codex})
 		})
 	}
 }
 
-func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
+// TestClaudeIsWokenByItsInbox: where another process waits in the room, none waits for Claude Code. Whoever sends a message writes it into
+// the inbox of the idle session.
+func TestClaudeIsWokenByItsInbox(t *testing.T) {
+	t.Parallel()
+	isWoken(t, woken{h: realharness.Claude, network: realharness.Loopback(t)})
+}
+
+// woken is how a harness runs whose agent is woken.
+type woken struct {
+	h       *realharness.Harness
+	daemon  bool                 // Codex leaves its work to a daemon
+	network *realharness.Network // in which the harness has an inbox; nil for none
+}
+
+func isWoken(t *testing.T, how woken) {
+	h, daemon := how.h, how.daemon
 	s := newStage(t)
 	s.run("join")
+	waker, wakers := s.waker, 1
+	if how.network != nil {
+		s.parks("other")
+		waker, wakers = s.idleWithoutWaker, 0
+	}
 	gate := filepath.Join(s.place.Home, "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
@@ -55,6 +75,11 @@ func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
 		modelapi.Say("done"),                       // woken by the third
 	))
 	o := s.options(h)
+	if o.Network = how.network; o.Network != nil {
+		l := o.Network.Listen(t)
+		s.api.On(l)
+		a.Config.API = session.URLOn(l)
+	}
 	if o.Daemon = daemon; daemon {
 		o.BypassHookTrust = false
 		a.TrustHooks(t)
@@ -73,7 +98,7 @@ func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
 		return time.Since(begin)
 	}
 	asks(2)
-	s.waker(h.Name)
+	waker(h.Name)
 
 	bodies := []string{"FIRST is for you", "SECOND is for you", "THIRD is for you"}
 	ids := []int64{s.send(h.Name, bodies[0], stick.DeliveryListening)}
@@ -85,10 +110,10 @@ func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
 	ids = append(ids, s.send(h.Name, bodies[1], stick.DeliveryNextTool))
 	busy.Close()
 	asks(4)
-	s.waker(h.Name)
+	waker(h.Name)
 	ids = append(ids, s.send(h.Name, bodies[2], stick.DeliveryListening))
 	t.Logf("woken %s after the message", asks(5))
-	s.waker(h.Name)
+	waker(h.Name)
 
 	requests := session.Requests()
 	if len(requests) != 5 {
@@ -112,7 +137,7 @@ func isWoken(t *testing.T, h *realharness.Harness, daemon bool) {
 	if members := s.agents(h.Name); len(members) != 1 {
 		t.Errorf("it is %d members: %v", len(members), members)
 	}
-	if pids := s.wakers(); len(pids) != 1 {
+	if pids := s.wakers(); len(pids) != wakers {
 		t.Errorf("%d processes wait to wake it", len(pids))
 	}
 	tui.End()
@@ -177,6 +202,24 @@ func (s *stage) send(harness, body string, by stick.Delivery) (id int64) {
 func (s *stage) waker(harness string) {
 	s.t.Helper()
 	s.idle(harness, stick.Wake)
+}
+
+// parks starts a wait for events of an agent, which ends with the test.
+func (s *stage) parks(name string) {
+	s.t.Helper()
+	c := s.command(name, "wait", "--park")
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+	soon(s.t, name+" waits", func() bool { return strings.Contains(s.run("state", "--json"), `"listening": "listen"`) })
+}
+
+// idleWithoutWaker waits until the agent of a harness is idle, and no process waits to wake it.
+func (s *stage) idleWithoutWaker(harness string) {
+	s.t.Helper()
+	soon(s.t, harness+" is idle", func() bool { state, _ := s.doing(harness); return state == "idle" })
+	soon(s.t, "no process waits to wake it", func() bool { return len(s.wakers()) == 0 })
 }
 
 // idle waits until the agent of a harness is idle, and a wait of a purpose listens for it.

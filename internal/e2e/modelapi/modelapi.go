@@ -64,6 +64,13 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// On has the server serve on another listener, too, until the test ends.
+func (s *Server) On(l net.Listener) {
+	also := &http.Server{Handler: s, BaseContext: s.http.Config.BaseContext}
+	go also.Serve(l) // ends when it is closed
+	s.t.Cleanup(func() { also.Close() })
+}
+
 // Session adds a session. Its name must be a plain word and unique, because it is part of the address.
 func (s *Server) Session(name string, script Script) *Session {
 	s.t.Helper()
@@ -79,6 +86,9 @@ func (s *Server) Session(name string, script Script) *Session {
 
 // URL returns the base address of the API for the harness, without the version (/v1 or /v1beta).
 func (c *Session) URL() string { return c.server.http.URL + "/s/" + c.name }
+
+// URLOn is [Session.URL] on another listener.
+func (c *Session) URLOn(l net.Listener) string { return "http://" + l.Addr().String() + "/s/" + c.name }
 
 // Requests returns the requests that the script has answered so far, in order.
 func (c *Session) Requests() []*Request {

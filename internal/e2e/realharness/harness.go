@@ -27,6 +27,7 @@ type Harness struct {
 	tui     func(a *Agent, o Options) []string // in a terminal
 	ready   string                             // what the terminal shows when a prompt can be typed
 	env     func(*Agent) []string
+	quiet   []string // the environment that keeps it from the network, where it could reach it
 	answer  func(out []byte, r *Result)
 }
 
@@ -77,6 +78,9 @@ type Options struct {
 
 	// Daemon lets Codex in a terminal leave its work to the daemon that it starts, which is its default.
 	Daemon bool
+
+	// Network is where it runs; nil for the network of the test.
+	Network *Network
 
 	// Leave lets processes that the harness started run on after its end, until the test ends.
 	Leave bool
@@ -179,6 +183,9 @@ func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cm
 		path = append(slices.Clone(path), filepath.Dir(node))
 	}
 	c.Env = append(surroundings(a.Place, path), a.Harness.env(a)...)
+	if o.Network == nil {
+		c.Env = append(c.Env, a.Harness.quiet...)
+	}
 	c.Env = append(c.Env, o.Env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

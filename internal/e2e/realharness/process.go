@@ -32,6 +32,7 @@ type Process struct {
 	errs    bytes.Buffer
 	screen  func() string // returns what it showed in a terminal; nil without one
 	leave   bool          // processes that it started don't end with it
+	network *Network
 	started time.Time
 
 	ended  chan struct{} // closed when result is set
@@ -95,13 +96,13 @@ func (a *Agent) prepare(t testing.TB, args []string, o Options) *Process {
 		sweep(mark)
 		return nil
 	}
-	return &Process{t: t, h: a.Harness, cmd: cmd, ctx: ctx, cancel: cancel, mark: mark, leave: o.Leave, ended: make(chan struct{})}
+	return &Process{t: t, h: a.Harness, cmd: cmd, ctx: ctx, cancel: cancel, mark: mark, leave: o.Leave, network: o.Network, ended: make(chan struct{})}
 }
 
 func (r *Process) start(a *Agent) {
 	r.t.Helper()
 	r.started = time.Now()
-	if err := r.cmd.Start(); err != nil {
+	if err := r.network.start(r.cmd); err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() {

@@ -38,13 +38,14 @@ var Claude = &Harness{
 		return append(args, "-p", prompt)
 	},
 	tui:   func(a *Agent, o Options) []string { return append([]string{"--model", a.Config.Model}, o.Args...) },
-	ready: "? for shortcuts",
+	ready: "for agents", // the first half of that line is drawn in pieces
 	env: func(a *Agent) []string {
 		return []string{
-			"ANTHROPIC_BASE_URL=" + a.Config.API, "ANTHROPIC_API_KEY=" + apiKey, "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
-			"DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false",
+			"ANTHROPIC_BASE_URL=" + a.Config.API, "ANTHROPIC_API_KEY=" + apiKey, "DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false",
 		}
 	},
+	// It has no inbox with these.
+	quiet: []string{"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	answer: func(out []byte, r *Result) {
 		var said struct {
 			Result    string `json:"result"`
