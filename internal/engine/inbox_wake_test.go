@@ -118,6 +118,25 @@ func TestNoWaitBesideAnother(t *testing.T) {
 	inbox.GetsNothing()
 }
 
+// TestAnotherAttends: when the wait ends that tells others, another wait of the room does it.
+func TestAnotherAttends(t *testing.T) {
+	s, agent, sender, inbox := idleWithInbox(t)
+	first, second := s.Agent("codex:first").Parks(), s.Agent("codex:second").Parks()
+	if !sender.Killed("before wake", 1, func(a *scene.Actor) { a.Send(agent, "to the first").OK() }) {
+		t.Fatal("nothing is woken after the commit")
+	}
+	inbox.Gets("to the first")
+	agent.Works()
+	agent.Idle()
+	first.Interrupted()
+	if !sender.Killed("before wake", 1, func(a *scene.Actor) { a.Send(agent, "to the second").OK() }) {
+		t.Fatal("nothing is woken after the commit")
+	}
+	inbox.Gets("to the second")
+	inbox.GetsNothing()
+	second.Interrupted()
+}
+
 // TestInboxAtItsTime: messages between two idle agents that come too soon after each other are told at their time, by a process that
 // waits. Where none does, the sender isn't promised a time.
 func TestInboxAtItsTime(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -181,6 +182,7 @@ type wait struct {
 
 	wakes    bool            // it waits for an idle agent, and isn't activity of the agent
 	tells    bool            // others may tell the agent at the same moment, by its inbox
+	attends  *bell.FileLock  // it is the one that writes to inboxes for others; nil if it isn't
 	lock     func()          // releases the lock of whoever tells it something; nil without
 	idle     bool            // the agent is known to be idle
 	done     bool            // res is the answer

@@ -46,6 +46,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return nil
 	}
 	w.wakeOthers(ctx)
+	defer w.leaveOthers()
 	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
 	defer s.close()
 	s.alone = w.e.core.Config.Alone

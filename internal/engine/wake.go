@@ -20,6 +20,9 @@ import (
 // wakeLimit is what waking idle agents may add to a command, for all of them together.
 const wakeLimit = 200 * time.Millisecond
 
+// recordLimit is what of it has to be left for recording that an agent was told.
+const recordLimit = 50 * time.Millisecond
+
 // errUnseenInbox ends a transaction that needs to know whether something can be written to an inbox.
 var errUnseenInbox = errors.New("look at the inbox and run again")
 
@@ -42,8 +45,8 @@ func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	}
 }
 
-// wakeOthers wakes the idle agents in the room of a blocked wait, and has the wait look again when a message is due that comes too
-// soon after others.
+// wakeOthers wakes the idle agents in the room of a blocked wait, and has the wait read again when a message is due that comes too
+// soon after others. Of the waits in a room one does it, until it ends; then it is the next one that reads the room.
 func (w *wait) wakeOthers(ctx context.Context) {
 	if w.e.core.Config.News == nil {
 		return
@@ -52,12 +55,26 @@ func (w *wait) wakeOthers(ctx context.Context) {
 	if in.Empty() {
 		return
 	}
+	if w.attends == nil {
+		l, free, err := bell.TryLock(wake.In(w.e.core.Config.Dir).AttendantLock(w.res.RoomID))
+		if err != nil || !free {
+			return
+		}
+		w.attends = l
+	}
 	ctx, cancel := context.WithTimeout(ctx, w.e.core.Slack(wakeLimit))
 	defer cancel()
 	if next := w.e.wakeIdle(ctx, in, w.res.RoomID, false); !next.IsZero() && (w.next.IsZero() || next < w.next) {
 		if w.next = next; w.now.IsZero() {
 			w.now = stick.At(w.e.core.Now())
 		}
+	}
+}
+
+// leaveOthers leaves that to another wait.
+func (w *wait) leaveOthers() {
+	if w.attends != nil {
+		_ = w.attends.Unlock() // it ends with the process at the latest
 	}
 }
 
@@ -107,13 +124,16 @@ func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w
 		return false, next
 	}
 	res := news[0].res.forHook()
+	if at, ok := ctx.Deadline(); ok && time.Until(at) < recordLimit {
+		return false, next // it would be told, and couldn't be recorded in time
+	}
 	e.core.KillPoint("before inbox")
 	if err := b.Write(ctx, e.core.Config.InboxPeer, row.Inbox.Lines(b.Token, db.NewID(), e.core.Config.News(res.Events, res.More))); err != nil {
 		return false, next
 	}
 	e.core.KillPoint("inbox written")
 	// If it can't be recorded, a hook shows it once more: each event comes at least once.
-	return e.Delivered(context.WithoutCancel(ctx), res) == nil, next
+	return e.Delivered(ctx, res) == nil, next
 }
 
 // untold returns the idle agents in a room, or only one of them, that have an inbox and something new that may wake them now, as waits

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
 )
 
 // Folder keeps the inboxes of a host's sessions, each in a file of its own.
@@ -25,6 +26,12 @@ const fileSuffix = ".json"
 func (f Folder) path(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:16])+fileSuffix)
+}
+
+// AttendantLock returns the path of the lock that the process has which waits in a room and writes to inboxes for others. It is only there
+// after somebody has an inbox.
+func (f Folder) AttendantLock(room stick.RoomID) string {
+	return strings.TrimSuffix(f.path("room "+string(room)), fileSuffix) + ".lock"
 }
 
 // Keep writes down the inbox of a session, unless the file says the same already.
