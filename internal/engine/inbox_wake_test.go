@@ -78,15 +78,27 @@ func TestInboxThatTakesNothing(t *testing.T) {
 	}
 }
 
-// TestInboxThatHangs: a harness that reads nothing delays nobody for long. What the operating system has taken for it counts as told.
+// TestInboxThatHangs: a harness that reads nothing delays nobody. What the operating system has taken for it counts as shown.
 func TestInboxThatHangs(t *testing.T) {
-	s, agent, sender, inbox := idleWithInbox(t)
+	_, agent, sender, inbox := idleWithInbox(t)
 	inbox.Closes()
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
 	inbox.Serves(agent.PID(), func(c net.Conn) { <-over; c.Close() })
 	sender.Send(agent, "hello").Reaches(agent, stick.DeliveryListening)
-	s.Check(s.Now() > 0, "the story has no time")
+	if shown, _ := agent.Works(); len(shown) != 0 {
+		t.Errorf("a hook shows %q", shown)
+	}
+}
+
+// TestInboxThatRefuses: a harness that hangs up on whoever writes, as on a wrong token, fails no command. The recipient still owes reading.
+func TestInboxThatRefuses(t *testing.T) {
+	s, agent, sender, inbox := idleWithInbox(t)
+	inbox.Closes()
+	inbox.Serves(agent.PID(), func(c net.Conn) { c.Close() })
+	sender.Send(agent, "hello").OK()
+	inbox.GetsNothing()
+	s.Check(len(agent.Inbox().Messages) == 1, "nothing is left to read")
 }
 
 // TestOneOfTwoWays: an agent that listens by itself, or by its harness's wait, isn't told by its inbox as well.

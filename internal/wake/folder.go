@@ -62,12 +62,6 @@ func (f Folder) Keep(session string, b Inbox) error {
 	return nil
 }
 
-// Has reports whether a session's inbox is written down.
-func (f Folder) Has(session string) bool {
-	_, err := os.Lstat(f.path(session))
-	return err == nil
-}
-
 // Drop removes the inbox of a session. It may be called for one that isn't there.
 func (f Folder) Drop(session string) error { return drop(f.path(session)) }
 
