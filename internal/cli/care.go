@@ -123,6 +123,8 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 		}
 		switch {
 		case s.Problem != "":
+		case s.Plugin && slices.Contains(s.Levels, "user"):
+			h.Fix = "tt uninstall " + s.Harness + ", because its plugin brings the same"
 		case s.Installed != install.All:
 			h.Fix = "tt install " + s.Harness
 			if s.Installed == install.Partly && s.Levels[0] == "project" {

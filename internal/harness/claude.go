@@ -54,6 +54,15 @@ var claudeRow = Row{
 		ServerMoves: true,
 		Entry:       typedEntry,
 
+		Bundle: Bundle{
+			Format: FormatClaude,
+			Add:    []string{"claude plugin marketplace add " + From, "claude plugin install " + PluginName + "@" + PluginName},
+			Remove: []string{"claude plugin uninstall " + PluginName + "@" + PluginName, "claude plugin marketplace remove " + PluginName},
+			Noted:  Levels{".claude/settings.json", ".claude/settings.json"}, At: []string{"enabledPlugins"},
+			Says:  enabledPlugin,
+			Apart: true,
+		},
+
 		Next:          newSession,
 		NextInProject: "start a new session here, trust the folder and allow the server tt when it asks",
 	},

@@ -71,6 +71,14 @@ var codexRow = Row{
 
 		LoginShell: true,
 
+		Bundle: Bundle{
+			Format: FormatClaude,
+			Add:    []string{"codex plugin marketplace add " + From, "codex plugin add " + PluginName + "@" + PluginName},
+			Remove: []string{"codex plugin remove " + PluginName + "@" + PluginName, "codex plugin marketplace remove " + PluginName},
+			Noted:  Levels{".codex/config.toml", ".codex/config.toml"}, At: []string{"plugins"}, TOML: true,
+			Says: enabledPlugin,
+		},
+
 		Next:          newSession,
 		NextInProject: newSessionTrust,
 	},

@@ -50,6 +50,14 @@ var copilotRow = Row{
 		ServerAt: []string{"mcpServers"},
 		Entry:    typedEntry,
 
+		Bundle: Bundle{
+			Format: FormatClaude,
+			Add:    []string{"copilot plugin marketplace add " + From, "copilot plugin install " + PluginName + "@" + PluginName},
+			Remove: []string{"copilot plugin uninstall " + PluginName + "@" + PluginName, "copilot plugin marketplace remove " + PluginName},
+			Noted:  Levels{User: ".copilot/settings.json"}, At: []string{"enabledPlugins"},
+			Says: enabledPlugin,
+		},
+
 		Next:          newSession,
 		NextInProject: newSessionTrust,
 	},

@@ -41,15 +41,21 @@ type Edits struct {
 func (e Edits) Any() bool { return len(e.Paths)+len(e.Trees) > 0 }
 
 // EditorTools is the pattern of the tools that a harness runs the hook before a tool for. It matches whole names.
-func (r Row) EditorTools() string {
+func (r Row) EditorTools() string { return EditorTools(r) }
+
+// EditorTools is the pattern of the tools of several harnesses that run the same hook.
+func EditorTools(rows ...Row) string {
 	var names []string
-	for _, e := range r.Editors {
-		if !slices.Contains(names, e.Tool) {
-			names = append(names, e.Tool)
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	if r.MCPTools != "" {
-		names = append(names, r.MCPTools)
+	for _, r := range rows {
+		for _, e := range r.Editors {
+			add(e.Tool)
+		}
+		add(r.MCPTools)
 	}
 	return "^(" + strings.Join(names, "|") + ")$"
 }

@@ -48,6 +48,13 @@ var geminiRow = Row{
 		ServerAt: []string{"mcpServers"},
 		Entry:    plainEntry,
 
+		Bundle: Bundle{
+			Format: FormatGemini,
+			Add:    []string{"gemini extensions install " + From + "/gemini"},
+			Remove: []string{"gemini extensions uninstall " + PluginName},
+			Noted:  Levels{User: ".gemini/extensions/" + PluginName + "/gemini-extension.json"},
+		},
+
 		Next:          newSession,
 		NextInProject: newSessionTrust,
 	},

@@ -56,6 +56,14 @@ var openCodeRow = Row{
 		Plugin: Levels{".config/opencode/plugin/talking-stick.js", ".opencode/plugin/talking-stick.js"},
 		Code:   func(tt string) string { return strings.ReplaceAll(openCodePlugin, `"{{tt}}"`, quoteJS(tt)) },
 
+		Bundle: Bundle{
+			Format: FormatOpenCode,
+			Add:    []string{"opencode plugin " + From + "/opencode --global"},
+			ByHand: "take it out of plugin in OpenCode's opencode.json or opencode.jsonc",
+			Noted:  Levels{".config/opencode/opencode.json", "opencode.json"}, At: []string{"plugin"},
+			Says: namedPackage,
+		},
+
 		Next:          pluginSession,
 		NextInProject: pluginSession,
 	},
@@ -67,4 +75,12 @@ const pluginSession = "start a new session; the first one fetches what plugins n
 // quoteJS writes a path as a string of JavaScript.
 func quoteJS(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+//go:embed opencode/index.js
+var openCodePackage string
+
+// OpenCodePackage returns the code of our package for OpenCode. The server is its entry in OpenCode's configuration.
+func OpenCodePackage(server string) string {
+	return strings.NewReplacer("{{id}}", PluginName, "{{name}}", ServerName, "{{server}}", server).Replace(openCodePackage)
 }

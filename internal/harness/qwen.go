@@ -48,6 +48,13 @@ var qwenRow = Row{
 		ServerAt: []string{"mcpServers"},
 		Entry:    plainEntry,
 
+		Bundle: Bundle{
+			Format: FormatClaude,
+			Add:    []string{"qwen extensions install " + From + ":" + PluginName},
+			Remove: []string{"qwen extensions uninstall " + PluginName},
+			Noted:  Levels{User: ".qwen/extensions/" + PluginName + "/qwen-extension.json"},
+		},
+
 		Next:          newSession,
 		NextInProject: newSessionTrust,
 	},

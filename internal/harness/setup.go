@@ -47,6 +47,8 @@ type Setup struct {
 
 	LoginShell bool // it runs commands in a login shell, which reads other files than a person's
 
+	Bundle Bundle // our plugin, which its own commands install instead; no format if there is none
+
 	Plugin Levels // our plugin, where it has no file of hooks
 	Code   func(tt string) string
 

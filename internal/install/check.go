@@ -21,9 +21,10 @@ type Status struct {
 	Harness   string   `json:"harness"`
 	Version   string   `json:"version,omitempty"`         // of its program, when PATH finds it and it answers
 	Installed string   `json:"installed"`                 // all, partly or no
-	Levels    []string `json:"scopes"`                    // where: user, project
+	Levels    []string `json:"scopes"`                    // where: user, project, plugin
 	Missing   []string `json:"missing,omitempty"`         // what is missing or outdated, when tt is installed partly
 	Trusted   *bool    `json:"hooks_trusted,omitempty"`   // whether it runs our hooks; absent where it doesn't say
+	Plugin    bool     `json:"plugin,omitempty"`          // it has our plugin, which its own command has installed
 	Problem   string   `json:"problem,omitempty"`         // why its configuration can't be read
 	DataDir   string   `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
 	Shell     *Shell   `json:"shell,omitempty"`           // what its shell finds, where that isn't the one that runs this command
@@ -68,9 +69,12 @@ func Installed(t Target) []Status {
 	for _, row := range harness.Rows {
 		s := Status{Harness: row.Name, Installed: No, Levels: []string{}}
 		s.add(user, row, "user")
+		levels := []Target{user}
 		if t.Project != "" && !same(t.Project, t.Home) {
 			s.add(t, row, "project")
+			levels = append(levels, t)
 		}
+		s.addPlugin(row, levels...)
 		if s.Installed != No || s.Problem != "" || slices.Contains(found, row.Name) {
 			all = append(all, s)
 		}

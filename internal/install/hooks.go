@@ -78,6 +78,9 @@ func (t Target) hookCommand(wake bool) string {
 		more, end = " --wake", fmt.Sprintf(" || [ $? -ne %d ] || exit 2", harness.ExitWake)
 	}
 	switch {
+	case t.plugin:
+		more = " --plugin" + more
+		fallthrough
 	case t.Project != "":
 		return fmt.Sprintf("! command -v %s >/dev/null 2>&1 || %s hook%s%s", onPath, onPath, more, end)
 	case runtime.GOOS == "windows": // there is no telling which shell it is

@@ -26,6 +26,8 @@ type Target struct {
 	Default string // the data directory of a process without the variables that name another
 	Getenv  func(string) string
 	Kill    func(point string) // for tests
+
+	plugin bool // it is a plugin, which may come beside what install writes
 }
 
 // onPath is what a project's files call the program. They are for everybody who works there, and each machine has it
@@ -176,8 +178,11 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
 					strings.Join(harness.Names(), ", "), strings.Join(harness.SnippetNames(), ", "))
 		}
+		plugged := p.plugin(row)
 		for _, x := range t.parts(row) {
-			all = append(all, owned{name, x})
+			if !plugged || removing || x.beyond {
+				all = append(all, owned{name, x})
+			}
 		}
 	}
 	if t.Project != "" {

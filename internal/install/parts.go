@@ -21,7 +21,8 @@ type part struct {
 	what string
 	file string
 
-	dir bool // it isn't a file, but a directory that has to be there
+	dir    bool // it isn't a file, but a directory that has to be there
+	beyond bool // a plugin can't bring it
 
 	// For a file that is all ours:
 	text string
@@ -44,6 +45,8 @@ const (
 	skill     = "skill"
 	imports   = "instructions"
 	mcpServer = "MCP server"
+
+	plugin = "plugin" // one file, or what a harness's own command has installed
 )
 
 // parts lists what connects a harness to tt at this level, in the order of installation.
@@ -60,12 +63,12 @@ func (t Target) parts(row harness.Row) []part {
 	})
 	sandboxed := t.Project == "" && len(s.Sandbox) > 0
 	if sandboxed { // the sandbox ignores a directory that isn't there, or fails on it
-		all = append(all, part{what: "data directory", file: t.DataDir, dir: true})
+		all = append(all, part{what: "data directory", file: t.DataDir, dir: true, beyond: true})
 	}
 	all = append(all, server)
 	if sandboxed {
 		all = append(all, part{
-			what: "sandbox", file: server.file, toml: true,
+			what: "sandbox", file: server.file, toml: true, beyond: true,
 			set: confedit.TOMLAddElement(s.Sandbox, t.DataDir),
 			remove: func(keep func([]string) int) confedit.Edit {
 				return confedit.TOMLRemoveElement(s.Sandbox, t.DataDir, keep(s.Sandbox) == 0)
@@ -74,7 +77,7 @@ func (t Target) parts(row harness.Row) []part {
 	}
 	if path := t.path(s, s.Plugin); path != "" {
 		text := s.Code(t.program())
-		all = append(all, part{what: "plugin", file: path, text: text, ours: func(have []byte) bool {
+		all = append(all, part{what: plugin, file: path, text: text, ours: func(have []byte) bool {
 			plain := pluginProgram().ReplaceAll(have, nil)
 			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain) || t.hasWritten(path, have)
 		}})
@@ -103,8 +106,8 @@ func (p *plan) instructions() []owned {
 }
 
 // shows reports whether tt is installed in a harness that has this part: others have a skill, a shared server and the
-// directory, too.
-func (x part) shows() bool { return x.what != skill && !x.shared && !x.dir }
+// directory, too, and what a plugin can't bring stands beside one.
+func (x part) shows() bool { return x.what != skill && !x.shared && !x.beyond }
 
 // skillFile returns where the skill of a harness lies.
 func (t Target) skillFile(s harness.Setup) string {

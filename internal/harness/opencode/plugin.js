@@ -1,4 +1,4 @@
-// Talking Stick in OpenCode: made by `tt install opencode`, removed by `tt uninstall opencode`.
+// Talking Stick in OpenCode: `tt install opencode` makes this file and `tt uninstall opencode` removes it, or a package brings it.
 // It tells tt what happens in a session, shows the model what tt answers, stops a tool that may not change a
 // file now, and wakes an idle session. If tt is missing or fails, it does nothing.
 import { spawn, spawnSync } from "node:child_process"
@@ -35,7 +35,13 @@ function hook(event, directory, more = {}, args = []) {
 
 const context = (said) => said.hookSpecificOutput?.additionalContext ?? ""
 
+// A package may bring this file beside the one that `tt install` makes. The one that OpenCode loads first serves a directory.
+const serving = (globalThis[Symbol.for("talking-stick")] ??= new Map())
+
 async function server({ client, directory }) {
+  if (!serving.has(directory)) serving.set(directory, import.meta.url)
+  if (serving.get(directory) !== import.meta.url) return {}
+
   const briefed = new Map() // by session: what its next prompt brings along
   const children = new Set() // sessions of sub-agents: their parents coordinate
   const held = new Set() // sessions that have just been told not to stop yet
