@@ -20,6 +20,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/install"
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
 )
@@ -57,7 +58,7 @@ func (a *app) slack(limit time.Duration) time.Duration {
 const exitOrder = 2
 
 func (a *app) hookCmd() *cobra.Command {
-	var wake, child bool
+	var wake, child, plugin bool
 	c := &cobra.Command{
 		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
 		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an agent should know when its session\n" +
@@ -69,6 +70,7 @@ func (a *app) hookCmd() *cobra.Command {
 	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.Flags().BoolVar(&child, "child", false, "answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
+	c.Flags().BoolVar(&plugin, "plugin", false, "as a plugin of the harness runs it: say nothing if tt install has written hooks that answer")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.inHook = true
 		if child {
@@ -78,7 +80,7 @@ func (a *app) hookCmd() *cobra.Command {
 			return err
 		}
 		var f harness.Firing
-		err := catch(func() error { return a.hook(c.Context(), &f, wake) })
+		err := catch(func() error { return a.hook(c.Context(), &f, wake, plugin) })
 		if a.status == harness.ExitWake && len(args) > 0 {
 			a.status = exitOrder
 		}
@@ -122,7 +124,7 @@ func checkHarness(args []string) error {
 }
 
 // hook answers one hook, and fills in f with what it has read.
-func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
+func (a *app) hook(ctx context.Context, f *harness.Firing, wake, plugin bool) error {
 	b, err := io.ReadAll(io.LimitReader(a.Stdin, maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
@@ -137,6 +139,9 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake bool) error {
 	from.Alias = func(dir, name string) string { return git.Client{}.Alias(asks, dir, name) }
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
 		return err
+	}
+	if plugin && a.beside(f.Harness.Name, install.HooksBeside) {
+		return nil
 	}
 	e, p, err := a.hookCaller(from, procs, *f, wake)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/install"
 	"talkingstick/internal/mcpserver"
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
@@ -30,26 +32,31 @@ const callLimit = 50 * time.Second
 
 func (a *app) mcpCmd() *cobra.Command {
 	var tools string
+	var plugin bool
 	c := &cobra.Command{
 		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: noArgs,
 		Long: "Serve tt's operations as tools of the Model Context Protocol. Harnesses start this server, and it ends with its client. The\n" +
 			"tools do the same as the commands, for the same member.",
 	}
 	c.Flags().StringVar(&tools, "tools", "core", "core (what an agent needs all the time) or all")
+	c.Flags().BoolVar(&plugin, "plugin", false, "as a plugin of the harness starts it: without tools, if tt install has registered a server that has them")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if tools != "core" && tools != "all" {
 			return stick.Errorf(stick.CodeUsage, "--tools must be core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")
 		}
-		return a.serveTools(c.Context(), tools == "all")
+		return a.serveTools(c.Context(), tools == "all", plugin)
 	}
 	return c
 }
 
 // serveTools serves until the client closes its side, or the harness that started the server ends.
-func (a *app) serveTools(ctx context.Context, all bool) error {
+func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	in, procs, err := a.surroundings()
 	if err != nil {
 		return err
+	}
+	if plugin {
+		a.leavePlugin(procs, in.Chain)
 	}
 	c := &connection{in: in, dir: a.config(procs).Dir}
 	if c.server, err = procs.Self(); err != nil {
@@ -67,12 +74,35 @@ func (a *app) serveTools(ctx context.Context, all bool) error {
 	}
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: upperFirst(a.olderHooks(by.Harness)),
-		Caller: c.caller,
+		Caller: c.caller, None: plugin && a.beside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil // the client is gone: a server ends that way
 	}
 	return err
+}
+
+// pluginRoot is the variable in which harnesses name the directory of a plugin to what they start from it.
+const pluginRoot = "CLAUDE_PLUGIN_ROOT"
+
+// leavePlugin has a plugin's server work where its harness works. Some harnesses start it in the directory of the plugin.
+func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
+	root, err := os.Stat(a.Getenv(pluginRoot))
+	if err != nil || len(chain) == 0 {
+		return
+	}
+	if here, err := os.Stat(a.Dir); err != nil || !os.SameFile(root, here) {
+		return
+	}
+	if dir, ok := procs.WorkingDir(chain[0].ID); ok {
+		a.Dir = dir
+	}
+}
+
+// beside reports whether what tt install has written for a harness stands beside the plugin that has started this program.
+func (a *app) beside(name string, is func(install.Target, harness.Row) bool) bool {
+	row, ok := harness.ByName(name)
+	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
 }
 
 // connection is the one connection of a server. It resolves who calls.

@@ -118,5 +118,5 @@ func shown(w stick.Word) string {
 
 // offers tells which tools a server offers.
 func (o Options) offers(name string) bool {
-	return slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && (o.All || t.kind&always != 0) })
+	return !o.None && slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && (o.All || t.kind&always != 0) })
 }

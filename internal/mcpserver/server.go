@@ -32,6 +32,9 @@ type Options struct {
 	// All offers every tool. Otherwise only those are offered that an agent needs all the time.
 	All bool
 
+	// None offers no tool, and says nothing: another server of ours in the same harness does.
+	None bool
+
 	// Note is added to the instructions, such as what is wrong with the harness's hooks. It may be empty.
 	Note string
 
@@ -68,8 +71,12 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 		o.Progress = 10 * time.Second
 	}
 	s := &server{ctx: ctx, o: o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
+	says := strings.TrimSpace(instructions + " " + o.Note)
+	if o.None {
+		says = ""
+	}
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
-		&mcp.ServerOptions{Instructions: strings.TrimSpace(instructions + " " + o.Note), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+		&mcp.ServerOptions{Instructions: says, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools() {
 		if o.offers(t.name) {
 			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema(), Annotations: t.kind.hints()}, s.handler(t))
