@@ -281,6 +281,10 @@ var edges = map[string]map[string]string{
 		"internal/cli":           "the command tree",
 		"github.com/spf13/cobra": "its package doc writes manual pages",
 	},
+	"internal/plugin": {
+		"internal/harness": "which harness takes which plugin, and the skill",
+		"internal/install": "the entries that tt install writes",
+	},
 	"internal/mutate":       {},
 	"internal/release":      {},
 	"internal/e2e/modelapi": {},
@@ -327,6 +331,7 @@ var outside = map[string]string{
 	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
 	"internal/manpages":         "a program of its own",
 	"internal/mutate":           "a program of its own",
+	"internal/plugin":           "a program of its own",
 	"internal/release":          "a program of its own",
 	"internal/testenv":          "it makes the surroundings of tests",
 	"internal/git":              "git needs its environment, less what starts with GIT_",
