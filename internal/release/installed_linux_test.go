@@ -95,7 +95,7 @@ func isReleased(t *testing.T, said string) (a answers) {
 // TestArchive: an archive is unpacked, and its program runs.
 func TestArchive(t *testing.T) {
 	dir, root := filepath.Join(made(t), "one"), bareRoot(t)
-	path := find(t, dir, "tt_", ".tar.gz")
+	path := find(t, dir, "tt_", host.arch+".tar.gz")
 	if out, err := exec.Command("tar", "-xzf", path, "-C", root).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -3,8 +3,8 @@
 //	go run ./internal/release                       everything, of HEAD, into dist
 //	go run ./internal/release -systems linux/amd64  for one system
 //
-// For each system it makes an archive and a package of npm, for Linux a Debian package as well, and for all of them the bill of
-// materials and SHA256SUMS. It builds the commit's own files, not those of the working tree, and every time in an output is the
+// For each system it makes an archive and a package of npm, for Linux a Debian package as well, and for all of them the plugins, the
+// bill of materials and SHA256SUMS. It builds the commit's own files, not those of the working tree, and every time in an output is the
 // commit's. So two builds of one commit are equal byte by byte, if both use the same version of Go.
 //
 // It needs Go and git, and the network only where the module cache lacks a module. What carries names of the project's owner
@@ -89,6 +89,15 @@ func (r *release) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	own, err := r.texts()
+	if err != nil {
+		return err
+	}
+	plugins, err := r.plugins(ctx, own)
+	if err != nil {
+		return err
+	}
+	files = append(files, plugins...)
 	bill, err := r.bill(modules)
 	if err != nil {
 		return err

@@ -126,12 +126,43 @@ func entries(t *testing.T, archive []byte) map[string]*tar.Header {
 	}
 }
 
+// TestPluginsOfARelease: the archive of plugins is one folder with a marketplace, an extension and a package, of the release's version;
+// the package of npm holds what lies in it.
+func TestPluginsOfARelease(t *testing.T) {
+	for end, want := range map[string][]string{
+		"_plugins.tar.gz": {
+			"LICENSE", "README.md", ".claude-plugin/marketplace.json", "talking-stick/.claude-plugin/plugin.json", "talking-stick/.mcp.json",
+			"talking-stick/hooks/hooks.json", "talking-stick/skills/talking-stick/SKILL.md", "gemini/gemini-extension.json", "opencode/package.json",
+		},
+		".tgz": {"LICENSE", "package.json", "index.js", "plugin.js", "skills/talking-stick/SKILL.md"},
+	} {
+		begin, top := "tt_", ""
+		if end == ".tgz" {
+			begin, top = "talkingstick-opencode-", "package/"
+		}
+		path := find(t, filepath.Join(made(t), "one"), begin, end)
+		if top == "" {
+			top = strings.TrimSuffix(filepath.Base(path), ".tar.gz") + "/"
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := entries(t, b)
+		for _, name := range want {
+			if h := in[top+name]; h == nil || h.Mode != 0o644 || h.Size == 0 {
+				t.Errorf("%s has %s: %+v", path, name, h)
+			}
+		}
+	}
+}
+
 // TestArchiveHolds: an archive is one folder with the program, its texts, manual pages and completions.
 func TestArchiveHolds(t *testing.T) {
 	if host.os == "windows" {
 		t.Skip("TestZip looks into the archive of Windows")
 	}
-	path := find(t, filepath.Join(made(t), "one"), "tt_", ".tar.gz")
+	path := find(t, filepath.Join(made(t), "one"), "tt_", host.arch+".tar.gz")
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
