@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -72,5 +73,30 @@ func TestPluginsSay(t *testing.T) {
 	}
 	if bare := (plugins{}).files(); strings.Contains(bare["talking-stick/.claude-plugin/plugin.json"], "homepage") {
 		t.Error("a plugin that is published nowhere has a homepage")
+	}
+}
+
+// TestGuideNamesTheCommands: the guide shows the commands of each harness that install our plugin, and no others. Package e2e
+// runs them.
+func TestGuideNamesTheCommands(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide/start.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, m := range regexp.MustCompile("`([^`]*"+harness.From+"[^`]*|[a-z]+ plugin [^`]*)`").FindAllStringSubmatch(string(guide), -1) {
+		shown[m[1]] = true
+	}
+	delete(shown, harness.From)
+	for _, row := range harness.Rows {
+		for _, command := range row.Setup.Bundle.Add {
+			if !shown[command] || !strings.Contains(string(guide), "| "+row.Title+" |") {
+				t.Errorf("the guide doesn't show %q for %s", command, row.Title)
+			}
+			delete(shown, command)
+		}
+	}
+	for command := range shown {
+		t.Errorf("the guide shows %q, which no harness has", command)
 	}
 }
