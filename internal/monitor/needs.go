@@ -3,6 +3,7 @@ package monitor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,8 +38,12 @@ func (r *Room) addNeeds(now stick.Time) {
 		if m.Event != "" || !m.RequiresAck || m.State == stick.Acked {
 			continue
 		}
+		words := "%s waits for your answer: %s"
+		if r.answered(m.MessageID) {
+			words = "%s has your answer and waits until you accept: %s"
+		}
 		n := stick.NewNeed(stick.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
-			"%s waits for your answer: %s", m.From, stick.Clip(stick.Line(cmp.Or(m.Subject, m.Body)), 120)).About(m.From, m.TaskID)
+			words, m.From, stick.Clip(stick.Line(cmp.Or(m.Subject, m.Body)), 120)).About(m.From, m.TaskID)
 		n.Message = m.MessageID
 		add(n)
 	}
@@ -66,6 +71,14 @@ func (r *Room) addNeeds(now stick.Time) {
 		add(n)
 	}
 	stick.SortNeeds(r.Needs)
+}
+
+// answered reports whether one of the last events is an answer to a message by the one who watches.
+func (r *Room) answered(message int64) bool {
+	return slices.ContainsFunc(r.Events, func(e stick.Event) bool {
+		m := e.Message()
+		return m != nil && e.Type == stick.EventMessageSent && m.ReplyTo == message && e.From == r.State.AgentID
+	})
 }
 
 // needOf returns what a task needs of the one who watches. next is what that one should do about it, empty for nothing.

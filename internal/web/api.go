@@ -44,6 +44,9 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		_ = c.SetWriteDeadline(time.Time{})
 	}
 	result, err, over := s.perform(r, o, arguments)
+	if err == nil {
+		err = s.accept(r, arguments)
+	}
 	switch {
 	case err != nil:
 		s.fail(w, r, err)
@@ -95,7 +98,7 @@ func (s *Server) given(o operation, r *http.Request) (map[string]json.RawMessage
 }
 
 // own are the fields of forms that aren't parameters.
-var own = map[string]bool{"back": true}
+var own = map[string]bool{"back": true, "accept": true}
 
 // formed makes JSON of the fields of a form, by the kinds of the parameters. A dot in a name leads into a parameter that is an object. An empty
 // field counts as not given, because a form sends it all the same.

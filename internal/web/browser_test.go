@@ -3,6 +3,7 @@
 package web
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,38 @@ func TestBrowserIsLive(t *testing.T) {
 	codex.Dies()
 	s.Ring()
 	b.says("#agents", "gone")
+}
+
+// TestBrowserAnswers: a question is answered by keys where it is listed, and in the log of its room, where it takes no further answer then.
+func TestBrowserAnswers(t *testing.T) {
+	s, claude, _, _, d := studio(t)
+	b := d.open()
+	b.goTo("/needs")
+	b.until(`document.body.dataset.linked === "yes"`)
+	b.press("w")
+	b.until(`document.activeElement.name === "body"`)
+	b.run(chromedp.SetValue(".need.message textarea", ""), chromedp.SendKeys(".need.message textarea", "here it is")) // the driver types the key, too
+	b.picture("reply")
+	b.press(kb.Tab)
+	b.until(`document.activeElement.innerText === "Reply and accept"`)
+	b.press(kb.Enter)
+	b.says("#said", "your reply is sent, and the message is accepted")
+	b.until(`!document.querySelector(".need.message")`)
+
+	claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: "which port?"}).OK()
+	b.goTo("/room/" + string(s.Room().ID))
+	b.until(`document.body.dataset.linked === "yes"`)
+	b.click("#timeline .blocked summary", "Read it")
+	b.click("#timeline .blocked summary", "Reply")
+	b.run(chromedp.SendKeys("#timeline .reply[open] textarea", "8080"))
+	b.picture("reply-in-the-log")
+	b.click("#timeline .reply[open] button", "Reply and accept")
+	b.until(`!document.querySelector("#timeline .reply")`)
+	b.says("#timeline", "8080")
+	in := claude.Inbox().Messages
+	if len(d.ann.Inbox().Messages) != 0 || len(in) != 2 || in[0].Body != "here it is" || in[1].Body != "8080" {
+		t.Errorf("claude got %+v", in)
+	}
 }
 
 // TestBrowserReview: a task goes back with two comments on lines, which its worker gets in one message, and another is approved and merged.
@@ -161,12 +194,14 @@ func TestBrowserForEverybody(t *testing.T) {
 	s, claude, _, _, d := studio(t)
 	s.File("loose.txt", "x\n")
 	claude.Tell("the build is green again").OK()
+	asked := d.ann.Inbox().Messages[0].MessageID
 	b := d.open()
 	room := "/room/" + string(s.Room().ID)
 	contrast := `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`
 	for name, path := range map[string]string{
 		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks", "scopes": "/scopes",
 		"room": room, "room-scopes": room + "/scopes", "task": room + "/task/ui-7?at=upload.go:3#comment", "failure": "/nothing",
+		"message": room + "/message/" + strconv.FormatInt(asked, 10),
 	} {
 		b.size(1280, 900)
 		b.dark(false)

@@ -18,7 +18,9 @@ type inboxPage struct {
 type roomMessage struct {
 	Room *monitor.Room
 	engine.InboxMessage
-	More []said // what it says in the fields of its contract
+	More    []said   // what it says in the fields of its contract
+	Letter  letter   // what the person can do about it
+	Answers []reply // to it, among the last events of its room
 }
 
 // readInbox reads all messages of the person, or those that the person has sent, if they are asked for.
@@ -54,7 +56,7 @@ func (v *view) Open() (out []roomMessage) {
 // messagesOf turns messages around, so that the newest comes first.
 func messagesOf(room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
 	for i := len(all) - 1; i >= 0; i-- {
-		m := roomMessage{Room: room, InboxMessage: all[i]}
+		m := roomMessage{Room: room, InboxMessage: all[i], Letter: letterOf(room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
 		for _, f := range m.Says() {
 			m.More = append(m.More, said{words(f.Name), *f.Value(&m.Contract)})
 		}

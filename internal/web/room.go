@@ -61,7 +61,14 @@ type eventRow struct {
 	Tag  string // what kind of event it is, in a word or two; empty for none
 	Time string
 	Says []said // what it says beyond its sentence
+
+	Message int64   // its number, if it is a message; 0 if not
+	Answers int64   // the message that it answers; 0 for none
+	Letter  *letter // what the person can do about it; nil for nothing
 }
+
+// At is the page of its room.
+func (r eventRow) At() string { return roomPath(r.Room.ID()) }
 
 // said is a part of what an event says, with what it is.
 type said struct{ Label, Text string }
@@ -98,6 +105,7 @@ func rowOf(room *monitor.Room, e stick.Event) eventRow {
 			add(words(f.Name), *f.Value(&m.Contract))
 		}
 		add("message", m.Body)
+		r.Message, r.Answers, r.Letter = e.Seq, m.ReplyTo, openLetter(room, e.Seq)
 	}
 	if p, ok := stick.PayloadOf[stick.NoteAddedPayload](e); ok {
 		add("note", p.Note)
@@ -148,25 +156,4 @@ func (s *Server) renderRow(room *monitor.Room, e stick.Event) string {
 		return ""
 	}
 	return html
-}
-
-// messagePage is a message and its receipts.
-type messagePage struct {
-	engine.GetMessageResult
-	More []said
-}
-
-// readMessage reads a message, which marks nothing.
-func (s *Server) readMessage(r *http.Request, v *view) error {
-	id, _ := strconv.ParseInt(r.PathValue("seq"), 10, 64)
-	res, err := s.ops.GetMessage(r.Context(), engine.GetMessageParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, MessageID: id})
-	if err != nil {
-		return err
-	}
-	b := &messagePage{GetMessageResult: res}
-	for _, f := range res.Says() {
-		b.More = append(b.More, said{words(f.Name), *f.Value(&res.Contract)})
-	}
-	v.Body = b
-	return nil
 }

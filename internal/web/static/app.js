@@ -136,14 +136,15 @@
     if (!form.matches("form[data-stay]")) return;
     e.preventDefault();
     try {
-      const res = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "application/json" } });
+      const res = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)), headers: { Accept: "application/json" } });
       const answer = await res.json();
       if (!res.ok) say(answer.message + (answer.hint ? ". " + answer.hint : ""), true);
       else {
-        say(form.dataset.done === "wait" && answer.status !== "your_turn" ? "not yet: somebody else is first" : "done");
+        say(form.dataset.done === "wait" && answer.status !== "your_turn" ? "not yet: somebody else is first" : (button && button.dataset.said) || form.dataset.said || "done");
         form.reset();
         const d = form.closest("details");
         if (d) d.open = false;
+        if (d && d.matches("#timeline .reply")) d.parentElement.remove(); // a row of the log doesn't come anew
         if (!body.dataset.live) location.reload();
       }
     } catch {

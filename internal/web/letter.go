@@ -1,0 +1,150 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/stick"
+)
+
+// letter is what a person can do about a message, wherever it is shown.
+type letter struct {
+	Room  *monitor.Room
+	ID    int64
+	From  stick.AgentID
+	State stick.ReceiptState // at the person; empty for a message to others
+	Asks  bool               // its sender waits until it is accepted
+	Event bool               // it is no message, but an event that its addressee should read
+	Keys  bool               // its controls have keys
+	Back  string             // the page on which it is shown; empty for that of its room
+}
+
+// letterOf returns what the person can do about a message in an inbox.
+func letterOf(room *monitor.Room, m engine.InboxMessage) letter {
+	l := letter{Room: room, ID: m.MessageID, From: m.From, Asks: m.RequiresAck, Event: m.Event != ""}
+	if m.Recipient == room.State.AgentID {
+		l.State = m.State
+	}
+	return l
+}
+
+// openLetter returns a message that waits for the person, nil if it doesn't.
+func openLetter(room *monitor.Room, id int64) *letter {
+	for _, m := range room.Inbox {
+		if m.MessageID == id {
+			l := letterOf(room, m)
+			return &l
+		}
+	}
+	return nil
+}
+
+// On returns the same on a page, where keys work.
+func (l letter) On(page string) letter {
+	l.Keys, l.Back = true, page
+	return l
+}
+
+// To is the page to which its forms lead back.
+func (l letter) To() string {
+	if l.Back == "" {
+		return roomPath(l.Room.ID())
+	}
+	return l.Back
+}
+
+// CanSee reports whether it can be marked as seen.
+func (l letter) CanSee() bool { return l.State == stick.Unread }
+
+// CanAccept reports whether it can be accepted.
+func (l letter) CanAccept() bool {
+	return !l.Event && (l.State == stick.Unread || l.State == stick.Read)
+}
+
+// CanReply reports whether it can be answered.
+func (l letter) CanReply() bool {
+	return !l.Event && l.From != "" && l.From != l.Room.State.AgentID
+}
+
+// Waits reports whether its sender waits for the person.
+func (l letter) Waits() bool { return l.Asks && l.CanAccept() }
+
+// reply is a message that answers another one.
+type reply struct {
+	ID   int64
+	From stick.AgentID
+	Gist string // what it says, in short
+}
+
+// repliesTo finds the answers to a message among events.
+func repliesTo(events []stick.Event, id int64) (out []reply) {
+	for _, e := range events {
+		if m := e.Message(); m != nil && e.Type == stick.EventMessageSent && m.ReplyTo == id {
+			out = append(out, reply{e.Seq, e.From, m.Gist(100)})
+		}
+	}
+	return out
+}
+
+// messagePage is a message, its receipts and its answers.
+type messagePage struct {
+	engine.GetMessageResult
+	More    []said
+	Letter  letter
+	Answers []reply
+}
+
+// readMessage reads a message, which marks nothing.
+func (s *Server) readMessage(r *http.Request, v *view) error {
+	id, _ := strconv.ParseInt(r.PathValue("seq"), 10, 64)
+	by, at := s.o.Caller, core.Where{RoomID: v.Room.ID()}
+	res, err := s.ops.GetMessage(r.Context(), engine.GetMessageParams{Caller: by, Where: at, MessageID: id})
+	if err != nil {
+		return err
+	}
+	b := &messagePage{GetMessageResult: res, Letter: letter{Room: v.Room, ID: id, From: res.From, Asks: res.RequiresAck, Event: res.Event != ""}.On(r.URL.Path)}
+	for _, x := range res.Receipts {
+		if x.AgentID == res.Me {
+			b.Letter.State = x.State
+		}
+	}
+	for _, f := range res.Says() {
+		b.More = append(b.More, said{words(f.Name), *f.Value(&res.Contract)})
+	}
+	later, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
+		Caller: by, Where: at, FromStart: true, EventFilter: engine.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
+	})
+	if err != nil {
+		return err
+	}
+	b.Answers = repliesTo(later.Events, id)
+	v.Body = b
+	return nil
+}
+
+// accept acknowledges the message that a form has answered, if its button says so.
+func (s *Server) accept(r *http.Request, arguments any) error {
+	sent, ok := arguments.(*engine.SendMessageParams)
+	if !ok || r.PostForm.Get("accept") == "" || sent.ReplyTo == 0 {
+		return nil
+	}
+	_, err := s.o.Engine.AckMessage(r.Context(), engine.MessagesParams{Caller: s.o.Caller, Where: sent.Where, MessageIDs: []int64{sent.ReplyTo}})
+	if err == nil {
+		return nil
+	}
+	e := *stick.AsError(err)
+	e.Message = "your reply is sent, but the message isn't accepted: " + e.Message
+	return &e
+}
+
+// Letter returns the message that a need is about, as its page shows it; nil if it is about none.
+func (v *view) Letter(n monitor.NeedIn) *letter {
+	l := openLetter(n.Room, n.Message)
+	if l != nil {
+		*l = l.On(v.Path)
+	}
+	return l
+}
