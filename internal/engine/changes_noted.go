@@ -20,6 +20,10 @@ type NotedWork struct {
 	Nobody int      `json:"nobody,omitempty"` // nobody has noted whose they are
 	Of     []WorkOf `json:"of,omitempty"`     // whose those of others and of earlier holders are, the most files first; at most three
 	Paths  []string `json:"paths,omitempty"`  // the first three that aren't the caller's
+
+	// Held and HeldOthers are how many of Passed and of Others the present holder of the stick has edited. They are 0 if the caller holds it.
+	Held       int `json:"-"`
+	HeldOthers int `json:"-"`
 }
 
 // WorkOf is how much of it one agent has edited.
@@ -46,14 +50,17 @@ func notedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity
 		}
 		// A reservation matters only for work that was done with the stick. To read them for each file would cost more than that.
 		share, _ := r.WhoseEdit(f, q, nil, probes.Probed, tx.Now())
+		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent == r.Turn.Owner })
 		switch share {
 		case stick.ShareOwn:
 			n.Own++
 			continue
 		case stick.SharePassed:
 			n.Passed++
+			n.Held += count(held)
 		case stick.ShareOthers:
 			n.Others++
+			n.HeldOthers += count(held)
 		case stick.ShareNobody:
 			n.Nobody++
 		}
@@ -77,6 +84,14 @@ func notedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity
 	})
 	n.Of = n.Of[:min(len(n.Of), maxNoted)]
 	return &n, err
+}
+
+// count counts one thing if it is so.
+func count(so bool) int {
+	if so {
+		return 1
+	}
+	return 0
 }
 
 // sharedEdits returns what was noted of the files in the shared tree of a room.

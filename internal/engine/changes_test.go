@@ -160,7 +160,12 @@ func TestWorkThatIsUncommitted(t *testing.T) {
 	s.Check(len(state.Of) == 1 && state.Of[0] == engine.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
 	ann.Release("done", "go on").OK()
 	want("a grant", bob.Try().OK().Grant.Changes, 2, 1, 0, 1, "")
-	want("a session's start", cyd.StartSession(engine.StartSessionParams{}).OK().Changes, 0, 1, 2, 1, "a.go b.go c.go")
+	seen := cyd.StartSession(engine.StartSessionParams{}).OK().Changes
+	want("a session's start", seen, 0, 1, 2, 1, "a.go b.go c.go")
+	s.Check(seen.Held == 0 && seen.HeldOthers == 2, "of the holder are %+v", seen)
+	bob.Edits(func() { s.File("e.go", "x") }, "e.go")
+	seen = cyd.GetRoomState(engine.GetRoomStateParams{}).OK().Changes
+	s.Check(seen.Passed == 2 && seen.Held == 1, "what the holder edits with the stick is %+v", seen)
 	bob.Runs(func() {
 		s.Git("add", ".")
 		s.Git("commit", "-qm", "all")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
@@ -49,13 +50,64 @@ func (v *view) Meetings() (rows []eventRow) {
 
 // Whose says whose a change is, for the person.
 func (v *view) Whose(c engine.Change) string {
-	switch {
-	case len(c.Others) > 0:
-		return "others'"
-	case c.Share != "":
-		return words(c.Share)
+	switch c.Share {
+	case stick.ShareOwn:
+		return "yours"
+	case stick.SharePassed:
+		return "an earlier holder's of the stick"
+	case stick.ShareOthers:
+		var names []string
+		for _, a := range c.Others {
+			names = append(names, v.named(v.Room, a))
+		}
+		return strings.Join(names, " and ")
 	}
-	return ""
+	return "nobody's that is known"
+}
+
+// named is an agent, and that it holds the stick if it does.
+func (v *view) named(r *monitor.Room, a stick.AgentID) string {
+	switch o := r.State.Owner; {
+	case a == v.Picture.Me:
+		return "you"
+	case o != nil && *o == a:
+		return string(a) + ", who holds the stick"
+	}
+	return string(a)
+}
+
+// Uncommitted says how many files of a room are uncommitted, as hooks have noted it: a line for each one whose they are.
+func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
+	n := r.State.Changes
+	if n == nil {
+		return nil
+	}
+	add := func(files int, whose string) {
+		if files > 0 {
+			lines = append(lines, stick.Count(files, "uncommitted file")+" "+whose)
+		}
+	}
+	passed, others := n.Passed-n.Held, n.Others-n.HeldOthers
+	var names []string // of those apart from the holder
+	for _, of := range n.Of {
+		if o := r.State.Owner; o == nil || *o != of.Agent {
+			names = append(names, string(of.Agent))
+		}
+	}
+	is := func(who string, only bool) string {
+		if only && len(names) > 0 {
+			return who + ": " + strings.Join(names, ", ")
+		}
+		return who
+	}
+	if o := r.State.Owner; o != nil {
+		add(n.Held+n.HeldOthers, "of "+v.named(r, *o))
+	}
+	add(n.Own, "of yours")
+	add(others, is("of others", passed == 0))
+	add(passed, is("of earlier holders of the stick", others == 0))
+	add(n.Nobody, "that nobody is known to have edited")
+	return lines
 }
 
 // coordination are the types of events by which agents coordinate.

@@ -1,0 +1,37 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"talkingstick/internal/scene"
+)
+
+// TestWhoseUncommittedWork: the pages say whose the uncommitted files are: of whoever holds the stick, and apart from that of others.
+func TestWhoseUncommittedWork(t *testing.T) {
+	s := scene.InGit(t)
+	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(claude, codex)
+	claude.Try().Granted(1)
+	claude.Edits(func() { s.File("mine.go", "x") }, "mine.go")
+	d := newDesk(s, nil)
+	room := "/room/" + string(s.Room().ID)
+	held := "1 uncommitted file of " + string(claude.ID) + ", who holds the stick"
+	for _, path := range []string{room, "/scopes"} {
+		page := d.ok(path)
+		has(t, page, held)
+		if strings.Contains(page, "of others") || strings.Contains(page, "of earlier holders") {
+			t.Errorf("%s knows others whose work it is", path)
+		}
+	}
+	has(t, d.ok(room+"/scopes"), "<bdi>"+string(claude.ID)+", who holds the stick</bdi>")
+
+	codex.Edits(func() { s.File("other.go", "x") }, "other.go")
+	x := d.stream(room, nil)
+	x.part("turn", held)
+	x.part("turn", "1 uncommitted file of others: "+string(codex.ID))
+	claude.Release("done", "go on").OK()
+	codex.Try().Granted(2)
+	x.part("turn", "1 uncommitted file of "+string(codex.ID)+", who holds the stick")
+	x.part("turn", "1 uncommitted file of earlier holders of the stick: "+string(claude.ID))
+}
