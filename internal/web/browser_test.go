@@ -91,7 +91,7 @@ func TestBrowserAnswers(t *testing.T) {
 	b.until(`document.body.dataset.linked === "yes"`)
 	b.press("w")
 	b.until(`document.activeElement.name === "body"`)
-	b.run(chromedp.SetValue(".need.message textarea", ""), chromedp.SendKeys(".need.message textarea", "here it is")) // the driver types the key, too
+	b.run(chromedp.Evaluate(`document.activeElement.value = ""`, nil), chromedp.KeyEvent("here it is")) // the driver types the key, too
 	b.picture("reply")
 	b.press(kb.Tab)
 	b.until(`document.activeElement.innerText === "Reply and accept"`)

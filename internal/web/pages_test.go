@@ -196,12 +196,12 @@ func TestPages(t *testing.T) {
 		"/inbox":           {"No message waits"},
 		"/inbox?show=sent": {"There are no messages"},
 		"/sessions":        {"claude:", "waits for the stick", "Overlap"},
-		"/tasks":           {"To begin", "it begins when this has landed: a"},
+		"/tasks":           {"To begin", `it begins when this has landed: <a href="` + room + `/task/a">`},
 		"/scopes":          {"src/*.go", "Release"},
 		room:               {"Who waits for whom", "the build needs go 1.26", "waits for the stick"},
 		room + "/scopes":   {"src/*.go", "loose.txt", "Where work met"},
 		room + "/log":      {"reserved"},
-		room + "/task/b":   {"it begins when this has landed: a"},
+		room + "/task/b":   {`it begins when this has landed: <a href="` + room + `/task/a">`},
 		room + "/task/a":   {"Cancel the task"},
 	} {
 		has(t, d.ok(path), want...)

@@ -100,7 +100,7 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 			return "other tasks are merged before it"
 		}
 	case t.State == stick.TaskWorking && t.Cause != "":
-		return "it came back: " + words(t.Cause)
+		return "it " + cameBack(t)
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
 		return "it failed: " + words(t.Cause)
 	}

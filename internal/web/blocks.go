@@ -1,0 +1,148 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// block is somebody or something that can't go on, and whom or what it waits for.
+type block struct {
+	Who, On party
+	Why     string
+	Since   stick.Time
+	Message int64  // that says so; 0 for none
+	Room    string // the address of its room
+}
+
+// party is an agent or a task.
+type party struct {
+	Name string
+	To   string // the address of what the pages show of it; empty for nothing
+}
+
+// agent returns an agent as a party. The person who looks is "you".
+func (v *view) agent(r *monitor.Room, a stick.AgentID) party {
+	if a == v.Picture.Me {
+		return party{Name: "you"}
+	}
+	for _, m := range r.State.Members {
+		if m.AgentID == a {
+			return party{string(a), "/sessions#" + url.PathEscape(v.Anchor(r, a))}
+		}
+	}
+	return party{Name: string(a)}
+}
+
+// Anchor is the id of an agent's row on the page of sessions.
+func (v *view) Anchor(r *monitor.Room, a stick.AgentID) string {
+	return string(r.ID()) + "-" + string(a)
+}
+
+func taskParty(r *monitor.Room, id string) party { return party{id, roomPath(r.ID(), "task", id)} }
+
+// Blocks says who waits for whom in a room: for the stick, for an answer, for another task, or for whoever has to act on a task.
+func (v *view) Blocks(r *monitor.Room) (out []block) {
+	add := func(b block) {
+		b.Room = v.To(r)
+		out = append(out, b)
+	}
+	for _, m := range r.State.Members {
+		a := m.Activity
+		if a == nil || m.Verdict == stick.Gone {
+			continue
+		}
+		switch a.State {
+		case stick.AgentWaits:
+			if on := v.Holder(r); on != "" && on != m.AgentID {
+				add(block{Who: v.agent(r, m.AgentID), On: v.agent(r, on), Why: "waits for the stick", Since: a.Since})
+			}
+		case stick.AgentAsks:
+			add(block{Who: v.agent(r, m.AgentID), On: party{Name: "its person"}, Why: "asks for something in its terminal", Since: a.Since})
+		}
+	}
+	for _, b := range v.blockedBy(r) {
+		add(b)
+	}
+	for _, t := range r.Tasks {
+		for _, b := range v.blocksOf(r, t) {
+			b.Who = taskParty(r, t.TaskID)
+			add(b)
+		}
+	}
+	return out
+}
+
+// blocksOf says what a task waits for. What the task itself is, its caller fills in.
+func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
+	for _, w := range t.WaitsFor {
+		out = append(out, block{On: taskParty(r, w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt})
+	}
+	switch {
+	case t.State == stick.TaskInReview && t.Doing == "":
+		on := party{Name: "somebody who didn't work on it"}
+		if needed(r, stick.NeedReview, t.TaskID) {
+			on = party{Name: "you"}
+		}
+		out = append(out, block{On: on, Why: "waits for a review", Since: t.StateAt})
+	case (t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Cause != "" && t.Worker != "":
+		out = append(out, block{On: v.agent(r, t.Worker), Why: cameBack(t), Since: t.StateAt})
+	}
+	return out
+}
+
+// cameBack says why a task is its worker's again.
+func cameBack(t task.TaskView) string {
+	switch t.Cause {
+	case stick.CauseReview:
+		return "came back: a reviewer asked for changes"
+	case stick.CauseConflict:
+		return "came back: it conflicts with " + cmp.Or(t.Integration, "the integration branch")
+	case stick.CauseGate:
+		return "came back: the gate failed with it"
+	}
+	return "came back: " + words(t.Cause)
+}
+
+// needed reports whether the person is needed for a task.
+func needed(r *monitor.Room, kind stick.NeedKind, id string) bool {
+	for _, n := range r.Needs {
+		if n.Kind == kind && n.Task == id {
+			return true
+		}
+	}
+	return false
+}
+
+// blockedBy finds the messages among the last events of a room whose senders still need something from their recipients.
+func (v *view) blockedBy(r *monitor.Room) (out []block) {
+	over := map[int64]bool{}
+	for _, e := range r.Events {
+		if p, ok := stick.PayloadOf[stick.MessageAckedPayload](e); ok {
+			over[p.MessageID] = true
+		}
+		if p, ok := stick.PayloadOf[stick.MessageWithdrawnPayload](e); ok {
+			over[p.MessageID] = true
+		}
+		if m := e.Message(); m != nil && m.ReplyTo != 0 {
+			over[m.ReplyTo] = true
+		}
+	}
+	for _, e := range r.Events {
+		m := e.Message()
+		if m == nil || e.Type != stick.EventMessageSent || m.Category != stick.Blocked || over[e.Seq] {
+			continue
+		}
+		for _, to := range m.To {
+			why := "needs input"
+			if gist := m.Gist(100); gist != "" {
+				why += gist
+			}
+			out = append(out, block{Who: v.agent(r, e.From), On: v.agent(r, to), Why: why, Since: e.CreatedAt, Message: e.Seq})
+		}
+	}
+	return out
+}
