@@ -22,7 +22,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("operation")
 	o, ok := operationsByName()[name]
 	if !ok {
-		s.refuse(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60)))
+		s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60)))
 		return
 	}
 	given, err := s.given(o, r)
@@ -31,7 +31,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		arguments, err = o.Read(given)
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		s.refuse(w, r, http.StatusRequestEntityTooLarge, stick.Errorf(stick.CodeMessageTooLarge, "a request has at most %d bytes", tooLarge.Limit).With("max", tooLarge.Limit))
+		s.failAs(w, r, http.StatusRequestEntityTooLarge, stick.Errorf(stick.CodeMessageTooLarge, "a request has at most %d bytes", tooLarge.Limit).With("max", tooLarge.Limit))
 		return
 	}
 	if err != nil {

@@ -90,6 +90,14 @@ func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 		out = append(out, block{On: on, Why: "waits for a review", Since: t.StateAt})
 	case (t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Cause != "" && t.Worker != "":
 		out = append(out, block{On: v.agent(r, t.Worker), Why: cameBack(t), Since: t.StateAt})
+	case t.State == stick.TaskApproved && t.Doing == "":
+		if j := v.Failed(r, t.TaskID); j != nil {
+			on := party{Name: "whoever merges it"}
+			if needed(r, stick.NeedMerge, t.TaskID) {
+				on = party{Name: "you"}
+			}
+			out = append(out, block{On: on, Why: j.Name() + " failed: " + stick.Clip(j.Err.Message, 160), Since: j.End})
+		}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +17,36 @@ type job struct {
 	What string // the operation
 	At   stick.Time
 	Err  *stick.Error // why it failed; nil if it runs, or went well
+	End  stick.Time   // when it ended; zero while it runs
 	done chan struct{}
+}
+
+// Name says what the job does, as a noun.
+func (j *job) Name() string {
+	switch j.What {
+	case "worker_merge":
+		return "the merge"
+	case "worker_stop":
+		return "the stop of its command"
+	case "worker_pr":
+		return "the pull request"
+	case "worker_retry":
+		return "the start of another attempt"
+	case "worker_rollback":
+		return "the revert of its merge"
+	}
+	return words(j.What)
+}
+
+// Title is its name at the beginning of a sentence.
+func (j *job) Title() string {
+	n := j.Name()
+	return strings.ToUpper(n[:1]) + n[1:]
+}
+
+// Failed reports whether the job has failed, and nothing has happened to its task since then, which changed at some time.
+func (j *job) Failed(changed stick.Time) bool {
+	return j != nil && !j.Running() && j.Err != nil && changed <= j.End
 }
 
 // Running reports whether the job isn't over.
@@ -34,6 +64,7 @@ type jobs struct {
 	ctx     context.Context
 	patient time.Duration // how long a page waits for one
 	over    func()        // called when one has ended
+	now     func() stick.Time
 	all     sync.WaitGroup
 
 	mu   sync.Mutex // guards the rest
@@ -58,7 +89,7 @@ func (js *jobs) run(j *job, fn func(context.Context) (any, error)) (answer any, 
 	go func() { // ends with fn, which ends with the server
 		defer js.all.Done()
 		answer, err = fn(js.ctx)
-		j.Err = stick.AsError(err)
+		j.Err, j.End = stick.AsError(err), js.now()
 		close(j.done)
 		js.over()
 	}()

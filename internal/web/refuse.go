@@ -25,21 +25,43 @@ func statusOf(c stick.Code) int {
 // fail answers with a failure of an operation.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := stick.AsError(err)
-	s.refuse(w, r, statusOf(e.Code), e)
+	s.failAs(w, r, statusOf(e.Code), e)
 }
 
-// refuse answers with a failure: as JSON to whoever asks for that, else as a page.
+// failAs answers a request that guard has let through with a failure. The page has the menu, as all others, and leads back.
+func (s *Server) failAs(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
+	if wantsJSON(r) {
+		writeJSON(w, status, e)
+		return
+	}
+	f := failure{Message: e.Message, Hint: e.Hint.String(), Back: s.back(r)}
+	at := r.URL.Path
+	if r.PostForm != nil {
+		at, _, _ = strings.Cut(f.Back, "?")
+		if room, id := r.PostForm.Get("room_id"), r.PostForm.Get("task_id"); room != "" && id != "" {
+			f.Task, f.TaskAt = id, roomPath(stick.RoomID(room), "task", id)
+		}
+	}
+	v := &view{Title: "That didn't work", Body: f, Current: current(at)}
+	s.render(w, r, status, "failure", v)
+}
+
+// refuse answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else as a page.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)
 		return
 	}
-	v := &view{Title: "That didn't work", Body: failure{e.Message, e.Hint.String(), s.back(r)}}
+	v := &view{Title: "That didn't work", Body: failure{Message: e.Message, Hint: e.Hint.String(), Back: s.back(r)}}
 	s.render(w, r, status, "failure", v)
 }
 
 // failure is what the page about a failure shows.
-type failure struct{ Message, Hint, Back string }
+type failure struct {
+	Message, Hint string
+	Back          string // the page from which the request came
+	Task, TaskAt  string // the task that it was about and its page; empty for none
+}
 
 // back is the page from which a request came, "/" if it doesn't say.
 func (s *Server) back(r *http.Request) string {

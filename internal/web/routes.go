@@ -26,7 +26,7 @@ func (s *Server) handler() http.Handler {
 		m.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, p) })
 	}
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
+		s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
 	})
 	return s.guard(m)
 }

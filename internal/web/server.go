@@ -70,7 +70,7 @@ func New(o Options) *Server {
 		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
 		monitor: monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
-	s.jobs.over = s.monitor.Renew
+	s.jobs.over, s.jobs.now = s.monitor.Renew, ops.Now
 	return s
 }
 

@@ -135,7 +135,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.streams.enter() {
-		s.refuse(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
+		s.failAs(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
 		return
 	}
 	defer s.streams.leave()

@@ -65,7 +65,9 @@ func headOfTask(q url.Values, v *view) {
 	if b.Task == nil { // it ended long ago
 		b.Task = &task.TaskView{TaskID: q.Get("task")}
 	}
-	b.Job = v.s.jobs.last(v.Room.ID(), b.Task.TaskID)
+	if b.Job = v.s.jobs.last(v.Room.ID(), b.Task.TaskID); b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
+		b.Job = nil
+	}
 }
 
 // Moved reports whether there are commits that the page doesn't show.

@@ -72,6 +72,21 @@ func (v *view) HiddenTasks() (n int) {
 	return n
 }
 
+// Failed is the last thing that the server did for a task, if that has failed and nothing has happened to the task since; nil if not.
+func (v *view) Failed(r *monitor.Room, id string) *job {
+	if id == "" {
+		return nil
+	}
+	j, changed := v.s.jobs.last(r.ID(), id), stick.Time(0)
+	if t := r.Task(id); t != nil {
+		changed = t.StateAt
+	}
+	if j.Failed(changed) {
+		return j
+	}
+	return nil
+}
+
 // Hangs says why a task doesn't get on, empty if nothing keeps it.
 func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 	switch {
@@ -91,13 +106,16 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 	case t.State == stick.TaskInReview:
 		return "it waits for a review"
 	case t.State == stick.TaskApproved:
+		if j := v.Failed(r, t.TaskID); j != nil {
+			return j.Name() + " failed: " + j.Err.Message
+		}
 		for _, q := range r.Paused {
 			if q.Branch == t.Integration {
 				return "the gate failed on " + t.Integration + " itself, so nothing is merged into it"
 			}
 		}
-		if t.Queue > 1 {
-			return "other tasks are merged before it"
+		if t.Doing == "" {
+			return "it waits until somebody merges it"
 		}
 	case t.State == stick.TaskWorking && t.Cause != "":
 		return "it " + cameBack(t)
