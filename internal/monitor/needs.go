@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -20,8 +21,9 @@ func (r *Room) addNeeds(now stick.Time) {
 	add := func(n stick.Need) { r.Needs = append(r.Needs, n) }
 	for _, m := range r.State.Members {
 		if a := m.Activity; a != nil && a.State == stick.AgentAsks {
-			add(stick.NewNeed(stick.NeedAnswer, string(m.AgentID)+"@"+strconv.FormatInt(int64(a.Since), 10), a.Since, stick.Hintf("answer it in its terminal"),
-				"%s waits for its person to answer a question", m.AgentID).About(m.AgentID, ""))
+			whose, where := Asked(m)
+			add(stick.NewNeed(stick.NeedAnswer, string(m.AgentID)+"@"+strconv.FormatInt(int64(a.Since), 10), a.Since, stick.Hintf("answer it %s", where),
+				"%s waits for %s answer %s", m.AgentID, whose, where).About(m.AgentID, ""))
 		}
 	}
 	if t := r.State.Takeover; t != nil {
@@ -71,6 +73,15 @@ func (r *Room) addNeeds(now stick.Time) {
 		add(n)
 	}
 	stick.SortNeeds(r.Needs)
+}
+
+// Asked says whose answer an agent waits for that has asked its person something, and where that person gives it. An agent whose process runs
+// on this host counts as one of the person who watches.
+func Asked(m engine.RoomMember) (whose, where string) {
+	if m.Process.IsZero() {
+		return "its person's", "in its own terminal"
+	}
+	return "your", fmt.Sprintf("in its own terminal (process %d)", m.Process.PID)
 }
 
 // answered reports whether one of the last events is an answer to a message by the one who watches.

@@ -37,7 +37,7 @@ func (v *view) agent(r *monitor.Room, a stick.AgentID) party {
 	return party{Name: string(a)}
 }
 
-// Anchor is the id of an agent's row on the page of sessions.
+// Anchor is the id of an agent on the page of sessions and on that of its room.
 func (v *view) Anchor(r *monitor.Room, a stick.AgentID) string {
 	return string(r.ID()) + "-" + string(a)
 }
@@ -61,7 +61,12 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 				add(block{Who: v.agent(r, m.AgentID), On: v.agent(r, on), Why: "waits for the stick", Since: a.Since})
 			}
 		case stick.AgentAsks:
-			add(block{Who: v.agent(r, m.AgentID), On: party{Name: "its person"}, Why: "asks for something in its terminal", Since: a.Since})
+			whose, where := monitor.Asked(m)
+			on := "you"
+			if whose != "your" {
+				on = "its person"
+			}
+			add(block{Who: v.agent(r, m.AgentID), On: party{Name: on}, Why: "waits for " + whose + " answer " + where, Since: a.Since})
 		}
 	}
 	for _, b := range v.blockedBy(r) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,5 +58,32 @@ func TestWhoWaitsForWhom(t *testing.T) {
 	until(named("a"), agent(claude), "came back: a reviewer asked for changes")
 	if waits(named("a"), "you", "review")(x.parts["turn"]) {
 		t.Error("a task that came back waits for its review")
+	}
+}
+
+// TestAnAgentAsksItsPerson: what an agent has asked at its terminal is said in the same words everywhere: that it asks you, and where you answer.
+func TestAnAgentAsksItsPerson(t *testing.T) {
+	s := scene.New(t)
+	claude := s.Agent("claude:a")
+	s.Joins(claude)
+	claude.StartsByHook("startup").OK()
+	if err := claude.Engine.AskedPerson(t.Context(), claude.Hook()); err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(s, nil)
+	room := "/room/" + string(s.Room().ID)
+	var pid int
+	for _, m := range d.ann.State().Members {
+		if m.AgentID == claude.ID {
+			pid = m.Process.PID
+		}
+	}
+	waits := "waits for your answer in its own terminal (process " + strconv.Itoa(pid) + ")"
+	at := strings.ReplaceAll(string(s.Room().ID)+"-"+string(claude.ID), ":", "%3a")
+	has(t, d.ok("/needs"), string(claude.ID)+" "+waits, `href="`+room+"#"+at+`"`)
+	page := d.ok(room)
+	has(t, page, `href="#`+at+`"`, `id="`+string(s.Room().ID)+"-"+string(claude.ID)+`"`, `<b><bdi>you`)
+	if n := strings.Count(page, waits); n != 3 {
+		t.Errorf("the page of the room says %d times that it waits, not as a need, at the stick and at the agent", n)
 	}
 }

@@ -18,8 +18,8 @@ type inboxPage struct {
 type roomMessage struct {
 	Room *monitor.Room
 	engine.InboxMessage
-	More    []said   // what it says in the fields of its contract
-	Letter  letter   // what the person can do about it
+	More    []said  // what it says in the fields of its contract
+	Letter  letter  // what the person can do about it
 	Answers []reply // to it, among the last events of its room
 }
 

@@ -33,7 +33,7 @@ func newPages() *pages {
 		"line": stick.Line, "lines": stick.Block, "patch": stick.Patch, "file": stick.Path,
 		"count": func(n int, what string) string { return stick.Count(n, what) }, "short": short, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": words,
 		"onBoard": func(r *monitor.Room, t task.TaskView) boardTask { return boardTask{r, t} },
-		"lower": strings.ToLower, "status": stick.TaskState.Word,
+		"lower":   strings.ToLower, "status": stick.TaskState.Word,
 	}
 	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))
 	names, err := fs.Glob(files, "templates/*.html")

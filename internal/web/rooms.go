@@ -83,6 +83,15 @@ func (v *view) Does(m engine.RoomMember) does {
 	return does{"unknown", "unknown", m.LastSeenAt}
 }
 
+// Asks says whose answer a member waits for that has asked its person something; empty for others.
+func (v *view) Asks(m engine.RoomMember) string {
+	if a := m.Activity; a == nil || a.State != stick.AgentAsks || m.Verdict == stick.Gone {
+		return ""
+	}
+	whose, where := monitor.Asked(m)
+	return "waits for " + whose + " answer " + where
+}
+
 // does is what a member does. Kind is the name of a style.
 type does struct {
 	Kind, Words string
