@@ -24,6 +24,7 @@ type Operations interface {
 	GetRoomEvents(context.Context, engine.GetRoomEventsParams) (engine.EventsResult, error)
 	ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error)
 	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
+	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	WorkerStatus(context.Context, task.WorkerStatusParams) (task.WorkerStatusResult, error)
 	Now() stick.Time
 }

@@ -127,3 +127,25 @@ func TestAMonitorFollows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAWorkerThatHasNotReadWhy: a task that came back says whether its worker has read why, and needs a person if the worker is gone.
+func TestAWorkerThatHasNotReadWhy(t *testing.T) {
+	s := scene.InGit(t)
+	s.Queue("true")
+	ann, carl := s.Agent("claude:a"), s.Person("carl")
+	s.Joins(ann, carl)
+	ann.Spawn("login").OK()
+	w := ann.WorksOn("login")
+	w.Commits("a.txt", "x")
+	w.Done("").OK()
+	unread := func() bool { return look(carl).Unread[stick.TaskKey("login")] }
+	s.Check(!unread(), "nothing has come back")
+	carl.WorkerDiff(task.WorkerDiffParams{TaskID: "login"}).OK()
+	carl.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "login", Reason: "almost"}).OK()
+	s.Check(unread(), "its worker has read why without a call")
+	ann.Works()
+	s.Check(!unread(), "its worker hasn't read why, which a hook has shown")
+	ann.Dies()
+	r := look(carl)
+	s.Check(len(r.Needs) == 1 && r.Needs[0].Text == "login came back (review), and its worker is gone", "%+v", r.Needs)
+}

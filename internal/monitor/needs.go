@@ -54,7 +54,7 @@ func (r *Room) addNeeds(now stick.Time) {
 		next[t.TaskID] = t.NextAction
 	}
 	for i := range r.Tasks {
-		if n, ok := needOf(&r.Tasks[i], next[r.Tasks[i].TaskID]); ok {
+		if n, ok := r.needOf(&r.Tasks[i], next[r.Tasks[i].TaskID]); ok {
 			add(n)
 		}
 	}
@@ -93,7 +93,7 @@ func (r *Room) answered(message int64) bool {
 }
 
 // needOf returns what a task needs of the one who watches. next is what that one should do about it, empty for nothing.
-func needOf(t *task.TaskView, next string) (stick.Need, bool) {
+func (r *Room) needOf(t *task.TaskView, next string) (stick.Need, bool) {
 	of := fmt.Sprintf("%s/%d@%d", t.TaskID, t.Attempt, t.StateAt)
 	need := func(kind stick.NeedKind, text string, args ...any) (stick.Need, bool) {
 		n := stick.NewNeed(kind, of, t.StateAt, nil, text, args...).About(t.Worker, t.TaskID)
@@ -105,6 +105,8 @@ func needOf(t *task.TaskView, next string) (stick.Need, bool) {
 		return need(stick.NeedReview, "%s waits for a review", t.TaskID)
 	case next != "" && t.State == stick.TaskApproved && t.Doing == "":
 		return need(stick.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
+	case cameBack(t) && r.Lost(t):
+		return need(stick.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
 	case t.Warning != "":
 		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, stick.Line(t.Warning))
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:

@@ -27,6 +27,7 @@ type Room struct {
 	Events []stick.Event            // the last ones, the oldest first
 	More   bool                     // there are older events
 	Needs  []stick.Need             // what waits for the one who watches, the most urgent first
+	Unread map[string]bool          // the tasks that came back, by their keys, whose workers haven't read why
 }
 
 // ID is the room's id.
@@ -50,6 +51,25 @@ func (r *Room) Task(id string) *task.TaskView {
 		}
 	}
 	return nil
+}
+
+// Member returns a member of the room, nil if it isn't there.
+func (r *Room) Member(a stick.AgentID) *engine.RoomMember {
+	for i := range r.State.Members {
+		if r.State.Members[i].AgentID == a {
+			return &r.State.Members[i]
+		}
+	}
+	return nil
+}
+
+// Lost reports whether a task has a worker that is gone.
+func (r *Room) Lost(t *task.TaskView) bool {
+	if t.Worker == "" || t.Worker.Human() || t.Run != nil && runs(t.Run) {
+		return false
+	}
+	m := r.Member(t.Worker)
+	return m == nil || m.Verdict == stick.Gone
 }
 
 // NeedIn is a need with its room.

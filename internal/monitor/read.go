@@ -44,6 +44,9 @@ func (m *Monitor) read(ctx context.Context, id stick.RoomID, was *reading) (*rea
 	if err := m.readTasks(ctx, now, was); err != nil {
 		return nil, err
 	}
+	if err := m.readReturns(ctx, r); err != nil {
+		return nil, err
+	}
 	r.addNeeds(ops.Now())
 	return now, nil
 }
@@ -68,6 +71,53 @@ func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 		}
 	}
 	return nil
+}
+
+// readReturns finds out which workers haven't read why their tasks came back: a message says so to each, in the transaction of the return.
+// It costs two small reads for each such task.
+func (m *Monitor) readReturns(ctx context.Context, r *Room) error {
+	at := core.Where{RoomID: r.ID()}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if !cameBack(t) {
+			continue
+		}
+		sent, err := m.o.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: m.o.Caller, Where: at, EventFilter: engine.EventFilter{
+			TaskID: t.TaskID, Types: []stick.EventType{stick.EventMessageSent}, Limit: 20,
+		}})
+		if err != nil {
+			return err
+		}
+		why := slices.IndexFunc(sent.Events, func(e stick.Event) bool {
+			return e.CreatedAt >= t.StateAt && e.From != t.Worker && e.Message() != nil && slices.Contains(e.Message().To, t.Worker)
+		})
+		if why < 0 {
+			continue
+		}
+		res, err := m.o.Operations.GetMessage(ctx, engine.GetMessageParams{Caller: m.o.Caller, Where: at, MessageID: sent.Events[why].Seq})
+		if err != nil {
+			return err
+		}
+		for _, x := range res.Receipts {
+			if x.AgentID == t.Worker && x.State == stick.Unread && x.ShownAt.IsZero() {
+				r.unread(t.TaskID)
+			}
+		}
+	}
+	return nil
+}
+
+// unread notes that a task's worker hasn't read why the task came back.
+func (r *Room) unread(task string) {
+	if r.Unread == nil {
+		r.Unread = map[string]bool{}
+	}
+	r.Unread[stick.TaskKey(task)] = true
+}
+
+// cameBack reports whether a task is its worker's again.
+func cameBack(t *task.TaskView) bool {
+	return (t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Cause != "" && t.Worker != ""
 }
 
 // atWork reports whether a task may change without an event.

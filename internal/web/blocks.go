@@ -94,7 +94,7 @@ func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 		}
 		out = append(out, block{On: on, Why: "waits for a review", Since: t.StateAt})
 	case (t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Cause != "" && t.Worker != "":
-		out = append(out, block{On: v.agent(r, t.Worker), Why: cameBack(t), Since: t.StateAt})
+		out = append(out, block{On: v.agent(r, t.Worker), Why: cameBack(t) + backWith(r, t), Since: t.StateAt})
 	case t.State == stick.TaskApproved && t.Doing == "":
 		if j := v.Failed(r, t.TaskID); j != nil {
 			on := party{Name: "whoever merges it"}
@@ -118,6 +118,19 @@ func cameBack(t task.TaskView) string {
 		return "came back: the gate failed with it"
 	}
 	return "came back: " + words(t.Cause)
+}
+
+// backWith says why nobody works on a task that came back, to add to a sentence. It is empty where somebody may.
+func backWith(r *monitor.Room, t task.TaskView) string {
+	switch {
+	case r.Lost(&t):
+		return "; its worker is gone"
+	case r.Unread[stick.TaskKey(t.TaskID)]:
+		return "; its worker hasn't read why"
+	case t.Warning != "":
+		return "; " + t.Warning
+	}
+	return ""
 }
 
 // needed reports whether the person is needed for a task.

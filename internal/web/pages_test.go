@@ -147,7 +147,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("the worker got %+v", in.Messages)
 	}
 	x := d.stream(at+"?head="+head, nil)
-	x.part("taskhead", "working")
+	x.part("taskhead", "came back")
 	w.Commits("upload.txt", "three\n")
 	w.Done("").OK()
 	x.part("moved", "Its branch has moved")
@@ -269,4 +269,40 @@ func cut(text string, n int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:n], "")
+}
+
+// TestATaskThatCameBack: it isn't said to be at work while its worker hasn't read why it came back, or is gone. The page offers to write to the
+// worker.
+func TestATaskThatCameBack(t *testing.T) {
+	s := scene.InGit(t)
+	s.Queue("")
+	claude := s.Agent("claude:a")
+	s.Joins(claude)
+	claude.Spawn("ui-7").OK()
+	w := claude.WorksOn("ui-7")
+	w.Commits("a.txt", "x")
+	w.Done("").OK()
+	d := newDesk(s, nil)
+	room := string(s.Room().ID)
+	at := "/room/" + room + "/task/ui-7"
+	head := between(d.ok(at), `name="head" value="`, `"`)
+	x := d.stream(at+"?head="+head, nil)
+	if a := d.fill("worker_request_changes", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at}}); a.status != http.StatusSeeOther {
+		t.Fatalf("request changes: %d %s", a.status, a.body)
+	}
+	x.part("taskhead", "hasn&#39;t read why")
+	page := d.ok(at)
+	has(t, page, ">came back</span>", "Message its worker")
+	if strings.Contains(page, ">working</span>") {
+		t.Error("it is said to be at work")
+	}
+	if a := d.fill("send_message", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "to": {string(claude.ID)}, "body": {"please look"}, "back": {at}}); a.status != http.StatusSeeOther {
+		t.Fatalf("a message: %d %s", a.status, a.body)
+	}
+	claude.Works()
+	x.part("taskhead", ">working</span>")
+	claude.Dies()
+	s.Ring()
+	x.part("taskhead", "its worker is gone")
+	has(t, d.ok("/needs"), "ui-7 came back (review), and its worker is gone")
 }

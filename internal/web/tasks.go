@@ -90,6 +90,10 @@ func (v *view) Failed(r *monitor.Room, id string) *job {
 // Hangs says why a task doesn't get on, empty if nothing keeps it.
 func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 	switch {
+	case t.State == stick.TaskWorking && t.Cause != "":
+		return "it " + cameBack(t) + backWith(r, t)
+	case t.State == stick.TaskConflicted:
+		return "it conflicts with " + t.Integration + backWith(r, t)
 	case t.Warning != "":
 		return t.Warning
 	case t.Later && len(t.WaitsFor) > 0:
@@ -101,8 +105,6 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 			names += w.TaskID
 		}
 		return "it begins when this has landed: " + names
-	case t.State == stick.TaskConflicted:
-		return "it conflicts with " + t.Integration
 	case t.State == stick.TaskInReview:
 		return "it waits for a review"
 	case t.State == stick.TaskApproved:
@@ -117,10 +119,22 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 		if t.Doing == "" {
 			return "it waits until somebody merges it"
 		}
-	case t.State == stick.TaskWorking && t.Cause != "":
-		return "it " + cameBack(t)
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
 		return "it failed: " + words(t.Cause)
 	}
 	return ""
+}
+
+// Lies reports whether a task came back and nobody works on it, as far as it is known.
+func (t boardTask) Lies() bool {
+	return t.State == stick.TaskWorking && t.Cause != "" && backWith(t.Room, t.TaskView) != ""
+}
+
+// WorkerToTell is the worker of a task that isn't over, if a person can write to it; empty if not.
+func (v *view) WorkerToTell(r *monitor.Room, t task.TaskView) stick.AgentID {
+	m := r.Member(t.Worker)
+	if m == nil || m.Verdict == stick.Gone || t.Worker == v.Picture.Me || t.State == stick.TaskCompleted || t.State == stick.TaskFailed {
+		return ""
+	}
+	return t.Worker
 }
