@@ -74,7 +74,7 @@ func SVG(w io.Writer, t stick.Timeline, opt Options) error {
 		height += keyRow
 	}
 	c.open(height)
-	c.axis(bottom)
+	c.axis()
 	c.pauses(bottom)
 	y := top
 	for i := range t.Lanes {
@@ -157,22 +157,46 @@ func (c *canvas) paint(name string) string {
 	return colours[name]
 }
 
-// axis draws the points of time, and a line for each down to the bottom.
-func (c *canvas) axis(bottom int) {
-	for _, tick := range Ticks(c.t.From, c.t.To, c.opt.Zone, maxTicks) {
+// axis draws the points of time, and a line for each through the bars. It leaves out the rows with names, so that it crosses no text.
+func (c *canvas) axis() {
+	var line strings.Builder
+	fmt.Fprintf(&line, "M0 %dV%d", top-6, top)
+	y := top
+	for _, b := range c.bars.lanes {
+		end := y + laneHeight(b)
+		fmt.Fprintf(&line, "M0 %dV%d", y+nameRow, end-gap)
+		y = end
+	}
+	ticks := Ticks(c.t.From, c.t.To, c.opt.Zone, maxTicks)
+	if first := beginning(c.t, c.opt.Zone); len(ticks) == 0 || c.at(ticks[0].At) > startApart*float64(len(first.Text)) {
+		c.label(0, first)
+		if len(ticks) > 0 && ticks[0].Day == first.Day {
+			ticks[0].Day = ""
+		}
+	}
+	for _, tick := range ticks {
 		x := c.at(tick.At)
-		fmt.Fprintf(c, "<line x1=\"%s\" x2=\"%s\" y1=\"%d\" y2=\"%d\" stroke=\"currentColor\" stroke-opacity=\".15\"/>\n", percent(x), percent(x), top-6, bottom)
-		anchor := ` text-anchor="middle"`
-		switch {
-		case x < 6:
-			anchor = ""
-		case x > 94:
-			anchor = ` text-anchor="end"`
-		}
-		c.text(x, 13, anchor+` font-size="12"`, tick.Text)
-		if tick.Day != "" {
-			c.text(x, 27, anchor+` font-size="11" fill-opacity=".7"`, tick.Day)
-		}
+		fmt.Fprintf(c, "<svg x=\"%s\" overflow=\"visible\"><path d=\"%s\" stroke=\"currentColor\" stroke-opacity=\".15\"/></svg>\n", percent(x), line.String())
+		c.label(x, tick)
+	}
+}
+
+// startApart is how far the first point of an axis is from its beginning where there is room for a label of that, too: in percent for each
+// character of the label. On a phone that is as wide as the label and half of the next.
+const startApart = 3.6
+
+// label writes when a point of the axis is. It stays within the picture.
+func (c *canvas) label(x float64, tick Tick) {
+	anchor := ` text-anchor="middle"`
+	switch {
+	case x < 6:
+		anchor = ""
+	case x > 94:
+		anchor = ` text-anchor="end"`
+	}
+	c.text(x, 13, anchor+` font-size="12"`, tick.Text)
+	if tick.Day != "" {
+		c.text(x, 27, anchor+` font-size="11" fill-opacity=".7"`, tick.Day)
 	}
 }
 
@@ -209,15 +233,20 @@ func (c *canvas) lane(i, y int) int {
 func (c *canvas) bottom() int {
 	y := top
 	for _, b := range c.bars.lanes {
-		y += nameRow + barRow + gap
-		if len(b.marks) > 0 {
-			y += markRow
-		}
+		y += laneHeight(b)
 	}
 	if len(c.bars.lanes) == 0 {
 		y += keyRow
 	}
 	return y
+}
+
+// laneHeight is how high a lane is, with the gap below it.
+func laneHeight(b laneBars) int {
+	if len(b.marks) > 0 {
+		return nameRow + barRow + markRow + gap
+	}
+	return nameRow + barRow + gap
 }
 
 // rects draws the bars of one kind. Their outlines keep those visible that are narrower than a pixel.

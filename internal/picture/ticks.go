@@ -83,3 +83,15 @@ func ticks(from, to stick.Time, format, day string, at func(k int) time.Time) []
 		}
 	}
 }
+
+// beginning labels the time at which an axis begins, as the points after it are labelled.
+func beginning(t stick.Timeline, zone *time.Location) Tick {
+	span, at := t.To.Sub(t.From), t.From.Go().In(zone)
+	switch {
+	case span < time.Duration(maxTicks)*30*time.Second:
+		return Tick{t.From, at.Format(time.TimeOnly), at.Format("2 Jan")}
+	case span < time.Duration(maxTicks)*12*time.Hour:
+		return Tick{t.From, at.Format("15:04"), at.Format("2 Jan")}
+	}
+	return Tick{t.From, at.Format("2 Jan"), at.Format("2006")}
+}

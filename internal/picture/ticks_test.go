@@ -64,3 +64,34 @@ func TestTicks(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAxisSaysWhereItBegins: an axis whose first point is far from its beginning labels that, too, and no line crosses a name.
+func TestAnAxisSaysWhereItBegins(t *testing.T) {
+	draw := func(from, to float64) string {
+		tl := stick.Timeline{From: minute(from), To: minute(to), Lanes: []stick.Lane{{Agent: "claude:a", Holds: []stick.Holding{{Span: span(from, to), Turn: 1}}}}}
+		var b strings.Builder
+		if err := SVG(&b, tl, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		name     string
+		from, to float64
+		want     string
+		also     bool
+	}{
+		{"no time has passed", 1, 1, ">12:01:00<", true},
+		{"far from the first point", 1, 21, ">12:01<", true},
+		{"close to the first point", 4, 24, ">12:04<", false},
+		{"at the first point", 0, 20, ">12:00<", true},
+	} {
+		if got := draw(c.from, c.to); strings.Contains(got, c.want) != c.also {
+			t.Errorf("%s: %s\n%s", c.name, c.want, got)
+		}
+	}
+	// The name stands between 38 and 55.
+	if got := draw(0, 20); !strings.Contains(got, `d="M0 32V38M0 55V69"`) {
+		t.Errorf("the lines of the axis are in\n%s", got)
+	}
+}
