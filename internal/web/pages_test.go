@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -305,4 +306,31 @@ func TestATaskThatCameBack(t *testing.T) {
 	s.Ring()
 	x.part("taskhead", "its worker is gone")
 	has(t, d.ok("/needs"), "ui-7 came back (review), and its worker is gone")
+}
+
+// TestFormsSayWhatTheyDid: each form that leaves its page where it is says what was done.
+func TestFormsSayWhatTheyDid(t *testing.T) {
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range strings.Split(string(text), "<form ")[1:] {
+			if tag, _, _ := strings.Cut(form, ">"); strings.Contains(tag, "data-stay") && !strings.Contains(tag, `data-said="`) {
+				t.Errorf("%s: <form %s> doesn't", name, tag)
+			}
+		}
+	}
+}
+
+// TestARowSaysItOnce: the tag of a row isn't said again by its sentence.
+func TestARowSaysItOnce(t *testing.T) {
+	d, claude, room, id := asked(t)
+	d.ann.AckMessage(engine.MessagesParams{MessageIDs: []int64{id}}).OK()
+	page := d.ok("/room/" + room)
+	has(t, page, `<span class="tag">Needs input</span> <span dir="auto">from `+string(d.ann.ID)+", says "+string(claude.ID), `<span class="tag">Accepted</span> <span dir="auto">by `+string(d.ann.ID))
 }

@@ -59,6 +59,7 @@ type eventRow struct {
 	Room *monitor.Room
 	Kind string // a style: turn, talk, blocked, handoff, incursion, resume, task, member, quiet
 	Tag  string // what kind of event it is, in a word or two; empty for none
+	Text string // its sentence, which the tag may begin
 	Time string
 	Says []said // what it says beyond its sentence
 
@@ -87,6 +88,10 @@ func rowsOf(room *monitor.Room, events []stick.Event, more bool) (rows []eventRo
 func rowOf(room *monitor.Room, e stick.Event) eventRow {
 	r := eventRow{Event: e, Room: room, Time: e.CreatedAt.Go().Local().Format("15:04:05")}
 	r.Kind, r.Tag = kindOf(e)
+	r.Text = e.Say()
+	if rest, ok := strings.CutPrefix(r.Text, r.Tag+" "); ok && r.Tag != "" {
+		r.Text = rest // the tag says it
+	}
 	add := func(label, text string) {
 		if strings.TrimSpace(text) != "" {
 			r.Says = append(r.Says, said{label, text})

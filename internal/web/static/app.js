@@ -140,7 +140,7 @@
       const answer = await res.json();
       if (!res.ok) say(answer.message + (answer.hint ? ". " + answer.hint : ""), true);
       else {
-        say(form.dataset.done === "wait" && answer.status !== "your_turn" ? "not yet: somebody else is first" : (button && button.dataset.said) || form.dataset.said || "done");
+        say(form.dataset.else && answer.status !== "your_turn" ? form.dataset.else : (button && button.dataset.said) || form.dataset.said);
         form.reset();
         const d = form.closest("details");
         if (d) d.open = false;
