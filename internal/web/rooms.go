@@ -74,6 +74,9 @@ func (v *view) Does(m engine.RoomMember) does {
 		if a.Silent {
 			d.Words = "idle since its last sign"
 		}
+		if says := v.Asks(m); says != "" {
+			d.Words = says
+		}
 		return d
 	case m.Listening == stick.Work:
 		return does{string(stick.AgentWaits), stick.AgentWaits.Words(), 0}

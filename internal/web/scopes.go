@@ -62,7 +62,7 @@ func (v *view) Whose(c engine.Change) string {
 		}
 		return strings.Join(names, " and ")
 	}
-	return "nobody's that is known"
+	return "not known"
 }
 
 // named is an agent, and that it holds the stick if it does.
