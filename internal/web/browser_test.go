@@ -51,7 +51,7 @@ func TestBrowserIsLive(t *testing.T) {
 	b.goTo("/room/" + string(s.Room().ID))
 	b.says("#turn", string(claude.ID))
 	b.until(`document.body.dataset.linked === "yes"`)
-	b.run(chromedp.Evaluate(`window.kept = true; const f = document.querySelector("textarea[name=body]"); f.focus(); f.value = "half a sen"; f.setSelectionRange(4, 4)`, nil))
+	b.run(chromedp.Evaluate(`window.kept = true; const f = document.querySelector("textarea[data-key=w]"); f.focus(); f.value = "half a sen"; f.setSelectionRange(4, 4)`, nil))
 	b.picture("room")
 
 	began := time.Now()
