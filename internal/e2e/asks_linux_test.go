@@ -68,7 +68,7 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 		t.Errorf("the room says so %v after the question was shown", since.Sub(shown))
 	}
 
-	const asks = " waits for its person to answer a question"
+	const asks = " waits for your answer in its own terminal"
 	ann.hears(asks)
 	t.Logf("its person was told %v after the question was shown", time.Since(shown))
 	soon(t, "it is printed", func() bool { return strings.Contains(ann.printed(), asks) })
@@ -85,7 +85,7 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 	if told := ann.told(); strings.Count(told, asks) != 1 || strings.Count(told, "\n") != 4 {
 		t.Errorf("ann was told\n%s", told)
 	}
-	if printed := ann.printed(); strings.Count(printed, asks) != 1 || strings.Count(printed, "answer it in its terminal") != 1 {
+	if printed := ann.printed(); strings.Count(printed, asks) != 1 || strings.Count(printed, "answer it in its own terminal") != 1 {
 		t.Errorf("they print\n%s", printed)
 	}
 
