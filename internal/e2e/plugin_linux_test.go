@@ -123,6 +123,15 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 			t.Errorf("%q comes %d times in\n%s", once, n, last)
 		}
 	}
+	offered := 0
+	for _, tool := range requests[len(requests)-1].Tools {
+		if strings.HasSuffix(tool.Name, "get_room_state") {
+			offered++
+		}
+	}
+	if offered > 1 {
+		t.Errorf("it offers a tool %d times", offered)
+	}
 	if !strings.Contains(requests[0].Text(), "talking-stick") {
 		t.Errorf("it doesn't know the skill:\n%s", requests[0].Text())
 	}
