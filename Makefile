@@ -77,7 +77,7 @@ campaign: deps-test ## the long exploration of the rules, and the long campaigns
 
 .PHONY: pairs
 pairs: deps-test ## every pair of real harnesses hands the stick on, each way, and each does all that any of them does
-	$(GO) test ./internal/e2e -run 'Harness|Session|IdleAgents' -pairs -timeout 30m -count=1 -v
+	$(GO) test ./internal/e2e -run 'Harness|Session|IdleAgents|Plugin' -pairs -timeout 30m -count=1 -v
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)

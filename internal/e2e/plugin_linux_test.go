@@ -80,7 +80,11 @@ func (s *stage) plug(a *realharness.Agent) {
 // TestPluginsBringTT: a plugin that a harness has installed by its own command briefs the model, tells it of messages and
 // denies an edit, each once, names the skill, and serves the tools. The same holds where tt install has been there before.
 func TestPluginsBringTT(t *testing.T) {
-	for _, h := range plugged {
+	t.Parallel()
+	for _, h := range played(t) {
+		if !slices.Contains(plugged, h) {
+			continue
+		}
 		t.Run(h.Name, func(t *testing.T) {
 			for _, beside := range []bool{false, true} {
 				t.Run(map[bool]string{false: "alone", true: "beside tt install"}[beside], func(t *testing.T) { bringsTT(t, h, beside) })
@@ -186,7 +190,11 @@ var restored = map[string]string{"codex": ".codex/config.toml", "gemini": ".gemi
 // TestPluginsGoAgain: after a harness's own commands have removed our plugin, nothing speaks of it but what remains says. Then
 // tt install works as it did before, and leaves no word of a plugin.
 func TestPluginsGoAgain(t *testing.T) {
-	for _, h := range plugged {
+	t.Parallel()
+	for _, h := range played(t) {
+		if !slices.Contains(plugged, h) {
+			continue
+		}
 		bundle := bundleOf(t, h)
 		if len(bundle.Remove) == 0 {
 			continue // a person edits its file
@@ -224,7 +232,11 @@ func TestPluginsGoAgain(t *testing.T) {
 
 // TestPluginsAreQuiet: where there is no tt, a harness with our plugin works as if it weren't there.
 func TestPluginsAreQuiet(t *testing.T) {
-	for _, h := range plugged {
+	t.Parallel()
+	for _, h := range played(t) {
+		if !slices.Contains(plugged, h) {
+			continue
+		}
 		t.Run(h.Name, func(t *testing.T) {
 			s := newStage(t)
 			session := s.api.Session(h.Name, modelapi.Steps(modelapi.Do(modelapi.Shell("command -v tt || echo there is none")), modelapi.Say("done")))
