@@ -56,7 +56,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 	d.ann.WorkerDiff(task.WorkerDiffParams{TaskID: "a"}).OK()
 	d.ann.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "a", Reason: "almost"}).OK()
 	until(named("a"), agent(claude), "came back: a reviewer asked for changes; its worker hasn&#39;t read why")
-	if waits(named("a"), "you", "review")(x.parts["turn"]) {
+	if waits(named("a"), "<b><bdi>you", "waits for a review")(x.parts["turn"]) {
 		t.Error("a task that came back waits for its review")
 	}
 }
