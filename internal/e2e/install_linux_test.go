@@ -121,11 +121,17 @@ func (s *stage) agents(harness string) (out []string) {
 	return out
 }
 
+// configure configures a harness as its user has it before there is tt.
+func (s *stage) configure(h *realharness.Harness, script modelapi.Script) (*realharness.Agent, *modelapi.Session) {
+	s.t.Helper()
+	session := s.api.Session(h.Name, script)
+	return h.Prepare(s.t, s.place, realharness.Config{API: session.URL(), Servers: []string{"tt"}}), session
+}
+
 // prepare configures a harness and installs tt in it, as its user would.
 func (s *stage) prepare(h *realharness.Harness, script modelapi.Script) (*realharness.Agent, *modelapi.Session) {
 	s.t.Helper()
-	session := s.api.Session(h.Name, script)
-	a := h.Prepare(s.t, s.place, realharness.Config{API: session.URL(), Servers: []string{"tt"}})
+	a, session := s.configure(h, script)
 	s.run("install", h.Name)
 	return a, session
 }
@@ -174,25 +180,34 @@ func TestHarnessesTakeTurns(t *testing.T) {
 		}
 	}
 	for _, p := range pairs {
-		t.Run(p[0].Name+" and "+p[1].Name, func(t *testing.T) { takeTurns(t, p[0], p[1]) })
+		t.Run(p[0].Name+" and "+p[1].Name, func(t *testing.T) {
+			s := newStage(t)
+			s.run("join")
+			s.takeTurns(p[0], p[1], func(both ...*realharness.Agent) {
+				for _, a := range both {
+					s.run("install", a.Harness.Name)
+				}
+			})
+		})
 	}
 }
 
-func takeTurns(t *testing.T, first, second *realharness.Harness) {
-	s := newStage(t)
-	s.run("join")
+// takeTurns plays two harnesses that take one turn each, after both were connected to tt.
+func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both ...*realharness.Agent)) {
+	t := s.t
 	owns, waits := make(chan struct{}), make(chan struct{})
-	a, left := s.prepare(first, modelapi.Steps(
+	a, left := s.configure(first, modelapi.Steps(
 		modelapi.Do(modelapi.Shell(s.tt+" wait --turn")),
 		modelapi.Seen(owns, modelapi.When(waits, modelapi.Do(modelapi.Shell(
 			s.tt+` release --status "the first half is done" --next-action "do the second half"`)))),
 		modelapi.Say("done"),
 	))
-	b, right := s.prepare(second, modelapi.Steps(
+	b, right := s.configure(second, modelapi.Steps(
 		modelapi.When(owns, modelapi.Do(modelapi.Shell(s.tt+" wait"))),
 		modelapi.Do(modelapi.Shell(s.tt+` release --status "all is done" --next-action "nothing"`)),
 		modelapi.Say("done"),
 	))
+	connect(a, b)
 	one := a.Start(t, "Please do the first half.", s.options(first))
 	two := b.Start(t, "Please do the second half.", s.options(second))
 	go func() {
