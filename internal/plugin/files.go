@@ -62,8 +62,20 @@ func (p plugins) claude() map[string]string {
 		path.Join(dir, ".mcp.json"):                  asJSON(object{"mcpServers": servers}),
 		path.Join(dir, "hooks/hooks.json"):           hooksOf(harness.FormatClaude),
 		skillIn(dir):                                 harness.Skill,
+		path.Join(dir, "README.md"):                  about,
 	}
 }
+
+// about is what people read of the plugin in a list of plugins, and what the directory of Claude Code's plugins asks for.
+const about = `# Talking Stick
+
+Several coding agents and people work on one codebase, and take turns. This plugin connects an agent to ` + "`tt`" + `: a skill teaches it to take
+the stick before it edits and to hand it on with what comes next, hooks tell it of messages and of edits that aren't its own to make, and
+an MCP server lets it do all of that by tools.
+
+The plugin brings no program. Install ` + "`tt`" + ` first and put it on your ` + "`PATH`" + `; without it the plugin does nothing. It uses no network, and keeps
+what agents say in a database in your home directory. ` + "`tt doctor`" + ` says whether everything works.
+`
 
 // gemini is the extension of Gemini CLI.
 func (p plugins) gemini() map[string]string {
