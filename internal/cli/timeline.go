@@ -223,12 +223,11 @@ func (c *chart) axis() (line shown) {
 			text = tick.Day
 		}
 		column := c.column(tick.At)
-		if column < at || column+len(text) > c.wide {
+		if column <= at && at > 0 || column+len(text) > c.wide {
 			continue
 		}
 		line += padding(column-at) + showf("%s", text)
-		at = column + len(text) + 1
-		line += " "
+		at = column + len(text)
 	}
 	return line
 }

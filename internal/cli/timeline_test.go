@@ -53,6 +53,17 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
+// TestAxisFits: whenever an hour begins, its axis is no wider than the chart.
+func TestAxisFits(t *testing.T) {
+	for second := range 3600 {
+		from := stick.At(time.Date(2026, 11, 24, 16, 0, second, 0, time.Local))
+		c := chart{t: stick.Timeline{From: from, To: from.Add(time.Hour)}, wide: 60}
+		if line := c.axis(); term.Width(string(line)) > c.wide || line == "" {
+			t.Fatalf("from %s the axis is %q", from.Go().Format(time.TimeOnly), line)
+		}
+	}
+}
+
 // TestChartOfAMoment: a range without length has a chart.
 func TestChartOfAMoment(t *testing.T) {
 	c := chart{t: stick.Timeline{From: 5, To: 5}, wide: 10}
