@@ -213,11 +213,14 @@ func TestPluginsGoAgain(t *testing.T) {
 			}
 			after := filesBelow(t, s.place.Home)
 			for name, text := range after {
+				if strings.HasPrefix(name, "tmp/") {
+					continue // what node has compiled of the harness, with the path of the directory that tests install it into
+				}
 				text = strings.ReplaceAll(text, s.place.Repo, "")
 				left := slices.ContainsFunc(remains[h.Name], func(part string) bool { return strings.HasPrefix(name, part) })
 				log := strings.Contains(name, "/logs/") || strings.HasPrefix(name, ".local/share/talking-stick/")
 				if strings.Contains(text, harness.PluginName) && before[name] == "" && !left && !log {
-					t.Errorf("%s speaks of it:\n%s", name, text)
+					t.Errorf("%s speaks of it:\n%.2000s", name, text)
 				}
 			}
 			if name := restored[h.Name]; name != "" && after[name] != before[name] {
