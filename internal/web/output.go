@@ -49,6 +49,22 @@ func (s *Server) readOutput(r *http.Request, v *view) error {
 	return nil
 }
 
+// readUncommitted shows what differs in the uncommitted files of a room: in all of them, or in those that one agent has edited.
+func (s *Server) readUncommitted(r *http.Request, v *view) error {
+	of := stick.AgentID(r.URL.Query().Get("of"))
+	res, err := s.ops.ListChanges(r.Context(), engine.ListChangesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, Agent: of, Diff: true})
+	if err != nil {
+		return err
+	}
+	b := &outputPage{Of: stick.Count(res.Count, "uncommitted file"), Text: res.Diff, Patch: true, Cut: res.Cut, Back: roomPath(v.Room.ID(), "scopes")}
+	b.Facts = []said{{"checkout", res.Checkout}}
+	if of != "" {
+		b.Facts = append(b.Facts, said{"edited by", v.named(v.Room, of)})
+	}
+	v.Body = b
+	return nil
+}
+
 // readRescue shows how a rescue differs from what is there now.
 func (s *Server) readRescue(r *http.Request, v *view) error {
 	id := r.PathValue("id")

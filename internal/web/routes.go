@@ -62,6 +62,7 @@ func (s *Server) menu() map[string]kind {
 		"/room/{room}/logs/{task}":   {name: "output", read: s.readLogs},
 		"/room/{room}/output/{sum}":  {name: "output", read: s.readOutput},
 		"/room/{room}/rescue/{id}":   {name: "output", read: s.readRescue},
+		"/room/{room}/uncommitted":   {name: "output", read: s.readUncommitted},
 		"/room/{room}/message/{seq}": {name: "message", read: s.readMessage},
 		"/room/{room}/log":           {name: "log", read: s.readLog},
 		"/room/{room}/turns":         {name: "turns", read: s.readTurns},
@@ -73,7 +74,7 @@ func current(path string) string {
 	switch {
 	case path == "/":
 		return "rooms"
-	case strings.HasSuffix(path, "/scopes"), strings.Contains(path, "/rescue/"):
+	case strings.HasSuffix(path, "/scopes"), strings.HasSuffix(path, "/uncommitted"), strings.Contains(path, "/rescue/"):
 		return "scopes"
 	case strings.Contains(path, "/task/"), strings.Contains(path, "/logs/"), strings.Contains(path, "/output/"):
 		return "tasks"

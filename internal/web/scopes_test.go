@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -26,7 +27,15 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	}
 	has(t, d.ok(room+"/scopes"), "<bdi>"+string(claude.ID)+", who holds the stick</bdi>")
 
+	diff := room + "/uncommitted?of=" + url.QueryEscape(string(claude.ID))
+	has(t, d.ok(room+"/scopes"), `href="`+room+`/uncommitted?of=claude`, `href="`+room+`/uncommitted"`)
+	has(t, d.ok(diff), "1 uncommitted file", "mine.go", "&#43;x", string(claude.ID)+", who holds the stick")
+
 	codex.Edits(func() { s.File("other.go", "x") }, "other.go")
+	if page := d.ok(diff); strings.Contains(page, "other.go") {
+		t.Errorf("among what one agent has edited there is what another has:\n%s", page)
+	}
+	has(t, d.ok(room+"/uncommitted"), "2 uncommitted files", "mine.go", "other.go")
 	x := d.stream(room, nil)
 	x.part("turn", held)
 	x.part("turn", "1 uncommitted file of others: "+string(codex.ID))
