@@ -1,0 +1,269 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/confedit"
+	"talkingstick/internal/harness"
+	"talkingstick/stick"
+)
+
+// plan collects changes. All edits of one file are one change.
+type plan struct {
+	t        Target
+	removing bool
+	names    []string // the harnesses to change
+	files    confedit.Files
+	steps    []FileChange
+}
+
+func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
+	p := &plan{t: t, removing: removing, names: names, files: t.files()}
+	var all []owned
+	for _, name := range names {
+		row, ok := harness.ByName(name)
+		if !ok {
+			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).With("field", "harness").
+				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
+					strings.Join(harness.Names(), ", "), strings.Join(harness.SnippetNames(), ", "))
+		}
+		plugged := p.plugin(row)
+		for _, x := range t.parts(row) {
+			if !plugged || removing || x.beyond {
+				all = append(all, owned{name, x})
+			}
+		}
+	}
+	if t.Project != "" {
+		all = append(all, p.instructions()...)
+	}
+	for len(all) > 0 {
+		same := func(y owned) bool { return sameName(y.file, all[0].file) }
+		var one []owned // the parts of one file, whatever names it has
+		for _, y := range all {
+			if same(y) {
+				one = append(one, y)
+			}
+		}
+		if err := p.file(one); err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(slices.Clone(all), same)
+	}
+	return p.steps, nil
+}
+
+// owned is a part, and the harness that gets it, or project.
+type owned struct {
+	name string
+	part
+}
+
+// sameName reports whether two names lead to one file, which needn't exist.
+func sameName(a, b string) bool {
+	return filepath.Clean(a) == filepath.Clean(b) || confedit.Follow(a) != "" && confedit.Follow(a) == confedit.Follow(b)
+}
+
+// file plans the change of one file.
+func (p *plan) file(parts []owned) error {
+	first := parts[0]
+	switch {
+	case p.t.leaves(first.file):
+		p.keep(first, "a link leads there, out of the workspace, so nothing is written")
+		return nil
+	case first.dir:
+		p.directory(first)
+		return nil
+	case first.text != "":
+		return p.own(first)
+	case first.name == "project" && p.anyLeft():
+		if has, err := p.has(first.part); has || err != nil {
+			p.keep(first, "still used by other harnesses")
+			return nil
+		}
+	}
+	if others := p.sharers(first.part); p.removing && len(others) > 0 {
+		p.keep(first, "still used by "+strings.Join(others, " and "))
+		return nil
+	}
+	shared := []part{}
+	for _, x := range parts {
+		if x.set != nil {
+			shared = append(shared, x.part)
+		}
+	}
+	return p.edit(first.name, first.file, shared)
+}
+
+// directory plans that the data directory is made. It stays when tt is uninstalled.
+func (p *plan) directory(x owned) {
+	if p.removing {
+		return
+	}
+	s := FileChange{Harness: x.name, What: x.what, File: x.file, State: There, dir: true}
+	if has, _ := p.has(x.part); !has {
+		s.State = New
+	}
+	p.steps = append(p.steps, s)
+}
+
+// keep plans that a file stays as it is.
+func (p *plan) keep(x owned, why string) {
+	p.steps = append(p.steps, FileChange{Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why})
+}
+
+// anyLeft reports whether a harness outside of this plan still has tt, and so needs what harnesses share.
+func (p *plan) anyLeft() bool {
+	return p.removing && slices.ContainsFunc(harness.Names(), func(name string) bool {
+		return !slices.Contains(p.names, name) && p.installed(name)
+	})
+}
+
+// installed reports whether a harness has anything of tt, a skill aside, which it may share with others.
+// A file that can't be read may have something.
+func (p *plan) installed(name string) bool {
+	row, _ := harness.ByName(name)
+	for _, x := range p.t.parts(row) {
+		if !x.shows() {
+			continue
+		}
+		if has, err := p.has(x); has || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// edit plans a change of a file that others write too.
+func (p *plan) edit(name, path string, parts []part) error {
+	e := setAll(parts)
+	var err error
+	if p.removing {
+		e, err = p.restoring(path, parts)
+		if err != nil {
+			return err
+		}
+		for _, x := range parts {
+			if x.noNpm != nil {
+				e = confedit.All(e, x.noNpm)
+			}
+		}
+	}
+	ours := func(src []byte) bool {
+		_, ours, err := removeAll(parts, nothingStays)(src)
+		return err != nil || ours
+	}
+	s, err := p.step(name, path, e, confedit.Options{Removing: p.removing, Ours: ours})
+	if err != nil {
+		return err
+	}
+	var what, notes []string
+	for _, x := range parts {
+		what = append(what, x.what)
+		if x.other != nil && x.other(s.change.Before) {
+			notes = append(notes, fmt.Sprintf("it already has a server called %s, which runs another program; that stays, so ours isn't installed", harness.ServerName))
+		}
+		if x.npm == nil {
+			continue
+		}
+		if s.npm = x.npm(s.change.Before); s.npm != nil {
+			notes = append(notes, "removes the entry of the npm program")
+		}
+	}
+	// harnesses that share a file have the same part in it
+	s.What, s.Note = strings.Join(slices.Compact(what), ", "), strings.Join(slices.Compact(notes), "; ")
+	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
+		s.change.Backup = "" // we made the file
+	}
+	s.change.Delete = s.change.Delete && ours(s.change.Before) // a file of the npm program's stays, empty
+	p.steps = append(p.steps, s)
+	return nil
+}
+
+// step plans an edit of a file.
+func (p *plan) step(name, path string, e confedit.Edit, opt confedit.Options) (FileChange, error) {
+	s := FileChange{Harness: name, File: path, Target: p.t.behind(path)}
+	var err error
+	if s.change, err = p.files.Prepare(path, e, opt); err != nil {
+		return s, explain(err)
+	}
+	switch {
+	case !s.change.Changed() && p.removing:
+		s.State = Absent
+	case !s.change.Changed():
+		s.State = There
+	case p.removing:
+		s.State = Removed
+	case s.change.Exists:
+		s.State = Changed
+	default:
+		s.State = New
+	}
+	return s, nil
+}
+
+// own plans a file that is all ours. One that somebody else made or edited is left alone.
+func (p *plan) own(x owned) error {
+	have, err := os.ReadFile(x.file)
+	switch {
+	case err != nil && !os.IsNotExist(err):
+		return explain(&confedit.FileError{File: x.file, Why: "can't be read", Err: err})
+	case err == nil && !x.ours(have):
+		p.keep(x, "somebody else has made or edited it, so it stays")
+		return nil
+	case err == nil && p.removing:
+		if others := p.sharers(x.part); len(others) > 0 {
+			p.keep(x, "still used by "+strings.Join(others, " and "))
+			return nil
+		}
+	}
+	s, err := p.step(x.name, x.file, func(src []byte) ([]byte, bool, error) {
+		if p.removing {
+			return nil, src != nil, nil
+		}
+		return []byte(x.text), string(src) != x.text, nil
+	}, confedit.Options{Removing: p.removing})
+	if err != nil {
+		return err
+	}
+	if p.removing && s.change.Exists {
+		if s.change.Target != filepath.Clean(x.file) {
+			p.keep(x, "it is a symbolic link that somebody else has made, so it stays")
+			return nil
+		}
+		s.change.Delete = true
+	}
+	s.change.Backup = "" // it holds nothing of anybody else
+	s.What = x.what
+	if p.removing {
+		s.after = func() { p.t.hasRemoved(x.file) }
+	} else {
+		s.before = func() { p.t.willWrite(x.file, []byte(x.text)) }
+	}
+	p.steps = append(p.steps, s)
+	return nil
+}
+
+// sharers lists the harnesses outside of this plan that have tt, and read the same skill, the same servers or the same
+// instructions of their own.
+func (p *plan) sharers(x part) (names []string) {
+	for _, row := range harness.Rows {
+		file := ""
+		switch {
+		case x.what == skill:
+			file = p.t.skillFile(row.Setup)
+		case x.what == imports:
+			file = below(p.t.Project, row.Setup.Instructions)
+		case x.shared:
+			file = p.t.serverFile(row.Setup)
+		}
+		if file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.installed(row.Name) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
