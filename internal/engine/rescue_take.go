@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"time"
 
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
@@ -13,9 +12,7 @@ import (
 // rescues returns the store of rescues in the data directory.
 func (e *Engine) rescues() *rescue.Store {
 	s := rescue.New(e.core.Config.Dir, e.core.Config.Git)
-	slack := time.Duration(max(e.core.Config.Slack, 1))
-	s.Limits.Time *= slack
-	s.Limits.Status *= slack
+	s.Limits.Time, s.Limits.Status = e.core.Slack(s.Limits.Time), e.core.Slack(s.Limits.Status)
 	return s
 }
 

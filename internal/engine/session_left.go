@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -42,7 +41,7 @@ func (e *Engine) snapshot(ctx context.Context, p *workspace.Place) *stick.Worksp
 	if p.Found != workspace.FoundGit {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, snapshotLimit*time.Duration(max(e.core.Config.Slack, 1)))
+	limited, cancel := context.WithTimeout(ctx, e.core.Slack(snapshotLimit))
 	defer cancel()
 	w, _ := e.core.Config.Git.Snapshot(limited, p.Root)
 	if w != nil && w.Head != "" && e.manyHosts(ctx) {

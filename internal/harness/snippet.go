@@ -43,9 +43,9 @@ func SnippetNames() []string {
 func SnippetFor(name, tt string) (s Snippet, ok bool) {
 	for _, h := range snippets {
 		if h.name == name {
-			text := fmt.Sprintf("[%s.%s]\ncommand = %sargs = [\"mcp\"]\n", h.at, ServerName, asJSON(tt))
+			text := fmt.Sprintf("[%s.%s]\ncommand = %sargs = [\"mcp\"]\n", h.at, ServerName, JSON(tt))
 			if !h.toml {
-				text = asJSON(map[string]any{h.at: map[string]any{ServerName: h.entry(tt)}})
+				text = JSON(map[string]any{h.at: map[string]any{ServerName: h.entry(tt)}})
 			}
 			return Snippet{h.name, h.title, h.file, text}, true
 		}
@@ -53,14 +53,15 @@ func SnippetFor(name, tt string) (s Snippet, ok bool) {
 	return Snippet{}, false
 }
 
-// asJSON writes a value as people write it, with a line end. A text is one in TOML, too.
-func asJSON(v any) string {
+// JSON writes a value as people write it, with a line end and the keys of maps in order. A text is one in TOML, too. It panics for what is no
+// JSON: callers make it of texts.
+func JSON(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
-		panic("a snippet can't be written: " + err.Error()) // it is made of texts
+		panic("a value can't be written: " + err.Error())
 	}
 	return b.String()
 }

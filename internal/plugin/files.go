@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"path"
 
@@ -39,7 +38,7 @@ func skillIn(dir string) string { return path.Join(dir, "skills", harness.SkillN
 
 // hooksOf is a file of hooks for all harnesses that take a plugin.
 func hooksOf(f harness.Format) string {
-	return asJSON(object{"description": "Tells tt what happens in a session", "hooks": install.PluginHooks(harness.Takers(f)...)})
+	return harness.JSON(object{"description": "Tells tt what happens in a session", "hooks": install.PluginHooks(harness.Takers(f)...)})
 }
 
 // claude is the plugin in the format of Claude Code, and the marketplace that offers it.
@@ -54,12 +53,12 @@ func (p plugins) claude() map[string]string {
 		manifest["homepage"] = p.homepage
 	}
 	return map[string]string{
-		".claude-plugin/marketplace.json": asJSON(object{
+		".claude-plugin/marketplace.json": harness.JSON(object{
 			"name": harness.PluginName, "description": summary, "owner": object{"name": p.author},
 			"plugins": []object{{"name": harness.PluginName, "source": "./" + dir, "description": summary}},
 		}),
-		path.Join(dir, ".claude-plugin/plugin.json"): asJSON(manifest),
-		path.Join(dir, ".mcp.json"):                  asJSON(object{"mcpServers": servers}),
+		path.Join(dir, ".claude-plugin/plugin.json"): harness.JSON(manifest),
+		path.Join(dir, ".mcp.json"):                  harness.JSON(object{"mcpServers": servers}),
 		path.Join(dir, "hooks/hooks.json"):           hooksOf(harness.FormatClaude),
 		skillIn(dir):                                 harness.Skill,
 		path.Join(dir, "README.md"):                  about,
@@ -81,7 +80,7 @@ what agents say in a database in your home directory. ` + "`tt doctor`" + ` says
 func (p plugins) gemini() map[string]string {
 	row := harness.Takers(harness.FormatGemini)[0]
 	return map[string]string{
-		path.Join(geminiDir, "gemini-extension.json"): asJSON(object{
+		path.Join(geminiDir, "gemini-extension.json"): harness.JSON(object{
 			"name": harness.PluginName, "version": p.version, "description": summary,
 			"mcpServers": object{harness.ServerName: install.PluginServer(row.Setup.Entry)},
 		}),
@@ -101,9 +100,9 @@ func (p plugins) openCode() map[string]string {
 	if p.homepage != "" {
 		manifest["homepage"] = p.homepage
 	}
-	server := bytes.TrimSpace([]byte(asJSON(install.PluginServer(row.Setup.Entry))))
+	server := bytes.TrimSpace([]byte(harness.JSON(install.PluginServer(row.Setup.Entry))))
 	return map[string]string{
-		path.Join(openCodeDir, "package.json"): asJSON(manifest),
+		path.Join(openCodeDir, "package.json"): harness.JSON(manifest),
 		path.Join(openCodeDir, "index.js"):     harness.OpenCodePackage(string(server)),
 		path.Join(openCodeDir, "plugin.js"):    install.PluginCode(row),
 		skillIn(openCodeDir):                   harness.Skill,
@@ -135,18 +134,6 @@ func (p plugins) readme() string {
 		if trust := row.Setup.Trust; trust != nil {
 			b.WriteString("It skips hooks that nobody has trusted: " + trust.Review + ".\n")
 		}
-	}
-	return b.String()
-}
-
-// asJSON writes a value as people write it. The keys of objects are in order.
-func asJSON(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		panic("a plugin can't be written: " + err.Error()) // it is made of texts
 	}
 	return b.String()
 }
