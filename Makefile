@@ -6,11 +6,8 @@ FUZZTIME ?= 30s
 CAMPAIGN ?= 30s
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-# Those that run on either database. The store's run on both at any time.
-ON_SERVER := ./internal/engine ./internal/task ./internal/mcpserver ./internal/cli ./internal/e2e
-
 # Long tests in which one process does one thing after the other. The race detector and a busy machine find nothing in them.
-ALONE := ^(TestHintsWork|TestRefusals|TestAsGitDoes|TestCrashAndAgain|TestARandomTreeComesBack)$$
+ALONE := ^(TestHintsWork|TestRefusals|TestAsGitDoes|TestCrashAndAgain|TestARandomTreeComesBack|TestLinesAreFollowedAsGitDoes|TestArchive|TestRecoveryAtEveryKillPoint|TestWhatBelongsToTheGate|TestGitWorksAsEver|TestGitWithoutTheStick|TestInitBesideOthersHooks)$$
 
 # With TT_REQUIRE_ALL=1 a test that skips itself fails the run, unless .ci/skips names it.
 # It also prints a log for people, with the counts at the end (.ci/gotest).
@@ -40,8 +37,10 @@ test: deps-test ## vet, then every test: rules, store, scripts, real processes (
 	.ci/untouched $(GOTEST) -timeout 40m ./...
 
 .PHONY: test-server
-test-server: deps-test ## the tests that use a database, on PostgreSQL, without real harnesses; the rules and the store's own have no need of it
-	.ci/untouched $(GO) test -short -count=1 -timeout 30m $(ON_SERVER) -database=postgres
+test-server: deps-test ## the tests that use a database, on PostgreSQL, without real harnesses; the store's own run on both at any time
+	.ci/untouched $(GO) test -count=1 -timeout 40m ./internal/engine ./internal/task ./internal/mcpserver -database=postgres
+	.ci/untouched $(GO) test -count=1 -timeout 40m ./internal/cli -run '^(TestScript|TestRefusals)$$' -database=postgres
+	.ci/untouched $(GO) test -short -count=1 -timeout 40m ./internal/e2e -database=postgres
 
 .PHONY: test-race
 test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
@@ -109,13 +108,13 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, then all of it on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses, a release for all systems (about an hour)
+ci-full: ## what CI runs, then real processes on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses, a release for all systems (about an hour)
 	.ci/run
-	.ci/timed $(MAKE) test-server ON_SERVER="./internal/cli ./internal/e2e"
+	.ci/timed $(MAKE) test-server
 	.ci/timed $(MAKE) test-busy
 	.ci/timed $(MAKE) test-race
-	.ci/timed $(MAKE) fuzz FUZZTIME=10s
-	.ci/timed $(MAKE) mutate MUTATE="-short -n 75 -seed 1"
+	.ci/timed $(MAKE) fuzz FUZZTIME=5s
+	.ci/timed $(MAKE) mutate MUTATE="-short -n 40 -seed 1"
 	.ci/timed $(MAKE) campaign
 	.ci/timed $(MAKE) pairs
 	.ci/timed $(GO) test ./internal/release -release.long -timeout 60m -count=1 -v
