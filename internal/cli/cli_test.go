@@ -28,6 +28,7 @@
 //	hangup NAME                 stop reading the output of a command in the background
 //
 //	json [stderr] FIELD VALUE   check a field of the last output, as members.0.status; ~VALUE is a pattern
+//	tokens MOST [FIELD]         the last output, or a field of it, costs an agent at most so many tokens, of four bytes each
 //	save NAME FIELD             keep a field in a variable
 //	snapshot, unchanged         remember the database, and check that it is still the same
 //	sql [FILE] STATEMENT        change the database behind tt's back, or a file of SQLite's, or make one
@@ -129,7 +130,8 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
-		"serve": (*story).serve, "visit": (*story).visit, "post": (*story).post,
+		"tokens": (*story).tokens,
+		"serve":  (*story).serve, "visit": (*story).visit, "post": (*story).post,
 		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
 			ts.Setenv(clitest.Still, strconv.FormatInt(time.Now().UnixMilli(), 10))
 		},
@@ -782,6 +784,22 @@ func (s *story) json(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if matches == neg {
 		ts.Fatalf("%s is %s", args[0], text(v))
+	}
+}
+
+func (s *story) tokens(ts *testscript.TestScript, args []string) {
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	said := ts.ReadFile("stdout")
+	if len(args) > 1 {
+		v, ok := field(ts, "stdout", args[1])
+		if !ok {
+			ts.Fatalf("there is no field %s", args[1])
+		}
+		said = text(v)
+	}
+	if n := (len(strings.ReplaceAll(said, s.work, "/home/ann")) + 3) / 4; n > most {
+		ts.Fatalf("it costs %d tokens, and at most %d is agreed:\n%s", n, most, said)
 	}
 }
 
