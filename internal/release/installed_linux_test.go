@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // These tests install what a release holds, where there is no Go: an archive and a Debian package each in a root with nothing else in
@@ -161,8 +164,33 @@ func TestDebianPackage(t *testing.T) {
 	}
 }
 
+// files maps what lies below a directory to its mode and content.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		content := []byte(nil)
+		if info.Mode().IsRegular() {
+			content, err = os.ReadFile(path)
+		}
+		found[path] = info.Mode().String() + " " + string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // TestNpmPackages: npm installs the packages from their files. The command runs in a PATH in which there is no Go, and what it
-// installs into a harness names the program itself and not the script that starts it.
+// installs into a harness names the program itself and not the script that starts it. Both are taken away again, to the byte.
 func TestNpmPackages(t *testing.T) {
 	needs(t, "node", "npm")
 	dir, prefix, bin := filepath.Join(made(t), "one"), t.TempDir(), t.TempDir()
@@ -188,6 +216,9 @@ func TestNpmPackages(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".claude"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte("{\n    \"model\": \"opus\"  }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tt := func(args ...string) string {
 		t.Helper()
 		c := exec.Command(filepath.Join(prefix, "bin", "tt"), args...)
@@ -205,6 +236,10 @@ func TestNpmPackages(t *testing.T) {
 	}
 	a.update(t, dir, "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
 	plays(t, tt("demo"))
+	if err := os.MkdirAll(filepath.Join(home, ".local/share/talking-stick"), 0o700); err != nil { // data stays, and so does its directory
+		t.Fatal(err)
+	}
+	untouched := files(t, home)
 	if said := tt("install", "claude", "codex"); strings.Contains(said, "login shell") && !strings.Contains(said, "doesn't find") {
 		t.Errorf("it doesn't know its own script:\n%s", said)
 	}
@@ -212,6 +247,20 @@ func TestNpmPackages(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(home, name))
 		if err != nil || !strings.Contains(string(b), native) {
 			t.Errorf("%s doesn't name %s (%v):\n%s", name, native, err, b)
+		}
+	}
+	tt("uninstall", "claude", "codex")
+	if d := cmp.Diff(untouched, files(t, home)); d != "" {
+		t.Errorf("tt uninstall left or changed something:\n%s", d)
+	}
+	c = exec.Command("npm", "uninstall", "--global", "--prefix", prefix, "--no-audit", "--no-fund", "--no-update-notifier", project.npm, npmName(host))
+	c.Dir, c.Env = dir, append(os.Environ(), "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("npm: %v\n%s", err, out)
+	}
+	for path, content := range files(t, prefix) {
+		if !strings.HasPrefix(content, "d") && filepath.Base(path) != ".package-lock.json" {
+			t.Errorf("npm uninstall leaves %s", path)
 		}
 	}
 }
