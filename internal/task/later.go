@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -179,21 +180,29 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 
 // planBegin plans the branch and the worktree of a task that is for later. It fails as [repo.requireRoomFor] and
 // [repo.acceptedSettings] do.
-func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
+func (rp *repo) planBegin(ctx context.Context, task stick.Task) (spawnPlan, error) {
+	m := spawnPlan{task: task, path: rp.worktree(task), newBranch: true, newTree: true}
+	room := make(chan error, 1)
+	go func() { room <- rp.requireRoomFor(ctx, m) }() // beside the next ones, because each git costs as much as the rest of a short command
+	base, worker, err := rp.baseOf(ctx, task)
+	if taken := <-room; err == nil {
+		err = taken
+	}
+	m.task.Base, m.base, m.worker = base, base, worker
+	return m, err
+}
+
+// baseOf returns the commit that a task which is for later begins from now, and what the project there sets for workers.
+func (rp *repo) baseOf(ctx context.Context, task stick.Task) (base string, w config.Worker, err error) {
 	tg, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
-		return m, err
+		return "", w, err
 	}
 	if err := rp.fetchAwaited(ctx, task, &tg); err != nil {
-		return m, err
+		return "", w, err
 	}
-	w, err := rp.acceptedSettings(ctx, tg.head())
-	if err != nil {
-		return m, err
-	}
-	task.Base = tg.head()
-	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head(), newBranch: true, newTree: true, worker: w}
-	return m, rp.requireRoomFor(ctx, m)
+	w, err = rp.acceptedSettings(ctx, tg.head())
+	return tg.head(), w, err
 }
 
 // fetchAwaited fetches the target of a task that is for later, if it lacks what the task has waited for: that may have landed on another host.
