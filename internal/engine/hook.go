@@ -377,15 +377,12 @@ func (w *wait) isNeeded(ctx context.Context, p HookParams) (needed bool, err err
 	attended := func(o *op) error {
 		its, missed := in.Listens(o.Me.Agent)
 		if missed {
-			return errUnseenInbox
+			return core.ErrUnseenInbox
 		}
 		needed = its.IsZero() || !o.Room.Attended(o.Me.Agent, its, o.Probes.Probed)
 		return nil
 	}
-	if err = w.e.hooked(ctx, p, false, attended); err == errUnseenInbox {
-		in.Probe(ctx)
-		err = w.e.hooked(ctx, p, false, attended)
-	}
+	err = in.Seen(ctx, func() error { return w.e.hooked(ctx, p, false, attended) })
 	return needed, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -104,9 +103,13 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 				Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
 			}
 			for _, a := range events[0].For {
-				to, err := o.reaches(a.Agent, events[0], in)
+				how, wake, err := o.Reaches(a.Agent, events[0], in)
 				if err != nil {
 					return err
+				}
+				to := Recipient{AgentID: a.Agent, Delivery: how}
+				if how == stick.DeliveryDelayed {
+					to.WakesAt = wake.At()
 				}
 				res.Recipients = append(res.Recipients, to)
 			}
@@ -126,40 +129,8 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			return nil
 		})
 	}
-	err = send()
-	if err == errUnseenInbox {
-		in.Probe(ctx)
-		err = send()
-	}
+	err = in.Seen(ctx, send)
 	return res, err
-}
-
-// reaches returns how a message that isn't stored yet reaches a recipient. It fails with errUnseenInbox.
-func (o *op) reaches(a stick.AgentID, sent stick.Event, all *core.Inboxes) (to Recipient, err error) {
-	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
-	wake := stick.Deadline{SetAt: sent.CreatedAt}
-	var in stick.Inbox
-	var missed bool
-	if in.Process, missed = all.Listens(a); missed {
-		return to, errUnseenInbox
-	}
-	if !in.Process.IsZero() {
-		signs, err := o.Tx.Signs(o.Room.ID)
-		if err != nil {
-			return to, err
-		}
-		in.Signs = signs[a]
-	}
-	if !in.Process.IsZero() || o.Room.Listening(a, stick.Wake, o.Probes.Probed) {
-		if wake, err = wakeAt(o.Tx, o.Room.ID, sent, a); err != nil {
-			return to, err
-		}
-	}
-	to = Recipient{AgentID: a, Delivery: o.Room.Reaches(a, wake, in, o.Probes.Probed, o.Tx.Now())}
-	if to.Delivery == stick.DeliveryDelayed {
-		to.WakesAt = wake.At()
-	}
-	return to, nil
 }
 
 // joinNotes joins the notes that aren't empty.

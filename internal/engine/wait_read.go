@@ -138,7 +138,7 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 		w.res.Events = w.res.Events[:0]
 	}
 	for _, e := range w.res.Events {
-		at, err := wakeAt(tx, r.ID, e, w.me.Agent)
+		at, err := core.WakeAt(tx, r.ID, e, w.me.Agent)
 		if err != nil {
 			return err
 		}

@@ -23,9 +23,6 @@ const wakeLimit = 200 * time.Millisecond
 // recordLimit is what of it has to be left for recording that an agent was told.
 const recordLimit = 50 * time.Millisecond
 
-// errUnseenInbox ends a transaction that needs to know whether something can be written to an inbox.
-var errUnseenInbox = errors.New("look at the inbox and run again")
-
 // wakeRooms wakes the idle agents in rooms to whose logs somebody has just added. It never fails: what can't be told now
 // stays untold, and the next hook of the agent tells it, or the next process that waits in the room.
 func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {

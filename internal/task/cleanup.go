@@ -288,7 +288,8 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	}
 	defer unlock()
 	var task stick.Task
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+	in := ts.core.Inboxes()
+	cancel := func(o *op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
@@ -308,10 +309,10 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		if err := o.endTask(*ev); err != nil {
 			return err
 		}
-		res.Delivery, res.Note = o.tellWorker(task, "Cancelled", "The task "+task.ID+" was cancelled: "+ev.Reason)
-		return nil
-	})
-	if err != nil {
+		res.Delivery, res.Note, err = o.tellWorker(in, task, "Cancelled", "The task "+task.ID+" was cancelled: "+ev.Reason)
+		return err
+	}
+	if err = in.Seen(ctx, func() error { return rp.write(ctx, core.MustBeMember, cancel) }); err != nil {
 		return res, err
 	}
 	stopped, note, err := rp.stopRun(ctx, task.ID)

@@ -275,7 +275,9 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 			return err
 		}
 		o.addTaskEvent(ev)
-		o.tellWorker(task, "Not merged", ev.Reason)
+		if o.hasWorkerToTell(task) {
+			o.sendWorker(task, "Not merged", ev.Reason)
+		}
 		if l.restart, err = l.tasks.again(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
 			return err
 		}

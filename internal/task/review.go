@@ -57,7 +57,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
-	err = rp.decide(ctx, &res, func(o *op) error {
+	err = rp.decide(ctx, &res, func(o *op, in *core.Inboxes) error {
 		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -75,7 +75,9 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		if ev != nil {
 			o.addTaskEvent(*ev)
 			if res.Comments = len(v.Drafts); res.Comments > 0 {
-				res.Delivery, res.Note = o.tellWorker(task, "Approved", p.Reason, v.Drafts...)
+				if res.Delivery, res.Note, err = o.tellWorker(in, task, "Approved", p.Reason, v.Drafts...); err != nil {
+					return err
+				}
 			}
 		}
 		res.GateFiles = gate
@@ -108,7 +110,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	if err != nil {
 		return res, err
 	}
-	err = rp.decide(ctx, &res, func(o *op) error {
+	err = rp.decide(ctx, &res, func(o *op, in *core.Inboxes) error {
 		task, v, err := o.decision(p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -127,7 +129,10 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		o.addTaskEvent(ev)
 		res = o.decisionResult(task)
 		res.State, res.Comments = stick.TaskWorking, len(v.Drafts)
-		if res.Delivery, res.Note = o.tellWorker(task, "Changes requested", p.Reason, v.Drafts...); res.Note != "" {
+		if res.Delivery, res.Note, err = o.tellWorker(in, task, "Changes requested", p.Reason, v.Drafts...); err != nil {
+			return err
+		}
+		if res.Note != "" {
 			res.Note += "; another agent can take on the task: tt worker start --task " + task.ID
 		}
 		again, err := ts.again(o.Tx, o.Room.ID, task, stick.CauseReview)
@@ -138,15 +143,18 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 }
 
 // decide runs a decision, and adds the number of its message to the result.
-func (rp *repo) decide(ctx context.Context, res *WorkerReviewResult, rule func(*op) error) error {
-	return rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
-		o.Settle()
-		return rule(o)
-	}, func(o *op) error {
-		if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
-			res.MessageID = sent.Seq
-		}
-		return nil
+func (rp *repo) decide(ctx context.Context, res *WorkerReviewResult, rule func(*op, *core.Inboxes) error) error {
+	in := rp.tasks.core.Inboxes()
+	return in.Seen(ctx, func() error {
+		return rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
+			o.Settle()
+			return rule(o, in)
+		}, func(o *op) error {
+			if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
+				res.MessageID = sent.Seq
+			}
+			return nil
+		})
 	})
 }
 
@@ -257,11 +265,26 @@ func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 }
 
 // tellWorker sends the task's worker one message: words, and as many comments with the lines around them as fit. It returns how the message
-// reaches the worker, and a note if the worker is gone.
-func (o *op) tellWorker(task stick.Task, subject, words string, comments ...stick.Comment) (stick.Delivery, string) {
-	if task.Worker == "" || task.Worker == o.Me.Agent {
-		return "", ""
+// reaches the worker, and a note if the worker is gone. It fails with [core.ErrUnseenInbox].
+func (o *op) tellWorker(in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment) (how stick.Delivery, note string, err error) {
+	if !o.hasWorkerToTell(task) {
+		return "", "", nil
 	}
+	sent, ok := o.sendWorker(task, subject, words, comments...)
+	if !ok {
+		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached", nil
+	}
+	how, _, err = o.Reaches(task.Worker, sent, in)
+	return how, "", err
+}
+
+// hasWorkerToTell reports whether a task has a worker, and it isn't the caller.
+func (o *op) hasWorkerToTell(task stick.Task) bool {
+	return task.Worker != "" && task.Worker != o.Me.Agent
+}
+
+// sendWorker sends the message of [op.tellWorker]. It isn't ok if the worker has left or is gone.
+func (o *op) sendWorker(task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
 	subject += ": " + task.ID
 	if n := len(comments); n > 0 {
 		subject += ", with " + stick.Count(n, "comment")
@@ -277,9 +300,9 @@ func (o *op) tellWorker(task stick.Task, subject, words string, comments ...stic
 		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject, Body: strings.TrimSpace(words), Thread: "bead:" + task.ID,
 	}}
 	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
-	if err != nil { // the worker has left or is gone
-		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached"
+	if err != nil {
+		return stick.Event{}, false
 	}
 	o.Apply(r, events)
-	return o.Room.Reaches(task.Worker, stick.Deadline{}, stick.Inbox{}, o.Probes.Probed, o.Tx.Now()), ""
+	return events[0], true
 }

@@ -395,3 +395,21 @@ func TestWhatCleanupLeaves(t *testing.T) {
 		t.Errorf("the worktree is still there: %v", err)
 	}
 }
+
+// TestAnIdleWorkerIsToldOfItsReview: the answer to who decides says that the worker is woken now, if its harness has an inbox.
+func TestAnIdleWorkerIsToldOfItsReview(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	inbox := ann.HasInbox()
+	ann.Works()
+	ann.Spawn("one").OK()
+	ann.WorksOn("one").Commits("one.txt", "one\n")
+	ann.Done("one").OK()
+	ann.Idle()
+	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
+	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "mend it"}).
+		That("the worker is woken now", func(r task.WorkerReviewResult) bool { return r.Delivery == stick.DeliveryListening }).OK()
+	inbox.Gets("mend it")
+	bob.Cancel("one").That("the same", func(r task.WorkerCancelResult) bool { return r.Delivery == stick.DeliveryListening }).OK()
+	inbox.Gets("task_failed", "The task one was cancelled: not needed")
+	s.TaskIs("one", stick.TaskFailed)
+}

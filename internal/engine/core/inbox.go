@@ -2,12 +2,16 @@ package core
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"talkingstick/internal/wake"
 	"talkingstick/stick"
 )
+
+// ErrUnseenInbox ends a transaction that needs to know whether something can be written to an inbox. See [Inboxes.Seen].
+var ErrUnseenInbox = errors.New("look at the inbox and run again")
 
 // inboxOpens is how long it may take to find out whether something can be written to inboxes.
 const inboxOpens = 50 * time.Millisecond
@@ -81,4 +85,14 @@ func (in *Inboxes) Probe(ctx context.Context) {
 	}
 	all.Wait()
 	in.wanted = nil
+}
+
+// Seen runs a transaction, and runs it again after Probe if it failed with [ErrUnseenInbox].
+func (in *Inboxes) Seen(ctx context.Context, transaction func() error) error {
+	err := transaction()
+	if err == ErrUnseenInbox {
+		in.Probe(ctx)
+		err = transaction()
+	}
+	return err
 }
