@@ -181,6 +181,7 @@ func TestHarnessesTakeTurns(t *testing.T) {
 	}
 	for _, p := range pairs {
 		t.Run(p[0].Name+" and "+p[1].Name, func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t)
 			s.run("join")
 			s.takeTurns(p[0], p[1], func(both ...*realharness.Agent) {
