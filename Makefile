@@ -38,8 +38,11 @@ test: deps-test ## vet, then every test: rules, store, scripts, real processes (
 
 .PHONY: test-server
 test-server: deps-test ## the tests that use a database, on PostgreSQL, without real harnesses; the store's own run on both at any time
-	.ci/untouched $(GO) test -count=1 -timeout 40m ./internal/engine ./internal/task ./internal/mcpserver -database=postgres
-	.ci/untouched $(GO) test -count=1 -timeout 40m ./internal/cli -run '^(TestScript|TestRefusals)$$' -database=postgres
+	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/engine ./internal/task ./internal/mcpserver ./internal/cli -database=postgres
+	$(MAKE) test-server-e2e
+
+.PHONY: test-server-e2e
+test-server-e2e: deps-test ## those of them that CI leaves to ci-full: the real processes
 	.ci/untouched $(GO) test -short -count=1 -timeout 40m ./internal/e2e -database=postgres
 
 .PHONY: test-race
@@ -108,12 +111,12 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 	@.ci/deps
 
 .PHONY: ci-full
-ci-full: ## what CI runs, then real processes on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses, a release for all systems (about an hour)
+ci-full: ## what CI runs, then real processes on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses, a release for all systems
 	.ci/run
-	.ci/timed $(MAKE) test-server
+	.ci/timed $(MAKE) test-server-e2e
 	.ci/timed $(MAKE) test-busy
 	.ci/timed $(MAKE) test-race
-	.ci/timed $(MAKE) fuzz FUZZTIME=5s
+	.ci/timed $(MAKE) fuzz FUZZTIME=10s
 	.ci/timed $(MAKE) mutate MUTATE="-short -n 40 -seed 1"
 	.ci/timed $(MAKE) campaign
 	.ci/timed $(MAKE) pairs

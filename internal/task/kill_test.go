@@ -10,7 +10,6 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
-	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -125,12 +124,9 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 			})
 			s.TaskIs("one", c.after)
 			nth := map[string]int{}
-			for i, point := range points {
+			for _, point := range points {
 				nth[point]++
 				n := nth[point]
-				if !testenv.KillsAt(i) {
-					continue
-				}
 				t.Run(fmt.Sprintf("%s %d", point, n), func(t *testing.T) {
 					s, ann := set(t)
 					if !ann.Killed(point, n, func(a *scene.Actor) { _ = c.act(a) }) {
