@@ -44,9 +44,10 @@ func (e *LockedError) Unwrap() error { return e.Err }
 type FileLock struct{ f *os.File }
 
 // Lock takes the lock at path, a file that it creates with mode 0600 and never removes. It waits until ctx
-// ends, and then fails with a [*LockedError]. Child processes don't inherit the lock.
+// ends, and then fails with a [*LockedError]. If ctx was cancelled before, it fails with that error; if its deadline has passed, because
+// the system let this process wait, Lock still takes a lock that is free. Child processes don't inherit the lock.
 func Lock(ctx context.Context, path string) (*FileLock, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return nil, err
 	}
 	f, err := openLock(path)

@@ -119,9 +119,27 @@ func TestLockEndedContext(t *testing.T) {
 	}
 }
 
+// TestLockAfterItsDeadline: whoever comes too late by no fault of its own gets a free lock, and learns who has one that isn't.
+func TestLockAfterItsDeadline(t *testing.T) {
+	path := lockPath(t)
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	l, err := Lock(late, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *LockedError
+	if _, err := Lock(late, path); !errors.As(err, &held) || held.PID != os.Getpid() || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a held lock: %v", err)
+	}
+	if err := l.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOneWaitForALock: whoever gives up again and again leaves one goroutine that waits in the kernel, which the next one takes over.
 func TestOneWaitForALock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
+	path := lockPath(t)
 	held, _, err := TryLock(path)
 	if err != nil {
 		t.Fatal(err)
