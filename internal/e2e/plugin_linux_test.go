@@ -280,14 +280,14 @@ func TestCodexTrustsAPlugin(t *testing.T) {
 	u := a.StartTUI(t, o)
 	u.Sees(0, "Hooks need review")
 	u.Sees(0, "2. Trust all and continue")
-	for _, key := range []string{"2", "\r"} {
+	for _, answer := range []struct{ key, shows string }{{"2", "› 2. Trust all"}, {"\r", "Ask Codex to do anything"}} {
 		since, pressed := len(u.Raw()), time.Time{}
 		soon(t, "it takes the answer", func() bool {
 			if time.Since(pressed) > time.Second { // keys that come too early after the question are lost
-				u.Press(key)
+				u.Press(answer.key)
 				pressed = time.Now()
 			}
-			return len(u.Raw()) > since
+			return u.Shows(since, answer.shows)
 		})
 	}
 	u.Type("Please.")

@@ -164,6 +164,12 @@ func words(raw string) string {
 	return strings.Join(strings.Fields(control.ReplaceAllString(raw, " ")), "")
 }
 
+// Shows says whether the program has shown a text, in its output from offset since on.
+func (u *Terminal) Shows(since int, text string) bool {
+	raw := u.Raw()[since:]
+	return strings.Contains(raw, text) || strings.Contains(words(raw), words(text))
+}
+
 // Sees waits until the program has shown a text, in its output from offset since on. It fails the test if the
 // program ends first, or doesn't show the text in time.
 func (u *Terminal) Sees(since int, text string) {
@@ -171,13 +177,13 @@ func (u *Terminal) Sees(since int, text string) {
 	timeout := time.After(2 * time.Minute)
 	for {
 		u.mu.Lock()
-		raw, more, over := u.shown.String(), u.changed, u.over
+		more, over := u.changed, u.over
 		u.mu.Unlock()
-		if strings.Contains(raw[since:], text) || strings.Contains(words(raw[since:]), words(text)) {
+		if u.Shows(since, text) {
 			return
 		}
 		if over {
-			u.t.Fatalf("%s ended before it showed %q:\n%s", u.h.Name, text, raw)
+			u.t.Fatalf("%s ended before it showed %q:\n%s", u.h.Name, text, u.Raw())
 		}
 		select {
 		case <-more:
