@@ -41,7 +41,7 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 			place := realharness.NewPlace(t)
 			greeting, note := filepath.Join(place.Repo, "greeting"), filepath.Join(place.Repo, "note")
 			steps := []modelapi.Script{
-				modelapi.Do(modelapi.Shell("echo hello > greeting && echo it said $HOME")),
+				modelapi.Do(modelapi.Shell("echo hello > greeting && echo it said $HOME && sleep 0.2")), // qwen may lose what a command says at its very end
 				modelapi.Do(modelapi.Write(note, "one\ntwo\n")),
 				modelapi.Do(modelapi.Read(note)),
 				modelapi.Do(modelapi.Edit(note, "one", "three")),
