@@ -156,21 +156,56 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 
 // ReadFile reads a file as it is in a commit. ok is false if the commit doesn't have it.
 func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content []byte, ok bool, err error) {
-	var out bytes.Buffer
-	err = c.write(ctx, change{dir: dir, in: strings.NewReader(commit + ":" + path + "\n"), out: &out}, "cat-file", "--batch")
-	if err != nil {
+	found, err := c.objects(ctx, dir, commit+":"+path)
+	if err != nil || found[0].kind != "blob" {
 		return nil, false, err
 	}
-	header, body, _ := strings.Cut(out.String(), "\n")
-	f := strings.Fields(header)
-	if len(f) != 3 || f[1] != "blob" {
-		return nil, false, nil
+	return found[0].content, true, nil
+}
+
+// ReadFileAt reads a file as it is in the commit that ref names now, and says which commit that is: "" if there is none, or if ref has
+// moved meanwhile. ok is false if the commit doesn't have the file.
+func (c Client) ReadFileAt(ctx context.Context, dir, ref, path string) (commit string, content []byte, ok bool, err error) {
+	found, err := c.objects(ctx, dir, ref+"^{commit}", ref+":"+path, ref+"^{commit}")
+	if err != nil || found[0].id != found[2].id {
+		return "", nil, false, err
 	}
-	size, err := strconv.Atoi(f[2])
-	if err != nil || size > len(body) {
-		return nil, false, fmt.Errorf("git cat-file printed %q", header)
+	if found[1].kind != "blob" {
+		return found[0].id, nil, false, nil
 	}
-	return []byte(body[:size]), true, nil
+	return found[0].id, found[1].content, true, nil
+}
+
+// object is an object of git; a missing one is empty.
+type object struct {
+	id, kind string
+	content  []byte
+}
+
+// objects reads the objects that have these names, one after the other.
+func (c Client) objects(ctx context.Context, dir string, names ...string) (found []object, err error) {
+	var out bytes.Buffer
+	err = c.write(ctx, change{dir: dir, in: strings.NewReader(strings.Join(names, "\n") + "\n"), out: &out}, "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for range names {
+		header, err := out.ReadString('\n')
+		f := strings.Fields(header)
+		size := 0
+		if err == nil && len(f) == 3 {
+			size, err = strconv.Atoi(f[2])
+		}
+		switch {
+		case err != nil, len(f) == 3 && size >= out.Len(): // a line break follows the content
+			return nil, fmt.Errorf("git cat-file printed %q", header)
+		case len(f) == 3:
+			found = append(found, object{f[0], f[1], bytes.Clone(out.Next(size + 1)[:size])})
+		default: // "<name> missing", for one
+			found = append(found, object{})
+		}
+	}
+	return found, nil
 }
 
 // MergeTree merges two commits without a checkout. If they conflict, tree is empty and files are the

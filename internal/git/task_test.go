@@ -210,6 +210,21 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+// TestReadFileAt: it says which commit it has read, also if the file is empty or missing there.
+func TestReadFileAt(t *testing.T) {
+	w := newWork(t)
+	head := w.commit("empty", "")
+	for path, want := range map[string]string{"a": "one\ntwo\nthree\n", "empty": "", "nosuch": "none"} {
+		commit, b, ok, err := w.ReadFileAt(t.Context(), w.dir, "HEAD", path)
+		if err != nil || commit != head || ok != (want != "none") || ok && string(b) != want {
+			t.Errorf("%s: %q in %s, %v %v", path, b, commit, ok, err)
+		}
+	}
+	if commit, _, ok, err := w.ReadFileAt(t.Context(), w.dir, "refs/heads/nosuch", "a"); commit != "" || ok || err != nil {
+		t.Errorf("a branch that isn't there has commit %q, %v %v", commit, ok, err)
+	}
+}
+
 // TestRemoveWorktree: only what can be lost without harm is removed.
 func TestRemoveWorktree(t *testing.T) {
 	w := newWork(t)

@@ -49,10 +49,18 @@ func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) err
 // that would run there, as [repo.requireAccepted] does.
 func (rp *repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
 	_, w, err := rp.settings(ctx, commit)
-	if err == nil && w.Setup != "" {
-		err = rp.requireAccepted(ctx, w.SetupCommand())
+	if err == nil {
+		err = rp.requireSetupAccepted(ctx, w)
 	}
 	return w, err
+}
+
+// requireSetupAccepted is [repo.requireAccepted] for the command that sets worktrees up, if there is one.
+func (rp *repo) requireSetupAccepted(ctx context.Context, w config.Worker) error {
+	if w.Setup == "" {
+		return nil
+	}
+	return rp.requireAccepted(ctx, w.SetupCommand())
 }
 
 // accept accepts those of the project's commands that sums name, for the caller. It fails with [stick.CodePersonOnly], and

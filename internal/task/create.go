@@ -19,6 +19,7 @@ const whyLocked = "a tt task uses this worktree; see tt worker status"
 
 // create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its task file.
 func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
+	defer m.unlock()
 	dir := path.Dir(m.task.Worktree)
 	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
 		return c, err
@@ -30,7 +31,9 @@ func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err er
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
 		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", stick.Line(filepath.Dir(m.path)))
 	}
-	if err := rp.addWorktree(ctx, m); err != nil {
+	err = rp.addWorktree(ctx, m)
+	m.unlock()
+	if err != nil {
 		return c, err
 	}
 	rp.killPoint("make: worktree")
@@ -49,30 +52,24 @@ const worktreesWait = 2 * time.Minute
 // lockWorktrees keeps other commands from adding a worktree to the repository. git reads the records of all worktrees when it
 // adds one, and fails at a record that another git is just writing.
 func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
-	return rp.lock(ctx, "worktrees", "the worktrees of this repository", worktreesWait)
+	return rp.lock(ctx, "worktrees", theWorktrees, worktreesWait)
 }
 
-// addWorktree creates the branch and the worktree of a plan, as far as it says so. It looks again whether somebody has made one of them while it
-// waited for its turn, and says in the intent that git begins.
-func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) error {
-	unlock, err := rp.lockWorktrees(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	rp.killPoint("make: locked")
-	if m.newBranch {
-		err = rp.requireNoBranch(ctx, *m)
-	}
-	if err == nil && m.newTree {
-		err = rp.requireNoDirectory(*m)
-	}
-	if err != nil {
-		return err
-	}
-	m.begun = true
-	if err := rp.writeOutcome(ctx, func(o *op) error { return o.storeSpawn(*m) }); err != nil {
-		return err
+// theWorktrees is the name of their lock, as somebody reads it who waits for it.
+const theWorktrees = "the worktrees of this repository"
+
+// addWorktree creates the branch and the worktree of a plan, as far as it says so.
+func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
+	if !m.begun {
+		unlock, err := rp.lockWorktrees(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		rp.killPoint("make: locked")
+		if err := rp.sayBegun(ctx, m); err != nil {
+			return err
+		}
 	}
 	rp.killPoint("make: begun")
 	if m.newTree { // git may still list a worktree that somebody removed by hand, and then refuses to add another there
@@ -94,6 +91,22 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) error {
 		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
 	}
 	return err
+}
+
+// sayBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for the lock, and says in its intent that
+// git begins.
+func (rp *repo) sayBegun(ctx context.Context, m *spawnPlan) (err error) {
+	if m.newBranch {
+		err = rp.requireNoBranch(ctx, *m)
+	}
+	if err == nil && m.newTree {
+		err = rp.requireNoDirectory(*m)
+	}
+	if err != nil {
+		return err
+	}
+	m.begun = true
+	return rp.writeOutcome(ctx, func(o *op) error { return o.storeSpawn(*m) })
 }
 
 // undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
@@ -178,37 +179,88 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 	return res, rp.showTask(ctx, &res)
 }
 
-// planBegin plans the branch and the worktree of a task that is for later. It fails as [repo.requireRoomFor] and
-// [repo.acceptedSettings] do.
-func (rp *repo) planBegin(ctx context.Context, task stick.Task) (spawnPlan, error) {
-	m := spawnPlan{task: task, path: rp.worktree(task), newBranch: true, newTree: true}
-	room := make(chan error, 1)
-	go func() { room <- rp.requireRoomFor(ctx, m) }() // beside the next ones, because each git costs as much as the rest of a short command
-	base, worker, err := rp.baseOf(ctx, task)
-	if taken := <-room; err == nil {
-		err = taken
+// planBegin plans the branch and the worktree of a task that is for later, from the commit that the task begins from now. If nobody else is
+// adding a worktree, it locks them before it looks, until [spawnPlan.unlock]. It fails as [repo.requireRoomFor] and [repo.acceptedSettings] do.
+func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
+	m = spawnPlan{task: task, path: rp.worktree(task), newBranch: true, newTree: true}
+	unlock, err := rp.tryLock("worktrees", theWorktrees)
+	if err != nil {
+		return m, err
 	}
-	m.task.Base, m.base, m.worker = base, base, worker
+	if unlock != nil { // then nothing has to be asked again before git begins
+		m.begun, m.giveBack = true, sync.OnceFunc(unlock)
+		defer func() {
+			if err != nil {
+				m.unlock()
+			}
+		}()
+	}
+	settings := rp.readSettings(ctx, task.Integration)
+	refs, err := rp.git.Refs(ctx, rp.root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
+	early := <-settings
+	if err != nil {
+		return m, err
+	}
+	if err := rp.requireRoomAmong(refs, m); err != nil {
+		return m, err
+	}
+	tg, err := rp.targetAmong(ctx, task.Integration, refs)
+	if err != nil {
+		return m, err
+	}
+	lacks, err := rp.lacksAwaited(ctx, task, tg)
+	if err == nil && lacks {
+		m.unlock() // nobody waits for a network
+		m.begun = false
+		err = rp.fetch(ctx, &tg)
+	}
+	if err != nil {
+		return m, err
+	}
+	m.task.Base, m.base = tg.head(), tg.head()
+	m.worker, err = rp.acceptedEarly(ctx, early, tg.head())
 	return m, err
 }
 
-// baseOf returns the commit that a task which is for later begins from now, and what the project there sets for workers.
-func (rp *repo) baseOf(ctx context.Context, task stick.Task) (base string, w config.Worker, err error) {
-	tg, err := rp.readTarget(ctx, task.Integration)
-	if err != nil {
-		return "", w, err
-	}
-	if err := rp.fetchAwaited(ctx, task, &tg); err != nil {
-		return "", w, err
-	}
-	w, err = rp.acceptedSettings(ctx, tg.head())
-	return tg.head(), w, err
+// earlySettings are the settings of the project at a commit, before it is known whether that one counts.
+type earlySettings struct {
+	commit string // empty if they couldn't be read
+	config.Config
+	err error
 }
 
-// fetchAwaited fetches the target of a task that is for later, if it lacks what the task has waited for: that may have landed on another host.
-func (rp *repo) fetchAwaited(ctx context.Context, task stick.Task, tg *target) error {
+// readSettings begins to read the settings at the head of a local branch, beside other commands of git: each of those costs as much as the rest
+// of a short command of tt.
+func (rp *repo) readSettings(ctx context.Context, branch string) <-chan earlySettings {
+	c := make(chan earlySettings, 1)
+	go func() {
+		commit, b, _, err := rp.git.ReadFileAt(ctx, rp.root, target{name: branch}.ref(), config.FileName)
+		if err != nil {
+			commit = ""
+		}
+		early := earlySettings{commit: commit}
+		early.Config, early.err = config.Parse(b)
+		c <- early
+	}()
+	return c
+}
+
+// acceptedEarly is [repo.acceptedSettings] for settings that were read early, if they are those of the commit.
+func (rp *repo) acceptedEarly(ctx context.Context, early earlySettings, commit string) (config.Worker, error) {
+	if early.commit != commit {
+		return rp.acceptedSettings(ctx, commit)
+	}
+	if early.err != nil {
+		return early.Worker, early.err
+	}
+	return early.Worker, rp.requireSetupAccepted(ctx, early.Worker)
+}
+
+// lacksAwaited reports whether the target of a task that is for later lacks what the task has waited for. That may have landed on another host;
+// a fetch brings it.
+func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (bool, error) {
 	if tg.remote == "" || len(task.After) == 0 {
-		return nil
+		return false, nil
 	}
 	var results []string
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
@@ -225,21 +277,18 @@ func (rp *repo) fetchAwaited(ctx context.Context, task stick.Task, tg *target) e
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, commit := range results {
 		has, err := rp.git.HasCommit(ctx, rp.root, commit)
 		if err == nil && has {
 			has, err = rp.git.IsAncestor(ctx, rp.root, commit, tg.head())
 		}
-		if err != nil {
-			return err
-		}
-		if !has {
-			return rp.fetch(ctx, tg)
+		if err != nil || !has {
+			return err == nil, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker at the same
@@ -255,6 +304,7 @@ func (rp *repo) beginAs(ctx context.Context, task stick.Task, bind, next bool) (
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
+	defer m.unlock()
 	m.next = next
 	return rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		if next {

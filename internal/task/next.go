@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"talkingstick/internal/bell"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -32,11 +31,16 @@ type WorkerNextResult struct {
 // one again. It fails with [stick.CodeNothingReady], and as [Tasks.WorkerSpawn] does.
 func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNextResult, error) {
 	var res WorkerNextResult
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := ts.locate(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
+	opened := make(chan error, 1)
+	go func() { opened <- rp.askGit(ctx) }()
 	ready, mine, newest, err := rp.ready(ctx, p.TaskID)
+	if err := <-opened; err != nil {
+		return res, err
+	}
 	if err != nil {
 		return res, err
 	}
@@ -111,17 +115,14 @@ func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command
 	if err != nil {
 		return nil, err
 	}
-	others, waiting := finder(tx, room), map[string]bool{}
+	find, waiting := finder(tx, room), map[string]bool{}
 	for _, l := range later {
 		waiting[stick.TaskKey(l.ID)] = true
 	}
-	find := func(id string) (stick.Task, bool, error) {
-		if waiting[stick.TaskKey(id)] { // needn't be read: it hasn't landed
-			return stick.Task{ID: id, State: stick.TaskAssigned}, true, nil
-		}
-		return others(id)
-	}
 	for _, l := range later {
+		if slices.ContainsFunc(l.After, func(id string) bool { return waiting[stick.TaskKey(id)] }) { // which has not landed, and needn't be read
+			continue
+		}
 		waits, err := stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}.WaitsFor(find)
 		if err != nil {
 			return nil, err
@@ -147,21 +148,14 @@ func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command
 // tryBegin is [repo.begin] if no other command has the task. Else it fails with [stick.CodeLanding].
 func (rp *repo) tryBegin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
 	none := WorkerSpawnResult{}
-	if err := rp.makeLockDir(); err != nil {
-		return none, err
-	}
-	l, free, err := bell.TryLock(rp.lockPath("task", task.ID))
+	unlock, err := rp.tryLock("task", task.ID)
 	if err != nil {
 		return none, err
 	}
-	if !free {
+	if unlock == nil {
 		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", task.ID).With("task_id", task.ID)
 	}
-	rp.git.Inherit = append(rp.git.Inherit, l.File())
-	defer func() {
-		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
-		_ = l.Unlock()
-	}()
+	defer unlock()
 	if err := rp.recover(ctx, task.ID); err != nil {
 		return none, err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"talkingstick/internal/bell"
@@ -38,6 +39,18 @@ type repo struct {
 // openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
 // [stick.CodeNoRepository], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
+	rp, err := ts.locate(ctx, w, by)
+	if err == nil {
+		err = rp.askGit(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rp, nil
+}
+
+// locate is the part of [Tasks.openRepo] that needs no git: afterwards one can read the room.
+func (ts *Tasks) locate(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
 	rp := &repo{tasks: ts, by: by, w: w, git: ts.core.Config.Git}
 	dir := w.Path
 	if w.RoomID != "" {
@@ -59,28 +72,37 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	} else if at, err := ts.core.Place(core.Where{}); err == nil && at.Root == p.Root {
 		rp.here = at.Worktree
 	}
-	old := make(chan error, 1)
-	go func() { old <- rp.git.CheckVersion(ctx, p.Path) }() // beside the next one, because each git costs as much as the rest of a short command
-	at, err := rp.git.Checkout(ctx, p.Root)
-	if err := <-old; err != nil {
-		return nil, err
-	}
+	return rp, nil
+}
+
+// askGit is the rest of [Tasks.openRepo].
+func (rp *repo) askGit(ctx context.Context) error {
+	var beside sync.WaitGroup // because each git costs as much as the rest of a short command
+	var old, closed error
+	beside.Go(func() { old = rp.git.CheckVersion(ctx, rp.root) })
+	beside.Go(func() { _, closed = rp.tasks.core.Open(ctx, false) })
+	at, err := rp.git.Checkout(ctx, rp.root)
+	beside.Wait()
 	switch {
+	case old != nil:
+		return old
 	case stick.CodeOf(err) == stick.CodeNoRepository:
-		return nil, stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(p.Root)).With("path", p.Root).
+		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(rp.root)).With("path", rp.root).
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:
-		return nil, err
+		return err
 	case at.Bare || at.Top == "":
-		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, and workers need one with a checkout", stick.Line(p.Root)).
-			With("path", p.Root).Hintf("clone it, and work in the clone")
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, and workers need one with a checkout", stick.Line(rp.root)).
+			With("path", rp.root).Hintf("clone it, and work in the clone")
 	case at.Shallow:
-		return nil, stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", stick.Line(p.Root)).
-			With("path", p.Root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", stick.Line(rp.root)).
+			With("path", rp.root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
+	case closed != nil && !errors.Is(closed, store.ErrAbsent):
+		return closed
 	}
 	rp.common = at.Common
 	rp.setLockPrefix()
-	return rp, nil
+	return nil
 }
 
 // setLockPrefix sets the name of the repository in the names of locks.
@@ -125,11 +147,28 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 	if err != nil {
 		return nil, err
 	}
+	return rp.lockedBy(l), nil
+}
+
+// tryLock is [repo.lock] without waiting. If the lock isn't free, unlock is nil.
+func (rp *repo) tryLock(kind, name string) (unlock func(), err error) {
+	if err := rp.makeLockDir(); err != nil {
+		return nil, err
+	}
+	l, free, err := bell.TryLock(rp.lockPath(kind, name))
+	if err != nil || !free {
+		return nil, err
+	}
+	return rp.lockedBy(l), nil
+}
+
+// lockedBy has the git commands that follow inherit a lock, until unlock is called.
+func (rp *repo) lockedBy(l *bell.FileLock) (unlock func()) {
 	rp.git.Inherit = append(rp.git.Inherit, l.File())
 	return func() {
 		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
 		_ = l.Unlock()
-	}, nil
+	}
 }
 
 // makeLockDir makes the directory of the locks of tasks and branches.
@@ -301,11 +340,21 @@ func (t target) ref() string { return "refs/heads/" + t.name }
 // readTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
 // [stick.CodeNotFound].
 func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
-	t := target{name: name}
-	refs, err := rp.git.Refs(ctx, rp.root, t.ref(), "refs/remotes/origin/"+name)
+	refs, err := rp.git.Refs(ctx, rp.root, targetRefs(name)...)
 	if err != nil {
-		return t, err
+		return target{name: name}, err
 	}
+	return rp.targetAmong(ctx, name, refs)
+}
+
+// targetRefs are the names of the refs that [repo.targetAmong] needs.
+func targetRefs(name string) []string {
+	return []string{target{name: name}.ref(), "refs/remotes/origin/" + name}
+}
+
+// targetAmong is [repo.readTarget] for refs that were read already.
+func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (target, error) {
+	t := target{name: name}
 	upstream := ""
 	for _, r := range refs {
 		switch r.Name {
@@ -315,6 +364,7 @@ func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 			t.remote, t.tracked = "origin", r.Commit
 		}
 	}
+	var err error
 	if t.checkout, err = rp.existingCheckout(ctx, t.checkout); err != nil {
 		return t, err
 	}

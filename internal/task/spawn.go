@@ -54,11 +54,19 @@ type spawnPlan struct {
 	newBranch bool
 	newTree   bool
 	id, kind  string        // of its intent
-	begun     bool          // git may have made something of it
+	begun     bool          // git may have made something of it, or will next
+	giveBack  func()        // gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it
 	next      bool          // the caller asked for any task that is ready, and becomes its worker
 	copied    CopiedFiles   // set by restore
 	slot      int           // set by carryOut
 	worker    config.Worker // the settings by which the worktree is made
+}
+
+// unlock gives the lock of the worktrees back, if the plan has it.
+func (m spawnPlan) unlock() {
+	if m.giveBack != nil {
+		m.giveBack()
+	}
 }
 
 // at is the commit at which the branch begins.
@@ -263,7 +271,16 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 // requireRoomFor refuses the branch and the worktree of a plan if one of them exists, or can't. It fails with
 // [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [repo.requireInside] does.
 func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
-	if err := rp.requireNoBranch(ctx, m); err != nil {
+	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
+	if err != nil {
+		return err
+	}
+	return rp.requireRoomAmong(refs, m)
+}
+
+// requireRoomAmong is [repo.requireRoomFor] for refs that were read already.
+func (rp *repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
+	if err := requireNoBranchAmong(refs, m); err != nil {
 		return err
 	}
 	if err := rp.requireInside(m.path); err != nil {
@@ -286,23 +303,37 @@ func (rp *repo) requireNoDirectory(m spawnPlan) error {
 
 // requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with [stick.CodeAlreadyExists] and [stick.CodeUsage].
 func (rp *repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
+	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
+	if err != nil {
+		return err
+	}
+	return requireNoBranchAmong(refs, m)
+}
+
+// branchRefs are patterns for the refs because of which a branch can't be: where git has a branch, it can't have a directory of that name.
+func branchRefs(branch string) []string {
+	full := "refs/heads/" + branch
+	patterns := []string{path.Dir(full) + "/", full}
+	for dir := path.Dir(branch); dir != "."; dir = path.Dir(dir) {
+		patterns = append(patterns, "refs/heads/"+dir)
+	}
+	return patterns
+}
+
+// requireNoBranchAmong is [repo.requireNoBranch] for refs that were read already.
+func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
 	branch := m.task.Branch
 	if !git.BranchName(branch) {
 		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).With("branch", branch).Hintf("give the task another name")
 	}
 	full := "refs/heads/" + branch
 	taken := map[string]bool{stick.TaskKey(full): true} // by their keys: some file systems don't distinguish case
-	patterns := []string{path.Dir(full) + "/", full}
-	for dir := path.Dir(branch); dir != "."; dir = path.Dir(dir) { // where git has a branch, it can't have a directory of that name
+	for dir := path.Dir(branch); dir != "."; dir = path.Dir(dir) {
 		taken[stick.TaskKey("refs/heads/"+dir)] = true
-		patterns = append(patterns, "refs/heads/"+dir)
-	}
-	refs, err := rp.git.Refs(ctx, rp.root, patterns...)
-	if err != nil {
-		return err
 	}
 	for _, r := range refs {
-		if name := r.Name[len("refs/heads/"):]; taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/") {
+		name, local := strings.CutPrefix(r.Name, "refs/heads/")
+		if local && (taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/")) {
 			e := stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).With("branch", name)
 			rename := stick.Cmd("git branch -m <branch> <new-branch>")
 			if m.task.Attempt > 0 {
