@@ -70,6 +70,11 @@ func TestDeadlineWithoutNetwork(t *testing.T) {
 	w.listening(name(t, carol))
 	ok(t, bob.tt("heartbeat"))
 	w.leases("10s")
+	t.Cleanup(func() {
+		if text, _ := os.ReadFile(trace); t.Failed() {
+			t.Logf("the wait traces\n%s", text)
+		}
+	})
 	network.Cut()
 	soon(t, "the wait reads when the lease has ended, and gets no answer", func() bool {
 		text, _ := os.ReadFile(trace)
