@@ -327,9 +327,9 @@ func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
 		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).With("branch", branch).Hintf("give the task another name")
 	}
 	full := "refs/heads/" + branch
-	taken := map[string]bool{stick.TaskKey(full): true} // by their keys: some file systems don't distinguish case
-	for dir := path.Dir(branch); dir != "."; dir = path.Dir(dir) {
-		taken[stick.TaskKey("refs/heads/"+dir)] = true
+	taken := map[string]bool{} // by their keys: some file systems don't distinguish case
+	for _, pattern := range branchRefs(branch) {
+		taken[stick.TaskKey(pattern)] = true
 	}
 	for _, r := range refs {
 		name, local := strings.CutPrefix(r.Name, "refs/heads/")
