@@ -101,7 +101,7 @@ func TestBrowserAnswers(t *testing.T) {
 
 	claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: "which port?"}).OK()
 	b.goTo("/room/" + string(s.Room().ID))
-	b.until(`document.body.dataset.linked === "yes"`)
+	b.says("#timeline", "which port?")
 	b.click("#timeline .blocked summary", "Read it")
 	b.click("#timeline .blocked summary", "Reply")
 	b.run(chromedp.SendKeys("#timeline .reply[open] textarea", "8080"))
@@ -149,7 +149,7 @@ func TestBrowserReview(t *testing.T) {
 	// Three clicks from the list of what needs ann: the task, Approve, Merge.
 	b.goTo("/needs")
 	b.click("#needs a", "Review")
-	b.click("#taskacts button", "Approve")
+	b.loads(func() { b.click("#taskacts button", "Approve") })
 	b.click("#taskacts button", "Merge")
 	b.says("#taskhead", "completed")
 	s.TaskIs("ui-7", stick.TaskCompleted)
@@ -179,8 +179,7 @@ func TestBrowserKeys(t *testing.T) {
 	b.press(kb.Enter)
 	b.says(".comment.draft", "why")
 	b.until(`document.body.dataset.linked`)
-	b.press("a")
-	b.until(`document.querySelector("#taskacts [data-key=m]") && document.body.dataset.linked`)
+	b.loads(func() { b.press("a") })
 	b.press("m")
 	b.says("#taskhead", "completed")
 	s.TaskIs("ui-7", stick.TaskCompleted)

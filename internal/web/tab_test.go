@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,26 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"talkingstick/internal/e2e/realharness"
-	"talkingstick/internal/testenv"
 )
 
-// chromium is the one browser of all tests. It ends with them.
-var chromium struct {
-	sync.Mutex
-	ctx context.Context
-	err error
-}
-
-// tab is a page of the browser, signed in at a desk. Cookies name the port of their server, so tabs of other tests are apart.
+// tab is the only page of a browser of its own, signed in at a desk. A page behind another one would get no frames: Chromium then
+// answers neither a key nor a wish for a picture.
 type tab struct {
 	*desk
 	ctx context.Context
@@ -43,32 +35,21 @@ type tab struct {
 	failed  []string   // what its script has thrown, and what the policy has blocked
 }
 
-// open opens a tab. The viewport is that of a desk.
+// open starts a browser, which reaches nothing but this machine and ends with the test, and opens a tab. The viewport is that of a desk.
 func (d *desk) open() *tab {
 	d.Helper()
-	path := realharness.Chromium(d.T)
-	chromium.Lock()
-	if chromium.ctx == nil {
-		start(path)
-	}
-	parent, err := chromium.ctx, chromium.err
-	chromium.Unlock()
-	if err != nil {
-		d.Fatal(err)
-	}
-	var window target.ID // of its own: the page of a tab behind another one counts as hidden, and sleeps
-	err = chromedp.Run(parent, chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		window, err = target.CreateTarget("about:blank").WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
-		return err
-	}))
-	if err != nil {
-		d.Fatal(err)
-	}
-	ctx, cancel := chromedp.NewContext(parent, chromedp.WithTargetID(window))
-	ctx, over := context.WithTimeout(ctx, 3*patience)
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(realharness.Chromium(d.T)), chromedp.UserDataDir(d.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.WSURLReadTimeout(patience))
+	ctx, over := context.WithTimeout(context.Background(), 3*patience)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // it logs what it doesn't know of a newer browser
 	b := &tab{desk: d, ctx: ctx}
 	d.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // it waits for the end of the browser
 		cancel()
+		stop()
 		over()
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -101,28 +82,6 @@ func (b *tab) hear(ev any) {
 	case *page.EventJavascriptDialogOpening:
 		b.failed = append(b.failed, "a dialog: "+ev.Message)
 	}
-}
-
-// start starts the browser. It reaches nothing but this machine.
-func start(path string) {
-	dir, err := os.MkdirTemp("", "tt-chromium-")
-	if err != nil {
-		chromium.err = err
-		return
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-		chromedp.WSURLReadTimeout(patience))
-	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {})) // it logs what it doesn't know of a newer browser
-	chromium.ctx, chromium.err = ctx, chromedp.Run(ctx)
-	testenv.AtEnd(func() error {
-		_ = chromedp.Cancel(ctx) // it waits for the end of the browser
-		cancel()
-		stop()
-		return os.RemoveAll(dir)
-	})
 }
 
 func (b *tab) run(actions ...chromedp.Action) {
@@ -198,6 +157,14 @@ func (b *tab) click(selector, text string) {
 	}
 }
 
+// loads does what brings another page, and waits for that. A key or a click on the page before it would be lost.
+func (b *tab) loads(do func()) {
+	b.Helper()
+	b.run(chromedp.Evaluate(`window.before = true`, nil))
+	do()
+	b.until(`!window.before && document.body.dataset.linked`)
+}
+
 // press presses keys, one after the other.
 func (b *tab) press(keys ...string) {
 	b.Helper()
@@ -220,13 +187,22 @@ func (b *tab) dark(on bool) {
 	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
-// picture keeps a picture of the whole page as an artefact of the test.
+// picture keeps a picture of the whole page as an artefact of the test, where somebody asked for artefacts.
+// No test is about it.
 func (b *tab) picture(name string) {
 	b.Helper()
+	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
 	var png []byte
-	b.run(chromedp.FullScreenshot(&png, 100))
-	if err := os.WriteFile(filepath.Join(b.ArtifactDir(), name+".png"), png, 0o600); err != nil {
-		b.Fatal(err)
+	err := chromedp.Run(ctx, chromedp.FullScreenshot(&png, 100))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(b.ArtifactDir(), name+".png"), png, 0o600)
+	}
+	if err != nil {
+		b.Logf("no picture %s: %v", name, err)
 	}
 }
 
