@@ -51,16 +51,15 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 	if m == nil {
 		return modelapi.Reply{}, errors.New("the prompt names no task")
 	}
-	id, text := m[1], "first"
+	id, text, since := m[1], "first", 0
 	if slices.Contains(redTasks, id) {
 		text = "bad"
 	}
 	var answers []string
-	switch {
-	case strings.Contains(r.Text(), "came back to you (gate"):
-		text = "mended"
-	case strings.Contains(r.Text(), "say it in more words"):
-		text = "in more words"
+	if n, told := saidIn(r, "came back to you (gate"); told {
+		text, since = "mended", n
+	} else if n, told := saidIn(r, "say it in more words"); told {
+		text, since = "in more words", n
 		answers = []string{p.tt + " worker comment " + id + " --resolve 1", p.tt + " worker comment " + id + " --resolve 2"}
 	}
 	write := fmt.Sprintf("printf '%%s\\n' '%s' second >f-%s", text, id)
@@ -71,7 +70,7 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 		p.tt + " worker start", // Codex's shell has a PATH of its own
 		fmt.Sprintf("l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }", write, id, id, text),
 	}, answers, []string{p.tt + " worker done"})
-	n := len(r.Results())
+	n := len(r.Results()) - since
 	if id == stoppedTask && n == 1 {
 		select {
 		case <-p.stopped:
@@ -83,6 +82,23 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 		return modelapi.Reply{Text: "it waits for review"}, nil
 	}
 	return modelapi.Reply{Calls: []modelapi.Call{modelapi.Shell(steps[n])}}, nil
+}
+
+// saidIn says whether a text stands in a conversation, and how many results came before it: a worker that is about to end when its task
+// comes back is told then, and begins anew.
+func saidIn(r *modelapi.Request, text string) (results int, said bool) {
+	if strings.Contains(r.System, text) {
+		return 0, true
+	}
+	for _, m := range r.Messages {
+		if strings.Contains(m.Text, text) {
+			return results, true
+		}
+		if m.Role == modelapi.Result {
+			results++
+		}
+	}
+	return 0, false
 }
 
 // states returns the state of each task.
@@ -249,7 +265,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	}
 	for _, id := range commentTasks {
 		if got := s.git("show", "integration:f-"+id); got != "in more words\nsecond" {
-			t.Errorf("%s has landed with %q", id, got)
+			t.Errorf("%s has landed with %q\n%s", id, got, s.run("worker", "logs", id))
 		}
 	}
 	if out := s.run("worker", "run", "--all"); !strings.Contains(out, "no command is to be started again") {
