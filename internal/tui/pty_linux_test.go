@@ -107,6 +107,8 @@ type screen struct {
 	term  *tui.Terminal
 	read  chan struct{} // gets a value when something was written
 	ended chan struct{} // closed when nothing more comes
+
+	asked string // the line of a scene that goesOnUntil answered last
 }
 
 // watch starts tt watch on a terminal of a size.
@@ -336,7 +338,7 @@ func TestWatchGivesTheTerminalBack(t *testing.T) {
 func TestDemoOnAScreen(t *testing.T) {
 	p := newPlace(t)
 	s := p.on(80, 24, "demo", "--watch")
-	for _, shows := range []string{`1\. Two agents`, `claude:\w+ has the stick`, `codex:\w+ waits for it`, `codex:\w+ has the stick`, `codex:\w+ can't go on: its process has ended`, `claude:\w+ has the stick`, `a handoff waits`} {
+	for _, shows := range []string{`1\. Two agents`, `claude:\w+ has the stick`, `codex:\w+ has the stick`, `codex:\w+ can't go on: its process has ended`, `claude:\w+ has the stick`, `a handoff waits`} {
 		s.goesOnUntil("n", shows)
 	}
 	s.goesOnUntil("n", `All of it happened, and was checked`)
@@ -360,13 +362,12 @@ var asks = regexp.MustCompile(`(?m)^.*\(n shows the next step\)`)
 func (s *screen) goesOnUntil(key, pattern string) {
 	s.Helper()
 	re := regexp.MustCompile(pattern)
-	asked := ""
 	s.untilIt("what matches "+pattern, func(shown string) bool {
 		if re.MatchString(shown) {
 			return true
 		}
-		if line := asks.FindString(shown); line != "" && line != asked {
-			asked = line
+		if line := asks.FindString(shown); line != "" && line != s.asked {
+			s.asked = line
 			s.keys(key)
 		}
 		return false
