@@ -116,8 +116,7 @@ var filled = map[string]string{
 // follow runs the commands of a hint one after another, and returns what is wrong with them.
 func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) string {
 	kept := filepath.Join(s.bin, "kept")
-	ts.Check(os.RemoveAll(kept))
-	ts.Check(exec.Command("cp", "-a", s.work, kept).Run())
+	ts.Check(s.copyTo(kept))
 	defer s.putBack(ts, kept)
 	copied := []string{"TALKING_STICK_DATA_DIR=" + filepath.Join(kept, "data")}
 	if s.address != "" {
@@ -154,6 +153,21 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 		}
 	}
 	return ""
+}
+
+// copyTo copies the files of the script. If a worker's process takes one away meanwhile, it copies all of them anew.
+func (s *story) copyTo(kept string) (err error) {
+	for range 10 {
+		if err := os.RemoveAll(kept); err != nil {
+			return err
+		}
+		out, failed := exec.Command("cp", "-a", s.work, kept).CombinedOutput()
+		if failed == nil {
+			return nil
+		}
+		err = fmt.Errorf("cp: %w: %s", failed, out)
+	}
+	return err
 }
 
 // putBack makes the files of the script what they were. Directories that processes stand in stay the same directories.
