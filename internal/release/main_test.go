@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"talkingstick/internal/testenv"
 )
@@ -48,7 +49,12 @@ func native() {
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGTERM, os.Interrupt)
 		fmt.Println("ready")
-		fmt.Println(<-c)
+		select {
+		case s := <-c:
+			fmt.Println(s)
+		case <-time.After(time.Minute):
+			fmt.Println("no signal came")
+		}
 		os.Exit(9)
 	}
 }

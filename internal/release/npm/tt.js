@@ -23,7 +23,8 @@ try {
 	fail(`the package ${name}-${system} isn't installed, which holds the program for this system`, `install ${name} again, without --omit=optional`);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// Signals are heard before there is a program: one in between would end this process, and leave the program behind.
+let child;
 const passed = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 for (const signal of passed) {
 	// A terminal sends it to both. tt takes the first one, and ends.
@@ -33,6 +34,7 @@ for (const signal of passed) {
 		// this system doesn't have it
 	}
 }
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (err) => fail(`${program} can't be started: ${err.message}`, `install ${name} again`));
 child.on("exit", (status, signal) => {
 	if (signal === null) {
