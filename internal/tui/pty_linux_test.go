@@ -107,8 +107,6 @@ type screen struct {
 	term  *tui.Terminal
 	read  chan struct{} // gets a value when something was written
 	ended chan struct{} // closed when nothing more comes
-
-	asked string // the line of a scene that goesOnUntil answered last
 }
 
 // watch starts tt watch on a terminal of a size.
@@ -338,10 +336,14 @@ func TestWatchGivesTheTerminalBack(t *testing.T) {
 func TestDemoOnAScreen(t *testing.T) {
 	p := newPlace(t)
 	s := p.on(80, 24, "demo", "--watch")
-	for _, shows := range []string{`1\. Two agents`, `claude:\w+ has the stick`, `codex:\w+ has the stick`, `codex:\w+ can't go on: its process has ended`, `claude:\w+ has the stick`, `a handoff waits`} {
-		s.goesOnUntil("n", shows)
+	for i, shows := range []string{
+		`codex:\w+ joined`, `claude:\w+ has the stick`, `codex:\w+ has the stick`, `codex:\w+ has the stick`,
+		`codex:\w+ can't go on: its process has ended`, `claude:\w+ has the stick`,
+	} {
+		s.until(fmt.Sprintf(`(?s)%s.*\n[^\n]*%d\. [^\n]*\(n shows the next step\)`, shows, i+1)) // the scene waits for a key at the end of each step
+		s.keys("n")
 	}
-	s.goesOnUntil("n", `All of it happened, and was checked`)
+	s.until(`(?s)a handoff waits.*All of it happened, and was checked`)
 	if shown := s.shows(); strings.Contains(shown, " take ") || strings.Contains(shown, " message ") {
 		t.Errorf("it offers acts:\n%s", shown)
 	}
@@ -353,23 +355,4 @@ func TestDemoOnAScreen(t *testing.T) {
 	if all := s.raw.String(); !strings.HasSuffix(all, "All of it happened: tt checked it, step by step.\r\n") {
 		t.Errorf("it ends with %q", all[max(0, len(all)-80):])
 	}
-}
-
-// asks is the line by which a scene asks whether to go on.
-var asks = regexp.MustCompile(`(?m)^.*\(n shows the next step\)`)
-
-// goesOnUntil presses a key each time that the screen asks for it, until the terminal shows what a pattern matches.
-func (s *screen) goesOnUntil(key, pattern string) {
-	s.Helper()
-	re := regexp.MustCompile(pattern)
-	s.untilIt("what matches "+pattern, func(shown string) bool {
-		if re.MatchString(shown) {
-			return true
-		}
-		if line := asks.FindString(shown); line != "" && line != s.asked {
-			s.asked = line
-			s.keys(key)
-		}
-		return false
-	})
 }

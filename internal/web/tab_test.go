@@ -187,11 +187,10 @@ func (b *tab) dark(on bool) {
 	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
-// picture keeps a picture of the whole page as an artefact of the test, where somebody asked for artefacts.
-// No test is about it.
+// picture keeps a picture of the whole page as an artefact of the test, where somebody asked for artefacts. No test is about it.
 func (b *tab) picture(name string) {
 	b.Helper()
-	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
+	if flag.Lookup("test.artifacts").Value.String() != "true" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
