@@ -186,17 +186,25 @@ func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last int64
-	res, err := e.FollowEvents(t.Context(), engine.WaitForEventsParams{
-		Caller: ann, Where: core.Where{Path: d.work}, EventFilter: engine.EventFilter{Target: engine.TargetAny},
-	}, func(r engine.EventsResult) error {
-		last = r.Cursor
-		release, err := storetest.Hold(address, "LOCK TABLE rooms IN ACCESS EXCLUSIVE MODE")
-		if err == nil {
-			t.Cleanup(release)
-		}
-		return err
-	})
+	follow := func() (engine.EventsResult, error) {
+		return e.FollowEvents(t.Context(), engine.WaitForEventsParams{
+			Caller: ann, Where: core.Where{Path: d.work}, EventFilter: engine.EventFilter{Target: engine.TargetAny},
+		}, func(r engine.EventsResult) error {
+			last = r.Cursor
+			release, err := storetest.Hold(address, "LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
+			if err == nil {
+				t.Cleanup(release)
+			}
+			return err
+		})
+	}
+	res, err := follow()
 	if stick.CodeOf(err) != stick.CodeDatabaseBusy || last == 0 || res.RoomID != joined.RoomID || res.Cursor != last {
 		t.Errorf("delivered up to %d, it ends at %d of %q with %v", last, res.Cursor, res.RoomID, err)
+	}
+	last = 0
+	res, err = follow() // it reads how far the log goes, and then can't read the log
+	if stick.CodeOf(err) != stick.CodeDatabaseBusy || last != 0 || res.RoomID != "" || res.Cursor != 0 {
+		t.Errorf("delivered nothing, it ends at %d of %q with %v", res.Cursor, res.RoomID, err)
 	}
 }

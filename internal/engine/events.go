@@ -181,7 +181,7 @@ var errEnough = errors.New("enough")
 
 // FollowEvents calls deliver with each batch of events that pass the filter, as they come. It ends when
 // deliver fails, with that error, or when ctx ends, with [stick.CodeCanceled]. It returns the last batch,
-// whose cursor says how far it has read. In all else it is like [Engine.WaitForEvents].
+// whose cursor says how far it has read, or nothing if it has read nothing. In all else it is like [Engine.WaitForEvents].
 func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetSelf
@@ -300,6 +300,9 @@ func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res Ev
 		res, err = batch(tx, r.ID, me, p.EventFilter, false)
 		return err
 	})
+	if err != nil { // it may have read how far the log goes, and nothing of the log
+		res = EventsResult{}
+	}
 	return res, me, most, err
 }
 
