@@ -8,17 +8,18 @@ import (
 
 // LaterTask is as much of a task that nobody has begun as says whether it is ready.
 type LaterTask struct {
-	ID    string
-	After []string // the tasks that it waits for
+	ID      string
+	Attempt int
+	After   []string // the tasks that it waits for
 }
 
 // TasksForLater lists the tasks of a room that nobody has begun, in the order in which they were made.
 func (tx *Tx) TasksForLater(room stick.RoomID) (later []LaterTask, err error) {
-	err = tx.scan("SELECT task_id, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' ORDER BY created_at, task_key", []any{room},
+	err = tx.scan("SELECT task_id, attempt, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' ORDER BY created_at, task_key", []any{room},
 		func(scan func(...any) error) error {
 			var t LaterTask
 			after := ""
-			err := scan(&t.ID, &after)
+			err := scan(&t.ID, &t.Attempt, &after)
 			if err == nil && after != "" {
 				err = json.Unmarshal([]byte(after), &t.After)
 			}

@@ -127,17 +127,11 @@ func (o *op) remember(id string, attempt int, run, restart string) error {
 	return o.Tx.PutRun(o.Room.ID, r)
 }
 
-// remembered returns the command of an attempt that nobody has begun, "" for none.
-func remembered(tx *store.Tx, room stick.RoomID, t stick.Task) (string, error) {
-	run, err := rememberedRun(tx, room, t)
-	return run.Command, err
-}
-
-// rememberedRun returns what [op.remember] has kept for an attempt that nobody has begun; zero for nothing.
-func rememberedRun(tx *store.Tx, room stick.RoomID, t stick.Task) (stick.Run, error) {
-	runs, err := tx.Runs(room, t.ID)
+// remembered returns what [op.remember] has kept for an attempt that nobody has begun; zero for nothing.
+func remembered(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.Run, error) {
+	runs, err := tx.Runs(room, id)
 	for _, r := range runs {
-		if r.Attempt == t.Attempt {
+		if r.Attempt == attempt {
 			return r, err
 		}
 	}
@@ -161,7 +155,7 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID = o.Room.ID, o.Me.Agent, task.ID
 		if run == "" {
-			was, err := rememberedRun(o.Tx, o.Room.ID, now)
+			was, err := remembered(o.Tx, o.Room.ID, now.ID, now.Attempt)
 			if err != nil || was.Command == "" {
 				return err
 			}

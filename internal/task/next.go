@@ -51,7 +51,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	}
 	var failed error
 	for _, t := range ready {
-		begun, err := rp.tryBegin(ctx, t, !p.Unbound)
+		begun, err := rp.tryBegin(ctx, t.ID, p)
 		if busy, ok := errors.AsType[*busyError](err); ok { // the same agent has asked twice at once
 			if err := rp.waitFor(ctx, busy.task); err != nil {
 				return res, err
@@ -85,9 +85,8 @@ func errNothingReady(newest int64) error {
 		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt worker status"), stick.Cmd("tt worker next --wait"))
 }
 
-// ready lists the tasks that are ready, the oldest first: those without a command that is going to work on them, or only the
-// named one. mine is the task that the caller works on, if there is one.
-func (rp *repo) ready(ctx context.Context, id string) (ready []stick.Task, mine *stick.Task, newest int64, err error) {
+// ready lists the tasks that are ready, the oldest first, or only the named one. mine is the task that the caller works on, if there is one.
+func (rp *repo) ready(ctx context.Context, id string) (ready []store.LaterTask, mine *stick.Task, newest int64, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		ready, mine = nil, nil
 		if newest, err = tx.LastSeq(r.ID); err != nil {
@@ -100,17 +99,16 @@ func (rp *repo) ready(ctx context.Context, id string) (ready []stick.Task, mine 
 		if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
 			mine = &own[i]
 		}
-		ready, err = readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
-			return id == "" && command == "" || id != "" && stick.TaskKey(t.ID) == stick.TaskKey(id)
-		})
+		if ready, err = readyTasks(tx, r.ID); id != "" {
+			ready = slices.DeleteFunc(ready, func(t store.LaterTask) bool { return stick.TaskKey(t.ID) != stick.TaskKey(id) })
+		}
 		return err
 	})
 	return ready, mine, newest, ignoreNoRoom(err)
 }
 
-// readyTasks lists the tasks of a room that are for later and ready, the oldest first, as far as keep agrees. command is what is
-// going to work on a task, empty for none.
-func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command string) bool) (ready []stick.Task, err error) {
+// readyTasks lists the tasks of a room that are for later and ready, the oldest first.
+func readyTasks(tx *store.Tx, room stick.RoomID) (ready []store.LaterTask, err error) {
 	later, err := tx.TasksForLater(room)
 	if err != nil {
 		return nil, err
@@ -127,46 +125,45 @@ func readyTasks(tx *store.Tx, room stick.RoomID, keep func(t stick.Task, command
 		if err != nil {
 			return nil, err
 		}
-		if len(waits) > 0 {
-			continue
-		}
-		t, err := taskOf(tx, room, l.ID)
-		if err != nil {
-			return nil, err
-		}
-		command, err := remembered(tx, room, t)
-		if err != nil {
-			return nil, err
-		}
-		if keep(t, command) {
-			ready = append(ready, t)
+		if len(waits) == 0 {
+			ready = append(ready, l)
 		}
 	}
 	return ready, nil
 }
 
-// tryBegin is [repo.begin] if no other command has the task. Else it fails with [stick.CodeLanding].
-func (rp *repo) tryBegin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
+// tryBegin begins a task for a caller of next, unless a command is going to work on it that the caller doesn't speak for. It fails with
+// [stick.CodeLanding] while another command has the task, and with [stick.CodeInvalidTransition] if it isn't the caller's to begin.
+func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (WorkerSpawnResult, error) {
 	none := WorkerSpawnResult{}
-	unlock, err := rp.tryLock("task", task.ID)
+	unlock, err := rp.tryLock("task", id)
 	if err != nil {
 		return none, err
 	}
 	if unlock == nil {
-		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", task.ID).With("task_id", task.ID)
+		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", id).With("task_id", id)
 	}
 	defer unlock()
-	if err := rp.recover(ctx, task.ID); err != nil {
+	if err := rp.recover(ctx, id); err != nil {
 		return none, err
 	}
-	now, err := rp.task(ctx, task.ID)
-	if err != nil {
+	var now stick.Task
+	var kept stick.Run
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		if now, err = taskOf(tx, r.ID, id); err == nil {
+			kept, err = remembered(tx, r.ID, id, now.Attempt)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
 		return none, err
+	case !now.Later:
+		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", id).With("task_id", id)
+	case kept.Command != "" && p.TaskID == "":
+		return none, stick.Errorf(stick.CodeInvalidTransition, "a command is going to work on %s", id).With("task_id", id)
 	}
-	if !now.Later {
-		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", task.ID).With("task_id", task.ID)
-	}
-	return rp.beginAs(ctx, now, bind, bind)
+	return rp.beginAs(ctx, now, !p.Unbound, !p.Unbound)
 }
 
 // busyError says that the caller of next works on a task already, or is about to.
@@ -226,12 +223,19 @@ func (rp *repo) shownAfterNext(ctx context.Context, id string) (res WorkerNextRe
 func (rp *repo) readyAfter(ctx context.Context, landed []MergedTask) (names []string, err error) {
 	err = rp.read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		names = nil
-		_, err := readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
-			if command == "" && slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
+		ready, err := readyTasks(tx, r.ID)
+		for _, t := range ready {
+			if !slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
+				continue
+			}
+			kept, err := remembered(tx, r.ID, t.ID, t.Attempt)
+			if err != nil {
+				return err
+			}
+			if kept.Command == "" {
 				names = append(names, t.ID)
 			}
-			return false
-		})
+		}
 		return err
 	})
 	return names, err
@@ -296,12 +300,16 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 			return err
 		}
 		res.Tasks = append(res.Tasks, again...)
-		_, err = readyTasks(tx, r.ID, func(t stick.Task, command string) bool {
-			if command != "" {
-				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: command})
+		ready, err := readyTasks(tx, r.ID)
+		for _, t := range ready {
+			kept, err := remembered(tx, r.ID, t.ID, t.Attempt)
+			if err != nil {
+				return err
 			}
-			return false
-		})
+			if kept.Command != "" {
+				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: kept.Command})
+			}
+		}
 		return err
 	})
 	return res, err
