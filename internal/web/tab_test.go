@@ -113,7 +113,7 @@ func eval[T any](b *tab, expression string) (v T) {
 	return v
 }
 
-// until waits until an expression is true. It looks when the page changes, also when another page comes.
+// until waits until an expression is true. It looks when the page changes or is painted, also when another page comes.
 func (b *tab) until(condition string) {
 	b.Helper()
 	script := `new Promise((done) => {
@@ -122,6 +122,7 @@ func (b *tab) until(condition string) {
 		const o = new MutationObserver(() => { if (holds()) { o.disconnect(); done(true) } });
 		o.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 		addEventListener("load", () => { if (holds()) done(true) });
+		new PerformanceObserver(() => { if (holds()) done(true) }).observe({ type: "paint" });
 	})`
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -165,9 +166,10 @@ func (b *tab) loads(do func()) {
 	b.until(`!window.before && document.body.dataset.linked`)
 }
 
-// press presses keys, one after the other.
+// press presses keys, one after the other. A browser drops those that come before it has painted the page.
 func (b *tab) press(keys ...string) {
 	b.Helper()
+	b.until(`performance.getEntriesByType("paint").length`)
 	for _, k := range keys {
 		b.run(chromedp.KeyEvent(k))
 	}
