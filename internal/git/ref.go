@@ -156,7 +156,7 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 
 // ReadFile reads a file as it is in a commit. ok is false if the commit doesn't have it.
 func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content []byte, ok bool, err error) {
-	found, err := c.objects(ctx, dir, commit+":"+path)
+	found, err := c.objects(ctx, dir, "\n", commit+":"+path)
 	if err != nil || found[0].kind != "blob" {
 		return nil, false, err
 	}
@@ -164,9 +164,9 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 }
 
 // ReadFileAt reads a file as it is in the commit that ref names now, and says which commit that is: "" if there is none, or if ref has
-// moved meanwhile. ok is false if the commit doesn't have the file.
+// moved meanwhile. ok is false if the commit doesn't have the file. Where git is older than [MinVersion], it fails.
 func (c Client) ReadFileAt(ctx context.Context, dir, ref, path string) (commit string, content []byte, ok bool, err error) {
-	found, err := c.objects(ctx, dir, ref+"^{commit}", ref+":"+path, ref+"^{commit}")
+	found, err := c.objects(ctx, dir, "\x00", ref+"^{commit}", ref+":"+path, ref+"^{commit}")
 	if err != nil || found[0].id != found[2].id {
 		return "", nil, false, err
 	}
@@ -182,10 +182,14 @@ type object struct {
 	content  []byte
 }
 
-// objects reads the objects that have these names, one after the other.
-func (c Client) objects(ctx context.Context, dir string, names ...string) (found []object, err error) {
+// objects reads the objects that have these names, one after the other. end ends each name: a line break, or a NUL, which git takes since 2.38.
+func (c Client) objects(ctx context.Context, dir, end string, names ...string) (found []object, err error) {
 	var out bytes.Buffer
-	err = c.write(ctx, change{dir: dir, in: strings.NewReader(strings.Join(names, "\n") + "\n"), out: &out}, "cat-file", "--batch")
+	ask := []string{"cat-file", "--batch"}
+	if end == "\x00" {
+		ask = append(ask, "-z")
+	}
+	err = c.write(ctx, change{dir: dir, in: strings.NewReader(strings.Join(names, end) + end), out: &out}, ask...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -192,6 +193,9 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	settings := rp.readSettings(ctx, task.Integration)
 	refs, err := rp.git.Refs(ctx, rp.root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
 	early := <-settings
+	if early.commit == "" { // which may be because git is too old
+		err = cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
+	}
 	if err != nil {
 		return m, err
 	}
@@ -286,21 +290,16 @@ func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 }
 
 // begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker at the same
-// moment. The caller must hold the task's lock. It fails with [stick.CodeInvalidTransition] if somebody has begun the task
-// meanwhile, or it isn't ready, and as [repo.planBegin] and [repo.setUp] do.
-func (rp *repo) begin(ctx context.Context, task stick.Task, bind bool) (WorkerSpawnResult, error) {
-	return rp.beginAs(ctx, task, bind, false)
-}
-
-// beginAs is [repo.begin]. With next it fails with a [*busyError] if the caller has a task already.
-func (rp *repo) beginAs(ctx context.Context, task stick.Task, bind, next bool) (WorkerSpawnResult, error) {
+// moment; with next it must have no other task. The caller must hold the task's lock. It fails with [stick.CodeInvalidTransition] if somebody
+// has begun the task meanwhile, or it isn't ready, with a [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
+func (rp *repo) begin(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.planBegin(ctx, task)
 	if err != nil {
-		return WorkerSpawnResult{}, err
+		return res, err
 	}
 	defer m.unlock()
 	m.next = next
-	return rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+	made, err := rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		if next {
 			if err := o.requireIdle(task); err != nil {
 				return nil, err
@@ -315,18 +314,28 @@ func (rp *repo) beginAs(ctx context.Context, task stick.Task, bind, next bool) (
 			return nil, err
 		}
 		begun, err := now.Begin(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room), slot, waits)
-		if err != nil || !bind {
-			return []stick.Event{begun}, err
-		}
-		if now, err = now.Apply(begun); err != nil {
-			return nil, err
-		}
-		started, err := now.Start(o.taskCall(0), false)
 		if err != nil {
 			return nil, err
 		}
-		return []stick.Event{begun, *started}, nil
+		events := []stick.Event{begun}
+		if now, err = now.Apply(begun); err != nil {
+			return nil, err
+		}
+		if bind {
+			started, err := now.Start(o.taskCall(0), false)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, *started)
+			if now, err = now.Apply(*started); err != nil {
+				return nil, err
+			}
+		}
+		res.WorkerStartResult, res.Slot = rp.started(o.Room, o.Me, now, false, said{}), slotView(now)
+		return events, nil
 	})
+	res.Joined, res.CopiedFiles = made.Joined, made.CopiedFiles
+	return res, err
 }
 
 // WorkerAfterParams asks that a task waits for other tasks than before.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -36,10 +37,10 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 		return res, err
 	}
 	opened := make(chan error, 1)
-	go func() { opened <- rp.askGit(ctx) }()
+	go func() { opened <- rp.askCheckout(ctx) }()
 	ready, mine, newest, err := rp.ready(ctx, p.TaskID)
 	if err := <-opened; err != nil {
-		return res, err
+		return res, cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
 	}
 	if err != nil {
 		return res, err
@@ -51,7 +52,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	}
 	var failed error
 	for _, t := range ready {
-		begun, err := rp.tryBegin(ctx, t.ID, p)
+		res, err := rp.tryBegin(ctx, t.ID, p)
 		if busy, ok := errors.AsType[*busyError](err); ok { // the same agent has asked twice at once
 			if err := rp.waitFor(ctx, busy.task); err != nil {
 				return res, err
@@ -60,16 +61,14 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 		}
 		switch stick.CodeOf(err) {
 		case "":
-			res, err := rp.shownAfterNext(ctx, t.ID)
-			res.Joined, res.CopiedFiles = begun.Joined, begun.CopiedFiles
-			return res, err
+			return res, nil
 		case stick.CodeLanding, stick.CodeInvalidTransition: // somebody else has taken it
 		case stick.CodeAlreadyExists, stick.CodeInvalidPath, stick.CodeGitFailed, stick.CodeNotFound: // this one can't begin, but others may
 			if failed == nil {
 				failed = err
 			}
 		default:
-			return res, err
+			return WorkerNextResult{}, err
 		}
 	}
 	if failed != nil {
@@ -134,8 +133,8 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []store.LaterTask, err e
 
 // tryBegin begins a task for a caller of next, unless a command is going to work on it that the caller doesn't speak for. It fails with
 // [stick.CodeLanding] while another command has the task, and with [stick.CodeInvalidTransition] if it isn't the caller's to begin.
-func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (WorkerSpawnResult, error) {
-	none := WorkerSpawnResult{}
+func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (WorkerNextResult, error) {
+	none := WorkerNextResult{}
 	unlock, err := rp.tryLock("task", id)
 	if err != nil {
 		return none, err
@@ -144,17 +143,13 @@ func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (Wo
 		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", id).With("task_id", id)
 	}
 	defer unlock()
-	if err := rp.recover(ctx, id); err != nil {
-		return none, err
-	}
-	var now stick.Task
-	var kept stick.Run
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		if now, err = taskOf(tx, r.ID, id); err == nil {
-			kept, err = remembered(tx, r.ID, id, now.Attempt)
+	now, kept, open, err := rp.untaken(ctx, id)
+	if open {
+		if err := rp.recover(ctx, id); err != nil {
+			return none, err
 		}
-		return err
-	})
+		now, kept, _, err = rp.untaken(ctx, id)
+	}
 	switch {
 	case err != nil:
 		return none, err
@@ -163,7 +158,22 @@ func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (Wo
 	case kept.Command != "" && p.TaskID == "":
 		return none, stick.Errorf(stick.CodeInvalidTransition, "a command is going to work on %s", id).With("task_id", id)
 	}
-	return rp.beginAs(ctx, now, !p.Unbound, !p.Unbound)
+	return rp.begin(ctx, now, !p.Unbound, !p.Unbound)
+}
+
+// untaken reads a task that nobody may have taken, the command that is kept for it, and whether somebody left an intent open for it.
+func (rp *repo) untaken(ctx context.Context, id string) (now stick.Task, kept stick.Run, open bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		i, err := openIntent(tx, r.ID, id)
+		if open = i != nil; open || err != nil {
+			return err
+		}
+		if now, err = taskOf(tx, r.ID, id); err == nil {
+			kept, err = remembered(tx, r.ID, id, now.Attempt)
+		}
+		return err
+	})
+	return now, kept, open, err
 }
 
 // busyError says that the caller of next works on a task already, or is about to.
@@ -203,20 +213,6 @@ func (rp *repo) waitFor(ctx context.Context, id string) error {
 	}
 	defer unlock()
 	return rp.recover(ctx, id)
-}
-
-// shownAfterNext returns the result for a task that the caller has taken.
-func (rp *repo) shownAfterNext(ctx context.Context, id string) (res WorkerNextResult, err error) {
-	err = rp.read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		task, err := taskOf(tx, r.ID, id)
-		if err != nil {
-			return err
-		}
-		res.WorkerStartResult = rp.started(r, me, task, false, said{})
-		res.Slot = slotView(task)
-		return nil
-	})
-	return res, err
 }
 
 // readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"talkingstick/internal/bell"
@@ -76,15 +76,22 @@ func (ts *Tasks) locate(ctx context.Context, w core.Where, by core.Caller) (*rep
 
 // askGit is the rest of [Tasks.openRepo].
 func (rp *repo) askGit(ctx context.Context) error {
-	var beside sync.WaitGroup // because each git costs as much as the rest of a short command
-	var old, closed error
-	beside.Go(func() { old = rp.git.CheckVersion(ctx, rp.root) })
-	beside.Go(func() { _, closed = rp.tasks.core.Open(ctx, false) })
+	old := make(chan error, 1)
+	go func() { old <- rp.git.CheckVersion(ctx, rp.root) }() // beside, because each git costs as much as the rest of a short command
+	err := rp.askCheckout(ctx)
+	return cmp.Or(<-old, err)
+}
+
+// askCheckout is [repo.askGit] for a git that isn't too old.
+func (rp *repo) askCheckout(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() {
+		_, err := rp.tasks.core.Open(ctx, false)
+		closed <- err
+	}()
 	at, err := rp.git.Checkout(ctx, rp.root)
-	beside.Wait()
+	unopened := <-closed
 	switch {
-	case old != nil:
-		return old
 	case stick.CodeOf(err) == stick.CodeNoRepository:
 		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(rp.root)).With("path", rp.root).
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
@@ -96,8 +103,8 @@ func (rp *repo) askGit(ctx context.Context) error {
 	case at.Shallow:
 		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", stick.Line(rp.root)).
 			With("path", rp.root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
-	case closed != nil && !errors.Is(closed, store.ErrAbsent):
-		return closed
+	case unopened != nil && !errors.Is(unopened, store.ErrAbsent):
+		return unopened
 	}
 	rp.common = at.Common
 	rp.setLockPrefix()

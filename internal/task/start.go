@@ -42,10 +42,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	}
 	if begun, err := rp.beginToStart(ctx, id, attempt); begun != nil || err != nil {
 		if err == nil {
-			var next WorkerNextResult
-			next, err = rp.shownAfterNext(ctx, id)
-			res = next.WorkerStartResult
-			res.Joined = begun.Joined
+			res = begun.WorkerStartResult
 		}
 		return res, err
 	}
@@ -106,7 +103,7 @@ func (rp *repo) started(r stick.Room, me core.Identity, task stick.Task, already
 }
 
 // beginToStart begins a task that is for later, with the caller as its worker. It returns nil if the task isn't for later.
-func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerSpawnResult, error) {
+func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerNextResult, error) {
 	task, err := rp.task(ctx, id)
 	if err != nil || !task.Later || task.Over() {
 		return nil, ignoreNoRoom(err)
@@ -119,7 +116,7 @@ func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*Work
 	if task, err = rp.task(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
 		return nil, err
 	}
-	res, err := rp.begin(ctx, task, true)
+	res, err := rp.begin(ctx, task, true, false)
 	return &res, err
 }
 
