@@ -113,12 +113,4 @@ deps-test: ## install what the tests need on Debian (as root), else say what is 
 
 .PHONY: ci-full
 ci-full: ## what CI runs, then real processes on PostgreSQL, a busy machine, the race detector, fuzzing, mutants, the long campaigns, all pairs of harnesses, a release for all systems
-	.ci/run
-	.ci/timed $(MAKE) test-server-e2e
-	.ci/timed $(MAKE) test-busy
-	.ci/timed $(MAKE) test-race
-	.ci/timed $(MAKE) fuzz FUZZTIME=10s
-	.ci/timed $(MAKE) mutate MUTATE="-short -n 40 -seed 1"
-	.ci/timed $(MAKE) campaign
-	.ci/timed $(MAKE) pairs
-	.ci/timed $(GO) test ./internal/release -release.long -timeout 60m -count=1 -v
+	@.ci/full
