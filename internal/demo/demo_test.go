@@ -97,7 +97,7 @@ func TestDemoJSON(t *testing.T) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%v in:\n%s", err, out)
 	}
-	if !r.OK || !r.Kept || len(r.Steps) != 7 {
+	if !r.OK || !r.Kept || len(r.Steps) != 8 {
 		t.Errorf("ok is %t, kept is %t, and there are %d steps", r.OK, r.Kept, len(r.Steps))
 	}
 	for _, s := range r.Steps {
@@ -225,12 +225,12 @@ func step(t *testing.T, shown *bufio.Reader) (text string, paused bool) {
 // TestDemoPauses: on a terminal each step waits for Enter, and has room on a small one.
 func TestDemoPauses(t *testing.T) {
 	c, keys, shown, temp := onTerminal(t)
-	for n := 1; n <= 7; n++ {
+	for n := 1; n <= 8; n++ {
 		text, paused := step(t, shown)
 		if title := "\n" + strconv.Itoa(n) + ". "; !strings.Contains(text, title) || strings.Contains(text, "\n"+strconv.Itoa(n+1)+". ") {
 			t.Fatalf("not step %d alone:\n%s", n, text)
 		}
-		if paused != (n < 7) {
+		if paused != (n < 8) {
 			t.Fatalf("it pauses after step %d: %t", n, paused)
 		}
 		if lines := strings.Count(text, "\n"); lines > 24 {

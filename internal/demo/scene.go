@@ -140,11 +140,14 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 
 // handOver makes claude's release wake codex's blocked wait.
 func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err error) {
-	if err := s.title(s.ctx, "codex waits, and claude hands over"); err != nil {
+	if err := s.title(s.ctx, "codex waits"); err != nil {
 		return second, err
 	}
 	waiting, err := s.startWait(codex, claude)
 	if err != nil {
+		return second, err
+	}
+	if err := s.title(s.ctx, "claude hands over"); err != nil { // a person who steps through the scene sees the wait first
 		return second, err
 	}
 	released, err := s.run(claude, 0, "release", "--status", status, "--next-action", nextAction, "--artifact", codeFile+":3-8:edit")

@@ -337,7 +337,7 @@ func TestDemoOnAScreen(t *testing.T) {
 	p := newPlace(t)
 	s := p.on(80, 24, "demo", "--watch")
 	for i, shows := range []string{
-		`codex:\w+ joined`, `claude:\w+ has the stick`, `codex:\w+ has the stick`, `codex:\w+ has the stick`,
+		`codex:\w+ joined`, `claude:\w+ has the stick`, `codex:\w+ +waits`, `codex:\w+ has the stick`, `codex:\w+ has the stick`,
 		`codex:\w+ can't go on: its process has ended`, `nobody has the stick; a handoff waits`,
 	} {
 		s.until(fmt.Sprintf(`(?s)%s.*\n[^\n]*%d\. [^\n]*\(n shows the next step\)`, shows, i+1)) // the scene waits for a key at the end of each step
