@@ -8,6 +8,9 @@ import (
 func TestPullRequestCheck(t *testing.T) {
 	good := PullRequest{Number: 7, URL: "https://github.com/acme/app/pull/7", State: PullOpen, Head: strings.Repeat("a", 40)}
 	equal(t, "a good one", CodeOf(good.Check()), "")
+	long := good
+	long.Head = strings.Repeat("a", 64)
+	equal(t, "one in a repository with SHA-256", CodeOf(long.Check()), "")
 	for name, change := range map[string]func(*PullRequest){
 		"no number":              func(p *PullRequest) { p.Number = 0 },
 		"no address":             func(p *PullRequest) { p.URL = "" },
@@ -18,6 +21,8 @@ func TestPullRequestCheck(t *testing.T) {
 		"a long address":         func(p *PullRequest) { p.URL += strings.Repeat("x", 500) },
 		"another state":          func(p *PullRequest) { p.State = "LOST" },
 		"no commit":              func(p *PullRequest) { p.Head = "--upload-pack=x" },
+		"a word as a commit":     func(p *PullRequest) { p.Head = strings.Repeat("x", 40) },
+		"a part of a commit":     func(p *PullRequest) { p.Head = strings.Repeat("a", 39) },
 		"no merge commit":        func(p *PullRequest) { p.Commit = "HEAD" },
 	} {
 		p := good
