@@ -52,7 +52,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	}
 	var failed error
 	for _, t := range ready {
-		res, err := rp.tryBegin(ctx, t.ID, p)
+		res, err := rp.tryBegin(ctx, t.ID, !p.Unbound)
 		if busy, ok := errors.AsType[*busyError](err); ok { // the same agent has asked twice at once
 			if err := rp.waitFor(ctx, busy.task); err != nil {
 				return res, err
@@ -84,8 +84,9 @@ func errNothingReady(newest int64) error {
 		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt worker status"), stick.Cmd("tt worker next --wait"))
 }
 
-// ready lists the tasks that are ready, the oldest first, or only the named one. mine is the task that the caller works on, if there is one.
-func (rp *repo) ready(ctx context.Context, id string) (ready []store.LaterTask, mine *stick.Task, newest int64, err error) {
+// ready lists the tasks that are ready, the oldest first: those without a command that is going to work on them, or only the
+// named one. mine is the task that the caller works on, if there is one.
+func (rp *repo) ready(ctx context.Context, id string) (ready []readyTask, mine *stick.Task, newest int64, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		ready, mine = nil, nil
 		if newest, err = tx.LastSeq(r.ID); err != nil {
@@ -98,16 +99,23 @@ func (rp *repo) ready(ctx context.Context, id string) (ready []store.LaterTask, 
 		if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
 			mine = &own[i]
 		}
-		if ready, err = readyTasks(tx, r.ID); id != "" {
-			ready = slices.DeleteFunc(ready, func(t store.LaterTask) bool { return stick.TaskKey(t.ID) != stick.TaskKey(id) })
-		}
+		ready, err = readyTasks(tx, r.ID)
+		ready = slices.DeleteFunc(ready, func(t readyTask) bool {
+			return id == "" && t.command != "" || id != "" && stick.TaskKey(t.ID) != stick.TaskKey(id)
+		})
 		return err
 	})
 	return ready, mine, newest, ignoreNoRoom(err)
 }
 
+// readyTask is a task that is for later and ready.
+type readyTask struct {
+	store.LaterTask
+	command string // that is going to work on it, empty for none; whoever starts that needs the task's lock
+}
+
 // readyTasks lists the tasks of a room that are for later and ready, the oldest first.
-func readyTasks(tx *store.Tx, room stick.RoomID) (ready []store.LaterTask, err error) {
+func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) {
 	later, err := tx.TasksForLater(room)
 	if err != nil {
 		return nil, err
@@ -124,16 +132,20 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []store.LaterTask, err e
 		if err != nil {
 			return nil, err
 		}
-		if len(waits) == 0 {
-			ready = append(ready, l)
+		if len(waits) > 0 {
+			continue
 		}
+		kept, err := remembered(tx, room, l.ID, l.Attempt)
+		if err != nil {
+			return nil, err
+		}
+		ready = append(ready, readyTask{l, kept.Command})
 	}
 	return ready, nil
 }
 
-// tryBegin begins a task for a caller of next, unless a command is going to work on it that the caller doesn't speak for. It fails with
-// [stick.CodeLanding] while another command has the task, and with [stick.CodeInvalidTransition] if it isn't the caller's to begin.
-func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (WorkerNextResult, error) {
+// tryBegin is [repo.begin] if no other command has the task. Else it fails with [stick.CodeLanding].
+func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextResult, error) {
 	none := WorkerNextResult{}
 	unlock, err := rp.tryLock("task", id)
 	if err != nil {
@@ -143,37 +155,33 @@ func (rp *repo) tryBegin(ctx context.Context, id string, p WorkerNextParams) (Wo
 		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", id).With("task_id", id)
 	}
 	defer unlock()
-	now, kept, open, err := rp.untaken(ctx, id)
+	now, open, err := rp.untaken(ctx, id)
 	if open {
 		if err := rp.recover(ctx, id); err != nil {
 			return none, err
 		}
-		now, kept, _, err = rp.untaken(ctx, id)
+		now, _, err = rp.untaken(ctx, id)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return none, err
-	case !now.Later:
-		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", id).With("task_id", id)
-	case kept.Command != "" && p.TaskID == "":
-		return none, stick.Errorf(stick.CodeInvalidTransition, "a command is going to work on %s", id).With("task_id", id)
 	}
-	return rp.begin(ctx, now, !p.Unbound, !p.Unbound)
+	if !now.Later {
+		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", id).With("task_id", id)
+	}
+	return rp.begin(ctx, now, bind, bind)
 }
 
-// untaken reads a task that nobody may have taken, the command that is kept for it, and whether somebody left an intent open for it.
-func (rp *repo) untaken(ctx context.Context, id string) (now stick.Task, kept stick.Run, open bool, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+// untaken reads a task that nobody may have taken, unless somebody left an intent open for it.
+func (rp *repo) untaken(ctx context.Context, id string) (now stick.Task, open bool, err error) {
+	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		i, err := openIntent(tx, r.ID, id)
 		if open = i != nil; open || err != nil {
 			return err
 		}
-		if now, err = taskOf(tx, r.ID, id); err == nil {
-			kept, err = remembered(tx, r.ID, id, now.Attempt)
-		}
+		now, err = taskOf(tx, r.ID, id)
 		return err
 	})
-	return now, kept, open, err
+	return now, open, err
 }
 
 // busyError says that the caller of next works on a task already, or is about to.
@@ -221,14 +229,7 @@ func (rp *repo) readyAfter(ctx context.Context, landed []MergedTask) (names []st
 		names = nil
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
-			if !slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
-				continue
-			}
-			kept, err := remembered(tx, r.ID, t.ID, t.Attempt)
-			if err != nil {
-				return err
-			}
-			if kept.Command == "" {
+			if t.command == "" && slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
 				names = append(names, t.ID)
 			}
 		}
@@ -298,12 +299,8 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 		res.Tasks = append(res.Tasks, again...)
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
-			kept, err := remembered(tx, r.ID, t.ID, t.Attempt)
-			if err != nil {
-				return err
-			}
-			if kept.Command != "" {
-				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: kept.Command})
+			if t.command != "" {
+				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: t.command})
 			}
 		}
 		return err
