@@ -115,8 +115,8 @@ var filled = map[string]string{
 
 // follow runs the commands of a hint one after another, and returns what is wrong with them.
 func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) string {
-	kept := filepath.Join(s.bin, "kept")
-	ts.Check(s.copyTo(kept))
+	kept, err := s.copy()
+	ts.Check(err)
 	defer s.putBack(ts, kept)
 	copied := []string{"TALKING_STICK_DATA_DIR=" + filepath.Join(kept, "data")}
 	if s.address != "" {
@@ -155,22 +155,25 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 	return ""
 }
 
-// copyTo copies the files of the script. If a worker's process takes one away meanwhile, it copies all of them anew.
-func (s *story) copyTo(kept string) (err error) {
+// copy copies the files of the script to a new directory. If a worker's process takes one away meanwhile, it copies all
+// of them anew.
+func (s *story) copy() (kept string, err error) {
 	for range 10 {
-		if err := os.RemoveAll(kept); err != nil {
-			return err
+		if kept, err = os.MkdirTemp(s.bin, "kept-"); err != nil {
+			return "", err
 		}
-		out, failed := exec.Command("cp", "-a", s.work, kept).CombinedOutput()
+		out, failed := exec.Command("cp", "-a", s.work+"/.", kept).CombinedOutput()
 		if failed == nil {
-			return nil
+			return kept, nil
 		}
 		err = fmt.Errorf("cp: %w: %s", failed, out)
+		_ = os.RemoveAll(kept)
 	}
-	return err
+	return "", err
 }
 
 // putBack makes the files of the script what they were. Directories that processes stand in stay the same directories.
+// It takes the copy away, except for what a command that a hint has started writes there just then.
 func (s *story) putBack(ts *testscript.TestScript, kept string) {
 	all, err := os.ReadDir(s.work)
 	ts.Check(err)
@@ -186,4 +189,5 @@ func (s *story) putBack(ts *testscript.TestScript, kept string) {
 			}
 		}
 	}
+	_ = os.RemoveAll(kept)
 }
