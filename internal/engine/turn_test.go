@@ -123,6 +123,19 @@ func TestTheLastOwnerDefers(t *testing.T) {
 	parked.Interrupted().Refused(stick.CodeCanceled)
 }
 
+// TestAForgottenWaitGoesOn: nothing has replaced it, and whoever waits for the stick gets it.
+func TestAForgottenWaitGoesOn(t *testing.T) {
+	s := scene.New(t)
+	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+	ann.Try().Granted(1)
+	waits, parked := bob.Waits(), carl.Parks()
+	s.ForgetsWaits()
+	ann.Send(carl, "hello").OK()
+	parked.Ends().Brings("hello")
+	ann.Release("done", "go on").OK()
+	waits.Ends().Granted(2)
+}
+
 // TestOneWaitOfAMember: a second wait of an agent is refused, or ends the first. A person may have several.
 func TestOneWaitOfAMember(t *testing.T) {
 	s := scene.New(t)

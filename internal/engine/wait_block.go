@@ -75,7 +75,8 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 			return w.leave(stick.CodeCanceled) // while it read
 		}
 		if s.read(unavailable(err)); unavailable(err) {
-			w.next = 0 // the next ring, or the net under it, reads again: the server may be back
+			w.done = false // whatever it was about to answer, perhaps that wasn't committed
+			w.next = 0     // the next ring, or the net under it, reads again: the server may be back
 			continue
 		}
 		if err != nil {
@@ -114,10 +115,28 @@ func (w *wait) register(ctx context.Context) error {
 		}
 		r.Listeners = slices.DeleteFunc(r.Listeners, w.replaces)
 		w.listener.StartedAt = tx.Now()
-		r.Listeners = append(slices.Clip(r.Listeners), w.listener)
-		tx.RingLooksHere(r.ID)
-		return tx.PutListener(r.ID, w.listener)
+		return w.enlist(tx, r)
 	})
+}
+
+// enlist adds the listener's row.
+func (w *wait) enlist(tx *store.Tx, r *stick.Room) error {
+	r.Listeners = append(slices.Clip(r.Listeners), w.listener)
+	tx.RingLooksHere(r.ID)
+	return tx.PutListener(r.ID, w.listener)
+}
+
+// stands reports whether the listener's row is there.
+func (w *wait) stands(r stick.Room) bool {
+	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID })
+}
+
+// forgotten reports whether the listener's row is gone although no other wait has replaced this one. A server that its standby
+// has replaced may have lost the row, and the wait itself has deleted it where the answer to a commit got lost.
+func (w *wait) forgotten(r stick.Room) bool {
+	return !w.stands(r) && r.WaitStatusOf(w.me.Agent) == "" && (w.me.Agent.Human() || !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
+		return l.Agent == w.me.Agent && (l.Purpose == stick.Wake) == w.wakes
+	}))
 }
 
 // replaces reports whether the wait ends l, another wait of its member. It does so on request, and when both
@@ -242,8 +261,13 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 				return err
 			}
 		}
+		if w.forgotten(o.Room) {
+			if err := w.enlist(tx, &o.Room); err != nil {
+				return err
+			}
+		}
 		var a stick.Answer
-		if first != nil || slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID }) {
+		if w.stands(o.Room) {
 			var events []stick.Event
 			r, events, a = o.Room.Ask(w.q, probes.Probed, tx.Now())
 			o.Apply(r, events)

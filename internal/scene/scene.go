@@ -15,6 +15,7 @@ package scene
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -159,6 +160,24 @@ func (s *Scene) Later(d time.Duration) {
 // Ring makes all waits read their room again.
 func (s *Scene) Ring() {
 	s.Helper()
+	s.eachRoom(func(*store.Tx, stick.Room) error { return nil })
+}
+
+// ForgetsWaits takes all waits out of the database, as a server does that has lost its last commits.
+func (s *Scene) ForgetsWaits() {
+	s.Helper()
+	s.eachRoom(func(tx *store.Tx, r stick.Room) error {
+		r, err := tx.Room(r.ID)
+		for _, l := range r.Listeners {
+			err = errors.Join(err, tx.DropListener(l.ID))
+		}
+		return err
+	})
+}
+
+// eachRoom runs fn on all rooms in one transaction, and makes all waits read their room again.
+func (s *Scene) eachRoom(fn func(*store.Tx, stick.Room) error) {
+	s.Helper()
 	db, err := s.observer.kernel.Open(s.Context(), false)
 	if err == store.ErrAbsent {
 		return
@@ -167,6 +186,7 @@ func (s *Scene) Ring() {
 		err = db.Update(s.Context(), func(tx *store.Tx) error {
 			rooms, err := tx.Rooms(nil, "")
 			for _, r := range rooms {
+				err = errors.Join(err, fn(tx, r))
 				tx.Ring(r.ID)
 			}
 			return err
