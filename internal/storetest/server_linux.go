@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"cmp"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"talkingstick/internal/pgserver"
 )
@@ -59,6 +61,31 @@ func (s *Server) Restart() {
 	}
 	if err := s.primary.Start(settings...); err != nil {
 		s.t.Error(err)
+	}
+}
+
+// StandbyLeaves ends the standby, until [Server.StandbyComes]. Meanwhile the server answers no commit.
+func (s *Server) StandbyLeaves() { s.standby.Crash() }
+
+// StandbyComes starts the standby again.
+func (s *Server) StandbyComes() {
+	s.t.Helper()
+	if err := s.standby.Start(replicated...); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// AwaitsStandby waits until a commit waits for the standby.
+func (s *Server) AwaitsStandby() {
+	s.t.Helper()
+	waits, err := []string(nil), error(nil)
+	for end := time.Now().Add(30 * time.Second); err == nil && len(waits) == 0; {
+		if waits, err = query(s.primary.URL(), "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"); time.Now().After(end) {
+			err = cmp.Or(err, errors.New("no commit waits for the standby"))
+		}
+	}
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 
