@@ -88,6 +88,23 @@ func TestNextGivesTheOldest(t *testing.T) {
 	ann.WorkerNext(task.WorkerNextParams{TaskID: "kept", Unbound: true}).Refused(stick.CodeNothingReady)
 }
 
+// TestNextReadsTheSettingsThatCount: those of the remote's branch, which is ahead of the local one.
+func TestNextReadsTheSettingsThatCount(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	origin := s.Dir("origin.git")
+	s.GitIn(origin, "init", "-q", "--bare")
+	s.Git("remote", "add", "origin", origin)
+	s.Commit(".gitignore", ".env\n")
+	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['.env']\n")
+	s.Git("push", "-q", "origin", "HEAD:integration")
+	s.Git("fetch", "-q")
+	s.File(".env", "KEY=1\n")
+	ann.SpawnLater("one").OK()
+	bob.Next().That("with its file", func(r task.WorkerNextResult) bool { return slices.Equal(r.Copied, []string{".env"}) })
+	ahead := s.Git("rev-parse", "HEAD")
+	s.Check(s.Git("rev-parse", "feat/one") == ahead && s.Git("rev-parse", "integration") != ahead, "the task doesn't begin at the remote's branch")
+}
+
 // TestManyTakeTasksAtOnce: each ready task has one taker, and the others are told that nothing is ready.
 func TestManyTakeTasksAtOnce(t *testing.T) {
 	const ready, takers = 3, 8
