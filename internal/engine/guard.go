@@ -52,13 +52,13 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 		if err == nil && current && time.Since(renewed) >= every {
 			if err = e.renew(ctx, db, p); err == nil {
 				renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
-			} else if !unavailable(err) {
+			} else if !passes(err) {
 				return nil // fenced: the turn is over
 			}
 		}
 		pause := net.Next()
 		switch {
-		case unavailable(err): // the server may come back
+		case passes(err):
 		case err != nil || !current:
 			return err
 		default:
@@ -81,6 +81,9 @@ func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
 
 // unavailable reports whether an error says that there is no database to talk to at the moment.
 func unavailable(err error) bool { return stick.CodeOf(err) == stick.CodeDatabaseUnavailable }
+
+// passes reports whether an error is about the database, and may be over the next time.
+func passes(err error) bool { return unavailable(err) || stick.CodeOf(err) == stick.CodeDatabaseBusy }
 
 // renew renews the lease once. It fails when the turn is over.
 func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {

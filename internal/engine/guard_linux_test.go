@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -87,4 +88,73 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends("second", second)
+}
+
+// A guardian outlasts another program that keeps the database locked for longer than a command waits.
+func TestAGuardianOutlastsALock(t *testing.T) {
+	procs, err := proc.Host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := procs.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	data, work := t.TempDir(), t.TempDir()
+	open := func(wait time.Duration) *Engine {
+		e := New(Config{Kernel: core.New(core.Config{Dir: data, Procs: procs, Workspace: workspace.Env{Dir: work}, WriteWait: wait})})
+		t.Cleanup(func() { e.core.Close() })
+		return e
+	}
+	e, impatient := open(0), open(50*time.Millisecond)
+	by := core.Caller{Harness: "claude", SessionID: "one", Process: self, Proof: stick.ProvesSession}
+	got, err := e.WaitForTurn(ctx, WaitForTurnParams{Caller: by, MaxWaitMS: new(int64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rings, err := db.Bell.Watch(string(got.RoomID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rings.Close()
+	p := GuardParams{RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: 1001}
+	ended := make(chan error, 1)
+	other, err := impatient.core.Open(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(ctx, func(*store.Tx) error {
+		go func() { ended <- impatient.Guard(ctx, p) }()
+		for range 3 { // as long as it takes the guardian to fail as well
+			if err := impatient.renew(ctx, other, p); stick.CodeOf(err) != stick.CodeDatabaseBusy {
+				t.Errorf("behind the lock a renewal ends with %v", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		v, err := e.GetRoomState(ctx, GetRoomStateParams{Caller: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.GuardianPID == p.PID {
+			return
+		}
+		select {
+		case <-rings.C:
+		case err := <-ended:
+			t.Fatalf("the guardian has ended (%v)", err)
+		case <-ctx.Done():
+			t.Fatal("the guardian never renewed")
+		}
+	}
 }
