@@ -215,6 +215,10 @@ func (b onServer) turns() error {
 	return nil
 }
 
+// restsFor is how long a wait sleeps at most while another hears for it. In a shorter time all waits of a crowd look once more, or none
+// does, by when they began.
+const restsFor = 8 * time.Minute
+
 // crowd measures what a thousand waiting processes of a host cost while idle: connections, their time on the processor, and the server's
 // memory for a connection.
 func (b onServer) crowd() error {
@@ -254,6 +258,9 @@ func (b onServer) crowd() error {
 		return err
 	}
 	window := b.settle(time.Now())
+	if !b.quick {
+		window = restsFor
+	}
 	before := cpuTimes(w.pids)
 	time.Sleep(window)
 	used := cpuTimes(w.pids) - before
@@ -273,7 +280,7 @@ func (b onServer) crowd() error {
 	notes = append(notes, fmt.Sprintf("of the waits' connections to PostgreSQL the largest has %.1f MB of memory that it shares with no other", private))
 	b.add(row{
 		What: fmt.Sprintf("PostgreSQL: %d idle waits of one host", n), Goal: "≤ 5 connections, < 1 % of a core",
-		Measured: fmt.Sprintf("%d connections, %.2f %% of a core", at, share), Met: at <= 5 && share < 1, Unsettled: b.quick,
+		Measured: fmt.Sprintf("%d connections, %.2f %% of a core over %s", at, share, window), Met: at <= 5 && share < 1, Unsettled: b.quick,
 		Figures: map[string]float64{"percent of a core": share, "connections": float64(at), "MB of a connection": private}, Notes: notes,
 	})
 	return nil
