@@ -147,6 +147,8 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v.GuardianPID == p.PID {
+			cancel()
+			<-ended // it still writes below the data directory
 			return
 		}
 		select {
