@@ -12,6 +12,27 @@ import (
 	"talkingstick/stick"
 )
 
+// awaitRenewal waits for the first renewal of a guardian, which rings.
+func awaitRenewal(t *testing.T, ctx context.Context, e *Engine, by core.Caller, rings <-chan struct{}, ended <-chan error, pid int) {
+	t.Helper()
+	for {
+		v, err := e.GetRoomState(ctx, GetRoomStateParams{Caller: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.GuardianPID == pid {
+			return
+		}
+		select {
+		case <-rings:
+		case err := <-ended:
+			t.Fatalf("guardian %d ended before it renewed: %v", pid, err)
+		case <-ctx.Done():
+			t.Fatalf("guardian %d never renewed", pid)
+		}
+	}
+}
+
 // A second guardian of a turn replaces the first, so that guardians can't pile up. The last one ends with the
 // turn.
 func TestGuardiansReplaceEachOther(t *testing.T) {
@@ -48,22 +69,8 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 				RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: pid,
 			})
 		}()
-		for { // its first renewal rings
-			v, err := e.GetRoomState(ctx, GetRoomStateParams{Caller: by})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.GuardianPID == pid {
-				return ended
-			}
-			select {
-			case <-rings.C:
-			case err := <-ended:
-				t.Fatalf("guardian %d ended before it renewed: %v", pid, err)
-			case <-ctx.Done():
-				t.Fatalf("guardian %d never renewed", pid)
-			}
-		}
+		awaitRenewal(t, ctx, e, by, rings.C, ended, pid)
+		return ended
 	}
 	first := guard(1001)
 	second := guard(1002)
@@ -141,22 +148,7 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		v, err := e.GetRoomState(ctx, GetRoomStateParams{Caller: by})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v.GuardianPID == p.PID {
-			cancel()
-			<-ended // it still writes below the data directory
-			return
-		}
-		select {
-		case <-rings.C:
-		case err := <-ended:
-			t.Fatalf("the guardian has ended (%v)", err)
-		case <-ctx.Done():
-			t.Fatal("the guardian never renewed")
-		}
-	}
+	awaitRenewal(t, ctx, e, by, rings.C, ended, p.PID)
+	cancel()
+	<-ended // it still writes below the data directory
 }
