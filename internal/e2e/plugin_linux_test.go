@@ -277,19 +277,7 @@ func TestCodexTrustsAPlugin(t *testing.T) {
 	if briefed() {
 		t.Error("it runs hooks that nobody has trusted")
 	}
-	u := a.StartTUI(t, o)
-	u.Sees(0, "Hooks need review")
-	u.Sees(0, "2. Trust all and continue")
-	for _, answer := range []struct{ key, shows string }{{"2", "› 2. Trust all"}, {"\r", "Ask Codex to do anything"}} {
-		since, pressed := len(u.Raw()), time.Time{}
-		soon(t, "it takes the answer", func() bool {
-			if time.Since(pressed) > time.Second { // keys that come too early after the question are lost
-				u.Press(answer.key)
-				pressed = time.Now()
-			}
-			return u.Shows(since, answer.shows)
-		})
-	}
+	u := trustsHooks(t, func() *realharness.Terminal { return a.StartTUI(t, o) })
 	u.Type("Please.")
 	soon(t, "it is briefed in the terminal", briefed)
 	u.Kill()
@@ -297,6 +285,34 @@ func TestCodexTrustsAPlugin(t *testing.T) {
 	if !briefed() {
 		t.Error("it has forgotten the trust")
 	}
+}
+
+// trustsHooks starts Codex, answers its question with "Trust all and continue", and returns its terminal. Codex throws away what
+// was typed before it asked, and ends if a busy machine is too slow for that. It is started again then, as a person would.
+func trustsHooks(t *testing.T, start func() *realharness.Terminal) *realharness.Terminal {
+	t.Helper()
+	for range 5 {
+		u := start()
+		u.Sees(0, "Hooks need review")
+		u.Sees(0, "2. Trust all and continue")
+		gaveUp := func() bool { return u.Shows(0, "timed out discarding buffered terminal input") }
+		for _, answer := range []struct{ key, shows string }{{"2", "› 2. Trust all"}, {"\r", "Ask Codex to do anything"}} {
+			since, pressed := len(u.Raw()), time.Time{}
+			soon(t, "it takes the answer", func() bool {
+				if time.Since(pressed) > time.Second { // it throws keys away, too, that come too early after its question
+					u.Press(answer.key)
+					pressed = time.Now()
+				}
+				return u.Shows(since, answer.shows) || gaveUp()
+			})
+		}
+		if !gaveUp() {
+			return u
+		}
+		t.Log("Codex gave up: it starts again")
+	}
+	t.Fatal("Codex gave up five times")
+	return nil
 }
 
 // filesBelow reads all files below a directory, by their names there.
