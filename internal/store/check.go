@@ -189,6 +189,17 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 	if comments != len(record.Comments) {
 		report("room %s: it has %s, and the log says %d", room, stick.Count(comments, "comment"), len(record.Comments))
 	}
+	err = tx.scan(`SELECT t.task_id, landed.task_id FROM tasks t JOIN tasks landed ON landed.room_id = t.room_id AND landed.task_key = t.waits_for
+		WHERE t.room_id = ? AND t.waits_for <> '' AND landed.state = 'COMPLETED' ORDER BY t.task_key`, []any{room},
+		func(scan func(...any) error) error {
+			var task, landed string
+			err := scan(&task, &landed)
+			report("room %s: task %s waits for %s, which has landed", room, task, landed)
+			return err
+		})
+	if err != nil {
+		return err
+	}
 	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
 		report("room %s: it has %s with %s and %s, and the log says %d, %d and %d", room,
 			stick.Count(len(tasks), "task"), stick.Count(attempts, "attempt"), stick.Count(reviews, "review"), len(record.Tasks), len(record.Attempts), len(record.Reviews))

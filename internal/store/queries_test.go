@@ -242,7 +242,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, has := tx.HasBlob(blob.Sum)
 		_, _, found := tx.FindBlob(blob.Sum[:8])
 		_, accepted := tx.Acceptance(id, "worker.setup", "clone-1")
-		_, later := tx.TasksForLater(id)
+		_, later := tx.TasksMaybeReady(id)
 		_, slots := tx.Slots(id, stick.Checkout{})
 		_, setups := tx.Setups(id, "")
 		_, setup := tx.Setups(id, "T1")
@@ -253,6 +253,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, host := tx.NameOfHost("h")
 		return try(renewed, host, tx.EndIntent("i", "done"))
 	})
+	forLater(t, db, id, "T2", "T1")
+	landed(t, db, id, "T1")
 }
 
 // rebooted returns a database after a reboot, so that the statements of a new generation are recorded as well.

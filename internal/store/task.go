@@ -56,21 +56,30 @@ func (tx *Tx) putTask(e stick.Event) error {
 	if err != nil {
 		return err
 	}
-	err = tx.exec(`INSERT INTO tasks (room_id, task_key, `+taskColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	waits, err := tx.waitsFor(e.Room, t)
+	if err != nil {
+		return err
+	}
+	err = tx.exec(`INSERT INTO tasks (room_id, task_key, waits_for, `+taskColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, task_key) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
 		patch = excluded.patch, changes_gate = excluded.changes_gate, worker = excluded.worker, earlier = excluded.earlier,
 		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq, result = excluded.result,
 		cause = excluded.cause, reason = excluded.reason, state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at,
 		host_id = excluded.host_id, checkout = excluded.checkout,
 		pr_number = excluded.pr_number, pr_url = excluded.pr_url, pr_state = excluded.pr_state, pr_head = excluded.pr_head, pr_commit = excluded.pr_commit,
-		later = excluded.later, after_tasks = excluded.after_tasks, slot = excluded.slot`,
-		e.Room, stick.TaskKey(t.ID),
+		later = excluded.later, after_tasks = excluded.after_tasks, waits_for = excluded.waits_for, slot = excluded.slot`,
+		e.Room, stick.TaskKey(t.ID), waits,
 		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base, t.Head, t.Patch, t.ChangesGate,
 		t.Worker, earlier, t.SpawnedBy, t.Approved, t.ApprovedBy, t.ApprovedSeq, t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt,
 		t.In.Host, t.In.Path, t.PR.Number, t.PR.URL, t.PR.State, t.PR.Head, t.PR.Commit, t.Later, after, t.Slot)
 	if err != nil {
 		return err
+	}
+	if t.State == stick.TaskCompleted && was.State != t.State {
+		if err := tx.nobodyWaitsFor(e.Room, t.ID); err != nil {
+			return err
+		}
 	}
 	if err := tx.putAttempt(e, t); err != nil {
 		return err

@@ -13,9 +13,10 @@ type LaterTask struct {
 	After   []string // the tasks that it waits for
 }
 
-// TasksForLater lists the tasks of a room that nobody has begun, in the order in which they were made.
-func (tx *Tx) TasksForLater(room stick.RoomID) (later []LaterTask, err error) {
-	err = tx.scan("SELECT task_id, attempt, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' ORDER BY created_at, task_key", []any{room},
+// TasksMaybeReady lists the tasks of a room that nobody has begun, in the order in which they were made, without those of which
+// the store knows what they wait for.
+func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) {
+	err = tx.scan("SELECT task_id, attempt, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = '' ORDER BY created_at, task_key", []any{room},
 		func(scan func(...any) error) error {
 			var t LaterTask
 			after := ""
@@ -27,6 +28,20 @@ func (tx *Tx) TasksForLater(room stick.RoomID) (later []LaterTask, err error) {
 			return err
 		})
 	return later, err
+}
+
+// waitsFor returns the key of a task that has to land before a task for later can begin; empty if there is none.
+func (tx *Tx) waitsFor(room stick.RoomID, t stick.Task) (key string, err error) {
+	waits, err := t.WaitsFor(func(id string) (stick.Task, bool, error) { return tx.Task(room, id) })
+	if err != nil || len(waits) == 0 {
+		return "", err
+	}
+	return stick.TaskKey(waits[0].ID), nil
+}
+
+// nobodyWaitsFor notes that a task has landed. What else the others wait for is seen when somebody looks.
+func (tx *Tx) nobodyWaitsFor(room stick.RoomID, id string) error {
+	return tx.exec("UPDATE tasks SET waits_for = '' WHERE room_id = ? AND waits_for = ? AND waits_for <> ''", room, stick.TaskKey(id))
 }
 
 // Slots lists the slots of the tasks of a checkout that aren't over.

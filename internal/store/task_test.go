@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,20 @@ func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	say(t, db, id, *approved, err)
 	resolved, err := task(t, db, id, name).Resolve(by, comments(t, db, id, name)[0])
 	say(t, db, id, *resolved, err)
+}
+
+// forLater makes a task that nobody has begun, and that waits for others.
+func forLater(t *testing.T, db *store.DB, id stick.RoomID, name string, after ...string) {
+	t.Helper()
+	e, err := stick.SpawnTask(task(t, db, id, name), stick.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Later: true, After: after})
+	say(t, db, id, e, err)
+}
+
+// landed has a task land that was approved.
+func landed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
+	t.Helper()
+	e, err := task(t, db, id, name).Land("claude:a", "h", "r")
+	say(t, db, id, e, err)
 }
 
 // drafted stores a draft of a comment.
@@ -125,11 +140,53 @@ func TestTasks(t *testing.T) {
 		if len(reviews) != 1 || reviews[0].Body != "" && reviews[0].Body != "good" || reviews[0].Decision != stick.EventTaskApproved {
 			t.Errorf("the reviews are %+v", reviews)
 		}
-		e, err := task(t, db, id, "one").Land("claude:a", "h", "r")
-		say(t, db, id, e, err)
+		landed(t, db, id, "one")
 		if got := task(t, db, id, "ONE"); got.State != stick.TaskCompleted || got.Result != "r" {
 			t.Errorf("it is %+v", got)
 		}
+	})
+}
+
+// TestTasksThatMayBeReady: whoever looks for a ready task doesn't read those that wait, and reads each again when what it waits for has
+// landed.
+func TestTasksThatMayBeReady(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		id := played(t, db)
+		maybe := func(want ...string) {
+			t.Helper()
+			var got []string
+			view(t, db, func(tx *store.Tx) error {
+				later, err := tx.TasksMaybeReady(id)
+				for _, l := range later {
+					got = append(got, l.ID)
+				}
+				return err
+			})
+			if !slices.Equal(got, want) {
+				t.Errorf("ready may be %q, and should be %q", got, want)
+			}
+		}
+		reviewed(t, db, id, "One")
+		reviewed(t, db, id, "two")
+		forLater(t, db, id, "free")
+		forLater(t, db, id, "Waits", "One")
+		forLater(t, db, id, "twice", "One", "two")
+		forLater(t, db, id, "last", "Waits")
+		maybe("free")
+		landed(t, db, id, "two")
+		maybe("free")
+		landed(t, db, id, "One")
+		maybe("free", "Waits", "twice")
+		forLater(t, db, id, "late", "two", "One")
+		maybe("free", "Waits", "twice", "late")
+		for _, after := range []string{"twice", "two"} {
+			changed, err := task(t, db, id, "late").SetAfter("claude:a", []string{after})
+			say(t, db, id, *changed, err)
+			if after == "twice" {
+				maybe("free", "Waits", "twice")
+			}
+		}
+		maybe("free", "Waits", "twice", "late")
 	})
 }
 
@@ -155,7 +212,8 @@ func TestTaskOfAnotherAttempt(t *testing.T) {
 // TestDamagedTask: the check finds a task that was changed without an event.
 func TestDamagedTask(t *testing.T) {
 	for name, text := range map[string]string{
-		"state":   "UPDATE tasks SET state = 'COMPLETED'",
+		"state":   "UPDATE tasks SET state = 'FAILED'",
+		"waits":   "UPDATE tasks SET waits_for = 'one' WHERE task_key = 'two'",
 		"attempt": "UPDATE task_attempts SET worker = 'x'",
 		"review":  "UPDATE reviews SET head = 'x'",
 		"lost":    "DELETE FROM reviews",
@@ -164,7 +222,10 @@ func TestDamagedTask(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				reviewed(t, db, played(t, db), "one")
+				id := played(t, db)
+				reviewed(t, db, id, "one")
+				forLater(t, db, id, "two", "one")
+				landed(t, db, id, "one")
 				storetest.Exec(t, db, text)
 			}, storetest.Damaged())
 		})

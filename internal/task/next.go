@@ -116,18 +116,12 @@ type readyTask struct {
 
 // readyTasks lists the tasks of a room that are for later and ready, the oldest first.
 func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) {
-	later, err := tx.TasksForLater(room)
+	later, err := tx.TasksMaybeReady(room)
 	if err != nil {
 		return nil, err
 	}
-	find, waiting := finder(tx, room), map[string]bool{}
+	find := finder(tx, room)
 	for _, l := range later {
-		waiting[stick.TaskKey(l.ID)] = true
-	}
-	for _, l := range later {
-		if slices.ContainsFunc(l.After, func(id string) bool { return waiting[stick.TaskKey(id)] }) { // which has not landed, and needn't be read
-			continue
-		}
 		waits, err := stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}.WaitsFor(find)
 		if err != nil {
 			return nil, err
