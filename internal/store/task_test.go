@@ -148,7 +148,7 @@ func TestTasks(t *testing.T) {
 }
 
 // TestTasksThatMayBeReady: whoever looks for a ready task doesn't read those that wait, and reads each again when what it waits for has
-// landed.
+// landed. The names are in the order of the alphabet, in which those of one millisecond are listed.
 func TestTasksThatMayBeReady(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -169,24 +169,24 @@ func TestTasksThatMayBeReady(t *testing.T) {
 		reviewed(t, db, id, "One")
 		reviewed(t, db, id, "two")
 		forLater(t, db, id, "free")
-		forLater(t, db, id, "Waits", "One")
+		forLater(t, db, id, "Needs", "One")
 		forLater(t, db, id, "twice", "One", "two")
-		forLater(t, db, id, "last", "Waits")
+		forLater(t, db, id, "last", "Needs")
 		maybe("free")
 		landed(t, db, id, "two")
 		maybe("free")
 		landed(t, db, id, "One")
-		maybe("free", "Waits", "twice")
-		forLater(t, db, id, "late", "two", "One")
-		maybe("free", "Waits", "twice", "late")
+		maybe("free", "Needs", "twice")
+		forLater(t, db, id, "when", "two", "One")
+		maybe("free", "Needs", "twice", "when")
 		for _, after := range []string{"twice", "two"} {
-			changed, err := task(t, db, id, "late").SetAfter("claude:a", []string{after})
+			changed, err := task(t, db, id, "when").SetAfter("claude:a", []string{after})
 			say(t, db, id, *changed, err)
 			if after == "twice" {
-				maybe("free", "Waits", "twice")
+				maybe("free", "Needs", "twice")
 			}
 		}
-		maybe("free", "Waits", "twice", "late")
+		maybe("free", "Needs", "twice", "when")
 	})
 }
 
