@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"talkingstick/stick"
 )
@@ -189,15 +190,7 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 	if comments != len(record.Comments) {
 		report("room %s: it has %s, and the log says %d", room, stick.Count(comments, "comment"), len(record.Comments))
 	}
-	err = tx.scan(`SELECT t.task_id, landed.task_id FROM tasks t JOIN tasks landed ON landed.room_id = t.room_id AND landed.task_key = t.waits_for
-		WHERE t.room_id = ? AND t.waits_for <> '' AND landed.state = 'COMPLETED' ORDER BY t.task_key`, []any{room},
-		func(scan func(...any) error) error {
-			var task, landed string
-			err := scan(&task, &landed)
-			report("room %s: task %s waits for %s, which has landed", room, task, landed)
-			return err
-		})
-	if err != nil {
+	if err := tx.checkNotes(room, record.Tasks, report); err != nil {
 		return err
 	}
 	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
@@ -205,4 +198,23 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 			stick.Count(len(tasks), "task"), stick.Count(attempts, "attempt"), stick.Count(reviews, "review"), len(record.Tasks), len(record.Attempts), len(record.Reviews))
 	}
 	return nil
+}
+
+// checkNotes: what the store notes that a task waits for, the task does wait for. Else it would never begin.
+func (tx *Tx) checkNotes(room stick.RoomID, tasks map[string]stick.Task, report func(string, ...any)) error {
+	find := func(id string) (stick.Task, bool, error) {
+		t, ok := tasks[stick.TaskKey(id)]
+		return t, ok, nil
+	}
+	return tx.scan("SELECT task_key, waits_for FROM tasks WHERE room_id = ? AND waits_for <> '' ORDER BY task_key", []any{room}, func(scan func(...any) error) error {
+		var key, note string
+		if err := scan(&key, &note); err != nil {
+			return err
+		}
+		waits, err := tasks[key].WaitsFor(find)
+		if !slices.ContainsFunc(waits, func(t stick.Task) bool { return stick.TaskKey(t.ID) == note }) {
+			report("room %s: a note says that task %s waits for %s, and it doesn't", room, key, note)
+		}
+		return err
+	})
 }

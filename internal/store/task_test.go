@@ -213,7 +213,8 @@ func TestTaskOfAnotherAttempt(t *testing.T) {
 func TestDamagedTask(t *testing.T) {
 	for name, text := range map[string]string{
 		"state":   "UPDATE tasks SET state = 'FAILED'",
-		"waits":   "UPDATE tasks SET waits_for = 'one' WHERE task_key = 'two'",
+		"landed":  "UPDATE tasks SET waits_for = 'one' WHERE task_key = 'two'",
+		"waits":   "UPDATE tasks SET waits_for = 'three' WHERE task_key = 'two'",
 		"attempt": "UPDATE task_attempts SET worker = 'x'",
 		"review":  "UPDATE reviews SET head = 'x'",
 		"lost":    "DELETE FROM reviews",
@@ -225,6 +226,7 @@ func TestDamagedTask(t *testing.T) {
 				id := played(t, db)
 				reviewed(t, db, id, "one")
 				forLater(t, db, id, "two", "one")
+				forLater(t, db, id, "three")
 				landed(t, db, id, "one")
 				storetest.Exec(t, db, text)
 			}, storetest.Damaged())
