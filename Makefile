@@ -34,25 +34,25 @@ release: ## build what users install into dist, from the last commit: archives, 
 .PHONY: test
 test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)
 	$(GO) vet ./...
-	.ci/untouched $(GOTEST) -timeout 40m ./...
+	.ci/untouched $(GOTEST) -timeout 60m ./...
 
 .PHONY: test-server
 test-server: deps-test ## the tests that use a database, on PostgreSQL, without real harnesses; the store's own run on both at any time
-	.ci/untouched $(GO) test -count=1 -timeout 40m ./internal/engine ./internal/task ./internal/mcpserver -database=postgres
-	.ci/untouched $(GO) test -count=1 -timeout 40m ./internal/cli -database=postgres # alone: some of its hooks keep their real limits
+	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/engine ./internal/task ./internal/mcpserver -database=postgres
+	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -database=postgres # alone: some of its hooks keep their real limits
 	$(MAKE) test-server-e2e
 
 .PHONY: test-server-e2e
 test-server-e2e: deps-test ## those of them that CI leaves to ci-full: the real processes
-	.ci/untouched $(GO) test -short -count=1 -timeout 40m ./internal/e2e -database=postgres
+	.ci/untouched $(GO) test -short -count=1 -timeout 60m ./internal/e2e -database=postgres
 
 .PHONY: test-race
 test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
-	CGO_ENABLED=1 .ci/untouched $(GO) test -race -short -timeout 30m -skip '$(ALONE)' ./...
+	CGO_ENABLED=1 .ci/untouched $(GO) test -race -short -timeout 60m -skip '$(ALONE)' ./...
 
 .PHONY: test-busy
 test-busy: deps-test ## the tests beside eight busy processes, without real harnesses
-	.ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 30m -skip '$(ALONE)' ./...
+	.ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 60m -skip '$(ALONE)' ./...
 
 .PHONY: cover
 cover: ## how much of the operations the tests of their own packages reach
@@ -80,7 +80,7 @@ campaign: deps-test ## the long exploration of the rules, and the long campaigns
 
 .PHONY: pairs
 pairs: deps-test ## every pair of real harnesses hands the stick on, each way, and each does all that any of them does
-	$(GO) test ./internal/e2e -run 'Harness|Session|IdleAgents|Plugin' -pairs -timeout 30m -count=1 -v
+	$(GO) test ./internal/e2e -run 'Harness|Session|IdleAgents|Plugin' -pairs -timeout 60m -count=1 -v
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)
