@@ -15,39 +15,66 @@ import (
 	"talkingstick/stick"
 )
 
-// Ref is a branch as git knows it.
+// Ref is a ref as git knows it.
 type Ref struct {
-	Name      string // refs/heads/…
-	Commit    string
+	Name     string // refs/heads/…
+	Commit   string
+	Upstream string // refs/remotes/…; empty if it has none
+}
+
+// Branch is a ref with what git has to look up for it: its commit, and the records of all worktrees.
+type Branch struct {
+	Ref
 	Committed stick.Time // the time of its newest commit
-	Upstream  string     // refs/remotes/…; empty if it has none
 	Checkout  string     // where it is checked out; empty if nowhere
 }
+
+// Refs lists the refs that match patterns: full names, or prefixes up to a slash.
+func (c Client) Refs(ctx context.Context, dir string, patterns ...string) (refs []Ref, err error) {
+	lines, err := c.forEachRef(ctx, dir, "", 0, patterns)
+	for _, f := range lines {
+		refs = append(refs, f.ref())
+	}
+	return refs, err
+}
+
+// Branches is [Client.Refs] with what takes git longer: twice as long where there are a hundred worktrees.
+func (c Client) Branches(ctx context.Context, dir string, patterns ...string) (branches []Branch, err error) {
+	lines, err := c.forEachRef(ctx, dir, "%00%(committerdate:unix)%00%(worktreepath)", 2, patterns)
+	for _, f := range lines {
+		seconds, _ := strconv.ParseInt(f[3], 10, 64)
+		branches = append(branches, Branch{Ref: f.ref(), Committed: stick.Time(seconds * 1000), Checkout: f[4]})
+	}
+	return branches, err
+}
+
+// refLine is what git prints about a ref: what [Ref] has, and what else was asked.
+type refLine []string
+
+func (f refLine) ref() Ref { return Ref{Name: f[0], Commit: f[1], Upstream: f[2]} }
 
 // readsAgain is how often git lists refs again that failed because a worktree is half made: git writes the files of its record one after
 // another, and reads those of all worktrees.
 const readsAgain = 20
 
-// Refs lists the refs that match patterns: full names, or prefixes up to a slash.
-func (c Client) Refs(ctx context.Context, dir string, patterns ...string) ([]Ref, error) {
-	const format = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(upstream)%00%(worktreepath)"
-	said, err := c.text(ctx, dir, append([]string{"for-each-ref", "--format=" + format, "--"}, patterns...)...)
+// forEachRef lists the refs that match patterns. format asks for so many more fields of each.
+func (c Client) forEachRef(ctx context.Context, dir, format string, more int, patterns []string) (lines []refLine, err error) {
+	ask := append([]string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(upstream)" + format, "--"}, patterns...)
+	said, err := c.text(ctx, dir, ask...)
 	for again := 0; err != nil && again < readsAgain && strings.Contains(err.Error(), "/commondir"); again++ { // another command is just making a worktree
-		said, err = c.text(ctx, dir, append([]string{"for-each-ref", "--format=" + format, "--"}, patterns...)...)
+		said, err = c.text(ctx, dir, ask...)
 	}
 	if err != nil || said == "" {
 		return nil, err
 	}
-	var refs []Ref
 	for _, line := range strings.Split(said, "\n") {
 		f := strings.Split(line, "\x00")
-		if len(f) != 5 {
+		if len(f) != 3+more {
 			return nil, fmt.Errorf("git for-each-ref printed %q", line)
 		}
-		seconds, _ := strconv.ParseInt(f[2], 10, 64)
-		refs = append(refs, Ref{Name: f[0], Commit: f[1], Committed: stick.Time(seconds * 1000), Upstream: f[3], Checkout: f[4]})
+		lines = append(lines, f)
 	}
-	return refs, nil
+	return lines, nil
 }
 
 // Ref finds one ref by its full name.

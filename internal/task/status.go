@@ -351,13 +351,13 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 			dirs = append(dirs, dir)
 		}
 	}
-	refs, err := ts.core.Config.Git.Refs(ctx, root, dirs...)
+	branches, err := ts.core.Config.Git.Branches(ctx, root, dirs...)
 	if err != nil {
 		return
 	}
-	at := map[string]git.Ref{}
-	for _, r := range refs {
-		at[r.Name] = r
+	at := map[string]git.Branch{}
+	for _, b := range branches {
+		at[b.Name] = b
 	}
 	now := stick.At(ts.core.Now())
 	for _, t := range tasks {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"talkingstick/internal/config"
@@ -34,11 +35,19 @@ func (t target) ref() string { return "refs/heads/" + t.name }
 // readTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
 // [stick.CodeNotFound].
 func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
-	refs, err := rp.git.Refs(ctx, rp.root, targetRefs(name)...)
+	branches, err := rp.git.Branches(ctx, rp.root, targetRefs(name)...)
 	if err != nil {
 		return target{name: name}, err
 	}
-	return rp.targetAmong(ctx, name, refs)
+	var refs []git.Ref
+	for _, b := range branches {
+		refs = append(refs, b.Ref)
+	}
+	t, err := rp.targetAmong(ctx, name, refs)
+	if i := slices.IndexFunc(branches, func(b git.Branch) bool { return b.Name == t.ref() }); err == nil && i >= 0 {
+		t.checkout, err = rp.existingCheckout(ctx, branches[i].Checkout)
+	}
+	return t, err
 }
 
 // targetRefs are the names of the refs that [repo.targetAmong] needs.
@@ -46,24 +55,21 @@ func targetRefs(name string) []string {
 	return []string{target{name: name}.ref(), "refs/remotes/origin/" + name}
 }
 
-// targetAmong is [repo.readTarget] for refs that were read already.
+// targetAmong is [repo.readTarget] for refs that were read already. It doesn't say where the branch is checked out.
 func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (target, error) {
 	t := target{name: name}
 	upstream := ""
 	for _, r := range refs {
 		switch r.Name {
 		case t.ref():
-			t.local, t.checkout, upstream = r.Commit, r.Checkout, r.Upstream
+			t.local, upstream = r.Commit, r.Upstream
 		case "refs/remotes/origin/" + name:
 			t.remote, t.tracked = "origin", r.Commit
 		}
 	}
-	var err error
-	if t.checkout, err = rp.existingCheckout(ctx, t.checkout); err != nil {
-		return t, err
-	}
 	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
 		t.remote = remote
+		var err error
 		if t.tracked, _, err = rp.git.Commit(ctx, rp.root, upstream); err != nil {
 			return t, err
 		}
