@@ -31,7 +31,7 @@ type Branch struct {
 
 // Refs lists the refs that match patterns: full names, or prefixes up to a slash.
 func (c Client) Refs(ctx context.Context, dir string, patterns ...string) (refs []Ref, err error) {
-	lines, err := c.forEachRef(ctx, dir, "", 0, patterns)
+	lines, err := c.forEachRef(ctx, dir, patterns)
 	for _, f := range lines {
 		refs = append(refs, f.ref())
 	}
@@ -40,7 +40,7 @@ func (c Client) Refs(ctx context.Context, dir string, patterns ...string) (refs 
 
 // Branches is [Client.Refs] with what takes git longer: twice as long where there are a hundred worktrees.
 func (c Client) Branches(ctx context.Context, dir string, patterns ...string) (branches []Branch, err error) {
-	lines, err := c.forEachRef(ctx, dir, "%00%(committerdate:unix)%00%(worktreepath)", 2, patterns)
+	lines, err := c.forEachRef(ctx, dir, patterns, "committerdate:unix", "worktreepath")
 	for _, f := range lines {
 		seconds, _ := strconv.ParseInt(f[3], 10, 64)
 		branches = append(branches, Branch{Ref: f.ref(), Committed: stick.Time(seconds * 1000), Checkout: f[4]})
@@ -57,9 +57,10 @@ func (f refLine) ref() Ref { return Ref{Name: f[0], Commit: f[1], Upstream: f[2]
 // another, and reads those of all worktrees.
 const readsAgain = 20
 
-// forEachRef lists the refs that match patterns. format asks for so many more fields of each.
-func (c Client) forEachRef(ctx context.Context, dir, format string, more int, patterns []string) (lines []refLine, err error) {
-	ask := append([]string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(upstream)" + format, "--"}, patterns...)
+// forEachRef lists the refs that match patterns, each with more fields of git's.
+func (c Client) forEachRef(ctx context.Context, dir string, patterns []string, more ...string) (lines []refLine, err error) {
+	fields := append([]string{"refname", "objectname", "upstream"}, more...)
+	ask := append([]string{"for-each-ref", "--format=%(" + strings.Join(fields, ")%00%(") + ")", "--"}, patterns...)
 	said, err := c.text(ctx, dir, ask...)
 	for again := 0; err != nil && again < readsAgain && strings.Contains(err.Error(), "/commondir"); again++ { // another command is just making a worktree
 		said, err = c.text(ctx, dir, ask...)
@@ -69,7 +70,7 @@ func (c Client) forEachRef(ctx context.Context, dir, format string, more int, pa
 	}
 	for _, line := range strings.Split(said, "\n") {
 		f := strings.Split(line, "\x00")
-		if len(f) != 3+more {
+		if len(f) != len(fields) {
 			return nil, fmt.Errorf("git for-each-ref printed %q", line)
 		}
 		lines = append(lines, f)
