@@ -128,7 +128,9 @@ func (a *app) groups() []group {
 	case "bb":
 		return []group{{"talk", "Talk:", []*cobra.Command{a.agentCmd()}}, care}
 	case "worker":
-		return []group{{"worker", "Tasks:", a.workerCommands()}, care}
+		tasks := group{"worker", "Tasks:", a.workerCommands()}
+		care.commands = slices.DeleteFunc(care.commands, func(c *cobra.Command) bool { return c.Name() == "init" }) // there is tt worker init
+		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
 	}
