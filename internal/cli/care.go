@@ -21,8 +21,17 @@ import (
 )
 
 // careCommands are the commands about the program itself.
-func (a *app) careCommands() []*cobra.Command {
-	return []*cobra.Command{a.initCmd(), a.doctorCmd(), a.installCmd(), a.uninstallCmd(), a.migrateDBCmd(), a.versionCmd(), a.selfUpdateCmd(), a.demoCmd()}
+func (a *app) careCommands() []command {
+	return []command{
+		{"init", a.initCmd},
+		{"doctor", a.doctorCmd},
+		{"install", a.installCmd},
+		{"uninstall", a.uninstallCmd},
+		{"migrate-db", a.migrateDBCmd},
+		{"version", a.versionCmd},
+		{"self-update", a.selfUpdateCmd},
+		{"demo", a.demoCmd},
+	}
 }
 
 func (a *app) doctorCmd() *cobra.Command {

@@ -37,16 +37,20 @@ func (a *app) root() *cobra.Command {
 		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
 	a.setUp(root)
-	if c := a.fastPath(); c != nil {
-		root.AddCommand(c)
-		return root
+	groups := a.groups()
+	for _, g := range groups {
+		if c := a.called(g.commands); c != nil {
+			root.AddCommand(c)
+			return root
+		}
 	}
-	for _, g := range a.groups() {
+	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
-			c.GroupID = g.id
+			made := c.make()
+			made.GroupID = g.id
+			root.AddCommand(made)
 		}
-		root.AddCommand(g.commands...)
 	}
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
@@ -92,33 +96,29 @@ func (a *app) rosterRoot() *cobra.Command {
 	return root
 }
 
-// fastPath returns the command that was called, if it is one of those that run all day long. Then the others
-// aren't made, which would take a tenth of its time. For any other command it returns nil.
-func (a *app) fastPath() *cobra.Command {
-	if len(a.Args) == 0 || slices.Contains([]string{"bb", "worker", "review-gate"}, a.Name) {
+// command is a command that is made when it is needed. To make all of them takes a tenth of the time of a short one.
+type command struct {
+	name string
+	make func() *cobra.Command
+}
+
+// called makes the one of these commands that is called. It returns nil if none is. parents are the commands above them, without the program.
+func (a *app) called(commands []command, parents ...string) *cobra.Command {
+	at := len(parents)
+	if len(a.Args) <= at || !slices.Equal(a.Args[:at], parents) {
 		return nil
 	}
-	switch a.Args[0] {
-	case "hook":
-		return a.hookCmd()
-	case "may-edit":
-		return a.mayEditCmd()
-	case "state":
-		return a.stateCmd()
-	case "wait":
-		return a.waitCmd()
-	case "try":
-		return a.tryCmd()
-	case "whoami":
-		return a.whoamiCmd()
+	i := slices.IndexFunc(commands, func(c command) bool { return c.name == a.Args[at] })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return commands[i].make()
 }
 
 // group is a group of commands in the help.
 type group struct {
 	id, title string
-	commands  []*cobra.Command
+	commands  []command
 }
 
 // groups returns all commands, or those of the name under which the program was called.
@@ -126,10 +126,10 @@ func (a *app) groups() []group {
 	care := group{"care", "The program:", a.careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []*cobra.Command{a.agentCmd()}}, care}
+		return []group{{"talk", "Talk:", []command{{"agent", a.agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", a.workerCommands()}
-		care.commands = slices.DeleteFunc(care.commands, func(c *cobra.Command) bool { return c.Name() == "init" }) // there is tt worker init
+		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" }) // there is tt worker init
 		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
@@ -140,7 +140,7 @@ func (a *app) groups() []group {
 		{"scope", "Who changes what:", a.scopeCommands()},
 		{"session", "Who is here:", a.sessionCommands()},
 		{"talk", "Talk:", a.messageCommands()},
-		{"worker", "Tasks:", []*cobra.Command{a.workerCmd()}},
+		{"worker", "Tasks:", []command{{"worker", a.workerCmd}}},
 		{"harness", "Inside a harness:", a.harnessCommands()},
 		care,
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // eventCommands are the commands about the log.
-func (a *app) eventCommands() []*cobra.Command {
-	return []*cobra.Command{a.logCmd(), a.timelineCmd(), a.eventsCmd(), a.notesCmd()}
+func (a *app) eventCommands() []command {
+	return []command{{"log", a.logCmd}, {"timeline", a.timelineCmd}, {"events", a.eventsCmd}, {"notes", a.notesCmd}}
 }
 
 // streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it comes.

@@ -9,8 +9,8 @@ import (
 )
 
 // memberCommands are the commands about members.
-func (a *app) memberCommands() []*cobra.Command {
-	return []*cobra.Command{a.leaveCmd(), a.kickCmd(), a.whoamiCmd()}
+func (a *app) memberCommands() []command {
+	return []command{{"leave", a.leaveCmd}, {"kick", a.kickCmd}, {"whoami", a.whoamiCmd}}
 }
 
 func (a *app) leaveCmd() *cobra.Command {

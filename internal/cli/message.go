@@ -17,8 +17,8 @@ import (
 )
 
 // messageCommands are the commands about messages.
-func (a *app) messageCommands() []*cobra.Command {
-	return []*cobra.Command{a.msgCmd(), a.inboxCmd(), a.ackCmd(), a.agentCmd()}
+func (a *app) messageCommands() []command {
+	return []command{{"msg", a.msgCmd}, {"inbox", a.inboxCmd}, {"ack", a.ackCmd}, {"agent", a.agentCmd}}
 }
 
 func (a *app) msgCmd() *cobra.Command {

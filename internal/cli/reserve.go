@@ -13,9 +13,15 @@ import (
 )
 
 // scopeCommands are the commands about who changes what.
-func (a *app) scopeCommands() []*cobra.Command {
-	return []*cobra.Command{
-		a.reserveCmd(), a.unreserveCmd(), a.reservationsCmd(), a.mayEditCmd(), a.changesCmd(), a.conflictsCmd(), a.rescueCmd(),
+func (a *app) scopeCommands() []command {
+	return []command{
+		{"reserve", a.reserveCmd},
+		{"unreserve", a.unreserveCmd},
+		{"reservations", a.reservationsCmd},
+		{"may-edit", a.mayEditCmd},
+		{"changes", a.changesCmd},
+		{"conflicts", a.conflictsCmd},
+		{"rescue", a.rescueCmd},
 	}
 }
 

@@ -14,8 +14,21 @@ import (
 )
 
 // roomCommands are the commands about rooms.
-func (a *app) roomCommands() []*cobra.Command {
-	return []*cobra.Command{a.listCmd(), a.joinCmd(), a.statusCmd(), a.watchCmd(), a.notifyCmd(), a.serveCmd(), a.stateCmd(), a.policyCmd(), a.pauseCmd(), a.resumeCmd(), a.closeCmd(), a.reorderCmd()}
+func (a *app) roomCommands() []command {
+	return []command{
+		{"list", a.listCmd},
+		{"join", a.joinCmd},
+		{"status", a.statusCmd},
+		{"watch", a.watchCmd},
+		{"notify", a.notifyCmd},
+		{"serve", a.serveCmd},
+		{"state", a.stateCmd},
+		{"policy", a.policyCmd},
+		{"pause", a.pauseCmd},
+		{"resume", a.resumeCmd},
+		{"close", a.closeCmd},
+		{"reorder", a.reorderCmd},
+	}
 }
 
 func (a *app) listCmd() *cobra.Command {

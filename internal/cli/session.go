@@ -11,8 +11,8 @@ import (
 )
 
 // sessionCommands are the commands about sessions, and about who else is at work.
-func (a *app) sessionCommands() []*cobra.Command {
-	return []*cobra.Command{a.rosterCmd(), a.sessionCmd(), a.helperCmd()}
+func (a *app) sessionCommands() []command {
+	return []command{{"roster", a.rosterCmd}, {"session", a.sessionCmd}, {"helper", a.helperCmd}}
 }
 
 func (a *app) sessionCmd() *cobra.Command {

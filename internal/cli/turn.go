@@ -12,10 +12,17 @@ import (
 )
 
 // turnCommands are the commands about the stick.
-func (a *app) turnCommands() []*cobra.Command {
-	pass := a.passCmd()
-	pass.Aliases = []string{"assign"}
-	return []*cobra.Command{a.waitCmd(), a.tryCmd(), a.releaseCmd(), pass, a.takeCmd(), a.heartbeatCmd(), a.handoffCmd(), a.guardCmd()}
+func (a *app) turnCommands() []command {
+	return []command{
+		{"wait", a.waitCmd},
+		{"try", a.tryCmd},
+		{"release", a.releaseCmd},
+		{"pass", a.passCmd},
+		{"take", a.takeCmd},
+		{"heartbeat", a.heartbeatCmd},
+		{"handoff", a.handoffCmd},
+		{"guard", a.guardCmd},
+	}
 }
 
 // grant tells the new holder what it needs to know, and ends with the release command.
@@ -175,7 +182,7 @@ func (a *app) passCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "pass <agent|next> [path]", Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "an agent, or the word next"),
+		Use: "pass <agent|next> [path]", Aliases: []string{"assign"}, Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "an agent, or the word next"),
 		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 	}

@@ -15,12 +15,33 @@ import (
 )
 
 // workerCommands are the commands about tasks.
-func (a *app) workerCommands() []*cobra.Command {
-	return []*cobra.Command{
-		a.workerInitCmd(), a.workerSpawnCmd(), a.workerStatusCmd(), a.workerShowCmd(), a.workerNextCmd(), a.workerAfterCmd(), a.workerStartCmd(), a.workerDoneCmd(),
-		a.workerHeartbeatCmd(), a.workerFailCmd(), a.workerApproveCmd("approve"), a.workerChangesCmd("request-changes"), a.workerCommentCmd(), a.workerMergeCmd(), a.workerPRCmd(),
-		a.workerCancelCmd(), a.workerRetryCmd(), a.workerRollbackCmd(), a.workerDiffCmd(), a.workerPromptCmd(), a.workerExportCmd(),
-		a.workerRunCmd(), a.workerStopCmd(), a.workerLogsCmd(), a.workerRunnerCmd(),
+func (a *app) workerCommands() []command {
+	return []command{
+		{"init", a.workerInitCmd},
+		{"spawn", a.workerSpawnCmd},
+		{"status", a.workerStatusCmd},
+		{"show", a.workerShowCmd},
+		{"next", a.workerNextCmd},
+		{"after", a.workerAfterCmd},
+		{"start", a.workerStartCmd},
+		{"done", a.workerDoneCmd},
+		{"heartbeat", a.workerHeartbeatCmd},
+		{"fail", a.workerFailCmd},
+		{"approve", func() *cobra.Command { return a.workerApproveCmd("approve") }},
+		{"request-changes", func() *cobra.Command { return a.workerChangesCmd("request-changes") }},
+		{"comment", a.workerCommentCmd},
+		{"merge", a.workerMergeCmd},
+		{"pr", a.workerPRCmd},
+		{"cancel", a.workerCancelCmd},
+		{"retry", a.workerRetryCmd},
+		{"rollback", a.workerRollbackCmd},
+		{"diff", a.workerDiffCmd},
+		{"prompt", a.workerPromptCmd},
+		{"export", a.workerExportCmd},
+		{"run", a.workerRunCmd},
+		{"stop", a.workerStopCmd},
+		{"logs", a.workerLogsCmd},
+		{"runner", a.workerRunnerCmd},
 	}
 }
 
@@ -32,13 +53,23 @@ func (a *app) workerCmd() *cobra.Command {
 			"its commit. The merge queue runs the gate on the merged commit, and then moves the integration branch to exactly that commit.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.workerCommands()...)
+	commands := a.workerCommands()
+	if sub := a.called(commands, "worker"); sub != nil {
+		c.AddCommand(sub)
+		return c
+	}
+	for _, sub := range commands {
+		c.AddCommand(sub.make())
+	}
 	return c
 }
 
 // reviewGateCommands are the commands of the program when it is called review-gate.
-func (a *app) reviewGateCommands() []*cobra.Command {
-	return []*cobra.Command{a.workerApproveCmd("approve"), a.workerChangesCmd("reject")}
+func (a *app) reviewGateCommands() []command {
+	return []command{
+		{"approve", func() *cobra.Command { return a.workerApproveCmd("approve") }},
+		{"reject", func() *cobra.Command { return a.workerChangesCmd("reject") }},
+	}
 }
 
 // attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt worker spawn --run gave
