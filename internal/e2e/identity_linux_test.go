@@ -216,7 +216,7 @@ func TestSubAgents(t *testing.T) {
 				ID string `json:"agent_id"`
 			}
 			json.Unmarshal([]byte(r.LastResult().Text), &spawned)
-			return modelapi.Named("multi_agent_v1__wait_agent", map[string]any{"targets": []string{spawned.ID}, "timeout_ms": 30000})
+			return modelapi.Named("multi_agent_v1__wait_agent", map[string]any{"targets": []string{spawned.ID}, "timeout_ms": 120000})
 		}},
 		{realharness.Copilot, "", modelapi.Named("task", map[string]any{
 			"description": "a part", "prompt": mark, "agent_type": "general-purpose", "name": "part", "mode": "sync",
