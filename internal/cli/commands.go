@@ -96,13 +96,13 @@ func (a *app) rosterRoot() *cobra.Command {
 	return root
 }
 
-// command is a command that is made when it is needed. To make all of them takes a tenth of the time of a short one.
+// command is a command that is made when it is needed. To make all of them takes up to a tenth of the time of a short one.
 type command struct {
 	name string
 	make func() *cobra.Command
 }
 
-// called makes the one of these commands that is called. It returns nil if none is. parents are the commands above them, without the program.
+// called makes the one of these commands that the arguments name, after the commands above it. It returns nil if they name none.
 func (a *app) called(commands []command, parents ...string) *cobra.Command {
 	at := len(parents)
 	if len(a.Args) <= at || !slices.Equal(a.Args[:at], parents) {
@@ -129,7 +129,7 @@ func (a *app) groups() []group {
 		return []group{{"talk", "Talk:", []command{{"agent", a.agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", a.workerCommands()}
-		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" }) // there is tt worker init
+		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" }) // init is that of tt worker
 		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}

@@ -23,10 +23,10 @@ func (a *app) line(v any) error {
 	return nil
 }
 
-func (a *app) workerApproveCmd(use string) *cobra.Command {
+func (a *app) workerApproveCmd() *cobra.Command {
 	var p task.WorkerApproveParams
 	c := &cobra.Command{
-		Use: use + " <task>", Short: "Approve a task's commit and queue it for merging", Args: between(1, 1, "the name of a task"),
+		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging", Args: between(1, 1, "the name of a task"),
 		Long: "Approve exactly the commit that you last saw with show or diff, or the one that --head names. If the branch has moved since,\n" +
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
 	}

@@ -27,7 +27,7 @@ func (a *app) workerCommands() []command {
 		{"done", a.workerDoneCmd},
 		{"heartbeat", a.workerHeartbeatCmd},
 		{"fail", a.workerFailCmd},
-		{"approve", func() *cobra.Command { return a.workerApproveCmd("approve") }},
+		{"approve", a.workerApproveCmd},
 		{"request-changes", func() *cobra.Command { return a.workerChangesCmd("request-changes") }},
 		{"comment", a.workerCommentCmd},
 		{"merge", a.workerMergeCmd},
@@ -67,7 +67,7 @@ func (a *app) workerCmd() *cobra.Command {
 // reviewGateCommands are the commands of the program when it is called review-gate.
 func (a *app) reviewGateCommands() []command {
 	return []command{
-		{"approve", func() *cobra.Command { return a.workerApproveCmd("approve") }},
+		{"approve", a.workerApproveCmd},
 		{"reject", func() *cobra.Command { return a.workerChangesCmd("reject") }},
 	}
 }
