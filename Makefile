@@ -9,10 +9,6 @@ SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 # Long tests in which one process does one thing after the other. The race detector and a busy machine find nothing in them.
 ALONE := ^(TestHintsWork|TestRefusals|TestAsGitDoes|TestCrashAndAgain|TestARandomTreeComesBack|TestLinesAreFollowedAsGitDoes|TestArchive|TestRecoveryAtEveryKillPoint|TestWhatBelongsToTheGate|TestGitWorksAsEver|TestGitWithoutTheStick|TestInitBesideOthersHooks)$$
 
-# With TT_REQUIRE_ALL=1 a test that skips itself fails the run, unless .ci/skips names it.
-# It also prints a log for people, with the counts at the end (.ci/gotest).
-GOTEST   := $(if $(TT_REQUIRE_ALL),.ci/gotest,$(GO) test)
-
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -32,18 +28,19 @@ release: ## build what users install into dist, from the last commit: archives, 
 	$(GO) run ./internal/release -systems "$(SYSTEMS)"
 
 .PHONY: test
-test: deps-test ## vet, then every test: rules, store, scripts, real processes (a few minutes)
-	$(GO) vet ./...
-	.ci/untouched $(GOTEST) -timeout 60m ./...
+test: ## the tests that need nothing but Go and git (a few minutes); the last lines say what is left to test-all
+	.ci/untouched .ci/gotest -short -timeout 20m ./...
 
-.PHONY: test-server
-test-server: deps-test ## the tests that use a database, on PostgreSQL, without real harnesses; the store's own run on both at any time
-	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/engine ./internal/task ./internal/mcpserver -database=postgres
-	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -database=postgres # alone: some of its hooks keep their real limits
-	$(MAKE) test-server-e2e
+.PHONY: test-all
+test-all: deps-test ## every test: also in Chromium, with the real harnesses, on PostgreSQL, and all cases of each
+	@.ci/all
+
+.PHONY: tests-page
+tests-page: ## write the table of docs/TESTS.md: what make test leaves to test-all
+	left=$$(mktemp) && TT_TEST_LEFT=$$left .ci/gotest -short -timeout 20m ./... && .ci/left page $$left; rm -f $$left
 
 .PHONY: test-server-e2e
-test-server-e2e: deps-test ## those of them that CI leaves to ci-full: the real processes
+test-server-e2e: deps-test ## the real processes on PostgreSQL, which test-all leaves to ci-full
 	.ci/untouched $(GO) test -short -count=1 -timeout 60m ./internal/e2e -database=postgres
 
 .PHONY: test-race
