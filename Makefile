@@ -6,9 +6,6 @@ FUZZTIME ?= 30s
 CAMPAIGN ?= 30s
 SYSTEMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-# Long tests in which one process does one thing after the other. The race detector and a busy machine find nothing in them.
-ALONE := ^(TestHintsWork|TestRefusals|TestAsGitDoes|TestCrashAndAgain|TestARandomTreeComesBack|TestLinesAreFollowedAsGitDoes|TestArchive|TestRecoveryAtEveryKillPoint|TestWhatBelongsToTheGate|TestGitWorksAsEver|TestGitWithoutTheStick|TestInitBesideOthersHooks)$$
-
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -45,11 +42,11 @@ test-server-e2e: deps-test ## the real processes on PostgreSQL, which test-all l
 
 .PHONY: test-race
 test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
-	CGO_ENABLED=1 .ci/untouched $(GO) test -race -short -timeout 60m -skip '$(ALONE)' ./...
+	CGO_ENABLED=1 TT_TEST_CROWDED=1 .ci/untouched $(GO) test -race -short -timeout 60m ./...
 
 .PHONY: test-busy
 test-busy: deps-test ## the tests beside eight busy processes, without real harnesses
-	.ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 60m -skip '$(ALONE)' ./...
+	TT_TEST_CROWDED=1 .ci/busy .ci/untouched $(GO) test -short -count=1 -timeout 60m ./...
 
 .PHONY: cover
 cover: ## how much of the operations the tests of their own packages reach

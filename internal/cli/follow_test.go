@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 
 	"talkingstick/internal/cli"
@@ -29,6 +30,8 @@ import (
 //
 // A command may change what it likes: it gets the database as a copy, and the files are put back after it.
 func TestHintsWork(t *testing.T) {
+	testenv.Alone(t)
+
 	find := commandFinder(cli.HintedCommands(t))
 	ran := 0
 	var wrong []string

@@ -15,6 +15,7 @@ import (
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/storetest"
+	"talkingstick/internal/testenv"
 )
 
 // repo is a repository with real git, in which agents and people run commands.
@@ -138,6 +139,8 @@ var works = map[string]string{
 // For people and for the holder of the stick, everything ends as it does without hooks, even if other hooks were there
 // before.
 func TestGitWorksAsEver(t *testing.T) {
+	testenv.Alone(t)
+
 	for name, script := range works {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,6 +163,8 @@ func TestGitWorksAsEver(t *testing.T) {
 
 // Without the stick an agent can't move what is checked out in the shared tree. Everything else works.
 func TestGitWithoutTheStick(t *testing.T) {
+	testenv.Alone(t)
+
 	for name, c := range map[string]struct {
 		script string
 		denied bool

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/testenv"
 )
 
 var roomKey = regexp.MustCompile(`\[talkingstick\]\n\troom = .*\n`)
@@ -108,6 +109,8 @@ var initCases = []struct {
 // TestInitBesideOthersHooks: tt init finds where a repository has its hooks, and lets those that are there run after ours. A second
 // tt init changes nothing. After tt uninstall, each file is as it was.
 func TestInitBesideOthersHooks(t *testing.T) {
+	testenv.Alone(t)
+
 	hooks, err := filepath.Abs("testdata/hooks")
 	if err != nil {
 		t.Fatal(err)

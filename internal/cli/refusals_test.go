@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"talkingstick/internal/storetest"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -31,6 +32,8 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 //	                            changes nothing in the database
 //	byhand SHELL…               nothing here; see [TestHintsWork]
 func TestRefusals(t *testing.T) {
+	testenv.Alone(t)
+
 	const golden = "testdata/refusals.golden"
 	var b strings.Builder
 	b.WriteString("What tt says when it refuses. Read each refusal as if you had typed the command. TestRefusals makes this file from testdata/refusals.txtar.\n" +

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -41,6 +42,8 @@ func lines(text string) []string {
 // TestLinesAreFollowedAsGitDoes: for any two versions of a file, under one name or renamed, the lines that are found again are those
 // that git keeps: each has the same text there, none is found twice, and as many are lost as git says it removed.
 func TestLinesAreFollowedAsGitDoes(t *testing.T) {
+	testenv.Alone(t)
+
 	w := newWork(t)
 	rapid.Check(t, func(r *rapid.T) {
 		line := rapid.SampledFrom([]string{"", "a", "b", "}", "-- a/x", "++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", `\ No newline`, "\x00", "ä"})

@@ -3,6 +3,8 @@ package install
 import (
 	"fmt"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 // crash stands for the end of a killed process.
@@ -11,6 +13,8 @@ type crash struct{}
 // An install or uninstall may end at every point between files and within one. A second run completes it, as if nothing
 // had happened, and an uninstall restores what was there.
 func TestCrashAndAgain(t *testing.T) {
+	testenv.Alone(t)
+
 	for _, project := range []bool{false, true} {
 		for n := 1; ; n++ {
 			w := handMadeMachine(t)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/testenv"
 )
 
 // These tests install what a release holds, where there is no Go: an archive and a Debian package each in a root with nothing else in
@@ -97,6 +99,8 @@ func isReleased(t *testing.T, said string) (a answers) {
 
 // TestArchive: an archive is unpacked, and its program runs.
 func TestArchive(t *testing.T) {
+	testenv.Alone(t)
+
 	dir, root := filepath.Join(made(t), "one"), bareRoot(t)
 	path := find(t, dir, "tt_", host.arch+".tar.gz")
 	if out, err := exec.Command("tar", "-xzf", path, "-C", root).CombinedOutput(); err != nil {

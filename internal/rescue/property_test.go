@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 var (
@@ -21,6 +23,8 @@ var (
 // TestARandomTreeComesBack makes random trees, destroys uncommitted work by a random command, and restores it. On the same
 // commit, tree and index must be what they were, but for what was named.
 func TestARandomTreeComesBack(t *testing.T) {
+	testenv.Alone(t)
+
 	first, last := uint64(1), uint64(40)
 	if *long {
 		last = 400

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 // scratch makes what each form is played in: a repository with work of each sort in it, beside a linked worktree and
@@ -260,6 +262,8 @@ type play struct {
 
 // TestAsGitDoes plays each form: what then is lost is just what was told before, and so is what changed.
 func TestAsGitDoes(t *testing.T) {
+	testenv.Alone(t)
+
 	if len(forms) < 200 {
 		t.Errorf("there are %d forms", len(forms))
 	}

@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"talkingstick/internal/task"
+	"talkingstick/internal/testenv"
 )
 
 // TestWhatBelongsToTheGate is marked where a task changes it: the file that sets it, what its command names, and what it protects. What it is, the
 // integration branch says.
 func TestWhatBelongsToTheGate(t *testing.T) {
+	testenv.Alone(t)
+
 	for _, c := range []struct {
 		name    string
 		gate    string // the section [gate] on the integration branch

@@ -10,12 +10,15 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
 // TestRecoveryAtEveryKillPoint kills a command at each of its kill points. The same command, run again, must then
 // lead to the same state. A run that isn't killed shows which kill points there are.
 func TestRecoveryAtEveryKillPoint(t *testing.T) {
+	testenv.Alone(t)
+
 	for _, c := range []struct {
 		name   string
 		before func(*scene.Scene, *scene.Actor, *scene.Actor)
