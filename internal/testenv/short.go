@@ -43,6 +43,25 @@ func SkipShort(t testing.TB, stage Stage, what string) {
 	}
 }
 
+// LeavesToFull reports whether a test leaves something to `make ci-full`, which asks for it by a flag of the test's package: full
+// is the value of that flag. It says so as [Leaves] does, in every run without the flag.
+func LeavesToFull(t testing.TB, full bool, what string) bool {
+	t.Helper()
+	if full {
+		return false
+	}
+	t.Log(line(Full, what))
+	return true
+}
+
+// SkipToFull skips a test without the flag by which `make ci-full` asks for it, and says so.
+func SkipToFull(t testing.TB, full bool, what string) {
+	t.Helper()
+	if !full {
+		t.Skip(line(Full, what))
+	}
+}
+
 // line is understood by .ci/left.
 func line(stage Stage, what string) string { return fmt.Sprintf("left to %s: %s", stage, what) }
 

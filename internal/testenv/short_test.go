@@ -70,3 +70,30 @@ func TestSkipShort(t *testing.T) {
 		})
 	}
 }
+
+func TestFull(t *testing.T) {
+	for _, short := range []string{"true", "false"} {
+		t.Run("short="+short, func(t *testing.T) {
+			setShort(t, short)
+			const says = "left to ci-full: sessions of gemini"
+
+			r := &recorder{}
+			if !LeavesToFull(r, false, "sessions of gemini") || !slices.Equal(r.log, []string{says}) {
+				t.Errorf("without the flag it said %q", r.log)
+			}
+			r = &recorder{}
+			if LeavesToFull(r, true, "sessions of gemini") || len(r.log) != 0 {
+				t.Errorf("with the flag it said %q", r.log)
+			}
+
+			r = &recorder{}
+			if SkipToFull(r, false, "sessions of gemini"); !r.skipped || !slices.Equal(r.log, []string{says}) {
+				t.Errorf("without the flag: skipped %v, said %q", r.skipped, r.log)
+			}
+			r = &recorder{}
+			if SkipToFull(r, true, "sessions of gemini"); r.skipped || len(r.log) != 0 {
+				t.Errorf("with the flag: skipped %v, said %q", r.skipped, r.log)
+			}
+		})
+	}
+}

@@ -7,12 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
-// Axe is the text of axe-core, a script that finds out what keeps people from using a page. It skips like [Harness.Require], but also runs
-// with -short.
+// Axe is the text of axe-core, a script that finds out what keeps people from using a page. It skips like [Chromium], which
+// runs it.
 func Axe(t testing.TB) string {
 	t.Helper()
+	testenv.SkipShort(t, testenv.Browser, "pages in Chromium, judged by axe-core")
 	dir, err := npmDir()
 	if err != nil {
 		t.Fatal(err)
@@ -28,12 +31,10 @@ func Axe(t testing.TB) string {
 	return string(script)
 }
 
-// Chromium is the path of the browser. It skips like [Harness.Require]; with -short it skips too.
+// Chromium is the path of the browser. It skips like [Require].
 func Chromium(t testing.TB) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: no browser is started")
-	}
+	testenv.SkipShort(t, testenv.Browser, "pages in Chromium")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

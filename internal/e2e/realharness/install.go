@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 // npmDir is where .ci/npm installs.
@@ -33,25 +36,42 @@ func installed(program string) (string, error) {
 	return exec.LookPath(filepath.Join(dir, "node_modules", ".bin", program))
 }
 
-// Require skips the test if the harness isn't installed, or fails it where everything has to be installed. With -short it
-// skips too, because real harnesses take long, and most of that is theirs.
+// Require skips the test unless all these harnesses are installed, or fails it where everything has to be installed. A short run
+// leaves the test out: real harnesses take long, and most of that is theirs.
+func Require(t testing.TB, all ...*Harness) {
+	t.Helper()
+	testenv.SkipShort(t, testenv.Harnesses, "sessions of "+Names(all))
+	for _, h := range all {
+		require(t, h.program)
+	}
+}
+
+// Require is [Require] for one harness.
 func (h *Harness) Require(t testing.TB) {
 	t.Helper()
-	require(t, h.program)
+	Require(t, h)
+}
+
+// Names lists the names of harnesses.
+func Names(all []*Harness) string {
+	var names []string
+	for _, h := range all {
+		names = append(names, h.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Inspector is the path of the MCP inspector, which is a client of another hand: with --cli, a
 // server's command line and --method it makes one call and prints the result. It skips like Require.
 func Inspector(t testing.TB) string {
 	t.Helper()
+	testenv.SkipShort(t, testenv.Harnesses, "calls of the MCP inspector")
 	return require(t, "mcp-inspector")
 }
 
+// require returns the path of a program that .ci/npm installs and node runs.
 func require(t testing.TB, program string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skipf("-short: %s isn't run", program)
-	}
 	path, err := installed(program)
 	if err == nil {
 		_, err = exec.LookPath("node")
