@@ -73,8 +73,8 @@ campaign: deps-test ## the long exploration of the rules, and the long campaigns
 	$(GO) test ./internal/e2e -run SimultaneousStarts -roster.sessions=200 -roster.crashes=50 -timeout 2h -count=1 -v
 
 .PHONY: pairs
-pairs: deps-test ## every pair of real harnesses hands the stick on, each way, and each does all that any of them does
-	$(GO) test ./internal/e2e -run 'Harness|Session|IdleAgents|Plugin' -pairs -timeout 60m -count=1 -v
+pairs: deps-test ## every pair of real harnesses hands the stick on, each way, and each plays all that any of them plays
+	$(GO) test ./internal/e2e ./internal/e2e/realharness -pairs -timeout 120m -count=1 -v
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser, each for FUZZTIME (30s)

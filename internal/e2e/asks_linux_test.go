@@ -43,6 +43,8 @@ func (s *stage) doing(harness string) (state string, since time.Time) {
 // when the person has answered, that it works again and at last is idle. However many tt notify its person runs meanwhile, beside each other
 // and one after the other, they hear of the question once.
 func TestClaudeAsksItsPerson(t *testing.T) {
+	realharness.Require(t, realharness.Claude)
+
 	t.Parallel()
 	s := newStage(t)
 	s.run("join")
@@ -104,6 +106,8 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 // TestClaudeIsInterrupted: no hook of Claude Code says that its person has pressed Escape. The room says that it works until it has shown no
 // sign for ten minutes, and that it is idle then, for all that anybody can see.
 func TestClaudeIsInterrupted(t *testing.T) {
+	onlyInPairs(t, realharness.Claude)
+
 	t.Parallel()
 	s := newStage(t)
 	s.run("join")

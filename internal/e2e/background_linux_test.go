@@ -13,6 +13,8 @@ import (
 // TestAWaitInTheBackgroundWakes: a harness begins a turn when a command in the background ends. So an agent that leaves tt wait
 // there and stops is idle at its prompt, and yet listens: a message ends the wait, and the agent reads it by itself.
 func TestAWaitInTheBackgroundWakes(t *testing.T) {
+	onlyInPairs(t, realharness.Copilot, realharness.Qwen)
+
 	t.Parallel()
 	for _, h := range []*realharness.Harness{realharness.Copilot, realharness.Qwen} {
 		t.Run(h.Name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -28,9 +29,9 @@ type hosts struct {
 // than leases last, another has no network for as long, and in the end the server is lost and its standby takes over. What had no answer may have been done or not. All else is
 // as on one host: nothing is lost, nothing is granted twice, and the history is linearizable.
 func TestCampaignOfHosts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector's run has no time for it")
-	}
+	testenv.SkipShort(t, testenv.Server, "a campaign of agents on three hosts")
+	skipInPairs(t)
+
 	server := storetest.NewServer(t)
 	c := newCampaign(t)
 	c.hosts = &hosts{server, server.URL(), storetest.NewNetwork(t, server.URL()), t.TempDir()}

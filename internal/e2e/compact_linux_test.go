@@ -13,6 +13,8 @@ import (
 // TestACompactionAsksForADraft: an agent holds the stick while its person has the conversation summarized. The agent is then
 // asked for a draft of its handoff, once.
 func TestACompactionAsksForADraft(t *testing.T) {
+	onlyInPairs(t, realharness.Claude, realharness.Codex)
+
 	t.Parallel()
 	for _, h := range []*realharness.Harness{realharness.Claude, realharness.Codex} {
 		t.Run(h.Name, func(t *testing.T) {

@@ -13,11 +13,12 @@ import (
 // TestTwoEntriesAnswerOnce: where an older entry of tt stands beside the new one in a project, a harness runs both for each
 // event. The model is briefed once, and reads a message once. It comes also after a command that fails.
 func TestTwoEntriesAnswerOnce(t *testing.T) {
+	onlyInPairs(t, realharness.Claude, realharness.Codex, realharness.Gemini)
+
 	for h, file := range map[*realharness.Harness]string{
 		realharness.Claude: ".claude/settings.json", realharness.Codex: ".codex/hooks.json", realharness.Gemini: ".gemini/settings.json",
 	} {
 		t.Run(h.Name, func(t *testing.T) {
-			h.Require(t)
 			s := newStage(t)
 			s.run("join")
 			a, session := s.prepare(h, modelapi.Steps(
@@ -54,8 +55,9 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 // there for Claude Code, beside its own or without. It is Copilot's agent that is briefed, told and denied, each once, and in
 // the words that Copilot understands.
 func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
+	onlyInPairs(t, realharness.Copilot)
+
 	t.Parallel()
-	realharness.Copilot.Require(t)
 	for _, own := range []bool{false, true} {
 		t.Run(map[bool]string{false: "without its own", true: "beside its own"}[own], func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/testenv"
 )
 
 // TestHarnessesAreFenced: in a room that enforces the stick, a real harness's edits are denied while
@@ -14,6 +15,9 @@ import (
 // perhaps while the harness is stopped. The harness learns that the command's write came too late, and neither the hook
 // before its next edit nor git lets it change anything more.
 func TestHarnessesAreFenced(t *testing.T) {
+	testenv.LeavesToFull(t, *allPairs, "sessions with other tools and other models of the harnesses")
+	realharness.Require(t, realharness.All...)
+
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -64,6 +68,8 @@ func rewrite(path, _, new string) modelapi.Call { return modelapi.Write(path, ne
 // TestHarnessesFencedByGitAlone: Codex skips hooks that nobody has trusted, so nothing stops its edits. The hooks of git
 // still refuse its commit.
 func TestHarnessesFencedByGitAlone(t *testing.T) {
+	realharness.Require(t, realharness.Codex)
+
 	t.Parallel()
 	f := newFence(t, realharness.Codex)
 	f.begin("", false)
@@ -79,6 +85,8 @@ func TestHarnessesFencedByGitAlone(t *testing.T) {
 // TestHarnessesWithoutADatabase: only the database denies. While it is missing, the harness edits as if there were no room:
 // nothing makes a new one, and nothing is printed. Once it is back, edits are denied again.
 func TestHarnessesWithoutADatabase(t *testing.T) {
+	realharness.Require(t, realharness.Codex)
+
 	t.Parallel()
 	f := newFence(t, realharness.Codex)
 	f.begin("", true)

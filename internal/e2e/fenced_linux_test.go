@@ -32,7 +32,6 @@ type fence struct {
 
 func newFence(t *testing.T, h *realharness.Harness) *fence {
 	t.Helper()
-	h.Require(t)
 	f := &fence{stage: newStage(t), talk: newDialogue(t), h: h, change: modelapi.Edit}
 	f.file = filepath.Join(f.place.Repo, "notes.txt")
 	f.write("one\n")

@@ -8,22 +8,27 @@ import (
 	"time"
 
 	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/testenv"
 )
 
 // TestFromNothingToTwoAgents types what docs/guide/start.md says, in a fresh home with two real harnesses: once as it stands, and once
 // with plugins instead of what tt init writes for agents. Then the two take turns, as the page promises.
 func TestFromNothingToTwoAgents(t *testing.T) {
+	leavesPlugins := testenv.LeavesToFull(t, *allPairs, "the same with plugins")
+	realharness.Require(t, realharness.Claude, realharness.Codex)
+
 	t.Parallel()
 	page := commandsOf(t, "../../docs/guide/start.md")
 	if len(page) < 3 || !slices.Equal(page[:3], []string{"tt init", "tt status", "tt log"}) {
 		t.Fatalf("the page has other commands than this test types: %q", page)
 	}
+	const byPlugins = "by plugins"
 	for _, way := range []struct {
 		name    string
 		connect func(*stage, ...*realharness.Agent)
 	}{
 		{"as it stands", func(s *stage, _ ...*realharness.Agent) { s.run("init") }},
-		{"by plugins", func(s *stage, both ...*realharness.Agent) {
+		{byPlugins, func(s *stage, both ...*realharness.Agent) {
 			s.run("init", "--harness", "none")
 			for _, a := range both {
 				s.plug(a)
@@ -31,6 +36,9 @@ func TestFromNothingToTwoAgents(t *testing.T) {
 			s.run("install", "codex") // tells its sandbox where the data is
 		}},
 	} {
+		if way.name == byPlugins && leavesPlugins {
+			continue
+		}
 		t.Run(way.name, func(t *testing.T) {
 			s := newStage(t)
 			begun := time.Now()

@@ -50,10 +50,9 @@ func newHost(t *testing.T, boot, address, upstream string) *stage {
 // reaches the other with the turn, and comes back. Who hasn't the turn edits in its own clone, and can't push to the branch that they
 // share; in the holder's clone another agent edits nothing. Codex's shell is in its sandbox, which has no network: its MCP tools wait and release.
 func TestHarnessesOnTwoHosts(t *testing.T) {
+	realharness.Require(t, realharness.Claude, realharness.Codex)
+
 	t.Parallel()
-	for _, h := range []*realharness.Harness{realharness.Claude, realharness.Codex} {
-		h.Require(t)
-	}
 	address, upstream := storetest.PostgresURL(t), newUpstream(t)
 	here, there := newHost(t, "boot-one", address, upstream), newHost(t, "boot-two", address, upstream)
 	here.run("join")

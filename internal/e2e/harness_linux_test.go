@@ -42,6 +42,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	skipInPairs(t)
 	dir := t.TempDir()
 	w := &world{t: t, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), url: storetest.Address(t)}
 	for _, d := range []string{w.bin, w.work, filepath.Join(w.work, ".talking-stick"), filepath.Join(dir, "home")} {

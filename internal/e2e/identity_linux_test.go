@@ -69,7 +69,7 @@ func hasMCP(h *realharness.Harness) bool {
 // TestOneSessionIsOneMember: the command line, the hooks and the MCP server of one session speak for
 // one member.
 func TestOneSessionIsOneMember(t *testing.T) {
-	for _, h := range played(t) {
+	for _, h := range played(t, realharness.All, realharness.Claude, realharness.OpenCode) {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -95,7 +95,7 @@ func TestOneSessionIsOneMember(t *testing.T) {
 
 // TestTwoSessionsAreTwoMembers: two sessions of one harness run at once, as two members.
 func TestTwoSessionsAreTwoMembers(t *testing.T) {
-	for _, h := range played(t) {
+	for _, h := range played(t, realharness.All, realharness.Codex) {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -133,6 +133,8 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 // TestResumedElsewhere: a session of Claude Code that is resumed while it still runs is another member, and its model
 // learns that.
 func TestResumedElsewhere(t *testing.T) {
+	onlyInPairs(t, realharness.Claude)
+
 	const id = "0b6f7b1e-8a43-4d4c-9f6d-2f6a3a0c9d11"
 	s := newStage(t)
 	s.run("join")
@@ -184,6 +186,8 @@ func (s *stage) inside(a *realharness.Agent) modelapi.Call {
 
 // TestHarnessInAHarness: Codex that Claude Code runs in its shell is an agent of its own.
 func TestHarnessInAHarness(t *testing.T) {
+	onlyInPairs(t, realharness.Claude, realharness.Codex)
+
 	s := newStage(t)
 	s.run("join")
 	inner, session := s.prepare(realharness.Codex, modelapi.Steps(append(s.speak(realharness.Codex), modelapi.Say("done"))...))
@@ -201,6 +205,8 @@ func TestHarnessInAHarness(t *testing.T) {
 
 // TestSubAgents: the sub-agents of a session act as their parent.
 func TestSubAgents(t *testing.T) {
+	harnesses := played(t, []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.Copilot, realharness.Qwen}, realharness.Claude)
+
 	const mark = "THE PART OF THE SUB-AGENT"
 	for _, c := range []struct {
 		h     *realharness.Harness
@@ -225,6 +231,9 @@ func TestSubAgents(t *testing.T) {
 			"description": "a part", "prompt": mark, "subagent_type": "general-purpose", "run_in_background": false,
 		}), nil},
 	} {
+		if !slices.Contains(harnesses, c.h) {
+			continue
+		}
 		t.Run(c.h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -272,6 +281,8 @@ func first(a, b string) string {
 // TestSandboxOfCodex: after tt install, the command line works inside the sandbox. Without it, the command line names the
 // ways out, one of which is the MCP tools.
 func TestSandboxOfCodex(t *testing.T) {
+	realharness.Require(t, realharness.Codex)
+
 	s := newStage(t)
 	s.run("join")
 	a, session := s.prepare(realharness.Codex, modelapi.Steps(

@@ -20,6 +20,7 @@ import (
 	"talkingstick/internal/proc"
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
+	"talkingstick/internal/testenv"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -83,11 +84,13 @@ var inspectors = map[string]stick.AgentID{"takeover_stick": "codex:taker", "work
 // TestInspectorCallsEveryTool has the inspector, a client by other authors, list the tools and call each of them, in a room
 // of its own.
 func TestInspectorCallsEveryTool(t *testing.T) {
+	leavesMost := testenv.LeavesToFull(t, *allPairs, "a call of each tool, where one in six is called")
+	client := realharness.Inspector(t)
+
 	program, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := realharness.Inspector(t)
 	dir := t.TempDir()
 	inspect := func(t *testing.T, as stick.AgentID, work string, args ...string) string {
 		t.Helper()
@@ -134,7 +137,10 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 		}
 	}
 	e, tasks := sceneEngine(t, dir)
-	for _, name := range all {
+	for i, name := range all {
+		if leavesMost && i%6 > 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			work := filepath.Join(dir, name)
 			room := inspected(t, e, tasks, work)

@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/testenv"
 )
 
 // loss is a way in which an agent takes another's work away, as people report it of several agents in one repository.
@@ -81,6 +82,9 @@ var losses = []loss{
 // TestHarnessLosses: what people report of several agents in one repository. Where the room denies edits, a real harness is
 // kept from destroying another's uncommitted work. Where the room only warns, both are told, and every byte comes back.
 func TestHarnessLosses(t *testing.T) {
+	testenv.LeavesToFull(t, *allPairs, "the other losses, losses where the destroyer holds the stick, and the harnesses the other way round")
+	realharness.Require(t, realharness.Claude, realharness.Codex)
+
 	t.Parallel()
 	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
 	if *allPairs {

@@ -14,8 +14,11 @@ import (
 // holds the stick, the edit of the Codex inside is denied. While the harness outside holds it, the one inside is told at once
 // that it works under that turn, edits by the same hook, and returns; the turn stays its parent's, which ends it.
 func TestHarnessBelowTheHolder(t *testing.T) {
+	outers := played(t, []*realharness.Harness{realharness.Claude, realharness.Codex}, realharness.Claude)
+	realharness.Require(t, realharness.Codex)
+
 	t.Parallel()
-	for _, outer := range []*realharness.Harness{realharness.Claude, realharness.Codex} {
+	for _, outer := range outers {
 		t.Run("codex below "+outer.Name, func(t *testing.T) {
 			t.Parallel()
 			worksBelow(t, outer)
@@ -78,6 +81,8 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 // TestFirstOfTwoLearnsItsRole: Claude Code works alone in a repository. Then Codex begins there: it is a helper, and the next
 // hook of Claude Code tells it that it leads.
 func TestFirstOfTwoLearnsItsRole(t *testing.T) {
+	onlyInPairs(t, realharness.Claude, realharness.Codex)
+
 	t.Parallel()
 	s := newStage(t)
 	one, two := newDialogue(t), newDialogue(t)
@@ -106,6 +111,8 @@ func TestFirstOfTwoLearnsItsRole(t *testing.T) {
 // TestClearedClaude: Claude Code holds the stick and is cleared at its prompt. The session after that is another agent, and
 // its briefing says which turn was given up, and which files are uncommitted.
 func TestClearedClaude(t *testing.T) {
+	onlyInPairs(t, realharness.Claude)
+
 	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(s.place.Repo, "half.txt")

@@ -11,12 +11,15 @@ import (
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/storetest"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
 // TestHostWithoutNetwork: a host loses its network for longer than its lease lasts. Meanwhile an agent of another host takes the stick over. What
 // the holder does then, during the cut and after it, changes nothing, and it is told why. A wait on its host goes on by itself.
 func TestHostWithoutNetwork(t *testing.T) {
+	testenv.SkipShort(t, testenv.Server, "a host without network")
+
 	t.Parallel()
 	w, far, network := newCutWorld(t)
 	ann, carol, bob := w.start("claude", "runner", far), w.start("opencode", "runner", far), w.start("codex", "runner", nil)
@@ -61,6 +64,8 @@ func TestHostWithoutNetwork(t *testing.T) {
 // TestDeadlineWithoutNetwork: while a host has no network, a lease ends elsewhere. Nobody commits anything then, so no notice comes when the
 // network is back. The wait there reads again by itself.
 func TestDeadlineWithoutNetwork(t *testing.T) {
+	testenv.SkipShort(t, testenv.Server, "a deadline that passes without network")
+
 	t.Parallel()
 	w, far, network := newCutWorld(t)
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -139,6 +144,8 @@ func (w *world) grantedOnce(n int64) {
 // TestKilledWitness: of two waits on a host, the one that speaks for the host is killed together with its agent. The other takes its place, so
 // the agents of another host learn that this agent is gone, and the turn that is passed on wakes the other wait.
 func TestKilledWitness(t *testing.T) {
+	testenv.SkipShort(t, testenv.Server, "a wait that is killed while it speaks for its host")
+
 	t.Parallel()
 	w, far, _ := newCutWorld(t)
 	carol, dan, bob := w.start("opencode", "runner", far), w.start("gemini", "runner", far), w.start("codex", "runner", nil)

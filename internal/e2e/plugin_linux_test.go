@@ -80,11 +80,10 @@ func (s *stage) plug(a *realharness.Agent) {
 // TestPluginsBringTT: a plugin that a harness has installed by its own command briefs the model, tells it of messages and
 // denies an edit, each once, names the skill, and serves the tools. The same holds where tt install has been there before.
 func TestPluginsBringTT(t *testing.T) {
+	harnesses := played(t, plugged, realharness.Claude)
+
 	t.Parallel()
-	for _, h := range played(t) {
-		if !slices.Contains(plugged, h) {
-			continue
-		}
+	for _, h := range harnesses {
 		t.Run(h.Name, func(t *testing.T) {
 			for _, beside := range []bool{false, true} {
 				t.Run(map[bool]string{false: "alone", true: "beside tt install"}[beside], func(t *testing.T) { bringsTT(t, h, beside) })
@@ -94,7 +93,6 @@ func TestPluginsBringTT(t *testing.T) {
 }
 
 func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
-	h.Require(t)
 	s := newStage(t)
 	s.as(reviewer, "wait", "--turn")
 	s.as(reviewer, "policy", "set", "enforce=stick")
@@ -160,6 +158,8 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 
 // TestPluginsAreValid: the programs that check plugins find nothing wrong with ours. Claude Code also looks for an icon, which ours has none of.
 func TestPluginsAreValid(t *testing.T) {
+	realharness.Require(t, realharness.Claude, realharness.Gemini)
+
 	for h, lines := range map[*realharness.Harness][]string{
 		realharness.Claude: {"claude plugin validate " + harness.From, "claude plugin validate " + harness.From + "/talking-stick"},
 		realharness.Gemini: {"gemini extensions validate " + harness.From + "/gemini"},
@@ -190,11 +190,10 @@ var restored = map[string]string{"codex": ".codex/config.toml", "gemini": ".gemi
 // TestPluginsGoAgain: after a harness's own commands have removed our plugin, nothing speaks of it but what remains says. Then
 // tt install works as it did before, and leaves no word of a plugin.
 func TestPluginsGoAgain(t *testing.T) {
+	harnesses := played(t, plugged, realharness.Codex)
+
 	t.Parallel()
-	for _, h := range played(t) {
-		if !slices.Contains(plugged, h) {
-			continue
-		}
+	for _, h := range harnesses {
 		bundle := bundleOf(t, h)
 		if len(bundle.Remove) == 0 {
 			continue // a person edits its file
@@ -235,11 +234,10 @@ func TestPluginsGoAgain(t *testing.T) {
 
 // TestPluginsAreQuiet: where there is no tt, a harness with our plugin works as if it weren't there.
 func TestPluginsAreQuiet(t *testing.T) {
+	onlyInPairs(t, plugged...)
+
 	t.Parallel()
-	for _, h := range played(t) {
-		if !slices.Contains(plugged, h) {
-			continue
-		}
+	for _, h := range plugged {
 		t.Run(h.Name, func(t *testing.T) {
 			s := newStage(t)
 			session := s.api.Session(h.Name, modelapi.Steps(modelapi.Do(modelapi.Shell("command -v tt || echo there is none")), modelapi.Say("done")))
@@ -262,6 +260,8 @@ func TestPluginsAreQuiet(t *testing.T) {
 // TestCodexTrustsAPlugin: Codex skips the hooks of a plugin until its person trusts them, in the question that it asks at its
 // start. Then they run, in every later session, too.
 func TestCodexTrustsAPlugin(t *testing.T) {
+	onlyInPairs(t, realharness.Codex)
+
 	s := newStage(t)
 	s.run("join")
 	session := s.api.Session("codex", modelapi.Say("done"))

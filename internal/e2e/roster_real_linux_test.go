@@ -62,6 +62,8 @@ func rosterLine(tt string) modelapi.Script {
 // TestRosterOfRealHarnesses: real harnesses in a repository, in a directory of it, in a linked worktree
 // and elsewhere. Each one's roster lists exactly the others that are inside. A harness that is alone learns that it is.
 func TestRosterOfRealHarnesses(t *testing.T) {
+	onlyInPairs(t, realharness.Claude, realharness.Codex, realharness.OpenCode)
+
 	t.Parallel()
 	s := newStage(t)
 	link := filepath.Join(filepath.Dir(s.tt), "agent-roster")
@@ -156,6 +158,8 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 // TestRosterWithoutTheDaemon: Codex in a terminal leaves its work to a daemon. The roster lists the terminal and never the
 // daemon, and the session is still a member.
 func TestRosterWithoutTheDaemon(t *testing.T) {
+	onlyInPairs(t, realharness.Codex)
+
 	t.Parallel()
 	s := newStage(t)
 	s.run("join")

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,18 +14,19 @@ import (
 // tool call, once. When it wants to stop, it is held back, once, and told that it still has the stick. Later the same
 // session is resumed, and is the same member.
 func TestHarnessesAreToldAndHeld(t *testing.T) {
+	harnesses := played(t, []*realharness.Harness{realharness.Claude, realharness.Copilot, realharness.Qwen, realharness.Pi}, realharness.Copilot)
+
 	t.Parallel()
 	for _, c := range []struct {
 		h      *realharness.Harness
 		resume func(session string) []string
-		always bool // also without -pairs
 	}{
 		{h: realharness.Claude, resume: func(id string) []string { return []string{"--resume", id} }},
-		{h: realharness.Copilot, resume: func(id string) []string { return []string{"--resume=" + id} }, always: true},
-		{h: realharness.Qwen, resume: func(id string) []string { return []string{"--resume", id} }, always: true},
-		{h: realharness.Pi, resume: func(id string) []string { return []string{"--session", id} }, always: true},
+		{h: realharness.Copilot, resume: func(id string) []string { return []string{"--resume=" + id} }},
+		{h: realharness.Qwen, resume: func(id string) []string { return []string{"--resume", id} }},
+		{h: realharness.Pi, resume: func(id string) []string { return []string{"--session", id} }},
 	} {
-		if !c.always && !*allPairs {
+		if !slices.Contains(harnesses, c.h) {
 			continue
 		}
 		t.Run(c.h.Name, func(t *testing.T) {

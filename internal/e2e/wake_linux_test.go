@@ -25,8 +25,10 @@ var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, rea
 // begins to work by itself, once for each message, by the harness's own means. While it works, a hook shows a message
 // instead, and the agent isn't woken for that. When the harness is killed, the process that waits to wake its agent ends.
 func TestIdleAgentsAreWoken(t *testing.T) {
+	harnesses := played(t, wakeable, realharness.Claude)
+
 	t.Parallel()
-	for _, h := range wakeable {
+	for _, h := range harnesses {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
 			isWoken(t, woken{h: h, daemon: h == realharness.Codex})
@@ -43,6 +45,8 @@ func TestIdleAgentsAreWoken(t *testing.T) {
 // TestClaudeIsWokenByItsInbox: where another process waits in the room, none waits for Claude Code. Whoever sends a message writes it into
 // the inbox of the idle session.
 func TestClaudeIsWokenByItsInbox(t *testing.T) {
+	onlyInPairs(t, realharness.Claude)
+
 	t.Parallel()
 	isWoken(t, woken{h: realharness.Claude, network: realharness.Loopback(t)})
 }
@@ -152,6 +156,8 @@ func isWoken(t *testing.T, how woken) {
 // TestNobodyIsIdleWithoutATerminal: a harness without a terminal ends with its work. The process that waits to wake its agent
 // doesn't delay that end, and doesn't outlive it.
 func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
+	onlyInPairs(t, wakeable...)
+
 	t.Parallel()
 	for _, h := range wakeable {
 		t.Run(h.Name, func(t *testing.T) {

@@ -51,6 +51,8 @@ func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
 // wants to stop before it has asked for a review, a hook keeps it going. Its work is approved and merged. The worker and the
 // agent that spawned the task are two members.
 func TestWorkerIsARealHarness(t *testing.T) {
+	realharness.Require(t, realharness.Claude)
+
 	s := newStage(t)
 	session := s.api.Session("worker", modelapi.Steps(
 		modelapi.Do(modelapi.Shell("tt worker start")),

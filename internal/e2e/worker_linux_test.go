@@ -29,6 +29,7 @@ type farm struct {
 
 func newFarm(t *testing.T) *farm {
 	t.Helper()
+	skipInPairs(t)
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-)
 
-const (
-	workers = 20
-	mergers = 4
+	"talkingstick/internal/testenv"
 )
 
 // judged is a gate that writes down which commits it judged, and is red where a file says bad.
@@ -34,9 +31,14 @@ func together(n int, fn func(i int)) {
 }
 
 // TestManyWorkers has twenty workers finish at once, two of them with work that the gate refuses, and four
-// merges of everything run beside each other. Every gate runs on exactly the commit that lands, no merge is
+// merges of everything run beside each other; in a short run seven, one and two. Every gate runs on exactly the commit that lands, no merge is
 // lost or made twice, and the gate is green on every commit that the branch was at.
 func TestManyWorkers(t *testing.T) {
+	workers, mergers := 20, 4
+	if testenv.Leaves(t, testenv.Every, "20 workers and 4 merges at once, where 7 and 2 are") {
+		workers, mergers = 7, 2
+	}
+
 	f := newFarm(t)
 	log := filepath.Join(f.base, "judged")
 	f.judged(log)
@@ -145,7 +147,11 @@ func (f *farm) landed(git func(...string) string, start string, n int, log strin
 // TestManyWorkersUpstream has the workers of two clones merge into one remote, whose branch is the only one that
 // counts: each push is of a commit on which the gate was green, on top of what the other clone has pushed.
 func TestManyWorkersUpstream(t *testing.T) {
-	const each = 8
+	each, mergers := 8, 4
+	if testenv.Leaves(t, testenv.Every, "8 workers in each clone and 4 merges at once, where 2 and 2 are") {
+		each, mergers = 2, 2
+	}
+
 	f := newFarm(t)
 	log := filepath.Join(f.base, "judged")
 	f.judged(log)

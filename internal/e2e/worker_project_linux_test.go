@@ -180,9 +180,8 @@ func landings(states map[string]string) (n int) {
 // comments on their lines, one is stopped and started again. In the middle, with a gate that runs, everything is killed. After one
 // command it all goes on, and each task lands once.
 func TestAProjectOfTenTasks(t *testing.T) {
-	for _, h := range []*realharness.Harness{realharness.Claude, realharness.Codex} {
-		h.Require(t)
-	}
+	onlyInPairs(t, realharness.Claude, realharness.Codex)
+
 	s := newStage(t)
 	p := &project{
 		stage: s, judged: filepath.Join(s.place.Home, "judged"), hold: filepath.Join(s.place.Home, "hold"), gating: filepath.Join(s.place.Home, "gating"),

@@ -2,6 +2,7 @@ package realharness_test
 
 import (
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,12 +14,19 @@ import (
 
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
+	"talkingstick/internal/testenv"
 )
+
+// allHarnesses is set by `make pairs`.
+var allHarnesses = flag.Bool("pairs", false, "each harness with each of its tools, and not only those that the tests of package e2e start")
 
 // TestHarnessDoesAsItIsTold has each harness run a command, write a file, read and edit it, call a
 // tool of an MCP server, and end its turn, and looks at what it told the model. Codex offers its
 // tools in three ways.
 func TestHarnessDoesAsItIsTold(t *testing.T) {
+	testenv.SkipToFull(t, *allHarnesses, "each tool of each harness")
+	realharness.Require(t, realharness.All...)
+
 	for _, c := range []struct {
 		name    string
 		harness *realharness.Harness
@@ -96,6 +104,9 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 
 // TestTwoHarnessesInOrder has a test decide which of two harnesses, both running, acts first.
 func TestTwoHarnessesInOrder(t *testing.T) {
+	testenv.SkipToFull(t, *allHarnesses, "sessions of claude, codex")
+	realharness.Require(t, realharness.Claude, realharness.Codex)
+
 	place := realharness.NewPlace(t)
 	api := modelapi.Start(t)
 	turn, wrote := make(chan struct{}), make(chan struct{})
@@ -122,6 +133,8 @@ func TestTwoHarnessesInOrder(t *testing.T) {
 
 // TestNothingIsLeftRunning has a harness start a process that leaves its group and its session.
 func TestNothingIsLeftRunning(t *testing.T) {
+	realharness.Require(t, realharness.Claude)
+
 	place := realharness.NewPlace(t)
 	session := modelapi.Start(t).Session("main", modelapi.Steps(
 		modelapi.Do(modelapi.Shell("setsid sleep 1000 >/dev/null 2>&1 & echo $! > pid")),
@@ -142,6 +155,8 @@ func TestNothingIsLeftRunning(t *testing.T) {
 
 // TestKilledInTheMiddle kills a harness that waits for its model.
 func TestKilledInTheMiddle(t *testing.T) {
+	realharness.Require(t, realharness.Codex)
+
 	place := realharness.NewPlace(t)
 	asked := make(chan struct{})
 	session := modelapi.Start(t).Session("main", modelapi.Steps(modelapi.Seen(asked, modelapi.When(nil, modelapi.Say("never")))))
@@ -181,6 +196,8 @@ func running(t *testing.T) (stats []string) {
 
 // TestCodexInItsSandbox shows that the sandbox is what the test asked for: the home can't be written.
 func TestCodexInItsSandbox(t *testing.T) {
+	realharness.Require(t, realharness.Codex)
+
 	place := realharness.NewPlace(t)
 	session := modelapi.Start(t).Session("main", modelapi.Steps(
 		modelapi.Do(modelapi.Shell("echo inside > inside; echo outside > $HOME/outside")),
@@ -199,6 +216,9 @@ func TestCodexInItsSandbox(t *testing.T) {
 // TestCodexAndItsHooks shows that what a hook says reaches the model, and that Codex runs hooks only
 // that are trusted, or with the option.
 func TestCodexAndItsHooks(t *testing.T) {
+	testenv.SkipToFull(t, *allHarnesses, "sessions of codex")
+	realharness.Require(t, realharness.Codex)
+
 	for _, bypass := range []bool{false, true} {
 		place := realharness.NewPlace(t)
 		session := modelapi.Start(t).Session("main", modelapi.Steps(
