@@ -370,13 +370,15 @@ func (h *agent) kill() {
 // patience is how long a test waits for what has to happen.
 const patience = time.Minute
 
-// soon waits until something has happened, and fails the test if it doesn't happen.
+// soon waits until something has happened, and fails the test if it doesn't happen. The longer that takes, the more seldom it looks:
+// many looks start a process.
 func soon(t testing.TB, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < patience; {
 		if happened() {
 			return
 		}
+		time.Sleep(min(max(5*time.Millisecond, time.Since(begun)/10), 200*time.Millisecond))
 	}
 	t.Fatalf("%s: it didn't happen within %s", what, patience)
 }
