@@ -25,7 +25,7 @@ var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, rea
 // begins to work by itself, once for each message, by the harness's own means. While it works, a hook shows a message
 // instead, and the agent isn't woken for that. When the harness is killed, the process that waits to wake its agent ends.
 func TestIdleAgentsAreWoken(t *testing.T) {
-	harnesses := played(t, wakeable, realharness.Claude)
+	harnesses := played(t, wakeable, realharness.Claude, realharness.Codex, realharness.Pi)
 
 	t.Parallel()
 	for _, h := range harnesses {
