@@ -194,9 +194,19 @@ var forms = []play{
 	{"git clean -fd -e ud", "takes U", "", ""},
 	{"echo a | git clean -i", "takes U", "U", ""},
 	{"git -c clean.requireForce=false clean -d", "takes U", "", ""},
+	{"git -c clean.requireForce=no clean -d", "takes U", "", ""},
+	{"git -c clean.requireForce=0 clean -dx", "takes UI", "", ""},
+	{"git -c CLEAN.REQUIREFORCE=Off clean -d sub", "takes U sub", "", ""},
+	{"git -c clean.requireForce= clean -d", "takes U", "", ""},
+	{"F=no git --config-env=clean.requireForce=F clean -d", "takes U", "", ""},
+	{"GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=clean.requireForce GIT_CONFIG_VALUE_0=no git clean -d", "takes U", "", ""},
+	{"git config clean.requireForce no; git clean -d", "takes U", "", ""},
 	{"git clean -n", "", "", ""},
 	{"git clean -nfdx", "", "", ""},
-	{"git clean -d", "", "", ""},
+	{"git clean -d", "takes U", "U", ""}, // it refuses
+	{"git clean -d", "takes U", "", "git config clean.requireForce off"},
+	{"git clean", "takes U", "", "git config clean.requireForce false"},
+	{"git clean -n -d", "", "", "git config clean.requireForce false"},
 	{"git wipe", "takes U; takes M ./", "", ""},
 
 	// rm and mv

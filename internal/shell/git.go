@@ -12,7 +12,6 @@ import (
 type gitPlace struct {
 	dir, tree *word  // what GIT_DIR and GIT_WORK_TREE, or the options for them, are set to
 	index     bool   // GIT_INDEX_FILE names another index
-	cleans    bool   // git clean needs no -f, by a setting in the command
 	aliases   []word // settings in the command that make one, as alias.name=text
 	top       string // the root of the files, of which the repository is elsewhere
 	repo      string // where the repository is
@@ -111,7 +110,6 @@ func (w *walker) gitOptions(args []word) (gitSub, bool) {
 		case "--work-tree":
 			w.git.tree = &set
 		case "-c", "--config-env":
-			w.git.cleans = w.git.cleans || strings.EqualFold(set.text, "clean.requireForce=false")
 			w.writes = w.writes || !harmlessSetting(set)
 			if len(set.text) > len("alias.") && strings.EqualFold(set.text[:len("alias.")], "alias.") {
 				w.git.aliases = slices.Concat(w.git.aliases, []word{set})

@@ -226,11 +226,14 @@ func (w *walker) stashPush(args []word, save bool) {
 	w.takesFiles(loses, w.pathspecs(o, paths))
 }
 
+// gitClean takes every clean without -n for one that cleans. Without -f git refuses only where clean.requireForce is on, which a file, the
+// environment or an earlier command may have turned off.
 func (w *walker) gitClean(args []word) {
 	o := parse(args, "e:", "exclude")
-	if !o.has("f", "force", "i", "interactive") && !w.git.cleans || o.has("n", "dry-run") {
+	if o.has("n", "dry-run") {
 		return
 	}
+
 	if len(o.rest) == 0 && !w.exists(literal(".git")) {
 		o.rest = []word{literal(".")} // it cleans only where it runs
 	}

@@ -37,7 +37,7 @@ func TestReads(t *testing.T) {
 			"git add a.go", "git commit", "git fetch", "git push", "git checkout a.go", "git stash", "git stash create", "git branch x", "git branch -d x", "git tag v1", "git remote add a b", "git remote prune a", "git config user.name x", "git config --unset a.b",
 			"git config set a.b c", "git diff --output=x", "git diff --outpu x", "git log --ext-diff", "git grep -Oless x", "git grep --open-files=./x y", "git -c core.fsmonitor=./x status", "git -c alias.x=!rm x", "git -c diff.external=rm diff",
 			"git --exec-path=/tmp status", "git archive -o x HEAD", "git archive --output=x HEAD", "git ls-remote --upload-pack=./x .", "git reflog expire --all", "git apply --stat --apply x", "git symbolic-ref HEAD refs/heads/x", "git hash-object -w a.go",
-			"git worktree prune", "git submodule update", "git notes add", "git bisect run x", "git bundle create x HEAD", "git $x", "git unknown", "git gc", "git fsck --lost-found", "git difftool", "git rerere", "git clean -f",
+			"git worktree prune", "git submodule update", "git notes add", "git bisect run x", "git bundle create x HEAD", "git $x", "git unknown", "git gc", "git fsck --lost-found", "git difftool", "git rerere", "git clean -f", "git clean -d",
 		}},
 	} {
 		for _, command := range c.commands {
