@@ -14,38 +14,43 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/testenv"
 )
+
+// asInBash are commands that change files in ways of their own.
+var asInBash = []string{
+	"echo x > a.go", "echo x >> sub/../a.go 2>&1", "ls nothing >& log", "> 'n w'", "cat <<E > new\n$(rm b.go)\nE",
+	"{ echo 1; } > log; (echo 2) >> log", "echo x > {a,b}.go || true", "true &> log", "for i in 1 2; do echo $i; done > log",
+	"sed -i s/x/y/ *.go", "sed -i.bak s/x/y/ sub/c.go && rm sub/c.go.bak", "sed -Ei 's/(x)/y/' a.go b.go", "sed s/x/y/ a.go -i", "sed -ne 1p a.go",
+	"sed -n -i -e p -- a.go", "echo x | tee -a a.go b.go > /dev/null", "echo x | tee >(cat > log) > /dev/null",
+	"mv a.go sub", "mv a.go b.go sub", "mv -t sub a.go", "mv -f -- a.go z.go", "mv a.{go,txt}", "mv sub/c.go .", "mv -T a.go b.go",
+	"cp a.go z.go", "cp sub/* .", "cp a.go b.go sub/", "cp -t sub a.go", "cp --target-directory sub a.go", "cp -r sub other",
+	"rm *.go", "rm .*.go", "rm [!a].go", "rm [a-b].go", "rm */*.go", "rm -rf sub", "rm '*.go'", "rm -f *.none", `rm a+b\[1\].*`, "rm x\\ y.txt", "rm \"x y.txt\"",
+	"rm {a,b}.go", "rm ./a.go", "rm app/*/*.tsx", "\\rm a.go", "rm \"$PWD\"/none; rm a.go", "rm \"$PWD\"/a.go $PWD/sub/c.go `pwd`/b.go", "cd sub; cd - > /dev/null; rm a.go", "cd ~; rm a.go ~/b.go $HOME/sub/c.go", "cd sub; rm ~+/c.go ~-/a.go $OLDPWD/b.go",
+	"rm $(cd sub && pwd)/c.go", "HOME=$PWD/sub; rm ~/c.go", "HOME=none rm ~/a.go", "cd sub; cd; rm a.go",
+	"cd sub && rm c.go; cd ..; rm a.go", "(cd sub && rm c.go); rm a.go", "cd sub > log; rm c.go", "cd sub | rm a.go; rm b.go", "cd sub & rm a.go; wait",
+	"cd none || cd sub || exit; rm -f /none/c.go", "cd none 2> /dev/null || rm a.go", "pushd sub > /dev/null; rm c.go",
+	"bash -c 'rm a.go'", "bash -c 'cd sub; rm c.go'; rm a.go", "bash <<'EOF'\nrm a.go\nEOF", "eval 'rm a.go'", "env A=b rm a.go", "env -C sub rm c.go", "command rm a.go",
+	"nohup nice -n 1 timeout 10 rm a.go", "f() { rm a.go; cd sub; }; f; rm c.go", "rm() { :; }; rm a.go", "echo 'rm a.go' \"> b.go\" # > c.go", "x=$(rm a.go)",
+	"touch a.go new", "truncate -s 3 a.go", "dd if=a.go of=new status=none", "ln -s a.go link", "ln -sf ../a.go sub", "install -m 600 a.go sub", "install -D a.go x/y",
+	"tar cf t.tar a.go && tar xf t.tar -C sub a.go", "find sub -name c.go -delete", "find . -name 'a.*' -exec rm {} +", "find sub -type f -execdir rm {} \\;",
+	"find sub -type f | xargs rm", "ls *.go | xargs sed -i s/x/y/", "ls a.go | xargs -I F mv F sub", "shred -u a.go", "gzip a.go", "gzip -k a.go sub/c.go", "gzip -c a.go > b.go", "unlink a.go", "sort -o b.go a.go", "perl -0pi -e 's/x/y/' a.go", "perl -lpi -e 1 a.go",
+	"printf -- '--- a.go\n+++ a.go\n@@ -0,0 +1 @@\n+x\n' > p; patch -p0 a.go p",
+	"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
+}
 
 // TestAsBashDoes runs commands in bash: what it then finds changed is just what was told before.
 func TestAsBashDoes(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash isn't installed")
-	}
-	for _, command := range []string{
-		"echo x > a.go", "echo x >> sub/../a.go 2>&1", "ls nothing >& log", "> 'n w'", "cat <<E > new\n$(rm b.go)\nE",
-		"{ echo 1; } > log; (echo 2) >> log", "echo x > {a,b}.go || true", "true &> log", "for i in 1 2; do echo $i; done > log",
-		"sed -i s/x/y/ *.go", "sed -i.bak s/x/y/ sub/c.go && rm sub/c.go.bak", "sed -Ei 's/(x)/y/' a.go b.go", "sed s/x/y/ a.go -i", "sed -ne 1p a.go",
-		"sed -n -i -e p -- a.go", "echo x | tee -a a.go b.go > /dev/null", "echo x | tee >(cat > log) > /dev/null",
-		"mv a.go sub", "mv a.go b.go sub", "mv -t sub a.go", "mv -f -- a.go z.go", "mv a.{go,txt}", "mv sub/c.go .", "mv -T a.go b.go",
-		"cp a.go z.go", "cp sub/* .", "cp a.go b.go sub/", "cp -t sub a.go", "cp --target-directory sub a.go", "cp -r sub other",
-		"rm *.go", "rm .*.go", "rm [!a].go", "rm [a-b].go", "rm */*.go", "rm -rf sub", "rm '*.go'", "rm -f *.none", `rm a+b\[1\].*`, "rm x\\ y.txt", "rm \"x y.txt\"",
-		"rm {a,b}.go", "rm ./a.go", "rm app/*/*.tsx", "\\rm a.go", "rm \"$PWD\"/none; rm a.go", "rm \"$PWD\"/a.go $PWD/sub/c.go `pwd`/b.go", "cd sub; cd - > /dev/null; rm a.go", "cd ~; rm a.go ~/b.go $HOME/sub/c.go", "cd sub; rm ~+/c.go ~-/a.go $OLDPWD/b.go",
-		"rm $(cd sub && pwd)/c.go", "HOME=$PWD/sub; rm ~/c.go", "HOME=none rm ~/a.go", "cd sub; cd; rm a.go",
-		"cd sub && rm c.go; cd ..; rm a.go", "(cd sub && rm c.go); rm a.go", "cd sub > log; rm c.go", "cd sub | rm a.go; rm b.go", "cd sub & rm a.go; wait",
-		"cd none || cd sub || exit; rm -f /none/c.go", "cd none 2> /dev/null || rm a.go", "pushd sub > /dev/null; rm c.go",
-		"bash -c 'rm a.go'", "bash -c 'cd sub; rm c.go'; rm a.go", "bash <<'EOF'\nrm a.go\nEOF", "eval 'rm a.go'", "env A=b rm a.go", "env -C sub rm c.go", "command rm a.go",
-		"nohup nice -n 1 timeout 10 rm a.go", "f() { rm a.go; cd sub; }; f; rm c.go", "rm() { :; }; rm a.go", "echo 'rm a.go' \"> b.go\" # > c.go", "x=$(rm a.go)",
-		"touch a.go new", "truncate -s 3 a.go", "dd if=a.go of=new status=none", "ln -s a.go link", "ln -sf ../a.go sub", "install -m 600 a.go sub", "install -D a.go x/y",
-		"tar cf t.tar a.go && tar xf t.tar -C sub a.go", "find sub -name c.go -delete", "find . -name 'a.*' -exec rm {} +", "find sub -type f -execdir rm {} \\;",
-		"find sub -type f | xargs rm", "ls *.go | xargs sed -i s/x/y/", "ls a.go | xargs -I F mv F sub", "shred -u a.go", "gzip a.go", "gzip -k a.go sub/c.go", "gzip -c a.go > b.go", "unlink a.go", "sort -o b.go a.go", "perl -0pi -e 's/x/y/' a.go", "perl -lpi -e 1 a.go",
-		"printf -- '--- a.go\n+++ a.go\n@@ -0,0 +1 @@\n+x\n' > p; patch -p0 a.go p",
-		"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
-	} {
+	_, patchErr := exec.LookPath("patch") // which not every system has beside git
+	commands := testenv.Some(t, testenv.Every, "commands", asInBash, func(_ int, command string) bool {
+		return patchErr == nil || !strings.Contains(command, "patch -p0")
+	})
+	for _, command := range commands {
 		dir := scratchDir(t)
 		before := snapshot(t, dir, true)
 		claimed := Edits(command, dir, Env{Home: dir})
-		c := exec.Command(bash, "-c", command)
+		c := exec.Command("bash", "-c", command)
 		c.Dir, c.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
 		out, err := c.CombinedOutput()
 		after := snapshot(t, dir, false)
