@@ -456,7 +456,7 @@ func TestGitHooksCrash(t *testing.T) {
 		planner := func(plan func(Target, Repository) ([]FileChange, error)) func(Target, []string) ([]FileChange, error) {
 			return func(t Target, _ []string) ([]FileChange, error) { return plan(t, r) }
 		}
-		if !w.dies(n, planner(InstallGit)) {
+		if !w.diesIn(n, planner(InstallGit)) {
 			if n < 6 {
 				t.Errorf("there are only %d points", n-1)
 			}
@@ -466,7 +466,7 @@ func TestGitHooksCrash(t *testing.T) {
 		if s := CheckGit(w.t, r); s.Installed != All {
 			t.Errorf("killed at point %d: %+v", n, s)
 		}
-		w.dies(n, planner(UninstallGit))
+		w.diesIn(n, planner(UninstallGit))
 		w.apply(UninstallGit(w.t, r))
 		w.same(fmt.Sprintf("killed at point %d", n), before)
 	}

@@ -7,4 +7,9 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
+func TestMain(m *testing.M) {
+	if o := os.Getenv(orderEnv); o != "" {
+		os.Exit(obey(o))
+	}
+	os.Exit(testenv.Run(m))
+}

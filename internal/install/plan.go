@@ -41,8 +41,16 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	if t.Project != "" {
 		all = append(all, p.instructions()...)
 	}
+
+	leadsTo := map[string]string{}
+	for _, x := range all {
+		leadsTo[x.file] = confedit.Follow(x.file)
+	}
 	for len(all) > 0 {
-		same := func(y owned) bool { return sameName(y.file, all[0].file) }
+		first := all[0].file
+		same := func(y owned) bool {
+			return filepath.Clean(y.file) == filepath.Clean(first) || leadsTo[first] != "" && leadsTo[y.file] == leadsTo[first]
+		}
 		var one []owned // the parts of one file, whatever names it has
 		for _, y := range all {
 			if same(y) {
