@@ -52,8 +52,11 @@ func (t Target) hasRemoved(path string) {
 	if err != nil {
 		return
 	}
-	of := " " + confedit.Follow(path)
-	left := slices.DeleteFunc(strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), func(line string) bool { return strings.HasSuffix(line, of) })
+	removed := confedit.Follow(path)
+	left := slices.DeleteFunc(strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), func(line string) bool {
+		_, written, _ := strings.Cut(line, " ")
+		return written == removed
+	})
 	if len(left) > 0 {
 		_ = os.WriteFile(t.writtenList(), []byte(strings.Join(left, "\n")+"\n"), 0o600)
 		return

@@ -55,3 +55,37 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 		t.Errorf("after uninstall it still remembers:\n%s", b)
 	}
 }
+
+// TestWrittenList: the list has a line for each text, however often it is installed. Removing a file takes its own lines off, not those of
+// files whose paths begin or end like its own.
+func TestWrittenList(t *testing.T) {
+	w := newMachine(t)
+	w.install(allNames...)
+	once, err := os.ReadFile(w.t.writtenList())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.install(allNames...)
+	if twice, err := os.ReadFile(w.t.writtenList()); err != nil || string(twice) != string(once) {
+		t.Errorf("after a second install the list is\n%s(%v), not\n%s", twice, err, once)
+	}
+
+	text := []byte("a text")
+	path := filepath.Join(w.root, "a")
+	others := []string{path + "b", path + "/a", path + " a", filepath.Join(w.root, "b", "a"), filepath.Join(w.root, "b ") + path, "/b" + path}
+	for _, p := range append(others, path) {
+		w.t.willWrite(p, text)
+	}
+	w.t.willWrite(path, []byte("another text"))
+	w.t.hasRemoved(path)
+	for _, p := range others {
+		if !w.t.hasWritten(p, text) {
+			t.Errorf("removing %q takes %q off the list", path, p)
+		}
+	}
+	for _, removed := range []string{"a text", "another text"} {
+		if w.t.hasWritten(path, []byte(removed)) {
+			t.Errorf("%q is still on the list, with %s", path, removed)
+		}
+	}
+}
