@@ -32,8 +32,13 @@ func TestARandomTreeComesBack(t *testing.T) {
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
-	from := template(t)
+	var seeds []uint64
 	for n := first; n <= last; n++ {
+		seeds = append(seeds, n)
+	}
+
+	from := template(t)
+	for _, n := range testenv.Some(t, testenv.Every, "random trees", seeds, testenv.EveryNth[uint64](4)) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
 			comesBack(t, from, rand.New(rand.NewPCG(n, 14)))
 		})
