@@ -141,6 +141,38 @@ func TestOnAnotherCommit(t *testing.T) {
 	}
 }
 
+// A conflict belongs to the commits that were merged. On another commit the file that is in its place stays, whatever it holds, also where it
+// is just what one side had.
+func TestAConflictOnAnotherCommit(t *testing.T) {
+	s := newScratch(t)
+	s.git("switch", "-qc", "other")
+	s.write("a.txt", "theirs\n")
+	s.write("dir/b.txt", "theirs\n")
+	s.git("commit", "-qam", "theirs")
+	s.git("switch", "-q", "-")
+	s.write("a.txt", "ours\n")
+	s.git("rm", "-q", "dir/b.txt")
+	s.git("commit", "-qam", "ours")
+	if said, err := s.try("merge", "other"); err == nil {
+		t.Fatalf("no conflict:\n%s", said)
+	}
+	s.write("a.txt", "half resolved\n")
+	s.write("dir/b.txt", "half resolved\n")
+	taken := s.take()
+
+	s.git("merge", "--abort")
+	s.git("commit", "-q", "--allow-empty", "-m", "later")
+	for _, now := range []string{"ours\n", "theirs\n", "two\n"} {
+		for _, name := range []string{"a.txt", "dir/b.txt"} {
+			s.write(name, now)
+			got := s.restore(taken.ID, name)
+			if s.read(name) != now || s.read(name+".rescued-"+taken.ID) != "half resolved\n" || got.Exact || len(got.Index) > 0 {
+				t.Errorf("where %s held %q it holds %q: %+v\n%s", name, now, s.read(name), got, s.status())
+			}
+		}
+	}
+}
+
 func TestOnlyTheChosenPathsComeBack(t *testing.T) {
 	s := newScratch(t)
 	s.write("a.txt", "rescued\n")
