@@ -127,8 +127,8 @@ func TestArchive(t *testing.T) {
 
 // TestDebianPackage: dpkg installs the package, finds its files as they were packed, and takes them away again.
 func TestDebianPackage(t *testing.T) {
-	needs(t, "dpkg", "dpkg-deb")
 	dir, root := filepath.Join(made(t), "one"), bareRoot(t)
+	needs(t, "dpkg", "dpkg-deb")
 	info := filepath.Join(root, "var/lib/dpkg/info")
 	for _, d := range []string{info, filepath.Join(root, "var/lib/dpkg/updates")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -196,8 +196,8 @@ func files(t *testing.T, dir string) map[string]string {
 // TestNpmPackages: npm installs the packages from their files. The command runs in a PATH in which there is no Go, and what it
 // installs into a harness names the program itself and not the script that starts it. Both are taken away again, to the byte.
 func TestNpmPackages(t *testing.T) {
-	needs(t, "node", "npm")
 	dir, prefix, bin := filepath.Join(made(t), "one"), t.TempDir(), t.TempDir()
+	needs(t, "node", "npm")
 	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(find(t, dir, "tt_", "_sbom.cdx.json")), "tt_"), "_sbom.cdx.json")
 	pack := func(name string) string {
 		return "./" + strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-") + "-" + version + ".tgz"

@@ -72,9 +72,7 @@ var host = system{runtime.GOOS, runtime.GOARCH}
 // of the working tree, in different surroundings.
 func made(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("building a release takes long; not with -short")
-	}
+	testenv.SkipShort(t, testenv.Every, "a release, which takes long to build")
 	madeOnce.Do(func() {
 		if madeDir, madeErr = os.MkdirTemp("", "tt-made-"); madeErr != nil {
 			return

@@ -11,11 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 // wrapped lays out the wrapper of npm as npm does. The program that it finds is this test binary, as [native].
 func wrapped(t *testing.T, withProgram bool) (script string) {
 	t.Helper()
+	testenv.SkipShort(t, testenv.Harnesses, "npm's wrapper of the program, which needs node")
 	needs(t, "node")
 	modules := filepath.Join(t.TempDir(), "node_modules")
 	script = filepath.Join(modules, project.npm, "bin", "tt.js")

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"talkingstick/internal/testenv"
 )
 
 // needs finds programs, or skips the test.
@@ -226,6 +228,7 @@ func TestBillNamesEveryModule(t *testing.T) {
 // kept.
 func TestAllSystems(t *testing.T) {
 	if !*long {
+		testenv.Leaves(t, testenv.Full, "a release for all systems, and one built without a cache")
 		t.Log("only with -release.long")
 		return
 	}
