@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"talkingstick/internal/harness"
@@ -531,11 +532,19 @@ type file struct {
 	imports   []string
 }
 
-// parse reads the Go files of the module, whatever system they are for.
+// parse returns the Go files of the module, whatever system they are for.
 func parse(t *testing.T) []file {
 	t.Helper()
-	var out []file
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	files, err := parseOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// parseOnce reads them once for all tests, none of which changes them.
+var parseOnce = sync.OnceValues(func() (out []file, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -564,11 +573,8 @@ func parse(t *testing.T) []file {
 		out = append(out, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	return out, err
+})
 
 // edge names an import as the table does: a package of ours by its folder, one of others by its
 // module. ok is false for the standard library.
