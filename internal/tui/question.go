@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"sort"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -146,10 +147,7 @@ func (t *typing) insert(text string) {
 // break is shown as a blank.
 func (t *typing) fit(columns int) (shown term.Text, at int) {
 	visible := func(r []rune) string { return steady(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " ")))) }
-	from := 0
-	for from < t.at && term.Width(visible(t.text[from:t.at])) >= columns {
-		from++
-	}
+	from := sort.Search(t.at, func(i int) bool { return term.Width(visible(t.text[i:t.at])) < columns })
 	before := visible(t.text[from:t.at])
 	return term.Text(term.Fit(before+visible(t.text[t.at:]), max(columns, 0))), term.Width(before)
 }
