@@ -69,8 +69,7 @@ func surround(holder repository) (clean func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	config := "[user]\n\tname = a\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
+	if err := configureGit(home); err != nil {
 		return nil, err
 	}
 	kept := map[string]string{} // what would move with the home, and takes long to make again
@@ -99,6 +98,23 @@ func surround(holder repository) (clean func() error, err error) {
 		os.Setenv("GIT_CEILING_DIRECTORIES", holder.root)
 	}
 	return func() error { return os.RemoveAll(home) }, nil
+}
+
+// configureGit writes the configuration of git for a home of tests: a name for commits, and nothing done that no test looks at.
+// Without it each commit starts two more processes that look for something to tidy up, and each new repository begins with
+// fourteen files that explain hooks. A test that is about one of these sets it itself, or has a home of its own.
+func configureGit(home string) error {
+	template := filepath.Join(home, "template")
+	for _, dir := range []string{"hooks", "info"} { // tests put files there
+		if err := os.MkdirAll(filepath.Join(template, dir), 0o700); err != nil {
+			return err
+		}
+	}
+
+	config := "[user]\n\tname = a\n\temail = a@example.org\n" +
+		fmt.Sprintf("[init]\n\tdefaultBranch = main\n\ttemplateDir = %q\n", filepath.ToSlash(template)) +
+		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tfsync = none\n"
+	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600)
 }
 
 // repository is the repository that holds the tests. It is zero if there is none, or no git.
