@@ -96,9 +96,10 @@ func Dump(address string) (string, error) {
 // HasPostgres reports whether PostgreSQL is installed.
 func HasPostgres() bool { return pgserver.Installed() }
 
-// requirePostgres returns the cluster, or skips the test where PostgreSQL isn't installed.
+// requirePostgres returns the cluster. It skips the test in a short run, and where PostgreSQL isn't installed.
 func requirePostgres(t testing.TB) *cluster {
 	t.Helper()
+	skipServer(t)
 	if !HasPostgres() {
 		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
 	}

@@ -18,6 +18,7 @@ import (
 	_ "modernc.org/sqlite" // for Raw
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/testenv"
 )
 
 // backend is a row of the table of databases.
@@ -101,6 +102,17 @@ func OnServer(t testing.TB) bool {
 	return *kind == "postgres"
 }
 
+// leavesServer reports whether tests leave PostgreSQL to a stage: in a short run, unless the flag -database asks for it.
+func leavesServer() bool { return testing.Short() && *kind != "postgres" }
+
+// skipServer skips a test where tests leave PostgreSQL to its stage, and says so.
+func skipServer(t testing.TB) {
+	t.Helper()
+	if leavesServer() {
+		testenv.SkipShort(t, testenv.Server, "it needs PostgreSQL")
+	}
+}
+
 // NeedsFile skips a test that is about SQLite's file, or about SQLite's locks, where the flag -database names another kind.
 func NeedsFile(t testing.TB) {
 	t.Helper()
@@ -147,10 +159,16 @@ func WriteWait(d time.Duration) Option { return func(s *setup) { s.opt.WriteWait
 // Damaged says that the test leaves a damaged database: the check has to find something.
 func Damaged() Option { return func(s *setup) { s.damaged = true } }
 
-// Each runs a case on a new database of each kind. It fails the case if the integrity check then finds anything.
+// Each runs a case on a new database of each kind, or in a short run on SQLite. It fails the case if the integrity check then
+// finds anything.
 func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
 	t.Helper()
-	on(t, backends, fn, options)
+	kinds := backends
+	if leavesServer() {
+		testenv.Leaves(t, testenv.Server, "the same on PostgreSQL")
+		kinds = backends[:1]
+	}
+	on(t, kinds, fn, options)
 }
 
 // OnSQLite is [Each] for cases about SQLite's file and its locks.
@@ -162,6 +180,7 @@ func OnSQLite(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Opti
 // OnPostgres is [Each] for cases about connections and the server.
 func OnPostgres(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
 	t.Helper()
+	skipServer(t)
 	on(t, backends[1:], fn, options)
 }
 
