@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,6 +16,18 @@ func InGit(t *testing.T) *Scene {
 	t.Helper()
 	s := New(t)
 	s.repository()
+	return s
+}
+
+// InQueue returns the scene of [InGit] with an integration branch, and with a gate; empty for none. It is as after [Scene.Queue].
+func InQueue(t *testing.T, gate string) *Scene {
+	t.Helper()
+	s := New(t)
+	s.copyTemplate("queue with the gate "+gate, func() {
+		s.beginRepository()
+		s.commitGate(gate)
+		s.Git("branch", "integration")
+	})
 	return s
 }
 
@@ -30,6 +43,11 @@ func OnServer(t *testing.T) *Scene {
 }
 
 func (s *Scene) repository() {
+	s.Helper()
+	s.copyTemplate("one commit", s.beginRepository)
+}
+
+func (s *Scene) beginRepository() {
 	s.Helper()
 	s.GitIn(s.dir, "init", "-q", s.Work)
 	s.Commit("README", "one\n")
@@ -70,9 +88,12 @@ func (s *Scene) CommitIn(dir, name, text string) string {
 		s.Fatal(err)
 	}
 	s.GitIn(dir, "add", "--", name)
-	s.GitIn(dir, "commit", "-q", "-m", "change "+name)
-	return s.GitIn(dir, "rev-parse", "HEAD")
+	said := s.GitIn(dir, "-c", "core.abbrev=40", "commit", "-m", "change "+name) // so that it says its id
+	return commitID.FindString(said)
 }
+
+// commitID finds a whole id in what git says.
+var commitID = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 
 // CommitMerged resolves a conflict of a rebase, and continues the rebase.
 func (s *Scene) CommitMerged(dir, name, text string) {

@@ -22,10 +22,15 @@ type Work struct {
 // Queue sets up the integration branch, with a gate; empty for none.
 func (s *Scene) Queue(gate string) {
 	s.Helper()
+	s.commitGate(gate)
+	s.observer.WorkerInit(task.WorkerInitParams{}).OK()
+}
+
+func (s *Scene) commitGate(gate string) {
+	s.Helper()
 	if gate != "" {
 		s.Commit(".talking-stick.toml", "[gate]\ncommand = '''"+gate+"'''\n")
 	}
-	s.observer.WorkerInit(task.WorkerInitParams{}).OK()
 }
 
 // Spawn makes a task.
