@@ -31,9 +31,11 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, ann, bob := cast(t, "")
-			for _, f := range []string{"gate.sh", "ci/run.sh", "ci/all.sh", "ci/my run.sh", "other", "Makefile"} {
-				s.Commit(f, "was\n")
+			files := []string{"gate.sh", "ci/run.sh", "ci/all.sh", "ci/my run.sh", "other", "Makefile"}
+			for _, f := range files {
+				s.File(f, "was\n")
 			}
+			s.Git(append([]string{"add", "--"}, files...)...) // they are part of the next commit
 			s.Commit(".talking-stick.toml", "[gate]\n"+c.gate+"\n")
 			s.Git("branch", "-f", "integration", "main")
 			ann.Spawn("one").OK()
@@ -42,15 +44,15 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 				work.Commits(strings.ReplaceAll(f, "_", " "), "# is\n[gate]\n") // also if it is the file that sets the gate
 			}
 			work.Done("").OK()
-			files := func(all []string) string { return strings.Join(all, " ") }
+			named := func(all []string) string { return strings.Join(all, " ") }
 			shown := bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).OK()
-			s.Check(files(shown.GateFiles) == c.want && shown.ChangesGate == (c.want != ""), "show has %q", shown.GateFiles)
+			s.Check(named(shown.GateFiles) == c.want && shown.ChangesGate == (c.want != ""), "show has %q", shown.GateFiles)
 			diff := bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
-			s.Check(files(diff.GateFiles) == c.want && diff.ChangesGate == (c.want != ""), "diff has %q", diff.GateFiles)
+			s.Check(named(diff.GateFiles) == c.want && diff.ChangesGate == (c.want != ""), "diff has %q", diff.GateFiles)
 			listed := bob.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks[0]
-			s.Check(files(listed.GateFiles) == c.want && listed.ChangesGate == (c.want != ""), "status has %q", listed.GateFiles)
+			s.Check(named(listed.GateFiles) == c.want && listed.ChangesGate == (c.want != ""), "status has %q", listed.GateFiles)
 			approved := bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).OK()
-			s.Check(files(approved.GateFiles) == c.want && (approved.Note != "") == (c.want != ""), "approve has %q, and notes %q", approved.GateFiles, approved.Note)
+			s.Check(named(approved.GateFiles) == c.want && (approved.Note != "") == (c.want != ""), "approve has %q, and notes %q", approved.GateFiles, approved.Note)
 		})
 	}
 }

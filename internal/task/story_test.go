@@ -16,10 +16,9 @@ import (
 
 // cast makes a repository with a merge queue and this gate, a worker and a reviewer.
 func cast(t *testing.T, gate string) (s *scene.Scene, ann, bob *scene.Actor) {
-	s = scene.InGit(t)
+	s = scene.InQueue(t, gate)
 	ann, bob = s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
-	s.Queue(gate)
 	return s, ann, bob
 }
 
