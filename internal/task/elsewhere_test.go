@@ -229,6 +229,27 @@ func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
 	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "it has landed")
 }
 
+// TestMerge_of_a_task_that_is_reviewed_again: while one host prepares the merge of an approved commit, the worker offers another one on
+// its own host, and that is approved, too. What lands is what was approved last.
+func TestMerge_of_a_task_that_is_reviewed_again(t *testing.T) {
+	here, there, ann, bob := hosts(t, "")
+	work := here.ReadyToMerge("one", ann, bob)
+	pat, head := here.Person("pat"), ""
+	bob.Meets("merge: combined", func() {
+		head = work.Commits("two.txt", "two\n")
+		work.Done("").OK()
+		pat.Approve("one").OK()
+	}, func(b *scene.Actor) { b.Merge("one").Refused(stick.CodeReviewStale) })
+	there.TaskIs("one", stick.TaskApproved)
+	there.Git("fetch", "-q", "origin")
+	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "the commit that was approved first has landed")
+
+	bob.Merge("one").OK()
+	landed(there, "one")
+	there.Check(there.Git("rev-parse", "origin/integration^2") == head, "another commit than the approved one has landed")
+	ann.Merge("one").OK() // cleans up
+}
+
 // TestOneLandingAtATime: while a host lands a task, others wait for it.
 func TestOneLandingAtATime(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")

@@ -395,6 +395,41 @@ func TestWhatCleanupLeaves(t *testing.T) {
 	}
 }
 
+// TestCleanup_leaves_a_worktree_at_another_commit: the worktree is clean, and its commits are on no branch. Only the worktree holds them.
+func TestCleanup_leaves_a_worktree_at_another_commit(t *testing.T) {
+	s, ann, bob := cast(t, "")
+	s.LeavesWork()
+	w := s.ReadyToMerge("one", ann, bob)
+	s.GitIn(w.Path, "switch", "-q", "--detach")
+	held := w.Commits("more.txt", "on no branch\n")
+
+	bob.Merge("one").That("a worktree at another commit", func(r task.WorkerMergeResult) bool {
+		left := r.Merged[0].Left
+		return len(left) == 1 && strings.Contains(left[0], "at another commit")
+	})
+	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit any more")
+	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK() // it tries to clean up again
+	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit after the second cleanup")
+}
+
+// TestMerge_that_died_in_its_gate: the next command on the task removes the worktree of the gate, whatever that command is.
+func TestMerge_that_died_in_its_gate(t *testing.T) {
+	s, ann, bob := cast(t, "true")
+	s.ReadyToMerge("one", ann, bob)
+	s.Check(bob.Killed("gate: worktree", 1, func(b *scene.Actor) { b.Merge("one") }), "the merge reached its end, but it should have been killed")
+
+	events := ann.WorkerExport(task.WorkerExportParams{TaskID: "one"}).OK().Events
+	begun, ok := stick.TaskFactsOf[stick.TaskMergeStartedFacts](events[len(events)-1])
+	s.Check(ok, "the last event is %+v", events[len(events)-1])
+	tree := filepath.Join(s.Work, "worktrees", ".gate-"+begun.Result[:12])
+	s.Git("worktree", "add", "-q", "--detach", tree, begun.Result) // a kill in a story runs what is deferred; a process that dies leaves it
+
+	bob.Cancel("one").OK()
+	s.TaskIs("one", stick.TaskFailed)
+	_, err := os.Stat(tree)
+	s.Check(os.IsNotExist(err), "the gate's worktree is still there: %v", err)
+}
+
 // TestAnIdleWorkerIsToldOfItsReview: the answer to who decides says that the worker is woken now, if its harness has an inbox.
 func TestAnIdleWorkerIsToldOfItsReview(t *testing.T) {
 	s, ann, bob := cast(t, "")
