@@ -28,3 +28,21 @@ func TestAPauseStopsTheRoom(t *testing.T) {
 	pat.ResumeRoom(engine.ResumeRoomParams{}).That("already", func(r engine.ResumeRoomResult) bool { return r.Already })
 	bob.Try().Granted(2)
 }
+
+// TestPersonByAnAssumedName: a person who acts by the name of an agent has no more rights than that agent.
+func TestPersonByAnAssumedName(t *testing.T) {
+	s := scene.New(t)
+	ann, pat := s.Agent("claude:a"), s.Person("pat")
+	helper := pat.As("helper:one")
+	s.Joins(ann, pat, helper)
+	ann.Sets("enforce=stick").OK()
+	ann.Try().Granted(1)
+
+	helper.PauseRoom(engine.PauseRoomParams{Reason: "mine"}).Refused(stick.CodePersonOnly)
+	helper.TakeNotices(engine.TakeNoticesParams{Keys: []string{"review/ui-7"}}).Refused(stick.CodePersonOnly)
+	helper.MayIEdit("a.go").That("not to edit", func(r engine.MayEditResult) bool { return !r.Allowed })
+
+	pat.MayIEdit("a.go").That("to edit", func(r engine.MayEditResult) bool { return r.Allowed })
+	pat.TakeNotices(engine.TakeNoticesParams{Keys: []string{"review/ui-7"}}).OK()
+	pat.PauseRoom(engine.PauseRoomParams{Reason: "mine"}).OK()
+}
