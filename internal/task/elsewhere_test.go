@@ -229,9 +229,9 @@ func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
 	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "it has landed")
 }
 
-// TestMerge_of_a_task_that_is_reviewed_again: while one host prepares the merge of an approved commit, the worker offers another one on
+// TestMergeOfATaskThatIsReviewedAgain: while one host prepares the merge of an approved commit, the worker offers another one on
 // its own host, and that is approved, too. What lands is what was approved last.
-func TestMerge_of_a_task_that_is_reviewed_again(t *testing.T) {
+func TestMergeOfATaskThatIsReviewedAgain(t *testing.T) {
 	here, there, ann, bob := hosts(t, "")
 	work := here.ReadyToMerge("one", ann, bob)
 	pat, head := here.Person("pat"), ""

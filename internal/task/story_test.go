@@ -395,8 +395,8 @@ func TestWhatCleanupLeaves(t *testing.T) {
 	}
 }
 
-// TestCleanup_leaves_a_worktree_at_another_commit: the worktree is clean, and its commits are on no branch. Only the worktree holds them.
-func TestCleanup_leaves_a_worktree_at_another_commit(t *testing.T) {
+// TestCleanupLeavesAWorktreeAtAnotherCommit: the worktree is clean, and its commits are on no branch. Only the worktree holds them.
+func TestCleanupLeavesAWorktreeAtAnotherCommit(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
 	w := s.ReadyToMerge("one", ann, bob)
@@ -412,8 +412,8 @@ func TestCleanup_leaves_a_worktree_at_another_commit(t *testing.T) {
 	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit after the second cleanup")
 }
 
-// TestMerge_that_died_in_its_gate: the next command on the task removes the worktree of the gate, whatever that command is.
-func TestMerge_that_died_in_its_gate(t *testing.T) {
+// TestMergeThatDiedInItsGate: the next command on the task removes the worktree of the gate, whatever that command is.
+func TestMergeThatDiedInItsGate(t *testing.T) {
 	s, ann, bob := cast(t, "true")
 	s.ReadyToMerge("one", ann, bob)
 	s.Check(bob.Killed("gate: worktree", 1, func(b *scene.Actor) { b.Merge("one") }), "the merge reached its end, but it should have been killed")
