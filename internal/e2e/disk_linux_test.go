@@ -15,6 +15,7 @@ import (
 // goes on, and once there is space again, so does the rest, and so does a wait that was there all the time.
 func TestServerWithAFullDisk(t *testing.T) {
 	testenv.SkipShort(t, testenv.Server, "a server whose disk is full")
+	skipInPairs(t)
 
 	t.Parallel()
 	disk := storetest.NewSmallDisk(t)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/storetest"
@@ -80,6 +82,12 @@ func TestDeadlineWithoutNetwork(t *testing.T) {
 			t.Logf("the wait traces\n%s", text)
 		}
 	})
+	// The notice of the shorter lease has to reach the wait before the cut.
+	soon(t, "the wait knows when the lease ends", func() bool {
+		deadline := tracedDeadline(t, trace)
+		return !deadline.IsZero() && time.Until(deadline) < time.Minute
+	})
+
 	network.Cut()
 	soon(t, "the wait reads when the lease has ended, and gets no answer", func() bool {
 		text, _ := os.ReadFile(trace)
@@ -93,6 +101,26 @@ func TestDeadlineWithoutNetwork(t *testing.T) {
 		t.Errorf("carol is told %+v", a)
 	}
 	w.grantedOnce(1)
+}
+
+// tracedDeadline is when the wait that writes a trace would read again by itself, as of its last read; zero for never.
+func tracedDeadline(t *testing.T, trace string) (deadline time.Time) {
+	t.Helper()
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var traced struct {
+			What     string    `json:"what"`
+			Deadline time.Time `json:"next_deadline"`
+		}
+		// The last line may be half written.
+		if json.Unmarshal([]byte(line), &traced) == nil && traced.What == "wait_read" {
+			deadline = traced.Deadline
+		}
+	}
+	return deadline
 }
 
 // leases has all leases last that long from now on.
