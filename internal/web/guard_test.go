@@ -2,11 +2,13 @@ package web
 
 import (
 	"crypto/rand"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,15 +147,62 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 		if c.site != "" {
 			req.Header.Set("Sec-Fetch-Site", c.site)
 		}
-		a := d.do(req)
-		if a.status != c.want {
-			t.Errorf("%s: %d, want %d", c.name, a.status, c.want)
+		a, err := d.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for name := range a.header {
+		a.Body.Close() // unread: a stream that is let through wouldn't end
+		if a.StatusCode != c.want {
+			t.Errorf("%s: %d, want %d", c.name, a.StatusCode, c.want)
+		}
+		for name := range a.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s: it answers with %s", c.name, name)
 			}
 		}
+	}
+}
+
+// failing is a listener out of file descriptors until it gets a connection.
+type failing struct {
+	net.Listener
+	next net.Conn
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	if f.next == nil {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return f.next, nil
+}
+
+// TestAcceptFails: what fails to become a connection takes no place of one, so that the server goes on when there are file descriptors again.
+func TestAcceptFails(t *testing.T) {
+	f := &failing{}
+	l := atMost(f, 1)
+	for range 3 {
+		if c, err := l.Accept(); !errors.Is(err, syscall.EMFILE) {
+			t.Fatalf("%v, %v", c, err)
+		}
+		if n := len(l.(*limited).free); n != 0 {
+			t.Fatalf("after a failure %d places are taken", n)
+		}
+	}
+
+	here, there := net.Pipe()
+	defer there.Close()
+	f.next = here
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(l.(*limited).free); n != 1 {
+		t.Errorf("a connection takes %d places", n)
+	}
+	c.Close()
+	c.Close()
+	if n := len(l.(*limited).free); n != 0 {
+		t.Errorf("after its end %d places are taken", n)
 	}
 }
 
