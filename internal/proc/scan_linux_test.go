@@ -6,12 +6,9 @@ import (
 	"testing"
 )
 
-// TestScanOfThisMachine finds the test itself, where it works.
+// TestScanOfThisMachine finds the test itself, where it works. In a pid namespace, as in a container, a scan says that it is blind.
 func TestScanOfThisMachine(t *testing.T) {
 	table := host(t)
-	if !table.Initial {
-		t.Skip("in a pid namespace a scan is blind")
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -19,6 +16,12 @@ func TestScanOfThisMachine(t *testing.T) {
 	got, err := table.Scan(func(d string) bool { return d == dir }, func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !table.Initial {
+		if !got.Blind || len(got.Inside) > 0 {
+			t.Errorf("in a pid namespace it finds %+v", got)
+		}
+		return
 	}
 	if !slices.ContainsFunc(got.Inside, func(s InsideProcess) bool { return s.ID.PID == os.Getpid() && len(s.Args) > 0 }) {
 		t.Errorf("the test isn't found: %+v", got)
