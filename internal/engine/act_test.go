@@ -161,8 +161,7 @@ func TestOldTipsAreKept(t *testing.T) {
 // TestTheWorkerHearsOfItsBranch: where the room only warns, the branch of another's task may be deleted. Its worker is told, and where the
 // commit is.
 func TestTheWorkerHearsOfItsBranch(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
 	ann.Spawn("ui").OK()

@@ -12,8 +12,7 @@ import (
 // TestAWorkerIsKeptToItsWorktree: neither its reservation nor its parent's turn lets a worker change another tree, and what it has
 // started is kept as it is. With the stick it may.
 func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	s.Git("worktree", "add", "-q", "-b", "side", filepath.Join(s.Work, "..", "side"))
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob)

@@ -13,8 +13,7 @@ import (
 
 // TestWhoWaitsForWhom: whoever and whatever waits leads to its page, and tasks wait for whoever has to act on them.
 func TestWhoWaitsForWhom(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
 	claude.Try().Granted(1)
 	codex.Waits()

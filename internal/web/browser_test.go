@@ -21,8 +21,7 @@ import (
 // studio is a prepared room: two agents, one of which waits for the other, a question to ann, a task in review, and one that hangs.
 func studio(t *testing.T) (s *scene.Scene, claude, codex *scene.Actor, w *scene.Work, d *desk) {
 	realharness.Chromium(t)
-	s = scene.InGit(t)
-	s.Queue("")
+	s = scene.InQueue(t, "")
 	claude, codex = s.Agent("claude:a"), s.Agent("codex:b")
 	claude.Try().Granted(1)
 	codex.Reserve("src/**").OK()
@@ -220,8 +219,7 @@ func TestBrowserForEverybody(t *testing.T) {
 // TestBrowserHostile: nothing that others write runs, or breaks the layout.
 func TestBrowserHostile(t *testing.T) {
 	realharness.Chromium(t)
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	claude := s.Agent("claude:a")
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)

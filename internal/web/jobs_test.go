@@ -51,8 +51,7 @@ func TestALongMerge(t *testing.T) {
 
 // TestAMergeThatFailed: the reason is where people look, and nothing says that the task is merged by itself.
 func TestAMergeThatFailed(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("true")
+	s := scene.InQueue(t, "true")
 	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
 	codex.JoinPath(engine.JoinPathParams{}).OK()
 	s.ReadyToMerge("ui-7", claude, codex)

@@ -17,6 +17,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -46,7 +47,7 @@ func (d *desk) rawStream(page string) net.Conn {
 // TestAThousandStreams: a thousand open pages get what happens, the memory that each takes is bounded, and further ones are refused.
 func TestAThousandStreams(t *testing.T) {
 	n := 1000
-	if testing.Short() {
+	if testenv.Leaves(t, testenv.Every, "900 of 1000 streams") {
 		n = 100
 	}
 	s := scene.New(t)

@@ -116,8 +116,7 @@ func TestSeenAndAccepted(t *testing.T) {
 
 // TestReview: a task goes back with two comments on lines, in one message. Then it is approved and merged, all without script.
 func TestReview(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	claude := s.Agent("claude:a")
 	claude.JoinPath(engine.JoinPathParams{}).OK()
 	claude.Spawn("ui-7").OK()
@@ -178,8 +177,7 @@ func between(text, from, to string) string {
 
 // TestPages: each page of a busy room can be shown.
 func TestPages(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
 	claude.Try().Granted(1)
 	codex.Waits()
@@ -223,8 +221,7 @@ var hostile = []string{
 
 // TestHostileTexts: whatever others write stays text.
 func TestHostileTexts(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	claude := s.Agent("claude:a")
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
@@ -275,8 +272,7 @@ func cut(text string, n int) string {
 // TestATaskThatCameBack: it isn't said to be at work while its worker hasn't read why it came back, or is gone. The page offers to write to the
 // worker.
 func TestATaskThatCameBack(t *testing.T) {
-	s := scene.InGit(t)
-	s.Queue("")
+	s := scene.InQueue(t, "")
 	claude := s.Agent("claude:a")
 	s.Joins(claude)
 	claude.Spawn("ui-7").OK()
