@@ -35,6 +35,8 @@
 //	handoff FILE BYTES          write a handoff whose status has so many bytes
 //	damaged                     don't look for damage when the script ends
 //
+// In a short run most commands are played by a few processes that live on, see player_test.go.
+//
 // Where a command waits for something, it polls for it; the bound is for failures only. Every
 // script ends with tt doctor.
 //
@@ -82,26 +84,14 @@ func TestMain(m *testing.M) {
 // patience limits every wait for something that has to happen.
 const patience = 2 * time.Minute
 
-// TestScript plays the scripts. With -short it plays those in which a command runs beside others: in the rest the race detector finds
-// nothing, and nothing waits for what busy processes could hold up.
+// TestScript plays the scripts. In a short run players play the commands of nine of ten, see [playedByPlayers].
 func TestScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if testing.Short() {
-		some := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
-			script, err := os.ReadFile(file)
-			return err == nil && !inBackground.Match(script)
-		})
-		fmt.Printf("-short plays %d of %d scripts\n", len(some), len(files))
-		files = some
-	}
 	play(t, testscript.Params{Files: files}, nil)
 }
-
-// inBackground matches what starts a command that runs on while the script does.
-var inBackground = regexp.MustCompile(`(?m)^serve |&[A-Za-z0-9]+&$`)
 
 // play runs scripts; more are commands that only they have.
 func play(t *testing.T, p testscript.Params, more map[string]func(*story, *testscript.TestScript, []string)) {
@@ -113,6 +103,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 	if err := clitest.Install(bin); err != nil {
 		t.Fatal(err)
 	}
+	byPlayers, troupe := playedByPlayers(t, p.Files), newTroupe(t)
 	var mu sync.Mutex // guards stories
 	stories := map[string]*story{}
 	of := func(ts *testscript.TestScript) *story {
@@ -168,6 +159,9 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		if err != nil {
 			return err
 		}
+		if byPlayers[strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")] {
+			s.troupe = troupe
+		}
 		mu.Lock()
 		stories[env.WorkDir] = s
 		mu.Unlock()
@@ -187,6 +181,7 @@ type story struct {
 	address         string         // of the database, if it is on a server
 	drops           []func() error // what drops the databases on a server
 	vars            []string
+	troupe          *troupe             // plays commands; nil if each is a process
 	commands        map[string]*command // in the background
 	actors          map[string]*actor
 	before          string // the database at the last snapshot
@@ -265,12 +260,7 @@ func (s *story) over() error {
 	if before, err := s.dump(); before == "" || err != nil {
 		return err
 	}
-	doctor := exec.Command(filepath.Join(s.bin, "tt"), "doctor")
-	doctor.Env, doctor.Dir = append(s.vars, "TALKING_STICK_DATABASE_URL="+s.address), s.work
-	if out, err := doctor.CombinedOutput(); err != nil {
-		return fmt.Errorf("tt doctor: %w\n%s", err, out)
-	}
-	return nil
+	return s.diagnose()
 }
 
 // command is a program that was started.
@@ -281,8 +271,9 @@ type command struct {
 	status   int           // its exit status, or 128 and the signal that killed it
 	out, err string
 	hangup   func()
-	printed  output // so far
-	errors   output // so far, to standard error
+	printed  output   // so far
+	errors   output   // so far, to standard error
+	player   *command // in the same harness, which plays it
 }
 
 // output collects what a command prints.
@@ -412,10 +403,16 @@ func (s *story) launch(ts *testscript.TestScript, q request) *command {
 		if a == nil {
 			ts.Fatalf("no harness %q was started", q.actor)
 		}
+		if s.playable(q, a.path, env) {
+			return a.perform(ts, q)
+		}
 		return a.launch(ts, q)
 	}
 	path, err := lookPath(q.program[0], ts.Getenv("PATH"))
 	ts.Check(err)
+	if s.playable(q, ts.Getenv("PATH"), env) {
+		return s.perform(ts, path, q, env)
+	}
 	c := &command{line: strings.Join(q.program, " "), done: make(chan struct{})}
 	cmd := exec.Command(path, q.program[1:]...)
 	cmd.Args[0] = path
@@ -466,9 +463,13 @@ func lookPath(program, path string) (string, error) {
 // the shell lives on, as it really would.
 type actor struct {
 	dir  string
-	pid  int // of the harness
+	path string // where its shell looks for programs
+	pid  int    // of the harness
 	in   io.WriteCloser
 	gone chan struct{} // closed when the harness has ended and was reaped
+
+	player   *command // its player; nil before the first command for it
+	requests *os.File // of its player
 
 	mu      sync.Mutex // guards the rest
 	last    int
@@ -494,7 +495,7 @@ func (s *story) start(ts *testscript.TestScript, args []string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	ts.Check(cmd.Start())
 	a := &actor{
-		dir: dir, pid: cmd.Process.Pid, in: in, gone: make(chan struct{}),
+		dir: dir, path: ts.Getenv("PATH"), pid: cmd.Process.Pid, in: in, gone: make(chan struct{}),
 		running: map[int]*command{}, started: map[int]chan struct{}{},
 	}
 	s.actors[args[0]] = a
@@ -507,27 +508,45 @@ func (s *story) start(ts *testscript.TestScript, args []string) {
 
 // launch has the shell in the harness run a command.
 func (a *actor) launch(ts *testscript.TestScript, q request) *command {
-	c := &command{line: strings.Join(q.program, " "), done: make(chan struct{}), hangup: func() {}}
-	started := make(chan struct{})
-	a.mu.Lock()
-	a.last++
-	id := a.last
-	a.running[id], a.started[id] = c, started
-	a.mu.Unlock()
-	file := filepath.Join(a.dir, strconv.Itoa(id))
-	stdin := q.stdin
-	if stdin == "" {
-		stdin = os.DevNull
+	in := q.stdin
+	if in == "" {
+		in = os.DevNull
 	}
-	var env []string
-	for _, name := range given { // what the script has set since the harness was started, unless it is empty
+	c := &command{line: strings.Join(q.program, " "), hangup: func() {}}
+	a.shell(ts, c, func(id int, file string) string {
+		return fmt.Sprintf("cd %s; env %s sh -c 'echo %d pid $$ >&3; exec \"$@\" 3>&-' - %s <%s >%s.out 2>%s.err",
+			quote(ts.MkAbs(".")), words(a.environment(ts, q)), id, words(q.program), quote(in), file, file)
+	})
+	return c
+}
+
+// environment returns what the script has set since the harness was started, unless it is empty.
+func (a *actor) environment(ts *testscript.TestScript, q request) (env []string) {
+	for _, name := range given {
 		if v := ts.Getenv(name); v != "" && name != "PATH" {
 			env = append(env, name+"="+v)
 		}
 	}
-	line := fmt.Sprintf("{ cd %s; env %s sh -c 'echo %d pid $$ >&3; exec \"$@\" 3>&-' - %s <%s >%s.out 2>%s.err; echo %d exit $? >&3; } 3>&1 &\n",
-		quote(ts.MkAbs(".")), words(append(env, q.env...)), id, words(q.program), quote(stdin), file, file, id)
-	if _, err := io.WriteString(a.in, line); err != nil {
+	return append(env, q.env...)
+}
+
+// enter gives a command a number.
+func (a *actor) enter(c *command) (id int, file string) {
+	c.done = make(chan struct{})
+	a.last++
+	a.running[a.last] = c
+	return a.last, filepath.Join(a.dir, strconv.Itoa(a.last))
+}
+
+// shell writes a line to the shell, and waits until the program in it has started.
+func (a *actor) shell(ts *testscript.TestScript, c *command, line func(id int, file string) string) {
+	started := make(chan struct{})
+	a.mu.Lock()
+	id, file := a.enter(c)
+	a.started[id] = started
+	a.mu.Unlock()
+
+	if _, err := fmt.Fprintf(a.in, "{ %s; echo %d exit $? >&3; } 3>&1 &\n", line(id, file), id); err != nil {
 		ts.Fatalf("the harness has ended: %v", err)
 	}
 	select {
@@ -536,7 +555,6 @@ func (a *actor) launch(ts *testscript.TestScript, q request) *command {
 	case <-time.After(patience):
 		ts.Fatalf("%s doesn't start", c.line)
 	}
-	return c
 }
 
 func words(list []string) string {
@@ -584,6 +602,11 @@ func (a *actor) listen(out *os.File) {
 func (a *actor) finish(id, status int) {
 	c := a.running[id]
 	delete(a.running, id)
+	for played, other := range a.running {
+		if other.player == c { // it has ended with its player
+			a.finish(played, status)
+		}
+	}
 	file := filepath.Join(a.dir, strconv.Itoa(id))
 	out, _ := os.ReadFile(file + ".out")
 	errs, _ := os.ReadFile(file + ".err")
@@ -595,6 +618,9 @@ func (a *actor) end() {
 	syscall.Kill(a.pid, syscall.SIGKILL)
 	<-a.gone
 	a.in.Close()
+	if a.requests != nil {
+		a.requests.Close()
+	}
 	syscall.Kill(-a.pid, syscall.SIGKILL)
 }
 
@@ -708,6 +734,10 @@ func (s *story) stopped(ts *testscript.TestScript, args []string) {
 }
 
 func isStopped(pid int) bool {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(state, "T")
+	}
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && strings.HasPrefix(string(out), "T")
 }

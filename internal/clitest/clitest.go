@@ -88,6 +88,9 @@ var Clients = []string{"cursor"}
 func Main() {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	if slices.Contains(programs, name) {
+		if os.Getenv(playerEnv) != "" {
+			os.Exit(playRequests())
+		}
 		os.Exit(cli.Main(Env()))
 	}
 	for _, h := range slices.Concat(Harnesses, Clients) {

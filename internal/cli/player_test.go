@@ -1,0 +1,257 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+
+	"talkingstick/internal/clitest"
+	"talkingstick/internal/testenv"
+)
+
+// needsProcesses are the scripts of which each command has to be a process of its own, and why.
+var needsProcesses = map[string]string{
+	"corrupt_mark": "the database is damaged while no process has it open",
+	"hook_locked":  "the database is locked while no process has it open",
+}
+
+// playedByPlayers returns the names of the scripts that players play in a short run: nine of ten, without those that need processes,
+// or the only one.
+//
+// In a player a command has its real caller, directory, environment and files, and its process ends with it if it leaves more behind
+// than an open database. What isn't so: it has the pid and the memory of the commands before it.
+func playedByPlayers(t *testing.T, files []string) map[string]bool {
+	byPlayers := map[string]bool{}
+	if !testing.Short() {
+		return byPlayers
+	}
+	for i, file := range files {
+		isTenth := i%10 == 0 && len(files) > 1
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		if _, needs := needsProcesses[name]; !isTenth && !needs {
+			byPlayers[name] = true
+		}
+	}
+	if len(byPlayers) > 0 {
+		testenv.Leaves(t, testenv.Every, fmt.Sprintf("a process for each command of %d of %d scripts", len(byPlayers), len(files)))
+	}
+	return byPlayers
+}
+
+// playable reports whether a player can be the process of a command, given its whole environment.
+func (s *story) playable(q request, path string, env []string) bool {
+	if s.troupe == nil || q.name != "" { // it runs beside others, and may be stopped or killed
+		return false
+	}
+	file, err := lookPath(q.program[0], path)
+	if err != nil || filepath.Dir(file) != s.bin || slices.Contains(clitest.Harnesses, q.program[0]) {
+		return false
+	}
+	// A hook that waits registers with the start of its process, which [clitest] hides from other hooks.
+	if slices.Contains(q.program, "--wake") {
+		return false
+	}
+	set := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		set[name] = value
+	}
+	// Points at which the process ends, and what Go reads only once.
+	return set[clitest.Kill]+set[clitest.Stop]+set[clitest.Panic]+set["TZ"] == ""
+}
+
+// troupe are the players outside of any harness.
+type troupe struct {
+	dir string // for their files
+
+	mu    sync.Mutex // guards the rest
+	idle  []*player
+	hired int
+}
+
+// player is a process that plays commands, for one script at a time.
+type player struct {
+	cmd      *exec.Cmd
+	requests io.WriteCloser
+	replies  *bufio.Reader
+	close    func()
+	out, err string // files
+}
+
+func newTroupe(t *testing.T) *troupe {
+	tr := &troupe{dir: t.TempDir()}
+	t.Cleanup(func() { // when all scripts have ended
+		for _, p := range tr.idle {
+			p.close()
+		}
+	})
+	return tr
+}
+
+// take returns a player that is idle, or a new one.
+func (tr *troupe) take(program string) (*player, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if n := len(tr.idle); n > 0 {
+		p := tr.idle[n-1]
+		tr.idle = tr.idle[:n-1]
+		return p, nil
+	}
+
+	tr.hired++
+	file := filepath.Join(tr.dir, strconv.Itoa(tr.hired))
+	p := &player{cmd: exec.Command(program), out: file + ".out", err: file + ".err"}
+	requestsEnd, requests, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer requestsEnd.Close()
+	replies, repliesEnd, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer repliesEnd.Close()
+	p.requests, p.replies = requests, bufio.NewReader(replies)
+	p.close = func() {
+		requests.Close()
+		p.cmd.Wait() // how it ended shows in its state
+		replies.Close()
+	}
+	p.cmd.Dir, p.cmd.Env = "/", []string{clitest.PlayerEnv, clitest.Race}
+	p.cmd.Stderr, p.cmd.ExtraFiles = os.Stderr, []*os.File{repliesEnd, requestsEnd}
+	return p, p.cmd.Start()
+}
+
+// giveBack makes a player idle.
+func (tr *troupe) giveBack(p *player) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.idle = append(tr.idle, p)
+}
+
+// perform has a player be the process of a command that no harness runs.
+func (s *story) perform(ts *testscript.TestScript, path string, q request, env []string) *command {
+	c, err := s.play(append([]string{path}, q.program[1:]...), ts.MkAbs("."), q.stdin, env)
+	ts.Check(err)
+	c.line = strings.Join(q.program, " ")
+	return c
+}
+
+// play is perform without the script.
+func (s *story) play(args []string, dir, stdin string, env []string) (*command, error) {
+	p, err := s.troupe.take(filepath.Join(s.bin, "tt"))
+	if err != nil {
+		return nil, err
+	}
+	r := clitest.Request{Args: args, Dir: dir, Env: env, In: stdin, Out: p.out, Err: p.err}
+	if r.In == "" {
+		r.In = os.DevNull
+	}
+	if err := json.NewEncoder(p.requests).Encode(r); err != nil {
+		return nil, err
+	}
+
+	c := &command{line: strings.Join(args, " "), pid: p.cmd.Process.Pid, done: make(chan struct{}), hangup: func() {}}
+	go func() { // ends with the command
+		defer close(c.done)
+		line, err := p.replies.ReadString('\n')
+		if err == nil {
+			_, err = fmt.Sscanf(line, "0 exit %d\n", &c.status)
+		}
+		if err != nil { // it has ended as the command
+			p.close()
+			c.status = status(p.cmd.ProcessState)
+		}
+		out, _ := os.ReadFile(p.out)
+		errs, _ := os.ReadFile(p.err)
+		c.out, c.err = string(out), string(errs)
+		if err == nil {
+			s.troupe.giveBack(p)
+		}
+	}()
+	return c, nil
+}
+
+// perform has a player in the harness be the process of a command.
+func (a *actor) perform(ts *testscript.TestScript, q request) *command {
+	if !a.hasPlayer() {
+		a.hire(ts)
+	}
+	a.mu.Lock()
+	c := &command{line: strings.Join(q.program, " "), pid: a.player.pid, player: a.player, hangup: func() {}}
+	id, file := a.enter(c)
+	a.mu.Unlock()
+
+	r := clitest.Request{
+		ID: id, Args: q.program, Dir: ts.MkAbs("."), Env: a.environment(ts, q), In: q.stdin, Out: file + ".out", Err: file + ".err",
+	}
+	if r.In == "" {
+		r.In = os.DevNull
+	}
+	ts.Check(json.NewEncoder(a.requests).Encode(r))
+	return c
+}
+
+// hire has the shell in the harness start a player.
+func (a *actor) hire(ts *testscript.TestScript) {
+	fifo := filepath.Join(a.dir, "requests")
+	if a.requests == nil {
+		ts.Check(unix.Mkfifo(fifo, 0o600))
+		requests, err := os.OpenFile(fifo, os.O_RDWR, 0) // reading, too, so that this doesn't wait for the player
+		ts.Check(err)
+		a.requests = requests
+	}
+	a.player = &command{line: "a player", hangup: func() {}}
+	a.shell(ts, a.player, func(id int, file string) string {
+		return fmt.Sprintf("cd /; env %s sh -c 'echo %d pid $$ >&3; exec tt' 4<%s <%s >%s.out 2>%s.err",
+			clitest.PlayerEnv, id, quote(fifo), os.DevNull, file, file)
+	})
+}
+
+// hasPlayer reports whether there is a player in the harness that hasn't ended as one of the commands.
+func (a *actor) hasPlayer() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.running {
+		if c == a.player {
+			return true
+		}
+	}
+	return false
+}
+
+// diagnose runs tt doctor on what the script leaves.
+func (s *story) diagnose() error {
+	env := append(slices.Clone(s.vars), "TALKING_STICK_DATABASE_URL="+s.address)
+	args := []string{filepath.Join(s.bin, "tt"), "doctor"}
+	if s.troupe == nil {
+		doctor := exec.Command(args[0], args[1])
+		doctor.Env, doctor.Dir = env, s.work
+		if out, err := doctor.CombinedOutput(); err != nil {
+			return fmt.Errorf("tt doctor: %w\n%s", err, out)
+		}
+		return nil
+	}
+	doctor, err := s.play(args, s.work, "", env)
+	if err != nil {
+		return err
+	}
+	if <-doctor.done; doctor.status != 0 {
+		return fmt.Errorf("tt doctor: exit status %d\n%s%s", doctor.status, doctor.out, doctor.err)
+	}
+	return nil
+}
