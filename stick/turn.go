@@ -239,11 +239,17 @@ const RestoreSkip = 4096
 // or before the database was restored. The handoff stays, and the release rule names the next holder. world is the
 // cause of the new generation.
 func (r Room) Restore(generation int64, world string, s *Probed, now Time) (Room, []Event) {
-	free := r.Turn.State == Idle
+	was := r.Turn
 	r, events := r.begin(generation, world, now)
-	if free || len(events) == 0 {
+	if was.State == Idle || len(events) == 0 {
 		return r, events
 	}
+
+	// The release rule runs before the event has a number, and the holder whose turn it ends comes last.
+	if was.State == Owned {
+		r.edit(was.Owner, func(m *Member) { m.HeldSeq = unnumbered })
+	}
+
 	r, moved := r.reroute(s, now)
 	return r, append(events, moved...)
 }

@@ -285,6 +285,11 @@ func TestRestore(t *testing.T) {
 		equal(t, "by", f.Turn.ReservedBy, ByRelease)
 		equal(t, "the last event", f.log[len(f.log)-1].Type, EventRerouted)
 	})
+	t.Run("the holder comes last", func(t *testing.T) {
+		f := room(t).member("a", "b").owns("b").releases().owns("a").waits("a", "b")
+		f.commit(f.Restore(5, "restore", f.s, f.now))
+		equal(t, "reserved for", f.Turn.ReservedFor, "b")
+	})
 	t.Run("also after a pass", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("a").passes("b").waits("c")
 		f.commit(f.Restore(5, "restore", f.s, f.now))
