@@ -273,6 +273,7 @@ var edges = map[string]map[string]string{
 		"internal/workspace":   "the same",
 		"stick":                "words",
 	},
+	"internal/model":    {},
 	"internal/testenv":  {},
 	"internal/pgserver": {},
 	"internal/pty": {
@@ -301,7 +302,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest", "internal/testenv"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/model", "internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest", "internal/testenv"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/chromedp/cdproto":       "the words of Chromium's protocol",

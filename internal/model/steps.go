@@ -1,0 +1,167 @@
+package model
+
+// Steps that several acts have in common.
+
+// ring wakes every wait.
+func (r *Room) ring() {
+	for a := range r.Count {
+		r.Agents[a].Woken = r.Agents[a].Wait != NoWait
+	}
+}
+
+// recordProcess is a part of every call: the others learn of the process from which the agent calls.
+func (r *Room) recordProcess(a Who) {
+	m := &r.Agents[a]
+	if m.Seen == m.Run {
+		return
+	}
+
+	m.Seen = m.Run
+	if m.Process == Restarted {
+		m.Process = Running
+	}
+	if r.Owner == a || r.Recipient == a {
+		r.ring()
+	}
+}
+
+// touch records that an agent acts.
+func (r *Room) touch(a Who) {
+	r.recordProcess(a)
+	r.Agents[a].PassedOver, r.Agents[a].LastAct = false, r.Now
+	if r.Owner == a {
+		r.Acked, r.GoneSince = true, Never
+	}
+}
+
+// settle does what is due before an act of an agent. take is whether the act is a takeover, which may take the reservation of a
+// recipient that is gone.
+func (r *Room) settle(by Who, take bool) {
+	switch {
+	case r.Paused:
+	case r.Stage == Owned:
+		if r.GoneSince == Never && r.Owner != by && r.Verdict(r.Owner) == Gone {
+			r.GoneSince = r.Now
+		}
+	case r.Stage == Reserved:
+		gone := r.Recipient != by && r.Verdict(r.Recipient) == Gone
+		lost := gone || r.Agents[r.Recipient].Membership != Joined
+		lapsed := !r.ByPass && r.Recipient != by && r.Now >= r.claimEnds()
+		if lost && !take || lapsed && !lost {
+			r.Agents[r.Recipient].PassedOver = true
+			r.nameAnother()
+		}
+	}
+}
+
+// enter makes an agent a member if it isn't one.
+func (r *Room) enter(a Who) {
+	m := &r.Agents[a]
+	if m.Membership == Joined {
+		return
+	}
+	if m.Ordinal == 0 {
+		m.Ordinal = len(r.byOrdinal()) + 1
+	}
+	m.Membership, m.ReturnedAt, m.HasOffer = Joined, Never, false
+	r.putLast(a)
+	r.ring()
+}
+
+// putLast puts an agent at the end of the fair order.
+func (r *Room) putLast(a Who) {
+	order := make([]Who, 0, MaxAgents)
+	for _, b := range r.FairOrder[:r.Count] {
+		if b != a {
+			order = append(order, b)
+		}
+	}
+	copy(r.FairOrder[:], append(order, a))
+}
+
+// beginRound begins a round of offers.
+func (r *Room) beginRound() {
+	r.OfferedAt = Never
+	for a := range r.Count {
+		r.Agents[a].HasOffer = false
+	}
+}
+
+// grant begins a turn of an agent.
+func (r *Room) grant(a Who, claimed bool) {
+	r.beginLimits()
+	r.Turn++
+	r.HandoffDirect, r.HandoffPending = r.HandoffPending && claimed, false
+
+	r.Stage, r.Owner, r.Recipient = Owned, a, Nobody
+	r.forgetOwner()
+	r.GrantedAt, r.Acked = r.Now, false
+	r.LastOrdinal = r.Agents[a].Ordinal
+	r.Agents[a].ReturnedAt = Never
+	r.beginRound()
+	r.ring()
+}
+
+// forgetOwner forgets what is known of an owner.
+func (r *Room) forgetOwner() {
+	r.ResumedAt, r.HeartbeatAt, r.RenewedAt, r.GuardianAt, r.NoticeAt, r.GoneSince = Never, Never, Never, Never, Never, Never
+}
+
+// beginLimits applies the limits that have waited for the next turn.
+func (r *Room) beginLimits() {
+	now, next := r.Limits.each(), r.NextTurn.each()
+	for i := range now {
+		if *next[i] != Never {
+			*now[i] = *next[i]
+		}
+	}
+	r.NextTurn = noLimits
+}
+
+func (l *Limits) each() []*int { return []*int{&l.Grace, &l.Claim, &l.Lease, &l.Idle} }
+
+// setFree leaves the stick to nobody, after a turn of prior.
+func (r *Room) setFree(prior Who) {
+	r.forgetOwner()
+	r.Stage, r.Owner, r.Recipient, r.Prior, r.FreeSince = Idle, Nobody, Nobody, prior, r.Now
+	r.HandoffDirect, r.OfferedAt = false, Never
+}
+
+// endTurn ends the turn of the owner.
+func (r *Room) endTurn() {
+	r.putLast(r.Owner)
+	r.setFree(r.Owner)
+}
+
+// reserveFor reserves the stick.
+func (r *Room) reserveFor(a Who, byPass bool) {
+	r.Stage, r.Recipient, r.ByPass, r.ReservedAt = Reserved, a, byPass, r.Now
+	r.LastOrdinal = r.Agents[a].Ordinal
+	r.beginRound()
+}
+
+// nameNext reserves the free stick for whom the release rule names.
+func (r *Room) nameNext() {
+	if to := r.next(); to != Nobody {
+		r.reserveFor(to, false)
+	}
+}
+
+// nameAnother lets the release rule name somebody else.
+func (r *Room) nameAnother() {
+	wasReserved := r.Stage == Reserved
+	r.setFree(r.Prior)
+	r.nameNext()
+	if wasReserved || r.Stage == Reserved {
+		r.ring()
+	}
+}
+
+// leaveHandoff keeps a handoff for the next holder.
+func (r *Room) leaveHandoff() { r.HasHandoff, r.HandoffPending = true, true }
+
+// tellIdle tells the owner that it looks idle.
+func (r *Room) tellIdle() {
+	r.NoticeAt, r.NoticeOf = r.Now, r.ownerActive()
+	r.ring()
+}
