@@ -1,0 +1,208 @@
+package model
+
+// Waits and tries.
+
+// enterToAsk makes an agent that asks for the stick a member, but brings nobody back that was removed.
+func (r *Room) enterToAsk(a Who) Refusal {
+	switch {
+	case r.Agents[a].Membership == Removed:
+		return "kicked"
+	case r.Closed:
+		return "room_closed"
+	}
+	r.enter(a)
+	r.touch(a)
+	return Accepted
+}
+
+func (r *Room) wait(a Act, offered bool, res *Result) Refusal {
+	m := &r.Agents[a.By]
+	waits := m.Wait != NoWait
+	if refusal := r.enterToAsk(a.By); refusal != Accepted {
+		return refusal
+	}
+	if a.Kind == WaitAgain && !waits {
+		return Impossible
+	}
+	if a.Kind != WaitAgain && waits {
+		return "already_listening"
+	}
+
+	r.endWait(a.By)
+	m.Wait = ForWork
+	if a.Kind == WaitForEvents {
+		m.Wait = ForEvents
+	}
+	r.look(a.By, offered, res)
+	return Accepted
+}
+
+// look is what a wait does when it reads the room.
+func (r *Room) look(a Who, offered bool, res *Result) {
+	m := &r.Agents[a]
+	m.Alarm, m.Watches = Never, false
+	if m.Membership != Joined || r.Closed {
+		r.returnWait(a)
+		res.Status = Over
+		return
+	}
+
+	m.PassedOver = false
+	r.settle(a, false)
+	m.Woken = false // by its own commit, too
+	if m.Wait == ForEvents || r.Paused {
+		res.Status = GoesOn
+		return
+	}
+
+	if r.answer(a, res) {
+		r.endWait(a)
+		return
+	}
+	if r.noticeDue() {
+		r.tellIdle()
+		m.Woken = false
+	}
+
+	res.Cause = r.Cause()
+	res.MayOffer = r.isOffered() && r.mayBeOffered(a)
+	if offered {
+		r.takeOffer(a)
+		res.Status = Takeover
+		return
+	}
+	res.Status = GoesOn
+	m.Watches = r.hasVisibleHolder()
+	m.Alarm = r.alarm()
+}
+
+// answer answers a wait or a try that needn't go on.
+func (r *Room) answer(a Who, res *Result) bool {
+	switch {
+	case r.IsUnder(a):
+		res.Status = UnderParent
+	case r.Owner == a:
+		res.Status = AlreadyHeld
+	case r.mayClaim(a):
+		r.grant(a, true)
+		res.Status = YourTurn
+	default:
+		return false
+	}
+	return true
+}
+
+// takeOffer records that a wait of an agent was offered the open takeover.
+func (r *Room) takeOffer(a Who) {
+	if !r.roundGoesOn() {
+		r.beginRound()
+	}
+	r.Agents[a].HasOffer, r.OfferedAt = true, r.Now
+	r.returnWait(a)
+}
+
+// hasVisibleHolder reports whether the process of the holder or the recipient can be watched.
+func (r *Room) hasVisibleHolder() bool {
+	a := max(r.Owner, r.Recipient) // one of them is nobody
+	if a == Nobody {
+		return false
+	}
+	m := r.Agents[a]
+	return m.Proof != Hidden && m.Proof != Guarded && (m.Process == Running || m.Process == Mute)
+}
+
+// alarm is when a wait has to look again at the latest, because then time alone has changed its answer.
+func (r *Room) alarm() int {
+	if r.isOffered() {
+		return Never // which offer is whose isn't said here
+	}
+
+	at := Never
+	sooner := func(tick int) {
+		if tick > r.Now && (at == Never || tick < at) {
+			at = tick
+		}
+	}
+	switch r.Stage {
+	case Idle:
+		sooner(r.FreeSince + r.Limits.Grace)
+	case Reserved:
+		sooner(r.claimEnds())
+	case Owned:
+		if r.showsNoCall() {
+			sooner(r.claimEnds())
+		}
+		if r.Verdict(r.Owner) != Alive {
+			sooner(r.leaseEnds())
+		}
+		if r.isKept() && r.hasNotice() {
+			sooner(r.idleOpens())
+		} else if r.isKept() {
+			sooner(r.idleAt())
+		}
+	}
+	return at
+}
+
+// endWait ends a wait. returnWait also remembers that it brought no turn: its agent is likely to ask again.
+func (r *Room) endWait(a Who) {
+	m := &r.Agents[a]
+	m.Wait, m.Stopped, m.Woken, m.Watches, m.Alarm = NoWait, false, false, false, Never
+}
+
+func (r *Room) returnWait(a Who) {
+	if r.Agents[a].Wait == ForWork {
+		r.Agents[a].ReturnedAt = r.Now
+	}
+	r.endWait(a)
+}
+
+func (r *Room) changeWait(a Act) Refusal {
+	m := &r.Agents[a.By]
+	switch {
+	case m.Wait == NoWait:
+		return Impossible
+	case a.Kind == WaitIsKilled:
+		r.endWait(a.By)
+		return Accepted
+	case m.Stopped != (a.Kind == WaitContinues):
+		return Impossible
+	case a.Kind == WaitReturns:
+		r.returnWait(a.By)
+		return Accepted
+	}
+
+	m.Stopped = a.Kind == WaitStops
+	if a.Kind == WaitContinues {
+		m.Woken = true
+		if m.Process == Ended || m.Process == Restarted { // the process that it served has ended
+			r.endWait(a.By)
+		}
+	}
+	return Accepted
+}
+
+func (r *Room) try(a Who, res *Result) Refusal {
+	if refusal := r.enterToAsk(a); refusal != Accepted {
+		return refusal
+	}
+	r.settle(a, false)
+
+	res.Status = GoesOn
+	if r.Paused {
+		if r.Owner == a {
+			res.Status = AlreadyHeld
+		}
+		return Accepted
+	}
+	if r.answer(a, res) {
+		return Accepted
+	}
+	if r.noticeDue() {
+		r.tellIdle()
+	}
+	if r.isOffered() && !r.isGuardedFrom(a) {
+		res.Status, res.Cause = Takeover, r.Cause()
+	}
+	return Accepted
+}
