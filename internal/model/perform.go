@@ -1,0 +1,537 @@
+package model
+
+// After returns the room after an act. offered is whether the wait that looks in it was offered a takeover. A refused act leaves
+// the room as it was.
+func (r Room) After(a Act, offered bool) (Room, Result) {
+	next, res := r, Result{}
+	if res.Refusal = next.perform(a, offered, &res); res.Refusal != Accepted {
+		return r, res
+	}
+	return next, res
+}
+
+func (r *Room) perform(a Act, offered bool, res *Result) Refusal {
+	by := &r.Agents[a.By]
+	if a.Kind.isOfAgent() && (by.Process == Ended || by.Process == Mute) {
+		return Impossible
+	}
+
+	switch a.Kind {
+	case Join:
+		return r.join(a.By)
+	case Wait, WaitForEvents, WaitAgain:
+		return r.wait(a, offered, res)
+	case Try:
+		return r.try(a.By, res)
+	case Call, ToolBegins, ToolEnds, Message:
+		return r.call(a)
+	case Heartbeat:
+		return r.heartbeat(a.By)
+	case SaveDraft, ReleaseOldTurn, ReleaseByLease:
+		return r.checkFence(a)
+	case Release, Pass, PassNext:
+		return r.release(a)
+	case Take, TakeForPerson:
+		return r.take(a, res)
+	case Leave, Abandon:
+		return r.leave(a)
+	case Kick, KickByForce:
+		return r.kick(a)
+	case Close, PersonCloses:
+		return r.close(a)
+	case SetLimits, PersonSetsLimits:
+		return r.setLimits(a)
+	case SetEnforce, PersonSetsEnforce:
+		return r.setEnforce(a)
+	case Reorder:
+		return r.reorder(a)
+	case Pause:
+		return "person_only"
+	case PersonPauses, PersonResumes:
+		return r.pauseOrResume(a)
+	case Edit:
+		res.Judgement = r.judge(a.By, a.Path)
+	case Reserve:
+		return r.reservePath(a)
+	case Unreserve:
+		return r.unreservePath(a)
+	case WaitLooks:
+		if by.Wait == NoWait || by.Stopped {
+			return Impossible
+		}
+		r.look(a.By, offered, res)
+	case WaitReturns, WaitIsKilled, WaitStops, WaitContinues:
+		return r.changeWait(a)
+	case ProcessEnds, ProcessMutes, ProcessUnmutes, ProcessRestarts:
+		return r.changeProcess(a)
+	case Restore:
+		return r.restore()
+	case Tick:
+		r.tick()
+	}
+	return Accepted
+}
+
+// The acts, one by one. Each changes the room, or returns why it is refused; then what it has changed doesn't count.
+
+func (r *Room) isMember(a Who) bool { return r.Agents[a].Membership == Joined }
+
+// begin is how every command of a member begins: the agent acts, and what was due is done.
+func (r *Room) begin(a Who) {
+	r.touch(a)
+	r.settle(a, false)
+}
+
+func (r *Room) join(a Who) Refusal {
+	if r.isMember(a) && !r.Closed {
+		return Impossible
+	}
+	if r.Closed {
+		r.Closed = false
+		r.ring()
+	}
+	r.enter(a)
+	r.begin(a)
+	return Accepted
+}
+
+func (r *Room) call(a Act) Refusal {
+	if !r.isMember(a.By) || a.Kind == Message && r.Closed {
+		return Impossible
+	}
+	r.touch(a.By)
+
+	switch a.Kind {
+	case ToolBegins:
+		r.Agents[a.By].BusySince = r.Now
+	case ToolEnds:
+		r.Agents[a.By].BusySince = Never
+	case Message:
+		r.settle(a.By, false)
+		r.ring()
+		return r.checkRecipients(a.By)
+	}
+	return Accepted
+}
+
+// checkRecipients refuses a message to everybody if there is nobody else.
+func (r *Room) checkRecipients(a Who) Refusal {
+	for b := range r.Count {
+		if b != a && r.takesPart(b) {
+			return Accepted
+		}
+	}
+	return "no_recipient"
+}
+
+func (r *Room) heartbeat(a Who) Refusal {
+	if r.Owner != a {
+		return "stale_lease"
+	}
+	r.recordProcess(a)
+	r.Acked, r.GoneSince = true, Never
+
+	// It counts as an act if its process proves who sends it, and for four limits after the last other act.
+	if r.Agents[a].Proof != Carrier && r.Now < r.ownerActed()+4*r.Limits.Idle {
+		r.HeartbeatAt = r.Now
+	}
+	if !r.hasGuardian() {
+		r.RenewedAt, r.GuardianAt = r.Now, Never
+	}
+	return Accepted
+}
+
+// checkFence performs a command of a holder that changes nothing of the stick.
+func (r *Room) checkFence(a Act) Refusal {
+	switch {
+	case !r.isMember(a.By):
+		return Impossible
+	case a.Kind == ReleaseOldTurn:
+		return "turn_mismatch"
+	case a.Kind == ReleaseByLease || r.Owner != a.By:
+		return "stale_lease"
+	}
+	r.touch(a.By)
+	return Accepted
+}
+
+func (r *Room) release(a Act) Refusal {
+	if r.Owner != a.By {
+		return "stale_lease"
+	}
+	r.touch(a.By)
+	r.endTurn()
+	r.leaveHandoff()
+	defer r.ring()
+
+	to := a.To
+	switch a.Kind {
+	case Release:
+		r.nameNext()
+		return Accepted
+	case PassNext:
+		to = r.nextForPass(a.By)
+	case Pass:
+		if to == a.By {
+			return "usage"
+		}
+	}
+	if to == Nobody || !r.takesPart(to) {
+		return "unknown_member"
+	}
+	r.reserveFor(to, true)
+	return Accepted
+}
+
+func (r *Room) take(a Act, res *Result) Refusal {
+	if !r.isMember(a.By) {
+		return Impossible
+	}
+	if r.Closed {
+		return "room_closed"
+	}
+	r.touch(a.By)
+	r.settle(a.By, true)
+
+	switch {
+	case r.Owner == a.By:
+		return "already_owner"
+	case r.Paused:
+		return "paused"
+	case r.mayClaim(a.By):
+		r.grant(a.By, true)
+		res.Status = YourTurn
+		return Accepted
+	}
+
+	res.Cause = r.Cause()
+	switch {
+	case a.Kind == TakeForPerson:
+		res.Cause = OnAPersonsWord
+	case r.Stage == Idle:
+		return "prior_owner"
+	case res.Cause == NoCause && r.noticeDue():
+		r.tellIdle() // and the take is refused; the notice is what it has changed
+		return Accepted
+	case res.Cause == NoCause:
+		return "takeover_not_available"
+	case r.isGuardedFrom(a.By):
+		return "prior_owner"
+	}
+
+	if r.Stage == Owned {
+		r.putLast(r.Owner)
+		r.Prior = r.Owner
+	}
+	r.grant(a.By, false)
+	res.Status = YourTurn
+	return Accepted
+}
+
+func (r *Room) leave(a Act) Refusal {
+	if !r.isMember(a.By) || a.Kind == Leave && r.Owner != a.By {
+		return Impossible
+	}
+	r.begin(a.By)
+	r.endMembership(a.By, Outside, a.Kind == Leave)
+	return Accepted
+}
+
+func (r *Room) kick(a Act) Refusal {
+	if !r.isMember(a.By) {
+		return Impossible
+	}
+	r.begin(a.By)
+	switch {
+	case !r.isMember(a.To):
+		return "unknown_member"
+	case a.To == a.By:
+		return "usage"
+	case a.Kind == Kick && r.Verdict(a.To) != Gone:
+		return "member_present"
+	}
+	r.endMembership(a.To, Removed, false)
+	return Accepted
+}
+
+// endMembership ends what a member had, and the release rule names the next.
+func (r *Room) endMembership(a Who, to Membership, handoff bool) {
+	r.endWait(a)
+	r.Agents[a].Membership = to
+	for i := range r.Reservations {
+		if r.Reservations[i].By == a {
+			r.Reservations[i].By = Nobody
+		}
+	}
+
+	switch a {
+	case r.Owner:
+		r.endTurn()
+		if handoff {
+			r.leaveHandoff()
+		}
+		r.nameNext()
+	case r.Recipient:
+		r.nameAnother()
+	}
+	r.ring()
+}
+
+func (r *Room) close(a Act) Refusal {
+	if r.Closed {
+		return "room_closed"
+	}
+
+	if a.Kind == PersonCloses {
+		if r.Stage == Owned {
+			return "not_your_turn"
+		}
+		if r.Stage == Reserved {
+			r.setFree(r.Prior)
+		}
+	} else {
+		if !r.isMember(a.By) {
+			return Impossible
+		}
+		if r.Owner != a.By {
+			return "not_your_turn"
+		}
+		r.touch(a.By)
+		r.endTurn()
+		r.leaveHandoff()
+	}
+	r.Closed = true
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) setLimits(a Act) Refusal {
+	person := a.Kind == PersonSetsLimits
+	if !person {
+		if !r.isMember(a.By) || r.Closed {
+			return Impossible
+		}
+		r.begin(a.By)
+	}
+
+	// An agent doesn't shorten the time of another one that has the stick.
+	another := r.Stage == Owned && r.Owner != a.By || r.Stage == Reserved && r.Recipient != a.By
+	now, next, wanted := r.Limits.each(), r.NextTurn.each(), a.Limits.each()
+	for i := range now {
+		*next[i] = Never
+		if !person && another && *wanted[i] < *now[i] {
+			*next[i] = *wanted[i]
+		} else {
+			*now[i] = *wanted[i]
+		}
+	}
+	r.Sequence = a.Sequence
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) setEnforce(a Act) Refusal {
+	if r.Closed {
+		return Impossible
+	}
+	if a.Kind == SetEnforce {
+		if !r.isMember(a.By) {
+			return Impossible
+		}
+		r.begin(a.By)
+		if a.Enforce < r.Enforce {
+			return "person_only"
+		}
+	}
+	r.Enforce = a.Enforce
+	r.ring()
+	return Accepted
+}
+
+// reorder puts some members first. Whose turn comes after whom doesn't change by it: the place that the sequence has reached moves
+// along with its member.
+func (r *Room) reorder(a Act) Refusal {
+	if !r.isMember(a.By) {
+		return Impossible
+	}
+	r.begin(a.By)
+
+	order, named := append([]Who{}, a.Order...), [MaxAgents]bool{}
+	for _, b := range a.Order {
+		if !r.isMember(b) {
+			return "unknown_member"
+		}
+		named[b] = true
+	}
+	reached := Nobody
+	for _, b := range r.byOrdinal() {
+		if !named[b] {
+			order = append(order, b)
+		}
+		if r.Agents[b].Ordinal == r.LastOrdinal {
+			reached = b
+		}
+	}
+
+	for i, b := range order {
+		r.Agents[b].Ordinal = i + 1
+	}
+	if reached != Nobody {
+		r.LastOrdinal = r.Agents[reached].Ordinal
+	}
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) pauseOrResume(a Act) Refusal {
+	if r.Closed {
+		return "room_closed"
+	}
+	if a.Kind == PersonPauses {
+		r.Paused = true
+		r.ring()
+		return Accepted
+	}
+	if !r.Paused {
+		return Accepted
+	}
+
+	// All limits begin anew, and so do the offers: one that was offered the takeover before the pause may get it again at once,
+	// because nobody could take it meanwhile.
+	r.Paused = false
+	r.beginRound()
+	r.GoneSince, r.NoticeAt = Never, Never
+	switch r.Stage {
+	case Owned:
+		r.ResumedAt = r.Now
+	case Reserved:
+		r.ReservedAt = r.Now
+	case Idle:
+		r.nameAnother()
+	}
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) reservePath(a Act) Refusal {
+	if !r.isMember(a.By) {
+		return Impossible
+	}
+	r.begin(a.By)
+	if r.Closed {
+		return "room_closed"
+	}
+
+	v := &r.Reservations[a.Path]
+	switch {
+	case v.By == a.By:
+		return Accepted // it stays as it is
+	case v.By != Nobody && r.IsStale(a.Path):
+		return "reservation_stale"
+	case v.By != Nobody:
+		return "reservation_conflict"
+	}
+	r.made++
+	*v = Reservation{By: a.By, MadeAt: r.Now, Number: r.made}
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) unreservePath(a Act) Refusal {
+	if !r.isMember(a.By) || r.Reservations[a.Path].By != a.By {
+		return Impossible
+	}
+	r.begin(a.By)
+	r.Reservations[a.Path].By = Nobody
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) changeProcess(a Act) Refusal {
+	m := &r.Agents[a.By]
+	switch a.Kind {
+	case ProcessEnds:
+		if m.Process == Ended {
+			return Impossible
+		}
+		r.endProcess(a.By)
+	case ProcessMutes:
+		if m.Process != Running {
+			return Impossible
+		}
+		m.Process = Mute
+	case ProcessUnmutes:
+		if m.Process != Mute {
+			return Impossible
+		}
+		m.Process = Running
+	case ProcessRestarts:
+		if m.Process != Ended || m.Parent != Nobody {
+			return Impossible
+		}
+		m.Process = Restarted
+		m.Run++
+	}
+	return Accepted
+}
+
+// endProcess ends the process of an agent, and with it its wait, unless that is stopped. Waits that watch the process notice.
+func (r *Room) endProcess(a Who) {
+	m := &r.Agents[a]
+	m.Process = Ended
+	if m.Wait != NoWait && !m.Stopped {
+		r.endWait(a)
+	}
+
+	if m.Seen != m.Run || r.Owner != a && r.Recipient != a {
+		return
+	}
+	for b := range r.Count {
+		if w := &r.Agents[b]; w.Watches {
+			w.Watches, w.Woken = false, true
+		}
+	}
+}
+
+// restore is a reboot, or a restore of the database: it ends the turn and all reservations, of the stick and of paths.
+func (r *Room) restore() Refusal {
+	if r.Stage == Idle {
+		return Impossible
+	}
+	if r.Stage == Owned {
+		r.putLast(r.Owner)
+	}
+	r.setFree(Nobody)
+	r.nameNext()
+
+	for i := range r.Reservations {
+		r.Reservations[i].By = Nobody
+	}
+	r.ring()
+	return Accepted
+}
+
+// tick lets time pass.
+func (r *Room) tick() {
+	r.Now++
+	for a := range r.Count {
+		m := &r.Agents[a]
+		if m.Wait != NoWait && m.Alarm != Never && m.Alarm <= r.Now {
+			m.Alarm, m.Woken = Never, true
+		}
+	}
+	r.RunGuardian()
+}
+
+// RunGuardian lets the guardian of the owner renew the lease, if there is one: it runs while the owner's process does.
+func (r *Room) RunGuardian() bool {
+	if r.Stage != Owned || r.Agents[r.Owner].Proof != Guarded {
+		return false
+	}
+	m := r.Agents[r.Owner]
+	if m.Process != Running && m.Process != Mute || m.Seen != m.Run {
+		return false
+	}
+	r.GuardianAt, r.RenewedAt = r.Now, r.Now
+	return true
+}
