@@ -2,7 +2,9 @@ package stick
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -16,14 +18,10 @@ func recordOf(r Room) *Record {
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Paused: r.Paused, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
 		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
 		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
-		Members: map[AgentID]MemberRecord{}, Policy: map[string]string{}, NextTurn: map[string]string{}, Receipts: map[ReceiptKey]Receipt{},
+		Members: map[AgentID]MemberRecord{}, Receipts: map[ReceiptKey]Receipt{},
 	}
-	for _, k := range PolicyKeys {
-		c.Policy[k.Name] = r.Policy.Get(k.Name)
-		if next := r.Policy.Next(k.Name); next != "" {
-			c.NextTurn[k.Name] = next
-		}
-	}
+	said := policyWords(r.Policy)
+	c.Policy, c.NextTurn = maps.Clone(said.now), maps.Clone(said.next)
 	if r.Turn.Lease != "" {
 		c.LeaseSum = LeaseSum(r.Turn.Lease)
 	}
@@ -31,6 +29,28 @@ func recordOf(r Room) *Record {
 		c.Members[m.Agent] = MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}
 	}
 	return c
+}
+
+// wordsOf remembers what policyWords has returned: an exploration has a few policies, and asks for one at each step.
+var wordsOf sync.Map
+
+type policyTexts struct{ now, next map[string]string }
+
+// policyWords returns a policy as a log says it.
+func policyWords(p Policy) policyTexts {
+	if known, ok := wordsOf.Load(p); ok {
+		return known.(policyTexts)
+	}
+
+	said := policyTexts{map[string]string{}, map[string]string{}}
+	for _, k := range PolicyKeys {
+		said.now[k.Name] = p.Get(k.Name)
+		if next := p.Next(k.Name); next != "" {
+			said.next[k.Name] = next
+		}
+	}
+	wordsOf.Store(p, said)
+	return said
 }
 
 // others lists the members, except for those given, that have a live wait for work and aren't gone.

@@ -3,6 +3,8 @@ package stick
 import (
 	"fmt"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 // taskWorld is a state that the exploration reaches: a task, its branch and the integration branch. Commits are
@@ -180,8 +182,7 @@ func (w taskWorld) check() string {
 // an attempt that is over makes no event; and every task can still end.
 func TestExploreTasks(t *testing.T) {
 	least := 1000
-	if testing.Short() {
-		fmt.Println("-short leaves out all attempts but the first of the tasks that are explored")
+	if testenv.Leaves(t, testenv.Every, "all attempts but the first of the tasks that are explored") {
 		maxTaskAttempts, least = 1, 100
 		t.Cleanup(func() { maxTaskAttempts = 3 })
 	}
@@ -202,14 +203,16 @@ func TestExploreTasks(t *testing.T) {
 		w := queue[0]
 		queue = queue[1:]
 		next, acts := w.next(t)
+		from := w.key()
 		for i, n := range next {
 			steps++
+			to := n.key()
 			if wrong := n.check(); wrong != "" {
-				t.Fatalf("%s, after %s\nin %s\ncame %s", wrong, acts[i], w.key(), n.key())
+				t.Fatalf("%s, after %s\nin %s\ncame %s", wrong, acts[i], from, to)
 			}
-			back[n.key()] = append(back[n.key()], w.key())
-			if _, known := worlds[n.key()]; !known {
-				worlds[n.key()] = n
+			back[to] = append(back[to], from)
+			if _, known := worlds[to]; !known {
+				worlds[to] = n
 				queue = append(queue, n)
 			}
 		}
