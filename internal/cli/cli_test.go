@@ -188,6 +188,7 @@ type story struct {
 	damaged         bool
 	unlock          func()   // what is locked
 	wrong           []string // refusals that differ from what they should be
+	hinted          string   // the hint of the last refusal
 	byHand          string   // what the next hint asks of hands
 	browsers        map[string]*browser
 }

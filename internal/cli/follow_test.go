@@ -3,7 +3,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,13 +17,12 @@ import (
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 
-	"talkingstick/internal/cli"
 	"talkingstick/internal/storetest"
 )
 
-// TestHintsWork provokes every refusal that TestRefusals provokes, and runs each command of its hint where the
-// refusal was printed and as whoever got it. The command has to do what it says, or to wait. What a hint asks of
-// hands before its command ("commit it, then: …"), the script has done by
+// TestHintsWork runs each command of the hint of each refusal where the refusal was printed and as whoever got it. The
+// command has to do what it says, or to wait. What a hint asks of hands before its command ("commit it, then: …"), the script
+// has done by
 //
 //	byhand SHELL…               before the refusal that it is for
 //
@@ -32,44 +30,25 @@ import (
 func TestHintsWork(t *testing.T) {
 	testenv.Alone(t)
 
-	find := commandFinder(cli.HintedCommands(t))
-	ran := 0
-	var wrong []string
-	refused := func(s *story, ts *testscript.TestScript, args []string) {
-		q := s.parse(ts, false, args[1:])
-		for _, steps := range find(s.hint(ts, q)) {
-			ran++
-			if why := s.follow(ts, q, steps); why != "" {
-				wrong = append(wrong, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(why)))
-			}
-		}
-		s.byHand = ""
-	}
-	t.Run("play", func(t *testing.T) {
-		play(t, testscript.Params{Files: []string{"testdata/refusals.txtar"}}, map[string]func(*story, *testscript.TestScript, []string){
-			"section": func(*story, *testscript.TestScript, []string) {},
-			"byhand":  func(s *story, _ *testscript.TestScript, args []string) { s.byHand = strings.Join(args, " ") },
-			"refused": refused,
-		})
-	})
-	for _, w := range wrong {
+	r := playRefusals(t)
+	for _, w := range r.wrongHints {
 		t.Error(w)
 	}
-	if ran < 100 {
-		t.Errorf("only %d hints with a command were found: the search for them is broken", ran)
+	if r.hints < 100 {
+		t.Errorf("only %d hints with a command were found: the search for them is broken", r.hints)
 	}
 }
 
-// hint returns the hint of a refusal.
-func (s *story) hint(ts *testscript.TestScript, q request) string {
-	q.env = append(slices.Clone(q.env), "TT_JSON=1")
-	c := s.launch(ts, q)
-	s.finish(ts, c)
-	var e struct{ Hint string }
-	if err := json.Unmarshal([]byte(c.err), &e); err != nil {
-		ts.Fatalf("%s isn't refused: %q", c.line, c.err)
+// followHint runs the commands in the hint of the refusal that was provoked last.
+func (r *refusals) followHint(s *story, ts *testscript.TestScript, args []string, find func(hint string) [][][]string) {
+	q := s.parse(ts, false, args[1:])
+	for _, steps := range find(s.hinted) {
+		r.hints++
+		if why := s.follow(ts, q, steps); why != "" {
+			r.wrongHints = append(r.wrongHints, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(why)))
+		}
 	}
-	return e.Hint
+	s.byHand = ""
 }
 
 // commandFinder returns a function that finds the commands in a hint, in groups: what is joined by "then" or "and"

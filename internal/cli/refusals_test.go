@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"talkingstick/internal/cli"
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
@@ -25,37 +26,13 @@ import (
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 // TestRefusals provokes every refusal, in text and as JSON, and compares what users read with
-// testdata/refusals.golden. The script has these commands of its own:
-//
-//	section TITLE               a heading
-//	refused CODE … tt ARG…      the command is refused with this code and its exit status, and
-//	                            changes nothing in the database
-//	byhand SHELL…               nothing here; see [TestHintsWork]
+// testdata/refusals.golden.
 func TestRefusals(t *testing.T) {
 	testenv.Alone(t)
 
 	const golden = "testdata/refusals.golden"
-	var b strings.Builder
-	b.WriteString("What tt says when it refuses. Read each refusal as if you had typed the command. TestRefusals makes this file from testdata/refusals.txtar.\n" +
-		"Under each refusal: its code, the exit status, and the facts that --json adds.\n")
-	seen := map[stick.Code]bool{}
-	var wrong, said []string
-	t.Run("play", func(t *testing.T) {
-		play(t, testscript.Params{Files: []string{"testdata/refusals.txtar"}}, map[string]func(*story, *testscript.TestScript, []string){
-			"section": func(_ *story, _ *testscript.TestScript, args []string) {
-				fmt.Fprintf(&b, "\n\n== %s\n", strings.Join(args, " "))
-			},
-			"byhand": func(*story, *testscript.TestScript, []string) {}, // for TestHintsWork
-			"refused": func(s *story, ts *testscript.TestScript, args []string) {
-				code := stick.Code(args[0])
-				seen[code] = true
-				said = append(said, s.refused(ts, code, args[1:]))
-				b.WriteString("\n" + said[len(said)-1])
-				wrong = s.wrong
-			},
-		})
-	})
-	for _, w := range wrong {
+	r := playRefusals(t)
+	for _, w := range r.wrong {
 		t.Error(w)
 	}
 	if t.Failed() {
@@ -66,7 +43,7 @@ func TestRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, refusal := range said {
+		for _, refusal := range r.said {
 			if !strings.Contains(string(golden), "\n"+refusal) {
 				t.Errorf("on a server it is refused in other words:\n%s", refusal)
 			}
@@ -74,12 +51,12 @@ func TestRefusals(t *testing.T) {
 		return
 	}
 	for _, c := range stick.Codes {
-		if _, exempt := notProvoked[c.Code]; !exempt && !seen[c.Code] {
+		if _, exempt := notProvoked[c.Code]; !exempt && !r.seen[c.Code] {
 			t.Errorf("no refusal with %s is provoked", c.Code)
 		}
 	}
 	if *updateGolden {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(r.text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,9 +64,71 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); d != "" {
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(r.text.String(), "\n")); d != "" {
 		t.Errorf("%s is out of date; go test ./internal/cli -run Refusals -update, and read it:\n%s", golden, d)
 	}
+}
+
+// refusals are what comes of testdata/refusals.txtar.
+type refusals struct {
+	isPlayed bool
+	text     strings.Builder // of the golden file
+	said     []string        // each refusal in it
+	seen     map[stick.Code]bool
+	wrong    []string // refusals that differ from what they should be
+
+	hints      int      // commands of hints that were run
+	wrongHints []string // those of them that don't work
+}
+
+// played is nil until a test has begun to play the refusals. [TestRefusals] and [TestHintsWork] share one playing.
+var played *refusals
+
+// playRefusals plays testdata/refusals.txtar, unless another test has. The script has these commands of its own:
+//
+//	section TITLE               a heading
+//	refused CODE … tt ARG…      the command is refused with this code and its exit status, and
+//	                            changes nothing in the database. The commands of its hint work
+//	byhand SHELL…               what the next hint asks of hands
+func playRefusals(t *testing.T) *refusals {
+	if played != nil {
+		if !played.isPlayed {
+			t.Fatal("the script of the refusals wasn't played to its end")
+		}
+		return played
+	}
+	r := &refusals{seen: map[stick.Code]bool{}}
+	played = r
+	r.text.WriteString("What tt says when it refuses. Read each refusal as if you had typed the command. TestRefusals makes this file from testdata/refusals.txtar.\n" +
+		"Under each refusal: its code, the exit status, and the facts that --json adds.\n")
+	find := commandFinder(cli.HintedCommands(t))
+
+	r.isPlayed = t.Run("play", func(t *testing.T) {
+		play(t, testscript.Params{Files: []string{"testdata/refusals.txtar"}}, map[string]func(*story, *testscript.TestScript, []string){
+			"section": func(_ *story, _ *testscript.TestScript, args []string) {
+				fmt.Fprintf(&r.text, "\n\n== %s\n", strings.Join(args, " "))
+			},
+			"byhand": func(s *story, _ *testscript.TestScript, args []string) { s.byHand = strings.Join(args, " ") },
+			"refused": func(s *story, ts *testscript.TestScript, args []string) {
+				r.provoke(s, ts, args)
+				r.followHint(s, ts, args, find)
+			},
+		})
+	})
+	if !r.isPlayed {
+		t.FailNow()
+	}
+	return r
+}
+
+// provoke has a command refused, and keeps what it says.
+func (r *refusals) provoke(s *story, ts *testscript.TestScript, args []string) {
+	code := stick.Code(args[0])
+	r.seen[code] = true
+	said, hint := s.refused(ts, code, args[1:])
+	r.said = append(r.said, said)
+	r.text.WriteString("\n" + said)
+	r.wrong, s.hinted = s.wrong, hint
 }
 
 // notProvoked says where those codes are tested that a script can't provoke, or not fast enough.
@@ -108,8 +147,9 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeInternal:            "a fault of the program",
 }
 
-// refused runs a command twice, as text and as JSON, and returns the output without what differs from run to run.
-func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []string) string {
+// refused runs a command twice, as text and as JSON, and returns the output without what differs from run to run, and the hint
+// as it is.
+func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []string) (refusal, hint string) {
 	q := s.parse(ts, false, args)
 	before, err := s.dump()
 	ts.Check(err)
@@ -125,7 +165,7 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 	}
 	if said.out != "" || told.out != "" || said.status == 0 {
 		s.wrong = append(s.wrong, fmt.Sprintf("%s: not refused, with %q and %q on standard output", strings.Join(args, " "), said.out, told.out))
-		return ""
+		return "", ""
 	}
 	if strings.Count(told.err, "\n") != 1 {
 		ts.Fatalf("the failure isn't one line: %q", told.err)
@@ -140,7 +180,8 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 			strings.Join(args, " "), facts["error"], said.status, told.status, code, exit))
 	}
 	want := fmt.Sprintf("tt: %s\n", stick.Line(facts["message"].(string)))
-	if hint, ok := facts["hint"].(string); ok {
+	if said, ok := facts["hint"].(string); ok {
+		hint = said
 		want += fmt.Sprintf("hint: %s\n", stick.Line(hint))
 	}
 	if s.normal(want) != s.normal(said.err) { // a second may lie between them
@@ -158,7 +199,7 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 			shown[i] = quote(word)
 		}
 	}
-	return s.normal("$ "+strings.Join(shown, " ")+"\n"+said.err+line) + "\n"
+	return s.normal("$ "+strings.Join(shown, " ")+"\n"+said.err+line) + "\n", hint
 }
 
 // changing matches what differs from run to run, with what replaces it.
