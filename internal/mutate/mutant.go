@@ -18,6 +18,7 @@ import (
 
 // mutant is one change of a source file.
 type mutant struct {
+	number     int    // from 1, in the order of the source
 	name       string // file, function, old and new code; it stays the same when lines move
 	file       string
 	line       int
@@ -46,6 +47,9 @@ func mutantsBelow(dir string) ([]mutant, error) {
 		out = append(out, ms...)
 		return err
 	})
+	for i := range out {
+		out[i].number = i + 1
+	}
 	return out, err
 }
 
