@@ -25,6 +25,7 @@ type mutant struct {
 	code       []byte // of the whole file, unchanged
 	start, end int    // what is replaced
 	by         string
+	condition  bool // what is replaced has a value of true or false, which the mutant may leave as it is
 }
 
 // source is the changed file.
@@ -100,7 +101,7 @@ func mutants(path string, code []byte) ([]mutant, error) {
 			}
 			in = string(code[at(t.Pos()):at(t.End())]) + "." + in
 		}
-		add := func(start, end token.Pos, by string) {
+		add := func(start, end token.Pos, by string, condition bool) {
 			old := string(code[at(start):at(end)])
 			if by == old {
 				return
@@ -109,7 +110,10 @@ func mutants(path string, code []byte) ([]mutant, error) {
 			if names[name]++; names[name] > 1 {
 				name += fmt.Sprintf(" #%d", names[name])
 			}
-			out = append(out, mutant{name: name, file: path, line: fset.Position(start).Line, code: code, start: at(start), end: at(end), by: by})
+			out = append(out, mutant{
+				name: name, file: path, line: fset.Position(start).Line, code: code, start: at(start), end: at(end), by: by,
+				condition: condition,
+			})
 		}
 		text := func(n ast.Node) string { return string(code[at(n.Pos()):at(n.End())]) }
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -120,16 +124,20 @@ func mutants(path string, code []byte) ([]mutant, error) {
 	return out, nil
 }
 
-// change calls replace for each change of a node. text returns the source of a node.
-func change(n ast.Node, text func(ast.Node) string, replace func(start, end token.Pos, by string)) {
+// change calls add for each change of a node: where it is, what comes there, and whether that is a condition which may have the
+// value it had. text returns the source of a node.
+func change(n ast.Node, text func(ast.Node) string, add func(start, end token.Pos, by string, condition bool)) {
+	replace := func(start, end token.Pos, by string) { add(start, end, by, false) }
+	condition := func(n ast.Node, by string) { add(n.Pos(), n.End(), by, true) }
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		for _, op := range swapped[n.Op] {
-			replace(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y))
+			isOrder := slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, op)
+			add(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y), isOrder)
 		}
 		if n.Op == token.LAND || n.Op == token.LOR {
-			replace(n.Pos(), n.End(), text(n.X))
-			replace(n.Pos(), n.End(), text(n.Y))
+			condition(n, text(n.X))
+			condition(n, text(n.Y))
 		}
 	case *ast.IfStmt:
 		replace(n.Cond.Pos(), n.Cond.End(), "!("+text(n.Cond)+")")
@@ -139,8 +147,8 @@ func change(n ast.Node, text func(ast.Node) string, replace func(start, end toke
 		}
 		for _, s := range n.Body.List {
 			for _, e := range s.(*ast.CaseClause).List {
-				replace(e.Pos(), e.End(), "false && ("+text(e)+")")
-				replace(e.Pos(), e.End(), "true || ("+text(e)+")")
+				condition(e, "false && ("+text(e)+")")
+				condition(e, "true || ("+text(e)+")")
 			}
 		}
 	case *ast.UnaryExpr:
