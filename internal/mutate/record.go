@@ -1,0 +1,103 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// result is how a mutant ended: one line of a record.
+type result struct {
+	name, end string
+	by        string // the phase and the test that killed it
+}
+
+func (r result) line() string { return strings.TrimRight(r.name+"\t"+r.end+"\t"+r.by, "\t") + "\n" }
+
+// readRecord reads what -out has written. Lines may have names only.
+func readRecord(path string) ([]result, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []result
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := append(strings.SplitN(line, "\t", 3), "", "")
+		out = append(out, result{name: parts[0], end: parts[1], by: parts[2]})
+	}
+	return out, nil
+}
+
+// record writes results into a file as they come, and at the end again, in the order of their names.
+type record struct {
+	path    string // none for no file
+	results []result
+}
+
+func (r *record) add(res result) error {
+	r.results = append(r.results, res)
+	if r.path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(res.line())
+	return cmp.Or(err, f.Close())
+}
+
+func (r *record) finish() error {
+	if r.path == "" {
+		return nil
+	}
+	slices.SortFunc(r.results, func(a, b result) int { return strings.Compare(a.name, b.name) })
+	var text strings.Builder
+	for _, res := range r.results {
+		text.WriteString(res.line())
+	}
+	return os.WriteFile(r.path, []byte(text.String()), 0o644)
+}
+
+// named returns the names of the mutants that ended in one of these ways.
+func (r *record) named(ends ...string) []string {
+	var out []string
+	for _, res := range r.results {
+		if slices.Contains(ends, res.end) {
+			out = append(out, res.name)
+		}
+	}
+	return out
+}
+
+// compare returns an error that names each mutant which was killed before and lives now. Those that are no mutants any more
+// are printed apart.
+func (r *record) compare(before []result, known map[string]bool) error {
+	live := map[string]bool{}
+	for _, name := range r.named(lives) {
+		live[name] = true
+	}
+
+	var wrong []string
+	gone := 0
+	for _, b := range before {
+		switch wasKilled := b.end == killed || b.end == late; {
+		case !known[b.name]:
+			fmt.Printf("is no mutant any more: %s\n", b.name)
+			gone++
+		case wasKilled && live[b.name]:
+			wrong = append(wrong, "lives, and was killed by "+b.by+": "+b.name)
+		}
+	}
+	fmt.Printf("%d of the %d mutants before live and were killed; %d are no mutants any more\n", len(wrong), len(before), gone)
+	if len(wrong) > 0 {
+		return errors.New(strings.Join(wrong, "\n  "))
+	}
+	return nil
+}
