@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -100,4 +101,56 @@ func (r *record) compare(before []result, known map[string]bool) error {
 		return errors.New(strings.Join(wrong, "\n  "))
 	}
 	return nil
+}
+
+// unexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the list that
+// don't belong there.
+func (r *record) unexpected(allowed map[string]string, known map[string]bool, list string) error {
+	var wrong []string
+	for _, name := range r.named(lives) {
+		if allowed[name] == "" {
+			wrong = append(wrong, "lives, and isn't in "+list+": "+name)
+		}
+	}
+	for _, name := range r.named(killed, late) {
+		if allowed[name] != "" {
+			wrong = append(wrong, "is killed, and stands in "+list+": "+name)
+		}
+	}
+	for name := range maps.Keys(allowed) {
+		if !known[name] {
+			wrong = append(wrong, "is no mutant any more, and stands in "+list+": "+name)
+		}
+	}
+
+	slices.Sort(wrong)
+	if len(wrong) > 0 {
+		return errors.New(strings.Join(wrong, "\n  "))
+	}
+	return nil
+}
+
+// survivors reads the list of mutants that may live: one name a line, with the reason in the comment above.
+func survivors(path string) (map[string]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+
+	out := map[string]string{}
+	reason := ""
+	for i, line := range strings.Split(string(b), "\n") {
+		line = strings.TrimSpace(line)
+		switch text, comment := strings.CutPrefix(line, "#"); {
+		case line == "":
+			reason = ""
+		case comment:
+			reason = strings.TrimSpace(reason + " " + strings.TrimSpace(text))
+		case reason == "":
+			return nil, fmt.Errorf("%s:%d: a survivor without a reason", path, i+1)
+		default:
+			out[line] = reason
+		}
+	}
+	return out, nil
 }

@@ -12,6 +12,14 @@ import (
 	"time"
 )
 
+// The ends of a mutant.
+const (
+	killed  = "killed"
+	late    = "killed by the limit of time"
+	lives   = "lives"
+	unbuilt = "doesn't build" // so it shows nothing about the tests
+)
+
 // trial is one run of tests in a binary, with a mutant or with none.
 type trial struct {
 	binary, dir string
