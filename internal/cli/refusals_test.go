@@ -77,8 +77,9 @@ type refusals struct {
 	seen     map[stick.Code]bool
 	wrong    []string // refusals that differ from what they should be
 
-	hints      int      // commands of hints that were run
-	wrongHints []string // those of them that don't work
+	hints      int             // groups of commands of hints that were found
+	followed   map[string]bool // those that were run, with who ran them
+	wrongHints []string        // those of them that don't work
 }
 
 // played is nil until a test has begun to play the refusals. [TestRefusals] and [TestHintsWork] share one playing.
@@ -97,7 +98,7 @@ func playRefusals(t *testing.T) *refusals {
 		}
 		return played
 	}
-	r := &refusals{seen: map[stick.Code]bool{}}
+	r := &refusals{seen: map[stick.Code]bool{}, followed: map[string]bool{}}
 	played = r
 	r.text.WriteString("What tt says when it refuses. Read each refusal as if you had typed the command. TestRefusals makes this file from testdata/refusals.txtar.\n" +
 		"Under each refusal: its code, the exit status, and the facts that --json adds.\n")
