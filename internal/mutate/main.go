@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -44,7 +45,7 @@ func main() {
 	flag.Parse()
 	r.only, r.phases = regexp.MustCompile(*only), regexp.MustCompile(*phases)
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := r.all(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
