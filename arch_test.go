@@ -226,7 +226,7 @@ var edges = map[string]map[string]string{
 	"stick/glob": {},
 
 	"internal/clitest": {
-		"golang.org/x/sys":   "files of a process that plays many commands, and where it works",
+		"golang.org/x/sys":   "the standard files of a process that plays one command after the other, and what it leaves behind",
 		"internal/cli":       "a test binary that is tt",
 		"internal/demo":      "a test binary that plays the demo's harnesses",
 		"internal/plainfile": "the refusal of another user's data directory",

@@ -90,6 +90,12 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !storetest.OnServer(t) {
+		files = testenv.Some(t, testenv.Server, "scripts, whose agents share a server", files, func(_ int, file string) bool {
+			script, err := os.ReadFile(file)
+			return err != nil || !bytes.Contains(script, []byte("\n[!server] skip "))
+		})
+	}
 	play(t, testscript.Params{Files: files}, nil)
 }
 
