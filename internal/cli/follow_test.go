@@ -30,7 +30,7 @@ func TestHintsWork(t *testing.T) {
 	testenv.Alone(t)
 
 	r := playRefusals(t)
-	testenv.Leaves(t, testenv.Every, fmt.Sprintf("%d of %d hints, which give their reader the same commands as another", r.hints-len(r.followed), r.hints))
+	testenv.Leaves(t, testenv.Every, fmt.Sprintf("the commands of %d of %d hints", r.hints-r.ran, r.hints))
 	for _, w := range r.wrongHints {
 		t.Error(w)
 	}
@@ -45,10 +45,12 @@ func (r *refusals) followHint(s *story, ts *testscript.TestScript, args []string
 	for _, steps := range find(s.hinted) {
 		r.hints++
 		who := fmt.Sprint(q.env, q.actor, s.byHand, s.normal(fmt.Sprint(steps)))
-		if testing.Short() && r.followed[who] {
+		isNew := !r.followed[who]
+		r.followed[who] = true
+		if testing.Short() && (!isNew || len(r.followed)%3 != 1) {
 			continue
 		}
-		r.followed[who] = true
+		r.ran++
 		if why := s.follow(ts, q, steps); why != "" {
 			r.wrongHints = append(r.wrongHints, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(why)))
 		}

@@ -60,10 +60,10 @@ func (r *repo) tree() map[string]string {
 
 // Tools that put hooks into a repository, each as it leaves the repository.
 const (
-	husky = `mkdir -p .husky/_; echo '*' >.husky/_/.gitignore; cp $HOOKS/husky-h .husky/_/h
-		for n in pre-commit commit-msg post-checkout pre-push; do cp $HOOKS/husky-hook .husky/_/$n; chmod 755 .husky/_/$n; done
+	husky = `mkdir -p .husky/_; echo '*' >.husky/_/.gitignore; cp "$HOOKS"/husky-h .husky/_/h
+		for n in pre-commit commit-msg post-checkout pre-push; do cp "$HOOKS"/husky-hook .husky/_/$n; chmod 755 .husky/_/$n; done
 		echo 'echo checked by the project' >.husky/pre-commit; git config core.hooksPath .husky/_;`
-	lefthook = `printf 'pre-commit:\n  jobs: []\n' >lefthook.yml; cp $HOOKS/lefthook .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit
+	lefthook = `printf 'pre-commit:\n  jobs: []\n' >lefthook.yml; cp "$HOOKS"/lefthook .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit
 		printf '#!/bin/sh\n[ "$1" = -h ] || echo "checked by lefthook $*"\n' >$WORK/bin/lefthook; chmod 755 $WORK/bin/lefthook;`
 	preCommit = `echo 'repos: []' >.pre-commit-config.yaml; mkdir -p $WORK/venv/bin
 		printf '#!/bin/sh\necho "checked by $*"\n' >$WORK/venv/bin/python3; chmod 755 $WORK/venv/bin/python3;`
@@ -83,11 +83,11 @@ var initCases = []struct {
 	{name: "Husky, from a subdirectory", setup: husky + "mkdir src", dir: "src", hooks: "app/.husky/_", says: "checked by the project"},
 	{name: "lefthook", setup: lefthook, hooks: "app/.git/hooks", says: "checked by lefthook run pre-commit"},
 	{
-		name: "pre-commit", setup: preCommit + `sed "s,/venv,$WORK/venv," $HOOKS/pre-commit >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit`,
+		name: "pre-commit", setup: preCommit + `sed "s,/venv,$WORK/venv," "$HOOKS"/pre-commit >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit`,
 		hooks: "app/.git/hooks", says: "checked by -mpre_commit hook-impl --config=.pre-commit-config.yaml --hook-type=pre-commit --hook-dir WORK/app/.git/hooks --",
 	},
 	{
-		name: "pre-commit, in Python", setup: preCommit + `cp $HOOKS/pre-commit-python .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit; cp $WORK/venv/bin/python3 $WORK/bin`,
+		name: "pre-commit, in Python", setup: preCommit + `cp "$HOOKS"/pre-commit-python .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit; cp $WORK/venv/bin/python3 $WORK/bin`,
 		hooks: "app/.git/hooks", says: "checked by .git/hooks/pre-commit",
 	},
 	{
@@ -120,7 +120,7 @@ func TestInitBesideOthersHooks(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			in := "cd ./" + c.dir + "; "
-			r.must("", `mkdir $WORK/home/.claude; echo '{"model": "opus"}' >$WORK/home/.claude/settings.json; echo x >new; git add new; HOOKS=`+hooks+"\n"+c.setup)
+			r.must("", `mkdir $WORK/home/.claude; echo '{"model": "opus"}' >$WORK/home/.claude/settings.json; echo x >new; git add new; HOOKS='`+hooks+"'\n"+c.setup)
 			before := r.tree()
 			out := r.must("", in+"tt init --enforce stick")
 			if want := "hooks installed (" + filepath.Join(r.work, c.hooks) + ")"; !strings.Contains(out, want) || !strings.Contains(out, "you made and joined it as human:pat") || !strings.Contains(out, "claude   connected") {

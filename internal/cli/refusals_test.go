@@ -79,6 +79,7 @@ type refusals struct {
 
 	hints      int             // groups of commands of hints that were found
 	followed   map[string]bool // those that were run, with who ran them
+	ran        int             // hints whose commands were run
 	wrongHints []string        // those of them that don't work
 }
 
