@@ -1,0 +1,109 @@
+package model
+
+func (r *Room) setLimits(a Act) Refusal {
+	person := a.Kind == PersonSetsLimits
+	if !person {
+		if !r.isMember(a.By) || r.Closed {
+			return Impossible
+		}
+		r.begin(a.By)
+	}
+
+	// An agent doesn't shorten the time of another one that has the stick.
+	another := r.Stage == Owned && r.Owner != a.By || r.Stage == Reserved && r.Recipient != a.By
+	now, next, wanted := r.Limits.each(), r.NextTurn.each(), a.Limits.each()
+	for i := range now {
+		*next[i] = Never
+		if !person && another && *wanted[i] < *now[i] {
+			*next[i] = *wanted[i]
+		} else {
+			*now[i] = *wanted[i]
+		}
+	}
+	r.Sequence = a.Sequence
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) setEnforce(a Act) Refusal {
+	if r.Closed {
+		return Impossible
+	}
+	if a.Kind == SetEnforce {
+		if !r.isMember(a.By) {
+			return Impossible
+		}
+		r.begin(a.By)
+		if a.Enforce < r.Enforce {
+			return "person_only"
+		}
+	}
+	r.Enforce = a.Enforce
+	r.ring()
+	return Accepted
+}
+
+// reorder puts some members first. Whose turn comes after whom doesn't change by it: the place that the sequence has reached moves
+// along with its member.
+func (r *Room) reorder(a Act) Refusal {
+	if !r.isMember(a.By) {
+		return Impossible
+	}
+	r.begin(a.By)
+
+	order, named := append([]Who{}, a.Order...), [MaxAgents]bool{}
+	for _, b := range a.Order {
+		if !r.isMember(b) {
+			return "unknown_member"
+		}
+		named[b] = true
+	}
+	reached := Nobody
+	for _, b := range r.byOrdinal() {
+		if !named[b] {
+			order = append(order, b)
+		}
+		if r.Agents[b].Ordinal == r.LastOrdinal {
+			reached = b
+		}
+	}
+
+	for i, b := range order {
+		r.Agents[b].Ordinal = i + 1
+	}
+	if reached != Nobody {
+		r.LastOrdinal = r.Agents[reached].Ordinal
+	}
+	r.ring()
+	return Accepted
+}
+
+func (r *Room) pauseOrResume(a Act) Refusal {
+	if r.Closed {
+		return "room_closed"
+	}
+	if a.Kind == PersonPauses {
+		r.Paused = true
+		r.ring()
+		return Accepted
+	}
+	if !r.Paused {
+		return Accepted
+	}
+
+	// All limits begin anew, and so do the offers: one that was offered the takeover before the pause may get it again at once,
+	// because nobody could take it meanwhile.
+	r.Paused = false
+	r.beginRound()
+	r.GoneSince, r.NoticeAt = Never, Never
+	switch r.Stage {
+	case Owned:
+		r.ResumedAt = r.Now
+	case Reserved:
+		r.ReservedAt = r.Now
+	case Idle:
+		r.nameAnother()
+	}
+	r.ring()
+	return Accepted
+}
