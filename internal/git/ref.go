@@ -152,6 +152,10 @@ func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
 
 // IsAncestor reports whether b contains commit a.
 func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) {
+	if a == b {
+		return true, nil
+	}
+
 	err := c.write(ctx, change{dir: dir}, "merge-base", "--is-ancestor", a, b)
 	if exitedWith(err, 1) {
 		return false, nil
@@ -175,6 +179,10 @@ func (c Client) Contained(ctx context.Context, dir, commit string, in ...string)
 
 // MergeBase returns a best common ancestor of two commits, and "" if they have none.
 func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error) {
+	if a == b {
+		return a, nil
+	}
+
 	said, err := c.text(ctx, dir, "merge-base", a, b)
 	if exitedWith(err, 1) {
 		return "", nil
@@ -273,6 +281,9 @@ var diffOptions = []string{"--no-ext-diff", "--no-textconv", "--no-color", "--sr
 
 // Changed lists the paths in which two commits differ.
 func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, error) {
+	if from == to {
+		return nil, nil
+	}
 	return c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to)
 }
 
@@ -290,6 +301,10 @@ func (c Client) Files(ctx context.Context, dir, commit string, paths []string) (
 // Diff returns the diff of two commits as people read it, with renames and names as they are, at most most bytes of it.
 // cut reports whether there is more.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {
+	if from == to {
+		return "", false, nil
+	}
+
 	out := &prefix{left: most}
 	args := append(append([]string{"-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions...), from, to)
 	err = c.write(ctx, change{dir: dir, out: out}, args...)
@@ -298,6 +313,10 @@ func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text 
 
 // Stat counts the changed lines between two commits, by file. It finds renames.
 func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileStat, error) {
+	if from == to {
+		return []stick.FileStat{}, nil
+	}
+
 	lines, err := c.list(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "-M", "-l1000", from, to)
 	if err != nil {
 		return nil, err
@@ -325,6 +344,9 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 
 // Log lists the commits that are in to but not in from, one line each, oldest first.
 func (c Client) Log(ctx context.Context, dir, from, to string, most int) ([]string, error) {
+	if from == to {
+		return nil, nil
+	}
 	return c.list(ctx, dir, "log", "-z", "--reverse", "--no-color", "--no-decorate", "--format=%h %s", fmt.Sprintf("--max-count=%d", most), from+".."+to, "--")
 }
 

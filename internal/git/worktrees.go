@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 
 	"talkingstick/stick"
 )
@@ -119,30 +116,4 @@ func (c Client) classify(dir string, err error) error {
 		return errNoRepository(dir, f)
 	}
 	return failed(f)
-}
-
-var version = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^git version (\d+)\.(\d+)`) })
-
-// requireVersion fails with [stick.CodeGitTooOld] if git is older than the given version, and with
-// [stick.CodeGitMissing] if there is none. A git whose version can't be parsed passes.
-func (c Client) requireVersion(ctx context.Context, dir string, major, minor int) error {
-	said, err := c.line(ctx, dir, "version")
-	if err != nil {
-		return c.classify(dir, err)
-	}
-	return checkVersion(said, major, minor)
-}
-
-func checkVersion(said string, major, minor int) error {
-	m := version().FindStringSubmatch(said)
-	if m == nil {
-		return nil
-	}
-	x, _ := strconv.Atoi(m[1])
-	y, _ := strconv.Atoi(m[2])
-	if x > major || x == major && y >= minor {
-		return nil
-	}
-	return stick.Errorf(stick.CodeGitTooOld, "git is version %d.%d, but this needs %d.%d or newer", x, y, major, minor).
-		With("version", m[1]+"."+m[2]).Hintf("install a newer git, or put it before the old one in PATH")
 }
