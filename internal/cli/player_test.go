@@ -27,6 +27,8 @@ import (
 var needsProcesses = map[string]string{
 	"corrupt_mark": "the database is damaged while no process has it open",
 	"hook_locked":  "the database is locked while no process has it open",
+
+	"lost_database": "the database is taken away while no process has it open",
 }
 
 // playedByPlayers returns the names of the scripts that players play in a short run: nine of ten, without those that need processes,
@@ -131,7 +133,7 @@ func (tr *troupe) take(program string) (*player, error) {
 		p.cmd.Wait() // how it ended shows in its state
 		replies.Close()
 	}
-	p.cmd.Dir, p.cmd.Env = "/", []string{clitest.PlayerEnv, clitest.Race}
+	p.cmd.Dir, p.cmd.Env = "/", []string{clitest.PlayerEnv, clitest.Race, "GOGC=400"}
 	p.cmd.Stderr, p.cmd.ExtraFiles = os.Stderr, []*os.File{repliesEnd, requestsEnd}
 	return p, p.cmd.Start()
 }

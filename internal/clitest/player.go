@@ -191,9 +191,13 @@ func (p *player) hasOpened() bool {
 	return false
 }
 
-// leftOpen are the files of the database, which the program leaves to the end of its process. To close them would take longer, and
-// the last to close them would end the write-ahead log, which processes don't.
-var leftOpen = map[string]bool{"rooms.sqlite": true, "rooms.sqlite-wal": true, "rooms.sqlite-shm": true, "write.lock": true}
+// leftOpen are the files that the program leaves to the end of its process. To close those of the database would take longer, and the
+// last to close them would end the write-ahead log, which processes don't. An instance of inotify waits for the next wait: while one
+// listens, a file of its presence is open, too.
+var leftOpen = map[string]bool{
+	"rooms.sqlite": true, "rooms.sqlite-wal": true, "rooms.sqlite-shm": true, "write.lock": true,
+	"anon_inode:inotify": true,
+}
 
 func openFiles() (fds []int) {
 	dir, err := os.Open("/dev/fd")
