@@ -1,0 +1,89 @@
+package stick
+
+import (
+	"slices"
+	"time"
+)
+
+// Call is a call of a tool by an agent in one checkout, as hooks have seen it. It is evidence: what a hook didn't see isn't in it.
+type Call struct {
+	ID       int64   `json:"call_id"`
+	Agent    AgentID `json:"agent"`
+	Helper   string  `json:"helper,omitempty"`  // the sub-agent that made it, as the harness names it; empty for the agent itself
+	Tool     string  `json:"tool"`              // as the harness names it
+	Command  string  `json:"command,omitempty"` // the text of a command, cut; for another tool the file that it names
+	Key      string  `json:"-"`                 // by which the harness names the call before and after it; empty if it doesn't
+	Checkout string  `json:"checkout"`          // the top level
+
+	// The snapshots of the checkout. Before is empty where there was no time for one, and After until the call has ended.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+
+	Started Time `json:"started"`
+	Ended   Time `json:"ended,omitempty"` // zero while it runs, and for ever if its end was never seen
+
+	Files      int  `json:"files"`                // how many have changed
+	Overlapped bool `json:"overlapped,omitempty"` // another agent's call ran meanwhile
+}
+
+// MaxCallText bounds the text of a command that is kept, in characters.
+const MaxCallText = 300
+
+// longestCall is how long a call without an end counts as one that still runs.
+const longestCall = time.Hour
+
+// Runs reports whether a call is still running, as far as anybody knows.
+func (c Call) Runs(now Time) bool {
+	return c.Ended.IsZero() && !(Deadline{SetAt: c.Started, TTL: longestCall}).Due(now)
+}
+
+// CallPart is a part of a call, from one snapshot of its checkout to the next.
+type CallPart struct {
+	From, To string // ids of snapshots
+	Alone    bool   // no call of another agent ran in it
+}
+
+// Parts splits a call that has ended at the snapshots that the calls of other agents have made in the same checkout meanwhile. What
+// has changed in a part that is Alone, the call has changed, or somebody whose calls no hook sees. Ids of snapshots sort by time.
+func (c Call) Parts(others []Call, now Time) []CallPart {
+	if c.Before == "" || c.After == "" || c.Before >= c.After {
+		return nil
+	}
+
+	meanwhile := slices.DeleteFunc(slices.Clone(others), func(o Call) bool {
+		return o.Agent == c.Agent || o.Checkout != c.Checkout || o.Before == "" || !o.touches(c, now)
+	})
+	ids := []string{c.Before, c.After}
+	for _, o := range meanwhile {
+		for _, id := range []string{o.Before, o.After} {
+			if c.Before < id && id < c.After {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+
+	var parts []CallPart
+	for i, to := range ids[1:] {
+		p := CallPart{From: ids[i], To: to}
+		p.Alone = !slices.ContainsFunc(meanwhile, func(o Call) bool { return o.Before <= p.From && (o.After == "" || o.After >= p.To) })
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// touches reports whether a call ran at a time at which the other, which has ended, ran too.
+func (c Call) touches(other Call, now Time) bool {
+	if c.Started > other.Ended {
+		return false
+	}
+	return c.Runs(now) || c.Ended >= other.Started
+}
+
+// Overlaps reports whether a call of another agent ran in the same checkout while a call did that has ended.
+func (c Call) Overlaps(others []Call, now Time) bool {
+	return slices.ContainsFunc(others, func(o Call) bool {
+		return o.Agent != c.Agent && o.Checkout == c.Checkout && o.touches(c, now)
+	})
+}
