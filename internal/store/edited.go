@@ -52,7 +52,7 @@ func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 		if err := scan(&top); err != nil {
 			return err
 		}
-		if top, here := strings.CutPrefix(top, tx.onHost("")); here {
+		if top, here := tx.ofThisHost(top); here {
 			tops = append(tops, top)
 		}
 		return nil
@@ -67,6 +67,9 @@ func (tx *Tx) onHost(checkout string) string {
 	}
 	return checkout
 }
+
+// ofThisHost is the checkout that [Tx.onHost] has named, and whether it is one of this host.
+func (tx *Tx) ofThisHost(name string) (checkout string, here bool) { return strings.CutPrefix(name, tx.onHost("")) }
 
 // PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing can be noted.
 func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {

@@ -160,11 +160,13 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		return try(tx.DropEdited(id, "/work", []string{"a.go"}), tx.PutCommits(id, []string{"c"}, file.Editors[0]))
 	})
 	view(t, db, func(tx *store.Tx) error {
-		_, err := tx.Commits(id, []string{"c"})
-		return err
+		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Limit: 1})
+		_, commits := tx.Commits(id, []string{"c"})
+		return try(calls, commits)
 	})
 	update(t, db, func(tx *store.Tx) error {
-		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1))
+		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1),
+			tx.PutCall(id, &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work"}), tx.ForgetCalls(id, 1, 1))
 	})
 	if err := db.Trial(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,85 @@
+package store
+
+import "talkingstick/stick"
+
+// callColumns are the columns of a call, in the order in which [scanCall] reads them and [Tx.PutCall] writes them.
+const callColumns = "call_id, checkout, agent_id, helper, tool, command, call_key, before_id, after_id, files, overlapped, started_at, ended_at"
+
+// CallQuery selects calls of a room.
+type CallQuery struct {
+	Room     stick.RoomID
+	Checkout string        // empty for all of this host
+	Agent    stick.AgentID // empty for all
+	ID       int64         // 0 for all
+	Changed  bool          // only those that have changed something
+	Since    stick.Time    // only those that ran then or later
+	Limit    int
+}
+
+// Calls returns calls, the newest first.
+func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
+	where, args := "room_id = ?", []any{q.Room}
+	if q.Checkout != "" {
+		where, args = where+" AND checkout = ?", append(args, tx.onHost(q.Checkout))
+	}
+	if q.Agent != "" {
+		where, args = where+" AND agent_id = ?", append(args, q.Agent)
+	}
+	if q.ID != 0 {
+		where, args = where+" AND call_id = ?", append(args, q.ID)
+	}
+	if q.Changed {
+		where += " AND files > 0"
+	}
+	if q.Since != 0 {
+		where, args = where+" AND (ended_at = 0 OR ended_at >= ?)", append(args, q.Since)
+	}
+
+	err = tx.scan("SELECT "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC LIMIT ?", append(args, q.Limit), func(scan func(...any) error) error {
+		var c stick.Call
+		if err := scan(&c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before, &c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended); err != nil {
+			return err
+		}
+		if here, ok := tx.ofThisHost(c.Checkout); ok {
+			c.Checkout = here
+			calls = append(calls, c)
+		}
+		return nil
+	})
+	return calls, err
+}
+
+// PutCall writes a call down. One without an id gets the next.
+func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
+	if err := tx.lockRoom(room); err != nil {
+		return err
+	}
+	if c.ID == 0 {
+		var last int64
+		if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &last); err != nil {
+			return err
+		}
+		c.ID = last + 1
+	}
+
+	return tx.execIn(room, "INSERT INTO calls (room_id, "+callColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, call_id) DO UPDATE SET before_id = excluded.before_id, after_id = excluded.after_id, files = excluded.files,
+			overlapped = excluded.overlapped, ended_at = excluded.ended_at`,
+		room, c.ID, tx.onHost(c.Checkout), c.Agent, c.Helper, c.Tool, c.Command, c.Key, c.Before, c.After, c.Files, c.Overlapped, c.Started, c.Ended)
+}
+
+// ForgetCalls forgets the calls of a room that began before a time, and those beyond the newest most. The newest stays, for the next
+// one's number.
+func (tx *Tx) ForgetCalls(room stick.RoomID, before stick.Time, most int) error {
+	if err := tx.lockRoom(room); err != nil {
+		return err
+	}
+	var newest, oldest int64 // of those that stay
+	if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &newest); err != nil {
+		return err
+	}
+	if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+		return err
+	}
+	return tx.exec("DELETE FROM calls WHERE room_id = ? AND call_id < ? AND (started_at < ? OR call_id < ?)", room, newest, before, oldest)
+}

@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
+	"talkingstick/stick"
+)
+
+func TestCalls(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		room := played(t, db)
+		first := stick.Call{Agent: "claude:a", Helper: "sub", Tool: "Bash", Command: "make", Key: "toolu_1", Checkout: "/app", Before: "s1", Started: 10}
+		second := stick.Call{Agent: "codex:b", Tool: "apply_patch", Command: "a.go", Checkout: "/app", Before: "s2", After: "s3", Files: 2, Started: 20, Ended: 21}
+		third := stick.Call{Agent: "claude:a", Tool: "Bash", Command: "ls", Checkout: "/lib", Started: 30, Ended: 31}
+
+		update(t, db, func(tx *store.Tx) error {
+			return try(tx.PutCall(room, &first), tx.PutCall(room, &second), tx.PutCall(room, &third))
+		})
+		first.After, first.Files, first.Overlapped, first.Ended = "s4", 1, true, 25
+		update(t, db, func(tx *store.Tx) error { return tx.PutCall(room, &first) })
+		if first.ID != 1 || second.ID != 2 || third.ID != 3 {
+			t.Errorf("their numbers are %d, %d, %d", first.ID, second.ID, third.ID)
+		}
+
+		for name, c := range map[string]struct {
+			q    store.CallQuery
+			want []stick.Call
+		}{
+			"all":              {store.CallQuery{Room: room, Limit: 9}, []stick.Call{third, second, first}},
+			"the newest":       {store.CallQuery{Room: room, Limit: 1}, []stick.Call{third}},
+			"of a checkout":    {store.CallQuery{Room: room, Checkout: "/app", Limit: 9}, []stick.Call{second, first}},
+			"of an agent":      {store.CallQuery{Room: room, Agent: "claude:a", Limit: 9}, []stick.Call{third, first}},
+			"that changed":     {store.CallQuery{Room: room, Agent: "claude:a", Changed: true, Limit: 9}, []stick.Call{first}},
+			"by its number":    {store.CallQuery{Room: room, ID: 2, Limit: 9}, []stick.Call{second}},
+			"that ran lately":  {store.CallQuery{Room: room, Checkout: "/app", Since: 22, Limit: 9}, []stick.Call{first}},
+			"of another room":  {store.CallQuery{Room: "another", Limit: 9}, nil},
+			"of an idle agent": {store.CallQuery{Room: room, Agent: "pi:c", Limit: 9}, nil},
+		} {
+			view(t, db, func(tx *store.Tx) error {
+				got, err := tx.Calls(c.q)
+				if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+					t.Errorf("%s: %v\n%s", name, err, diff)
+				}
+				return nil
+			})
+		}
+	})
+}
+
+// The newest call stays, so that no number is given twice.
+func TestForgottenCalls(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		room := played(t, db)
+		left := func(before stick.Time, most int) (ids []int64) {
+			update(t, db, func(tx *store.Tx) error { return tx.ForgetCalls(room, before, most) })
+			view(t, db, func(tx *store.Tx) error {
+				calls, err := tx.Calls(store.CallQuery{Room: room, Limit: 9})
+				for _, c := range calls {
+					ids = append(ids, c.ID)
+				}
+				return err
+			})
+			return ids
+		}
+		for at := stick.Time(10); at <= 50; at += 10 {
+			c := stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", Started: at, Ended: at}
+			update(t, db, func(tx *store.Tx) error { return tx.PutCall(room, &c) })
+		}
+
+		for _, c := range []struct {
+			before stick.Time
+			most   int
+			want   []int64
+		}{
+			{0, 9, []int64{5, 4, 3, 2, 1}}, {20, 9, []int64{5, 4, 3, 2}}, {0, 3, []int64{5, 4, 3}}, {99, 9, []int64{5}},
+		} {
+			if got := left(c.before, c.most); !cmp.Equal(got, c.want) {
+				t.Errorf("before %d, at most %d: %v are left, not %v", c.before, c.most, got, c.want)
+			}
+		}
+	})
+}
