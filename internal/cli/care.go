@@ -344,7 +344,7 @@ func (a *app) guardCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return e.Guard(c.Context(), engine.GuardParams{
+			return e.KeepLease(c.Context(), engine.KeepLeaseParams{
 				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease}, Process: o.Process, PID: a.PID,
 			})
 		},

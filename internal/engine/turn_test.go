@@ -340,7 +340,7 @@ func TestAGuardianIsReplaced(t *testing.T) {
 		s.Check(v.GuardianPID == pid && v.LeaseKeptBy == keeper, "guardian %d, the lease is kept by %s", v.GuardianPID, v.LeaseKeptBy)
 	}
 	before.Dies() // so that its guardian renews the lease once, and ends
-	if err := ann.Guard(t.Context(), engine.GuardParams{
+	if err := ann.KeepLease(t.Context(), engine.KeepLeaseParams{
 		RoomID: x.Res.RoomID, Owner: x.Res.AgentID, Fence: stick.Fence{Turn: 1, Lease: x.Res.LeaseID}, Process: before.By.Process, PID: 41,
 	}); err != nil {
 		t.Fatal(err)

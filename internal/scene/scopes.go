@@ -138,5 +138,7 @@ func (a *Actor) CheckEdited(p engine.CheckEditParams) engine.EditedResult {
 	return out
 }
 
-// Guard is the operation of that name. It returns when the guardian ends.
-func (a *Actor) Guard(ctx context.Context, p engine.GuardParams) error { return a.Engine.Guard(ctx, p) }
+// KeepLease is the operation of that name. It returns when the guardian ends.
+func (a *Actor) KeepLease(ctx context.Context, p engine.KeepLeaseParams) error {
+	return a.Engine.KeepLease(ctx, p)
+}

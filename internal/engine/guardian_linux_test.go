@@ -65,7 +65,7 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 	guard := func(pid int) <-chan error {
 		ended := make(chan error, 1)
 		go func() {
-			ended <- e.Guard(ctx, GuardParams{
+			ended <- e.KeepLease(ctx, KeepLeaseParams{
 				RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: pid,
 			})
 		}()
@@ -130,14 +130,14 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rings.Close()
-	p := GuardParams{RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: 1001}
+	p := KeepLeaseParams{RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: 1001}
 	ended := make(chan error, 1)
 	other, err := impatient.core.Open(ctx, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = db.Update(ctx, func(*store.Tx) error {
-		go func() { ended <- impatient.Guard(ctx, p) }()
+		go func() { ended <- impatient.KeepLease(ctx, p) }()
 		for range 3 { // as long as it takes the guardian to fail as well
 			if err := impatient.renew(ctx, other, p); stick.CodeOf(err) != stick.CodeDatabaseBusy {
 				t.Errorf("behind the lock a renewal ends with %v", err)

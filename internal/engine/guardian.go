@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// GuardParams says which lease a guardian renews.
-type GuardParams struct {
+// KeepLeaseParams says which lease a guardian renews.
+type KeepLeaseParams struct {
 	RoomID  stick.RoomID
 	Owner   stick.AgentID
 	Fence   stick.Fence
@@ -19,10 +19,10 @@ type GuardParams struct {
 	PID     int           // the guardian's own, for display
 }
 
-// Guard renews a lease as long as the owner's process lives, for a process that others can't see. A renewal
-// doesn't count as activity of the owner. Guard returns without an error when the turn or the process ends,
+// KeepLease renews a lease as long as the owner's process lives, for a process that others can't see. A renewal
+// doesn't count as activity of the owner. KeepLease returns without an error when the turn or the process ends,
 // or when another guardian takes over the same turn.
-func (e *Engine) Guard(ctx context.Context, p GuardParams) error {
+func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func unavailable(err error) bool { return stick.CodeOf(err) == stick.CodeDatabas
 func passes(err error) bool { return unavailable(err) || stick.CodeOf(err) == stick.CodeDatabaseBusy }
 
 // renew renews the lease once. It fails when the turn is over.
-func (e *Engine) renew(ctx context.Context, db *store.DB, p GuardParams) error {
+func (e *Engine) renew(ctx context.Context, db *store.DB, p KeepLeaseParams) error {
 	return db.Update(ctx, func(tx *store.Tx) error {
 		before, err := tx.RoomPart(p.RoomID, p.Owner)
 		if err != nil {
