@@ -116,7 +116,7 @@ func (e *Engine) editorNamed(ctx context.Context, by core.Caller, w whoseWork, n
 
 // checkoutAt returns the checkout of a place.
 func (e *Engine) checkoutAt(ctx context.Context, w core.Where) (*checkout, error) {
-	at, err := e.placeOf(ctx, w)
+	at, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return nil, err
 	}

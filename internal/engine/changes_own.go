@@ -211,7 +211,7 @@ func (e *Engine) namedChanges(ctx context.Context, by core.Caller, at core.Where
 
 // checkoutOfPaths returns the checkout in which paths lie, with these paths relative to it. They must lie in the same one.
 func (e *Engine) checkoutOfPaths(ctx context.Context, w core.Where, paths []string) (c *checkout, err error) {
-	at, err := e.placeOf(ctx, w)
+	at, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 
 // repository returns a directory in which git finds the repository of a room.
 func (e *Engine) repository(ctx context.Context, w core.Where) (string, error) {
-	place, err := e.placeOf(ctx, w)
+	place, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return "", err
 	}

@@ -68,7 +68,7 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("name what you want to change: %s", stick.Cmd("tt may-edit <path>"))
 	}
-	at, err := e.placeOf(ctx, p.Where)
+	at, err := e.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return MayEditResult{}, err
 	}

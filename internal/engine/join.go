@@ -148,8 +148,8 @@ type moving struct {
 
 // moving finds out whether the room that the caller names has lost its directory, and where it would move to.
 func (e *Engine) moving(ctx context.Context, p JoinPathParams) (moving, error) {
-	path, err := e.pathOf(ctx, p.RoomID)
-	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && path != "" && !isGone(path) {
+	path, err := e.core.PathOf(ctx, p.RoomID)
+	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && path != "" && !core.IsGone(path) {
 		return moving{}, nil
 	}
 	if err != nil {

@@ -293,7 +293,7 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 		return h, err
 	}
 	p, err := e.placeArtifacts(ctx, w, &h)
-	if err != nil || isGone(p.Root) {
+	if err != nil || core.IsGone(p.Root) {
 		return h, err
 	}
 	h.Workspace = e.snapshot(ctx, p)
@@ -303,8 +303,8 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 // placeArtifacts resolves the artifacts of a handoff to paths in the workspace, and returns that. Where the workspace is gone,
 // nobody can compare them with it, and they stay as they were given.
 func (e *Engine) placeArtifacts(ctx context.Context, w core.Where, h *stick.Handoff) (*workspace.Place, error) {
-	p, err := e.placeOf(ctx, w)
-	if err != nil || isGone(p.Root) {
+	p, err := e.core.PlaceOf(ctx, w)
+	if err != nil || core.IsGone(p.Root) {
 		return p, err
 	}
 	tops := workspace.Worktrees(p.Root)

@@ -52,7 +52,7 @@ func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListResc
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	place, err := e.placeOf(ctx, p.Where)
+	place, err := e.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
@@ -154,7 +154,7 @@ func (e *Engine) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescue
 	if r.Entries, err = r.Within(rescuePaths(p.Paths, r.Top)); err != nil {
 		return ShowRescueResult{}, err
 	}
-	res := ShowRescueResult{Rescue: r, Gone: isGone(r.Top)}
+	res := ShowRescueResult{Rescue: r, Gone: core.IsGone(r.Top)}
 	if limit := cmp.Or(p.Limit, defaultFiles); len(r.Entries) > limit {
 		res.Entries, res.Hidden = r.Entries[:limit], len(r.Entries)-limit
 	}
@@ -249,7 +249,7 @@ func (e *Engine) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Rest
 	for _, f := range shown.Entries {
 		ask.Paths = append(ask.Paths, filepath.Join(top, filepath.FromSlash(f.Path)))
 	}
-	if !isGone(top) { // there is no room for a directory that has to be made
+	if !core.IsGone(top) { // there is no room for a directory that has to be made
 		may, err := e.MayEdit(ctx, ask)
 		if err != nil {
 			return res, err
@@ -275,7 +275,7 @@ func (e *Engine) restoring(ctx context.Context, w core.Where, name string, paths
 			return r, q, "", err
 		}
 		top = q.Tree.Top
-	} else if isGone(top) && !isGone(r.Common) {
+	} else if core.IsGone(top) && !core.IsGone(r.Common) {
 		return r, q, "", errCheckoutGone(r.Manifest, again)
 	}
 	q.Paths = rescuePaths(paths, top, r.Top)
@@ -286,7 +286,7 @@ func (e *Engine) restoring(ctx context.Context, w core.Where, name string, paths
 // otherCheckout finds the checkout of a place, which has to be one of the repository of a rescue. If that is gone, any
 // checkout will do, such as one of a new clone.
 func (e *Engine) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
-	place, err := e.placeOf(ctx, w)
+	place, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return workspace.Checkout{}, err
 	}
@@ -295,7 +295,7 @@ func (e *Engine) otherCheckout(ctx context.Context, w core.Where, m rescue.Manif
 	case !ok:
 		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", stick.Line(place.Path)).
 			With("path", place.Path)
-	case tree.Common != m.Common && !isGone(m.Common):
+	case tree.Common != m.Common && !core.IsGone(m.Common):
 		return tree, stick.Errorf(stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is", stick.Line(tree.Top), stick.Line(m.Common), m.ID).
 			With("field", "path").With("rescue", m.ID).Hintf("to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"))
 	}

@@ -243,7 +243,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res.Notes, err = tx.CountNotes(openNotes(r))
 		return err
 	})
-	res.PathGone = err == nil && isGone(res.Path)
+	res.PathGone = err == nil && core.IsGone(res.Path)
 	return res, err
 }
 

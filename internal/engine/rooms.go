@@ -45,7 +45,7 @@ type ListedRoom struct {
 
 // ListRooms lists rooms. It writes nothing. It fails with [stick.CodeInvalidPath].
 func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsResult, error) {
-	place, err := e.placeOf(ctx, core.Where{RoomID: p.RoomID, Path: p.Path})
+	place, err := e.core.PlaceOf(ctx, core.Where{RoomID: p.RoomID, Path: p.Path})
 	if err != nil {
 		return ListRoomsResult{}, err
 	}
@@ -96,7 +96,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		return probes.Enough(shown)
 	})
 	for i := range res.Rooms {
-		res.Rooms[i].PathGone = res.Rooms[i].Path != "" && isGone(res.Rooms[i].Path)
+		res.Rooms[i].PathGone = res.Rooms[i].Path != "" && core.IsGone(res.Rooms[i].Path)
 	}
 	return res, err
 }

@@ -192,7 +192,7 @@ func carries(m stick.Member, p stick.Process) bool {
 // no room. It fails with [stick.CodeInvalidPath].
 func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterResult, error) {
 	var res GetRosterResult
-	place, err := e.placeOf(ctx, p.Where)
+	place, err := e.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}

@@ -105,7 +105,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 			return silent, err
 		}
 	}
-	place, err := e.placeOf(ctx, p.Where)
+	place, err := e.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return silent, err
 	}
@@ -113,7 +113,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 	s := &sessionStart{e: e, p: p, root: place.Root, seed: store.NewID()}
-	room, err := e.roomAt(ctx, place)
+	room, err := e.core.RoomAt(ctx, place)
 	if err != nil {
 		return silent, err
 	}
@@ -191,22 +191,6 @@ func requireAgent(by core.Caller) error {
 // hasOthers reports whether other agents are there, in a workspace without a room.
 func (s *sessionStart) hasOthers() bool {
 	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed()), func(f scanned) bool { return !f.mine })
-}
-
-// roomAt returns the path of the room of a place, or empty for none.
-func (e *Engine) roomAt(ctx context.Context, place *workspace.Place) (path string, err error) {
-	db, err := e.core.Open(ctx, false)
-	if err == store.ErrAbsent {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return path, db.View(ctx, func(tx *store.Tx) error {
-		r, _, err := tx.RoomAt(place.Chain)
-		path = r.Path
-		return err
-	})
 }
 
 // run gives the session its role, inside of the transaction.

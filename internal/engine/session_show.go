@@ -71,7 +71,7 @@ func runs(r stick.Room, a stick.AgentID) bool {
 // sessionRoom reads the room of a place, and calls also with it in the same transaction. If there is no room,
 // r has only the path that a room would have.
 func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
-	place, err := e.placeOf(ctx, w)
+	place, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return r, me, nil, err
 	}
