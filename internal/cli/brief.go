@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
 
 // brief starts a session, and tells the agent what it should know at its start.
-func (a *app) brief(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	q := a.startParams(p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {
@@ -58,7 +59,7 @@ func (a *app) warn(ctx context.Context, p *page, row harness.Row) {
 }
 
 // startParams returns the parameters of a session start, with what the environment adds to them.
-func (a *app) startParams(p engine.HookParams) engine.StartSessionParams {
+func (a *app) startParams(p core.HookParams) engine.StartSessionParams {
 	return engine.StartSessionParams{HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 

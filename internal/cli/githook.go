@@ -15,6 +15,7 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
@@ -111,7 +112,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	c := a.config(procs)
 	c.WriteWait = editWrites
 	e := newOperations(c)
-	q := engine.CheckEditParams{HookParams: engine.HookParams{Caller: by}}
+	q := engine.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
 		x.MayEditResult, err = a.mayCommit(ctx, e, &q)
@@ -276,7 +277,7 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEdit
 
 // noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote has now, and that it hasn't
 // just fetched. Git is about to move the branches, and has still their old values.
-func (a *app) noteCommits(ctx context.Context, e operations, q engine.HookParams, moves []move) error {
+func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, moves []move) error {
 	const most = 50 // branches that move at once; where more do, they are fetched or restored
 	if len(moves) > most {
 		return nil
@@ -311,7 +312,7 @@ const maxPushed = 200
 
 // mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its address, as an argument, and
 // what is pushed as lines.
-func (a *app) mayPush(ctx context.Context, e operations, q engine.HookParams, args []string) (engine.MayEditResult, error) {
+func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args []string) (engine.MayEditResult, error) {
 	p := engine.CheckPushParams{HookParams: q}
 	if len(args) > 0 {
 		p.Remote = args[0]

@@ -177,11 +177,11 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake, plugin bool) er
 }
 
 // hookCaller resolves the agent whose hook this is. The input names the session.
-func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing, patient bool) (operations, engine.HookParams, error) {
+func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing, patient bool) (operations, core.HookParams, error) {
 	from.SessionHarness, from.SessionID = f.Harness.Name, f.SessionID
 	by, err := harness.Resolve(from)
 	if err != nil {
-		return operations{}, engine.HookParams{}, err
+		return operations{}, core.HookParams{}, err
 	}
 	c := a.config(procs)
 	if !patient {
@@ -193,7 +193,7 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 			c.WriteWait = a.slack(stopWrites)
 		}
 	}
-	p := engine.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain), Tool: f.Edits.Tool}
+	p := core.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain), Tool: f.Edits.Tool}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 	if len(f.Edits.Paths) > 0 && !f.Edits.Command {
 		p.File = f.Edits.Paths[0]
@@ -222,7 +222,7 @@ func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't there in time: only
 // the database denies.
-func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams, f harness.Firing, until time.Time) error {
+func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
 	q.LookFor = a.slack(whoseLimit)
@@ -257,7 +257,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p engine.HookParams,
 
 // beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets summarized. It is told so as
 // of any event, after that. Where the harness takes it, the summary is asked to keep what the draft needs.
-func (a *app) beforeSummary(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+func (a *app) beforeSummary(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
 		a.writeHook(f, harness.HookAnswer{Summary: fmt.Sprintf("The agent holds the talking stick (turn %d) and will have to hand over its work. "+
@@ -271,7 +271,7 @@ func upperFirst(s string) string {
 	return string(unicode.ToUpper(r)) + s[size:]
 }
 
-func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
+func editOf(p core.HookParams, in harness.HookInput) engine.CheckEditParams {
 	x := in.Edits
 	return engine.CheckEditParams{
 		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Unread: x.Command && !x.Reads,
@@ -279,7 +279,7 @@ func editOf(p engine.HookParams, in harness.HookInput) engine.CheckEditParams {
 }
 
 // showNew shows a working agent what is new for it, and records that it works.
-func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	if f.Woken {
 		p.Sub = true // the waker may not have recorded yet that it showed these events
 	}
@@ -298,7 +298,7 @@ func (a *app) showNew(ctx context.Context, e operations, p engine.HookParams, f 
 }
 
 // showEvents shows an agent the events that are new for it.
-func (a *app) showEvents(ctx context.Context, e operations, p engine.HookParams, f harness.Firing) error {
+func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return err
@@ -327,7 +327,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p engine.HookParams,
 
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
 // what is new.
-func (a *app) checkEdited(ctx context.Context, e operations, p engine.HookParams, in harness.HookInput) (engine.EditedResult, error) {
+func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (engine.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
 	q := editOf(p, in)
@@ -361,7 +361,7 @@ func (a *app) newsForAnother(events []stick.Event, more bool) string {
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
 // wakes an agent once.
-func (a *app) waitAndWake(ctx context.Context, e operations, p engine.HookParams, f harness.Firing, chain []proc.Info) error {
+func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		return nil // a headless harness ends when it is idle

@@ -43,7 +43,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.StartSessionResult, error) {
-			q := a.startParams(engine.HookParams{Caller: by, Where: w})
+			q := a.startParams(core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
 		}, func(p *page, res engine.StartSessionResult) {
@@ -72,7 +72,7 @@ func (a *app) sessionEndCmd() *cobra.Command {
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.EndSessionResult, error) {
-			return e.EndSession(c.Context(), engine.EndSessionParams{HookParams: engine.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
+			return e.EndSession(c.Context(), engine.EndSessionParams{HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
 		}, func(p *page, res engine.EndSessionResult) {
 			if len(res.Left) == 0 {
 				p.linef("there is no session to end")

@@ -341,7 +341,7 @@ func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core
 }
 
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.
-func (e *Engine) tellTaken(ctx context.Context, p HookParams, all []takenIn) error {
+func (e *Engine) tellTaken(ctx context.Context, p core.HookParams, all []takenIn) error {
 	var err error
 	for _, t := range joined(all) {
 		p.Where = core.Where{RoomID: t.room}

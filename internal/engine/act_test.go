@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/shell"
 	"talkingstick/stick"
@@ -31,7 +32,7 @@ func runs(t *testing.T, a *scene.Actor, command string, do func()) engine.MayEdi
 // told plays the hook after a tool, and returns what an agent learns from it.
 func told(t *testing.T, a *scene.Actor) (said []string) {
 	t.Helper()
-	res := a.DeliverEvents(engine.HookParams{}).OK()
+	res := a.DeliverEvents(core.HookParams{}).OK()
 	if err := a.Engine.HookDelivered(t.Context(), a.Hook(), res); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -43,7 +44,7 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 	s.Later(time.Minute)
 	expect("it has a prompt", stick.AgentWorks, prompt)
 
-	q := engine.HookParams{Caller: ann.By, Where: ann.Hook().Where, Tool: "Edit", File: s.File("cart.go", "package shop\n")}
+	q := core.HookParams{Caller: ann.By, Where: ann.Hook().Where, Tool: "Edit", File: s.File("cart.go", "package shop\n")}
 	res := ann.DeliverEvents(q).OK()
 	if err := ann.Engine.HookDelivered(t.Context(), q, res); err != nil {
 		t.Fatal(err)

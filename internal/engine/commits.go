@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/stick"
 )
@@ -19,7 +20,7 @@ const (
 
 // NoteCommitsParams says which commits a hook of git has seen the caller make.
 type NoteCommitsParams struct {
-	HookParams
+	core.HookParams
 	Made   []string // full ids
 	Landed []string // those that tt itself brings to a branch, after a review: from now on they are nobody's
 }
@@ -47,7 +48,7 @@ func (e *Engine) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 
 // CheckPushParams is what git's hook pre-push knows of a push.
 type CheckPushParams struct {
-	HookParams
+	core.HookParams
 	Remote  string          // its name, or its address
 	Refs    []string        // where to: full names
 	Commits []git.NewCommit // those that the remote doesn't have, parents first

@@ -92,7 +92,7 @@ func earlierDrafts(tx *store.Tx, r stick.Room) ([]stick.Draft, error) {
 func (o *op) leftDraft() (*stick.Draft, error) {
 	last := o.Room.Turn.ID
 	switch {
-	case o.owns():
+	case o.HoldsStick():
 		last--
 	case o.Room.Turn.State == stick.Owned && openTakeover(o.Room, o.Probes, o.Tx.Now()) == nil:
 		return nil, nil
@@ -107,11 +107,11 @@ func (o *op) leftDraft() (*stick.Draft, error) {
 // AskDraft asks the caller for a draft of its handoff, once a turn, if it holds the stick and has saved none. It runs when the
 // harness is about to summarize the conversation. The caller learns of it like of any event for it: no harness lets this hook
 // itself speak to the model.
-func (e *Engine) AskDraft(ctx context.Context, p HookParams) (AskDraftResult, error) {
+func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResult, error) {
 	var res AskDraftResult
 	err := e.hooked(ctx, p, true, func(o *op) error {
 		res = AskDraftResult{}
-		if !o.owns() {
+		if !o.HoldsStick() {
 			return nil
 		}
 		res = AskDraftResult{RoomID: o.Room.ID, TurnID: o.Room.Turn.ID}

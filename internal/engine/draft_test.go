@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -108,7 +109,7 @@ func TestCompactionDoesNotWake(t *testing.T) {
 	ann.Try().Granted(1)
 	idle()
 	w := ann.WaitForWake()
-	s.Rings(func() { ann.AskDraft(engine.HookParams{}).OK() })
+	s.Rings(func() { ann.AskDraft(core.HookParams{}).OK() })
 	w.GoesOn()
 	if shown, _ := ann.Works(); len(shown) != 1 {
 		t.Errorf("the next tool call showed %q", shown)
@@ -122,7 +123,7 @@ func TestCompactionDoesNotWake(t *testing.T) {
 func TestCompactionAsksForADraft(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
-	asks := func(a *scene.Actor) bool { t.Helper(); return a.AskDraft(engine.HookParams{}).OK().Asked }
+	asks := func(a *scene.Actor) bool { t.Helper(); return a.AskDraft(core.HookParams{}).OK().Asked }
 	bob.Join().OK()
 	ann.Try().Granted(1)
 	if asks(bob) {

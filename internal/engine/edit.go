@@ -72,7 +72,7 @@ func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, e
 	if err != nil {
 		return MayEditResult{}, err
 	}
-	q, err := e.newEditQuestion(at, CheckEditParams{HookParams: HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
+	q, err := e.newEditQuestion(at, CheckEditParams{HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
 	if err != nil {
 		return MayEditResult{}, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // CheckEditParams is what a hook knows of a tool call that is about to run, or has run.
 type CheckEditParams struct {
-	HookParams
+	core.HookParams
 	Trees []string // it may change anything in the checkouts of these directories
 
 	// What the call changes, as far as the hook knows.
@@ -43,8 +43,8 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 	res, err := e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		m, ok := r.Member(me.Agent)
-		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(tx.Now())
-		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.owns() && !r.Turn.Acked)
+		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
+		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
 		if !res.Allowed && !res.due {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
@@ -92,7 +92,7 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if res.unkept != "" {
 			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept))
-			return o.works(p.HookParams)
+			return o.RecordWork(p.HookParams)
 		}
 		if !res.Allowed {
 			recorded, err := o.alreadyDenied()
@@ -102,12 +102,12 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 			if !recorded {
 				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
 			}
-			return o.works(p.HookParams)
+			return o.RecordWork(p.HookParams)
 		}
 		if !o.times(p) {
-			return o.works(p.HookParams)
+			return o.RecordWork(p.HookParams)
 		}
-		if err := o.showWork(p.HookParams); err != nil {
+		if err := o.ShowWork(p.HookParams); err != nil {
 			return err
 		}
 		return o.Tx.RecordToolCall(o.Me.Session.Key)
@@ -116,7 +116,7 @@ func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEdit
 
 // times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle then, and to tell what a
 // command has changed.
-func (o *op) times(p CheckEditParams) bool { return o.owns() || p.Unread && o.Room.Enforces() }
+func (o *op) times(p CheckEditParams) bool { return o.HoldsStick() || p.Unread && o.Room.Enforces() }
 
 // alreadyDenied reports whether the log already says that an edit was denied to the caller in this turn.
 func (o *op) alreadyDenied() (bool, error) {
@@ -194,7 +194,7 @@ func (e *Engine) askedAgain(ctx context.Context, p CheckEditParams, q editQuesti
 			o.Events = append(o.Events, o.Room.EditTold(o.Me.Agent, res.against))
 			return nil
 		}
-		if o.owns() { // it has the stick again
+		if o.HoldsStick() { // it has the stick again
 			return nil
 		}
 		gave, err := o.gaveUpTurn(res.Denied)
@@ -234,7 +234,7 @@ func (o *op) gaveUpTurn(paths []string) (bool, error) {
 	if !m.BusySince.IsZero() || o.Room.Policy.Enforce != stick.EnforceScopes {
 		return false, nil // the stick was its right to edit
 	}
-	return o.unreservedBefore(func(e stick.Event) bool {
+	return o.HasUnreserved(func(e stick.Event) bool {
 		p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
 		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return p.Pattern.Meets(path, true) })
 	})

@@ -43,6 +43,11 @@ func (e *Engine) write(ctx context.Context, w core.Where, by core.Caller, j core
 	return e.core.Write(ctx, w, by, j, wrap(rule), wrap(done))
 }
 
+// hooked is [core.Kernel.RunHook] for the operations of this package.
+func (e *Engine) hooked(ctx context.Context, p core.HookParams, writes bool, fn func(*op) error) error {
+	return e.core.RunHook(ctx, p, writes, wrap(fn))
+}
+
 func wrap(fn func(*op) error) func(*core.Op) error {
 	if fn == nil {
 		return nil

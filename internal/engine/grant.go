@@ -218,7 +218,7 @@ func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 	if now.State == stick.Owned && now.Owner == o.Me.Agent {
 		return stick.Fence{Turn: now.ID, Lease: now.Lease}, nil
 	}
-	last, err := o.lastGrant()
+	last, err := o.LastGrant()
 	if err != nil {
 		return given, err
 	}
@@ -226,18 +226,6 @@ func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 		return given, o.errNotYourTurn()
 	}
 	return stick.Fence{Turn: last.Turn}, nil // the lease is over, and the log has only its hash
-}
-
-// lastGrant returns the event of the caller's own last grant, or nil.
-func (o *op) lastGrant() (*stick.Event, error) {
-	events, _, err := o.Tx.Events(store.EventQuery{
-		Room: o.Room.ID, From: o.Me.Agent, Limit: 1, Newest: true,
-		Types: []stick.EventType{stick.EventClaim, stick.EventTakeover},
-	})
-	if err != nil || len(events) == 0 {
-		return nil, err
-	}
-	return &events[0], nil
 }
 
 // errNotYourTurn says who has the stick, and what the caller can do next.

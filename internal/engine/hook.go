@@ -2,33 +2,14 @@ package engine
 
 import (
 	"context"
-	"path/filepath"
-	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
-// HookParams is what a hook of a harness knows: the session, and the place.
-type HookParams struct {
-	Caller core.Caller `json:"-"`
-	core.Where
-	Sub bool // it runs for a sub-agent: the session is active, but events for the agent aren't shown here
-
-	Tool string // the tool call that it is about, in the harness's words; empty for none
-	File string // a file that this call is about, absolute or relative to the place; empty for none
-
-	// Inbox is that of the session's harness: the socket and the token. Empty where it has none.
-	Inbox struct{ Socket, Token string } `json:"-"`
-
-	// Began is when the hook's process began. A harness runs all its hooks for an event at the same time. So if
-	// another hook of the session was recorded since, that one has answered the same event.
-	Began stick.Time
-}
-
 // answered reports whether another hook of the caller's session was recorded since this one began.
-func (o *op) answered(p HookParams) (bool, error) {
+func (o *op) answered(p core.HookParams) (bool, error) {
 	h, err := o.Tx.HookTimes(o.Me.Session.Key)
 	return !p.Began.IsZero() && h.At > p.Began, err
 }
@@ -36,72 +17,8 @@ func (o *op) answered(p HookParams) (bool, error) {
 // hookStream is the name of the cursor for what hooks have shown.
 const hookStream = "hook"
 
-// freshHook is how recent a hook's record of a session must be for later hooks not to write it again.
-const freshHook = time.Minute
-
 // Hooks serve members of rooms. Everywhere else they show and write nothing, and RoomID is empty in their
 // results.
-
-// hooked runs a hook's transaction in the room of a place. It does nothing if there is no room, if the room
-// is closed, or if the agent was removed from it. If the agent is a member, and the hook writes, it counts as
-// activity; of other agents nothing is recorded.
-func (e *Engine) hooked(ctx context.Context, p HookParams, writes bool, fn func(*op) error) error {
-	place, err := e.core.PlaceOfHook(p.Where)
-	if err != nil {
-		return err
-	}
-	db, err := e.core.Open(ctx, false)
-	if err == store.ErrAbsent {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	run := func(tx *store.Tx, probes *core.Probes) error {
-		o := &op{&core.Op{Tx: tx, Probes: probes}}
-		o.Room, err = core.FindRoom(tx, p.Where, place)
-		if stick.CodeOf(err) == stick.CodeNoRoom {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		o.Before = o.Room
-		if o.Me, err = core.IdentifyToRecord(tx, probes, p.Caller); err != nil {
-			return err
-		}
-		m, ok := o.Room.Member(o.Me.Agent)
-		if o.Room.Closed || ok && m.State == stick.Kicked {
-			return nil
-		}
-		if !writes {
-			o.Room = o.Room.AtGeneration(tx.Generation(), tx.Now())
-			if err := fn(o); err != nil {
-				return err
-			}
-			return probes.Enough(o.Room)
-		}
-		o.Apply(o.Room.Restore(tx.Generation(), tx.GenerationCause(), probes.Probed, tx.Now()))
-		if ok && m.State == stick.Joined {
-			if err := o.Me.Record(tx, probes); err != nil {
-				return err
-			}
-			o.Room = o.Room.Touch(o.Me.Agent, tx.Now())
-		}
-		o.RefreshProcess()
-		if err := fn(o); err != nil {
-			return err
-		}
-		if err := probes.Enough(o.Room); err != nil {
-			return err
-		}
-		return o.Save()
-	}
-	if writes {
-		return e.core.Update(ctx, db, p.Caller, run)
-	}
-	return e.core.View(ctx, db, p.Caller, run)
-}
 
 // DeliverEventsResult holds the new events for an agent while it works.
 type DeliverEventsResult struct {
@@ -120,7 +37,7 @@ type DeliverEventsResult struct {
 
 // DeliverEvents returns the events for the caller that neither a wait nor a hook has shown yet. It only
 // reads; [Engine.HookDelivered] records what was shown.
-func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEventsResult, error) {
+func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	away := false // the caller's session runs in another room
 	err := e.hooked(ctx, p, false, func(o *op) (err error) {
@@ -163,8 +80,8 @@ func (e *Engine) DeliverEvents(ctx context.Context, p HookParams) (DeliverEvents
 			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}
 		h, err := o.Tx.HookTimes(o.Me.Session.Key)
-		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero() || o.owns() && !o.Room.Turn.Acked ||
-			o.stale(h, m) || o.showsTool(h, p)
+		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero() || o.HoldsStick() && !o.Room.Turn.Acked ||
+			o.stale(h, m) || o.ShowsTool(h, p)
 		return err
 	})
 	if res.Unstarted {
@@ -191,7 +108,7 @@ func (o *op) runs() (bool, error) {
 // worksHere reports whether the caller works where its hook ran, because it may only visit that place. If its
 // process carries just this session, the working directory of the process decides, as it does in a scan.
 // Otherwise the caller works here unless its session is known to run in another room (away).
-func (e *Engine) worksHere(p HookParams, away bool) bool {
+func (e *Engine) worksHere(p core.HookParams, away bool) bool {
 	place, err := e.core.PlaceToRead(p.Where)
 	if err != nil || place == nil {
 		return false
@@ -212,15 +129,10 @@ func (e *Engine) workingDir(by core.Caller) string {
 	return dir
 }
 
-// owns reports whether the caller has the stick.
-func (o *op) owns() bool {
-	return o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent
-}
-
 // stale reports whether the last record of the caller's activity is old enough to be renewed.
 func (o *op) stale(h store.HookTimes, m stick.Member) bool {
 	now := o.Tx.Now()
-	return (stick.Deadline{SetAt: h.At, TTL: freshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshHook}).Due(now)
+	return (stick.Deadline{SetAt: h.At, TTL: core.FreshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(now)
 }
 
 // Limits of what one hook shows. Harnesses cut off a text after 10,000 characters, and no event may be lost
@@ -253,7 +165,7 @@ func (e *Engine) ShowAlone(ctx context.Context, res DeliverEventsResult) (done f
 
 // HookDelivered records that the caller works, and that it has seen the events of res. It writes nothing if
 // there is nothing new to record.
-func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEventsResult) error {
+func (e *Engine) HookDelivered(ctx context.Context, p core.HookParams, res DeliverEventsResult) error {
 	if !res.due {
 		return nil
 	}
@@ -268,60 +180,12 @@ func (e *Engine) HookDelivered(ctx context.Context, p HookParams, res DeliverEve
 				return err
 			}
 		}
-		return o.works(p)
+		return o.RecordWork(p)
 	})
 }
 
-// freshTool is how often the last tool call of an agent is written anew for people who watch. Nothing is decided by it.
-const freshTool = 5 * time.Second
-
-// showsTool reports whether the caller's tool call is worth a write of its own.
-func (o *op) showsTool(h store.HookTimes, p HookParams) bool {
-	return p.Tool != "" && (p.Tool != h.Tool || o.file(p) != h.File) && (stick.Deadline{SetAt: h.At, TTL: freshTool}).Due(o.Tx.Now())
-}
-
-// file is the file of a tool call, relative to the room if it lies there.
-func (o *op) file(p HookParams) string {
-	if in, err := filepath.Rel(o.Room.Path, p.File); err == nil && filepath.IsLocal(in) {
-		return filepath.ToSlash(in)
-	}
-	return p.File
-}
-
-// works records that the caller works, and with which tool.
-func (o *op) works(p HookParams) error {
-	if err := o.showWork(p); err != nil {
-		return err
-	}
-	return o.Tx.RecordWork(o.Me.Session.Key)
-}
-
-// showWork records for people who watch with which tool the caller works, and rings for them: for all of them if it was idle or asked its
-// person, which changes what it does, and else for those on this host.
-func (o *op) showWork(p HookParams) error {
-	h, err := o.Tx.HookTimes(o.Me.Session.Key)
-	if err != nil {
-		return err
-	}
-	if h.ActiveSince.IsZero() || !h.AskedAt.IsZero() {
-		o.Tx.RingLooks(o.Room.ID)
-	} else {
-		o.Tx.RingLooksHere(o.Room.ID)
-	}
-	if p.Tool == "" {
-		return nil
-	}
-	return o.Tx.RecordTool(o.Me.Session.Key, stick.Clip(p.Tool, maxTool), stick.Clip(o.file(p), maxToolFile))
-}
-
-// Bounds of what is kept of a tool call, in bytes.
-const (
-	maxTool     = 80
-	maxToolFile = 400
-)
-
 // AskedPerson records that the harness of the caller asks its person something, such as a permission.
-func (e *Engine) AskedPerson(ctx context.Context, p HookParams) error {
+func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
 	return e.hooked(ctx, p, true, func(o *op) error {
 		o.Tx.RingLooks(o.Room.ID)
 		return o.Tx.RecordAsked(o.Me.Session.Key)
@@ -332,7 +196,7 @@ func (e *Engine) AskedPerson(ctx context.Context, p HookParams) error {
 // with that event. The wait ends with the harness, and when a newer one for the same agent begins. Outside of
 // rooms, and if the caller isn't a member, it returns at once. So it does if the caller's harness has an inbox and another process waits
 // in the room, which writes there what those who commit can't.
-func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResult, error) {
+func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
 	member := false
 	err := e.hooked(ctx, p, false, func(o *op) error {
@@ -369,7 +233,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p HookParams) (WaitForTurnResu
 
 // isNeeded reports whether a wait for an idle agent has to be there. It needn't if others wait in the room and can write to the inbox of
 // the agent's harness: what came until now, the hook beside this wait writes there.
-func (w *wait) isNeeded(ctx context.Context, p HookParams) (needed bool, err error) {
+func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, err error) {
 	in := w.e.core.Inboxes()
 	if _, w.tells = in.Of(w.me.Agent); !w.tells {
 		return true, nil

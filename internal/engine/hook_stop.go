@@ -25,7 +25,7 @@ type CheckStopResult struct {
 
 // CheckStopParams describes an agent that wants to stop.
 type CheckStopParams struct {
-	HookParams
+	core.HookParams
 	// Held says that a hook has just kept the agent from stopping. It isn't kept twice in a row.
 	Held bool
 }
@@ -75,7 +75,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			return o.Tx.RecordIdle(o.Me.Session.Key)
 		}
 		res.Block, res.Reason = true, strings.Join(reasons, "\n")
-		return o.works(p.HookParams)
+		return o.RecordWork(p.HookParams)
 	})
 	if err == nil && idle.Agent != "" {
 		e.keepInbox(p.HookParams, idle)
@@ -99,7 +99,7 @@ func (o *op) obligations() (held []obligation, err error) {
 	now := o.Room.Turn
 	switch {
 	case now.State == stick.Owned && now.Owner == o.Me.Agent:
-		grant, err := o.lastGrant()
+		grant, err := o.LastGrant()
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func TestHooksAtOnce(t *testing.T) {
 					over = true // after one more round
 				default:
 				}
-				found := hook.DeliverEvents(engine.HookParams{})
+				found := hook.DeliverEvents(core.HookParams{})
 				err := found.Err
 				if err == nil {
 					err = hook.Engine.HookDelivered(t.Context(), hook.Hook(), found.Res)
@@ -145,7 +145,7 @@ func TestHookGivesUp(t *testing.T) {
 	}
 	p := reader.Hook()
 	s.WhileLocked(func() {
-		found := reader.DeliverEvents(engine.HookParams{}).That("one event, as it only reads", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 1 }).OK()
+		found := reader.DeliverEvents(core.HookParams{}).That("one event, as it only reads", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 1 }).OK()
 		for name, fn := range map[string]func(context.Context) error{
 			"stop": func(ctx context.Context) error {
 				_, err := reader.Engine.CheckStop(ctx, engine.CheckStopParams{HookParams: p})
@@ -214,7 +214,7 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	forged := s.Agent("codex:x").As(string(ann.ID))
 	forged.By.Process, forged.By.Proof = stick.Process{}, ""
 	forged.StartsByHook("").Refused(stick.CodeIdentityMismatch)
-	forged.DeliverEvents(engine.HookParams{}).Refused(stick.CodeIdentityMismatch)
+	forged.DeliverEvents(core.HookParams{}).Refused(stick.CodeIdentityMismatch)
 	forged.Ends().Refused(stick.CodeIdentityMismatch)
 	ann.StartsByHook("").That("that it is still a member", func(r engine.StartSessionResult) bool { return r.AgentID == ann.ID })
 }
@@ -227,7 +227,7 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	s.Joins(ann, bob)
 	starts := func(source string, began stick.Time, answered bool) {
 		t.Helper()
-		res := ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Began: began}, Auto: true, Source: source}).OK()
+		res := ann.StartSession(engine.StartSessionParams{HookParams: core.HookParams{Began: began}, Auto: true, Source: source}).OK()
 		if res.Answered != answered {
 			t.Errorf("a hook for %s that began at %d: another has answered is %v", source, began, res.Answered)
 		}
@@ -242,10 +242,10 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 
 	// news: the second hook shows nothing while the first does, nor after it
 	bob.Tell("the build is red").OK()
-	res := ann.DeliverEvents(engine.HookParams{}).OK()
+	res := ann.DeliverEvents(core.HookParams{}).OK()
 	done, alone := ann.Engine.ShowAlone(t.Context(), res)
 	second := ann.Again()
-	if _, also := second.Engine.ShowAlone(t.Context(), second.DeliverEvents(engine.HookParams{}).OK()); !alone || also {
+	if _, also := second.Engine.ShowAlone(t.Context(), second.DeliverEvents(core.HookParams{}).OK()); !alone || also {
 		t.Errorf("the first may show its events: %v, and the second too: %v", alone, also)
 	}
 	if err := ann.Engine.HookDelivered(t.Context(), ann.Hook(), res); err != nil {
@@ -255,7 +255,7 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	if bodies, _ := second.Works(); len(bodies) > 0 {
 		t.Errorf("the second shows %v", bodies)
 	}
-	other, alone := bob.Engine.ShowAlone(t.Context(), bob.DeliverEvents(engine.HookParams{}).OK())
+	other, alone := bob.Engine.ShowAlone(t.Context(), bob.DeliverEvents(core.HookParams{}).OK())
 	if other(); !alone {
 		t.Error("another agent can't show its events")
 	}
@@ -265,10 +265,10 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	ann.Works()
 	both = s.Now()
 	s.Later(10 * time.Millisecond)
-	if res := ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Began: both}}).OK(); !res.Block {
+	if res := ann.CheckStop(engine.CheckStopParams{HookParams: core.HookParams{Began: both}}).OK(); !res.Block {
 		t.Error("the first lets it stop")
 	}
-	if res := ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Began: both}}).OK(); res.Block {
+	if res := ann.CheckStop(engine.CheckStopParams{HookParams: core.HookParams{Began: both}}).OK(); res.Block {
 		t.Error("both keep it from stopping")
 	}
 	if m, _ := s.Room().Member(ann.ID); !m.IdleAt.IsZero() {

@@ -116,7 +116,7 @@ func (e *Engine) checkPushes(ctx context.Context, q editQuestion, res *MayEditRe
 }
 
 // pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller, and the holder.
-func (e *Engine) pushed(ctx context.Context, p HookParams, to pushTo) (out EditedResult, err error) {
+func (e *Engine) pushed(ctx context.Context, p core.HookParams, to pushTo) (out EditedResult, err error) {
 	r, j, err := e.mayPush(ctx, p.Caller, to)
 	if err != nil || j.Told == nil {
 		return out, err

@@ -35,7 +35,7 @@ func (o *op) takeoverOf(why stick.ClaimReason) (t takeover, err error) {
 	t = takeover{enforces: r.Enforces(), path: r.Path, already: why == stick.AlreadyOwner}
 	event := o.LastEvent(stick.EventTakeover)
 	if t.already {
-		if event, err = o.lastGrant(); err != nil {
+		if event, err = o.LastGrant(); err != nil {
 			return t, err
 		}
 	}

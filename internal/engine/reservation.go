@@ -240,7 +240,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if vs = add(vs, some...); len(some) > 0 {
 			continue
 		}
-		ended, err := o.unreservedBefore(func(e stick.Event) bool {
+		ended, err := o.HasUnreserved(func(e stick.Event) bool {
 			p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
 			return asked[p.Pattern.Key(fold)]
 		})
@@ -264,7 +264,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if vs = add(vs, v...); len(v) > 0 {
 			continue
 		}
-		ended, err := o.unreservedBefore(func(e stick.Event) bool {
+		ended, err := o.HasUnreserved(func(e stick.Event) bool {
 			p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
 			return p.ReservationID == id || p.Pattern == name
 		})
@@ -287,14 +287,6 @@ func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation 
 		}
 	}
 	return vs
-}
-
-// unreservedBefore reports whether the caller has released a reservation for which like returns true.
-func (o *op) unreservedBefore(like func(stick.Event) bool) (bool, error) {
-	events, _, err := o.Tx.Events(store.EventQuery{
-		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventUnreserved}, Limit: maxEvents, Newest: true,
-	})
-	return slices.ContainsFunc(events, like), err
 }
 
 // ListReservationsParams asks what is reserved.

@@ -53,7 +53,7 @@ func TestRosterOfCarriers(t *testing.T) {
 			}
 			work := filepath.Join(dir, "work")
 			mkdir(t, work)
-			on := func(pid int) (*engine.Engine, engine.HookParams) {
+			on := func(pid int) (*engine.Engine, core.HookParams) {
 				all := []proctest.Process{{PID: 1000, PPID: pid, Comm: "tt", Dir: work}}
 				for _, p := range c.agents {
 					if p.PPID = 1; p.Dir == "" {
@@ -69,7 +69,7 @@ func TestRosterOfCarriers(t *testing.T) {
 				}
 				e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: filepath.Join(dir, "data"), Procs: procs, Workspace: workspace.Env{Dir: work, Home: dir}})})
 				t.Cleanup(func() { e.Close() })
-				return e, engine.HookParams{Caller: by, Where: core.Where{Path: work}}
+				return e, core.HookParams{Caller: by, Where: core.Where{Path: work}}
 			}
 			for _, pid := range c.members {
 				e, p := on(pid)
@@ -161,12 +161,12 @@ func TestHookOfAVisitor(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.running != "" {
-				at := engine.HookParams{Caller: by, Where: core.Where{Path: filepath.Join(dir, c.running)}}
+				at := core.HookParams{Caller: by, Where: core.Where{Path: filepath.Join(dir, c.running)}}
 				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Helper: true}); err != nil || res.RoomID == "" {
 					t.Fatalf("%+v, %v", res, err)
 				}
 			}
-			res, err := e.DeliverEvents(t.Context(), engine.HookParams{Caller: by, Where: core.Where{Path: there}, Sub: c.sub})
+			res, err := e.DeliverEvents(t.Context(), core.HookParams{Caller: by, Where: core.Where{Path: there}, Sub: c.sub})
 			if err != nil || res.Unstarted != c.want {
 				t.Errorf("%v, %v; want %v", res.Unstarted, err, c.want)
 			}

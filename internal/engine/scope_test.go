@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/shell"
 	"talkingstick/stick"
@@ -125,8 +126,8 @@ func TestHooksAskBeforeAnEdit(t *testing.T) {
 	s.Has(stick.EventLateEdit)
 	events := carl.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventStickDenied, stick.EventLateEdit}}}).OK().Events
 	s.Check(len(events) == 2, "%d events", len(events))
-	bob.CheckEdit(engine.CheckEditParams{HookParams: engine.HookParams{Tool: "Bash"}, Trees: []string{s.Work}}).That("denied", func(r engine.MayEditResult) bool { return !r.Allowed })
-	bob.CheckEdit(engine.CheckEditParams{HookParams: engine.HookParams{Tool: "Bash"}, Names: []string{"x"}, Paths: []string{"x"}, Tracked: []string{"y"}}).That("denied", func(r engine.MayEditResult) bool { return len(r.Denied) == 2 })
+	bob.CheckEdit(engine.CheckEditParams{HookParams: core.HookParams{Tool: "Bash"}, Trees: []string{s.Work}}).That("denied", func(r engine.MayEditResult) bool { return !r.Allowed })
+	bob.CheckEdit(engine.CheckEditParams{HookParams: core.HookParams{Tool: "Bash"}, Names: []string{"x"}, Paths: []string{"x"}, Tracked: []string{"y"}}).That("denied", func(r engine.MayEditResult) bool { return len(r.Denied) == 2 })
 }
 
 // TestPrimaryOnlyFiles: a helper may not change the primary's files, even with the stick.
@@ -182,7 +183,7 @@ func TestNobodyRemovesTheWorkspace(t *testing.T) {
 	ann.Try().Granted(1)
 	removes := func(path string) engine.CheckEditParams {
 		act := shell.Act{Kind: shell.Removes, Form: "rm -rf it", Dir: s.Work, Paths: []string{path}}
-		return engine.CheckEditParams{HookParams: engine.HookParams{Tool: "Bash"}, Paths: act.Paths, Acts: []shell.Act{act}}
+		return engine.CheckEditParams{HookParams: core.HookParams{Tool: "Bash"}, Paths: act.Paths, Acts: []shell.Act{act}}
 	}
 	for path, denied := range map[string]string{
 		filepath.Join(s.Work, ".git"): ".git", s.Work: ".", filepath.Dir(s.Work): ".", filepath.Join(s.Work, ".git", "refs"): ".git/refs",

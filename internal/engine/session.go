@@ -14,7 +14,7 @@ import (
 
 // StartSessionParams describes a session that starts.
 type StartSessionParams struct {
-	HookParams
+	core.HookParams
 	Auto     bool   // a hook calls, not the agent: return nothing where an agent would be refused
 	Source   string // why it starts, in the harness's words: startup, resume, clear, compact
 	Helper   bool   // this call asks for a helper

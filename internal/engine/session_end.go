@@ -13,7 +13,7 @@ import (
 
 // EndSessionParams describes a session that ends.
 type EndSessionParams struct {
-	HookParams
+	core.HookParams
 	Why     string // the reason, in the harness's words
 	Wrapped bool   // the agent calls, after it has wrapped up: its context files are removed
 	Abandon string // why a holder ends it without a handoff

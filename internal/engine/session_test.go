@@ -98,7 +98,7 @@ func TestSessionStartsByData(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				at := engine.HookParams{Where: core.Where{Path: work}}
+				at := core.HookParams{Where: core.Where{Path: work}}
 				on := func(p *proc.Table) *engine.Engine {
 					e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: data, Procs: p, Workspace: workspace.Env{Dir: work, Home: dir}})})
 					t.Cleanup(func() { e.Close() })

@@ -21,7 +21,7 @@ func TestSessionsHaveRoles(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
 	carl.Starts().Refused(stick.CodeUsage)
-	ann.StartSession(engine.StartSessionParams{HookParams: engine.HookParams{Where: core.Where{RoomID: "x"}}}).Refused(stick.CodeNoRoom)
+	ann.StartSession(engine.StartSessionParams{HookParams: core.HookParams{Where: core.Where{RoomID: "x"}}}).Refused(stick.CodeNoRoom)
 	ann.GetSession(engine.GetSessionParams{}).That("none yet", func(r engine.GetSessionResult) bool { return r.Role == "" })
 	ann.ListSessions(engine.ListSessionsParams{}).That("none yet", func(r engine.ListSessionsResult) bool { return len(r.Sessions) == 0 })
 	ann.Starts().As(stick.RolePrimary, stick.StartFresh).That("the others", func(r engine.StartSessionResult) bool { return len(r.Others) == 2 && r.Created })
@@ -141,7 +141,7 @@ func TestWhatHooksShow(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann)
-	bob.DeliverEvents(engine.HookParams{}).That("that its session hasn't started", func(r engine.DeliverEventsResult) bool { return r.Unstarted })
+	bob.DeliverEvents(core.HookParams{}).That("that its session hasn't started", func(r engine.DeliverEventsResult) bool { return r.Unstarted })
 	bob.Stops().That("nothing", func(r engine.CheckStopResult) bool { return !r.Block && r.RoomID == "" })
 	bob.Starts().OK()
 	for i := range 25 {
@@ -149,7 +149,7 @@ func TestWhatHooksShow(t *testing.T) {
 	}
 	shown, more := bob.Works()
 	s.Check(len(shown) == 20 && more, "%d shown", len(shown))
-	bob.DeliverEvents(engine.HookParams{Sub: true}).That("nothing to a sub-agent", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 0 })
+	bob.DeliverEvents(core.HookParams{Sub: true}).That("nothing to a sub-agent", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 0 })
 	shown, more = bob.Works()
 	s.Check(len(shown) == 5 && !more, "%d shown", len(shown))
 
@@ -164,7 +164,7 @@ func TestWhatHooksShow(t *testing.T) {
 	bob.Accepts(id).OK()
 	bob.Pass(ann, "s", "n").OK()
 	ann.Stops().That("the stick that is reserved for it", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "tt wait") })
-	ann.CheckStop(engine.CheckStopParams{HookParams: engine.HookParams{Where: core.Where{Path: filepath.Join(s.Work, "gone")}}}).OK()
+	ann.CheckStop(engine.CheckStopParams{HookParams: core.HookParams{Where: core.Where{Path: filepath.Join(s.Work, "gone")}}}).OK()
 }
 
 // TestWhoIsAtWork: the roster lists members and processes.

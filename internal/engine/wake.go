@@ -186,7 +186,7 @@ func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room 
 }
 
 // keepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now has none any more.
-func (e *Engine) keepInbox(p HookParams, me core.Identity) {
+func (e *Engine) keepInbox(p core.HookParams, me core.Identity) {
 	all := wake.In(e.core.Config.Dir)
 	if p.Inbox.Socket == "" || p.Caller.Proof != stick.ProvesSession || p.Caller.As != "" {
 		if me.Session.Key != "" {

@@ -1,6 +1,9 @@
 package scene
 
-import "talkingstick/internal/engine"
+import (
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+)
 
 // Each operation is a method of the actor, with the operation's own name and parameters. It fills in the caller,
 // and the actor's directory unless the story names a place. The verbs of the stories use these methods. A test
@@ -19,7 +22,7 @@ func (a *Actor) AddNote(p engine.AddNoteParams) Answer[engine.AddNoteResult] {
 }
 
 // AskDraft is the operation of that name.
-func (a *Actor) AskDraft(p engine.HookParams) Answer[engine.AskDraftResult] {
+func (a *Actor) AskDraft(p core.HookParams) Answer[engine.AskDraftResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	return do(a, "AskDraft", a.Engine.AskDraft, p)
 }
@@ -67,7 +70,7 @@ func (a *Actor) ResumeRoom(p engine.ResumeRoomParams) Answer[engine.ResumeRoomRe
 }
 
 // DeliverEvents is the operation of that name.
-func (a *Actor) DeliverEvents(p engine.HookParams) Answer[engine.DeliverEventsResult] {
+func (a *Actor) DeliverEvents(p core.HookParams) Answer[engine.DeliverEventsResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	return do(a, "DeliverEvents", a.Engine.DeliverEvents, p)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Hook is what a hook of the actor's harness knows.
-func (a *Actor) Hook() engine.HookParams {
-	return engine.HookParams{Caller: a.By, Where: core.Where{Path: a.dir}, Inbox: a.inbox}
+func (a *Actor) Hook() core.HookParams {
+	return core.HookParams{Caller: a.By, Where: core.Where{Path: a.dir}, Inbox: a.inbox}
 }
 
 // Started is the answer to an agent that starts a session.
@@ -67,7 +67,7 @@ func (a *Actor) Session() engine.GetSessionResult {
 // shown.
 func (a *Actor) Works() (shown []string, more bool) {
 	a.Helper()
-	x := a.DeliverEvents(engine.HookParams{})
+	x := a.DeliverEvents(core.HookParams{})
 	res := x.OK()
 	if err := a.Engine.HookDelivered(a.Context(), a.Hook(), res); err != nil {
 		a.fail("recording what %s was shown: %v", a.Name, err)

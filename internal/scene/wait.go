@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -38,7 +39,7 @@ func (a *Actor) WaitsFor(p engine.WaitForTurnParams) *Waiting {
 func (a *Actor) WaitForWake() *Waiting {
 	a.Helper()
 	return a.begin(func(ctx context.Context, b *Actor) Asked {
-		return Asked{do(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForWake", func(_ context.Context, p engine.HookParams) (engine.WaitForTurnResult, error) {
+		return Asked{do(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForWake", func(_ context.Context, p core.HookParams) (engine.WaitForTurnResult, error) {
 			return b.Engine.WaitForWake(ctx, p)
 		}, b.Hook())}
 	})

@@ -18,6 +18,7 @@ import (
 
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -72,7 +73,7 @@ func showroom(t *testing.T) (*scene.Scene, *desk) {
 	claude.Release("Prices are rounded; all tests pass.", "Review the cart, then begin with the invoice.")
 	codex.Try().Granted(4)
 	codex.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: "Do invoices show prices with tax?", RequiresAck: new(true)}).OK()
-	q := engine.HookParams{Caller: codex.By, Where: codex.Hook().Where, Tool: "Edit", File: s.File("invoice.go", "package shop\n")}
+	q := core.HookParams{Caller: codex.By, Where: codex.Hook().Where, Tool: "Edit", File: s.File("invoice.go", "package shop\n")}
 	res := codex.DeliverEvents(q).OK()
 	if err := codex.Engine.HookDelivered(t.Context(), q, res); err != nil {
 		t.Fatal(err)
