@@ -309,30 +309,6 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: "this tt knows the policies of all rooms"}
 }
 
-// checkRescues reads what each rescue is.
-func (e *Engine) checkRescues(ctx context.Context) core.Finding {
-	sum, err := e.rescues().Sum(ctx)
-	if stick.CodeOf(err) == stick.CodeGitMissing {
-		return core.Finding{Status: core.FindingWarning, Detail: "not read, because git isn't there"}
-	}
-	if err != nil {
-		return core.Fault(err)
-	}
-	if n := len(sum.Damaged); n > 0 {
-		return core.Finding{
-			Status: core.FindingWarning, Detail: fmt.Sprintf("%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Damaged[0]),
-			Fix: "nothing brings it back; the next rescues aren't concerned",
-		}
-	}
-	if sum.Count == 0 {
-		return core.Finding{Status: core.FindingOK, Detail: "there are none"}
-	}
-	return core.Finding{
-		Status: core.FindingOK,
-		Detail: fmt.Sprintf("%s, %d MB on disk; tt rescue list --all shows them", stick.Count(sum.Count, "rescue"), (sum.Bytes+999_999)/1_000_000),
-	}
-}
-
 // adopt moves a database of another program aside, and makes a new one.
 func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
 	path := filepath.Join(e.core.Config.Dir, store.FileName)

@@ -133,11 +133,9 @@ func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all boo
 	return q, err
 }
 
-// readRoles reads which files of a room belong to the primary, and where sessions keep theirs. If the
-// configuration can't be read, the defaults apply: a typo in it shouldn't deny edits.
+// readRoles reads which files of a room belong to a role or to a session.
 func (e *Engine) readRoles(r stick.Room) roleFiles {
-	its, _ := e.project(r.Path)
-	return roleFiles{its.anchor, its.contract().PrimaryOnly, workspace.FoldsCase(r.Path)}
+	return roleFiles{e.roles(r.Path), workspace.FoldsCase(r.Path)}
 }
 
 // errRolesUnread aborts a transaction that needs a room's [roleFiles] before they were read. Files are read
@@ -148,20 +146,30 @@ func (e errRolesUnread) Error() string {
 	return "the roles of room " + string(e.room.ID) + " weren't read"
 }
 
-// roleFiles says which files of a room belong to a role or to a session.
+// RoleFiles says which files of a room belong to a role or to a session, relative to the room.
+type RoleFiles struct {
+	PrimaryOnly []glob.Pattern              // only the primary changes these
+	SessionFile func(context string) string // the file in which a session keeps its context; "" means the primary's
+}
+
+// roleFiles are those of a room, and how its file system names files.
 type roleFiles struct {
-	anchor      anchor
-	primaryOnly []glob.Pattern
-	foldsCase   bool // names that differ only in case are one file
+	RoleFiles
+	foldsCase bool // names that differ only in case are one file
 }
 
 // without returns paths without the context file of m's running session. An agent may write that file whoever
 // has the stick.
 func (f roleFiles) without(paths []string, m stick.Member) []string {
+	if len(paths) == 0 { // then nobody has read the roles
+		return paths
+	}
+
 	if m.State != stick.Joined || !m.Session.Running {
 		return paths
 	}
-	own := f.anchor.rel(m.Session.Context)
+
+	own := f.SessionFile(m.Session.Context)
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == own })
 }
 
@@ -353,7 +361,7 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 		return errRolesUnread{a.room}
 	}
 	m, _ := a.room.Member(me.Agent)
-	ask.PrimaryOnly, ask.Fold, ask.Paths = files.primaryOnly, files.foldsCase, files.without(a.paths, m)
+	ask.PrimaryOnly, ask.Fold, ask.Paths = files.PrimaryOnly, files.foldsCase, files.without(a.paths, m)
 	var near []stick.Reservation
 	var err error
 	if !q.decides || a.room.Policy.Enforce.HearsScopes() {

@@ -267,7 +267,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 				res.From = &took.To
 			}
 		}
-		if over, err = o.takeoverOf(why); err != nil {
+		if over, err = takeoverOf(o.Op, why); err != nil {
 			return err
 		}
 		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why, nil)

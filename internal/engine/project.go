@@ -53,6 +53,13 @@ func (p project) contract() *RoleContract {
 	return out
 }
 
+// roles reads which files of a room belong to a role or to a session. If the configuration can't be read, the defaults
+// apply: a typo in it shouldn't deny edits.
+func (e *Engine) roles(room string) RoleFiles {
+	its, _ := e.project(room)
+	return RoleFiles{PrimaryOnly: its.contract().PrimaryOnly, SessionFile: its.anchor.rel}
+}
+
 // maxInstructions limits the project's own instructions, in bytes: they take room in the context of each
 // session.
 const maxInstructions = 4096

@@ -13,6 +13,12 @@ import (
 	"talkingstick/stick"
 )
 
+// How many rescues are listed: if nobody says how many, and at most.
+const (
+	defaultRescues = 50
+	maxRescues     = 500
+)
+
 // ListRescuesParams asks for rescues.
 type ListRescuesParams struct {
 	core.Where
@@ -47,10 +53,10 @@ func (t KeptTip) Command() stick.Command { return t.command }
 func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
 	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
 	switch {
-	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
+	case p.Limit < 0 || p.Limit > maxRescues:
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxRescues).With("field", "limit")
 	case p.Limit == 0:
-		p.Limit = defaultEvents
+		p.Limit = defaultRescues
 	}
 	place, err := e.core.PlaceOf(ctx, p.Where)
 	if err != nil {

@@ -30,7 +30,7 @@ type takeover struct {
 }
 
 // takeoverOf describes the takeover by which the caller has the stick now, if it has.
-func (o *op) takeoverOf(why stick.ClaimReason) (t takeover, err error) {
+func takeoverOf(o *core.Op, why stick.ClaimReason) (t takeover, err error) {
 	r := o.Room
 	t = takeover{enforces: r.Enforces(), path: r.Path, already: why == stick.AlreadyOwner}
 	event := o.LastEvent(stick.EventTakeover)
