@@ -8,8 +8,8 @@ import (
 
 // startsProcesses are the packages by which a test starts a process: another program, git, or tt.
 var startsProcesses = []string{
-	"os/exec", module + "/internal/cli", module + "/internal/clitest", module + "/internal/demo", module + "/internal/engine", module + "/internal/engine/core",
-	module + "/internal/git", module + "/internal/scene", module + "/internal/task",
+	"os/exec", module + "/internal/cli", module + "/internal/clitest", module + "/internal/demo", module + "/internal/engine",
+	module + "/internal/engine/core", module + "/internal/engine/guard", module + "/internal/git", module + "/internal/scene", module + "/internal/task",
 }
 
 // TestProcessesHaveSurroundings: where a test starts processes, TestMain gives them surroundings of their

@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/stick"
 )
 
 func (a *app) changesCmd() *cobra.Command {
-	var p engine.ListChangesParams
+	var p guard.ListChangesParams
 	c := &cobra.Command{
 		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: noArgs,
 		Long: "Show which files of this checkout are uncommitted, and whose they are. Hooks note who edits a file. Work that somebody did while\n" +
@@ -30,10 +30,10 @@ func (a *app) changesCmd() *cobra.Command {
 			}
 			agent = diff
 		}
-		return show(a, func(e operations, by core.Caller) (engine.ListChangesResult, error) {
+		return show(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
 			p.Caller, p.Where, p.Agent = by, path.where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
-		}, func(pg *page, res engine.ListChangesResult) {
+		}, func(pg *page, res guard.ListChangesResult) {
 			if res.Count == 0 && p.Agent != "" {
 				pg.linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
 				return
@@ -46,7 +46,7 @@ func (a *app) changesCmd() *cobra.Command {
 }
 
 func (a *app) changesMineCmd() *cobra.Command {
-	var p engine.ClaimChangesParams
+	var p guard.ClaimChangesParams
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours", Args: between(1, -1, "a file or a directory with uncommitted changes"),
 		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No hook notes what a person edits.\n" +
@@ -55,10 +55,10 @@ func (a *app) changesMineCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.ClaimChangesResult, error) {
+		return answer(a, func(e operations, by core.Caller) (guard.ClaimChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.where(), args
 			return e.ClaimChanges(c.Context(), p)
-		}, func(pg *page, res engine.ClaimChangesResult) {
+		}, func(pg *page, res guard.ClaimChangesResult) {
 			if res.Joined {
 				pg.linef("you joined the room as %s", res.AgentID)
 			}
@@ -73,7 +73,7 @@ func (a *app) changesMineCmd() *cobra.Command {
 }
 
 func (a *app) changesAdoptCmd() *cobra.Command {
-	var p engine.AdoptChangesParams
+	var p guard.AdoptChangesParams
 	c := &cobra.Command{
 		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours", Args: between(1, -1, "a file or a directory with uncommitted changes"),
 		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, whoever has made them. You need the right to change\n" +
@@ -82,7 +82,7 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 	c.Flags().StringVar(&p.Reason, "reason", "", "why you do this; those whose changes they were read it (required)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.AdoptChangesResult, error) {
+		return answer(a, func(e operations, by core.Caller) (guard.AdoptChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.where(), args
 			return e.AdoptChanges(c.Context(), p)
 		}, (*page).adopted)
@@ -107,7 +107,7 @@ func (p *page) owned(files []string, said string) {
 	}
 }
 
-func (p *page) adopted(res engine.AdoptChangesResult) {
+func (p *page) adopted(res guard.AdoptChangesResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
@@ -131,7 +131,7 @@ func (p *page) adopted(res engine.AdoptChangesResult) {
 }
 
 // noted names the agents of which uncommitted work is noted, with how many files. It is empty if there are none.
-func (p *page) noted(n *engine.NotedWork) string {
+func (p *page) noted(n *guard.NotedWork) string {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}
@@ -147,7 +147,7 @@ func (p *page) noted(n *engine.NotedWork) string {
 }
 
 // changes lists uncommitted files: the caller's own first, then those of others.
-func (p *page) changes(res engine.ListChangesResult) {
+func (p *page) changes(res guard.ListChangesResult) {
 	if res.Count == 0 {
 		p.linef("nothing is uncommitted")
 		return

@@ -21,6 +21,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/task"
@@ -275,9 +276,10 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	return in, procs, nil
 }
 
-// operations are what commands perform: those on rooms and those on tasks.
+// operations are what commands perform: those on rooms, those on edits and those on tasks.
 type operations struct {
 	*engine.Engine
+	*guard.Guard
 	*task.Tasks
 }
 
@@ -287,16 +289,16 @@ func newOperations(cfg core.Config) operations {
 	kernel := core.New(cfg)
 	var rooms *engine.Engine
 	tasks := task.New(task.Config{Kernel: kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
-		res, err := rooms.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
+		res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
 		if err != nil {
 			return err
 		}
 		return res.Refusal()
 	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
-		return rooms.RescueFiles(ctx, room, by, top, paths, command)
+		return rooms.Guard.RescueFiles(ctx, room, by, top, paths, command)
 	}})
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
-	return operations{rooms, tasks}
+	return operations{rooms, rooms.Guard, tasks}
 }
 
 func (a *app) newOperations(procs *proc.Table) operations { return newOperations(a.config(procs)) }

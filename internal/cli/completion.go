@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -192,16 +193,16 @@ func reservations(ctx context.Context, a *app, at core.Where) []cobra.Completion
 // changedFiles are uncommitted files of these shares, relative to the directory of the call.
 func changedFiles(shares ...stick.Share) candidates {
 	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-		return found(a, func(e operations, by core.Caller) (engine.ListChangesResult, error) {
-			res, err := e.ListChanges(ctx, engine.ListChangesParams{Caller: by, Where: at})
-			res.Changes = slices.DeleteFunc(res.Changes, func(c engine.Change) bool { return !slices.Contains(shares, c.Share) })
+		return found(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
+			res, err := e.ListChanges(ctx, guard.ListChangesParams{Caller: by, Where: at})
+			res.Changes = slices.DeleteFunc(res.Changes, func(c guard.Change) bool { return !slices.Contains(shares, c.Share) })
 			for i, c := range res.Changes {
 				if rel, rerr := filepath.Rel(a.Dir, filepath.Join(res.Checkout, filepath.FromSlash(c.Path))); rerr == nil {
 					res.Changes[i].Path = rel
 				}
 			}
 			return res, err
-		}, func(r engine.ListChangesResult) []engine.Change { return r.Changes }, func(c engine.Change) cobra.Completion {
+		}, func(r guard.ListChangesResult) []guard.Change { return r.Changes }, func(c guard.Change) cobra.Completion {
 			return beside(c.Path, string(c.Share))
 		})
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/config"
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
@@ -65,12 +65,12 @@ func (a *app) gitHookCmd() *cobra.Command {
 
 // gitAnswer is the answer to a hook of git.
 type gitAnswer struct {
-	engine.MayEditResult
+	guard.MayEditResult
 	note func(context.Context) error // notes a refusal in the room's log, or what is about to be committed; may be nil
 }
 
 // allowed is the answer if there is no reason to refuse.
-var allowed = engine.MayEditResult{Allowed: true}
+var allowed = guard.MayEditResult{Allowed: true}
 
 // answerGit answers a hook of git within the limit.
 func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
@@ -112,7 +112,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	c := a.config(procs)
 	c.WriteWait = editWrites
 	e := newOperations(c)
-	q := engine.CheckEditParams{HookParams: core.HookParams{Caller: by}}
+	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
 		x.MayEditResult, err = a.mayCommit(ctx, e, &q)
@@ -146,7 +146,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 
 // mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose they are matters
 // more than whose turn it is.
-func (a *app) mayCommit(ctx context.Context, e operations, q *engine.CheckEditParams) (engine.MayEditResult, error) {
+func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
 		return allowed, err
@@ -190,7 +190,7 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation covers
 // the paths that differ; without one the caller needs the whole tree. asked means that the hook pre-commit has asked about these
 // paths, and has said what is against the rules.
-func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditParams, moves []move, asked bool) (engine.MayEditResult, error) {
+func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool) (guard.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
 		if res, err := a.mayMoveTasks(ctx, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
@@ -245,7 +245,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *engine.CheckEditPara
 
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything when a branch is
 // created, or stays at its commit.
-func (a *app) mayMoveTasks(ctx context.Context, e operations, q engine.CheckEditParams, repo workspace.Repository, moves []move) (engine.MayEditResult, error) {
+func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move) (guard.MayEditResult, error) {
 	shared, _ := repo.CheckedOut() // of these, none is the branch of a task that has a worktree
 	for _, m := range moves {
 		if !slices.Contains(shared, m.ref) || strings.HasPrefix(m.ref, "refs/heads/"+config.DefaultPrefix) {
@@ -286,7 +286,7 @@ func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, 
 	if err != nil {
 		return err
 	}
-	p := engine.NoteCommitsParams{HookParams: q}
+	p := guard.NoteCommitsParams{HookParams: q}
 	for _, m := range moves {
 		but := []string{"--branches", "--tags", "--remotes", "FETCH_HEAD"}
 		if landed {
@@ -312,8 +312,8 @@ const maxPushed = 200
 
 // mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its address, as an argument, and
 // what is pushed as lines.
-func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args []string) (engine.MayEditResult, error) {
-	p := engine.CheckPushParams{HookParams: q}
+func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args []string) (guard.MayEditResult, error) {
+	p := guard.CheckPushParams{HookParams: q}
 	if len(args) > 0 {
 		p.Remote = args[0]
 	}

@@ -18,6 +18,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -228,7 +229,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 	q.LookFor = a.slack(whoseLimit)
 	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
 	type decision struct {
-		res engine.MayEditResult
+		res guard.MayEditResult
 		err error
 	}
 	decided := make(chan decision, 1)
@@ -271,9 +272,9 @@ func upperFirst(s string) string {
 	return string(unicode.ToUpper(r)) + s[size:]
 }
 
-func editOf(p core.HookParams, in harness.HookInput) engine.CheckEditParams {
+func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 	x := in.Edits
-	return engine.CheckEditParams{
+	return guard.CheckEditParams{
 		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Unread: x.Command && !x.Reads,
 	}
 }
@@ -327,7 +328,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
 // what is new.
-func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (engine.EditedResult, error) {
+func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
 	defer cancel()
 	q := editOf(p, in)

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/git"
 	"talkingstick/internal/install"
 	"talkingstick/internal/workspace"
@@ -241,7 +242,7 @@ func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *ini
 		return p, err
 	}
 	if len(settings) > 0 {
-		may, err := e.MayEdit(ctx, engine.MayEditParams{Caller: by, Paths: []string{s.file}})
+		may, err := e.MayEdit(ctx, guard.MayEditParams{Caller: by, Paths: []string{s.file}})
 		if err = cmp.Or(err, may.Refusal()); err != nil {
 			return p, err
 		}

@@ -25,7 +25,7 @@ import (
 )
 
 // The reference, docs/reference, is made from what the program is made from: the command tree, the tables of package stick,
-// the result structs of packages engine and task, and the comments on them. It is generated and compared here. So the program
+// the result structs of packages engine, guard and task, and the comments on them. It is generated and compared here. So the program
 // doesn't carry it, and it can't be out of date.
 
 var updateReference = flag.Bool("reference.update", false, "write docs/reference instead of comparing it")
@@ -714,7 +714,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../task", "../store", "../workspace", "../harness", "../git", "../rescue", "../config", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../engine/guard", "../task", "../store", "../workspace", "../harness", "../git", "../rescue", "../config", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -735,7 +735,7 @@ func readSource(t *testing.T) source {
 }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || dir == "../engine" || dir == "../engine/core" || dir == "../task" || dir == "../rescue" || dir == "../demo" || dir == "../install" || dir == "."
+	shown := dir == "../../stick" || dir == "../engine" || dir == "../engine/core" || dir == "../engine/guard" || dir == "../task" || dir == "../rescue" || dir == "../demo" || dir == "../install" || dir == "."
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:

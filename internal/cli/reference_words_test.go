@@ -3,6 +3,7 @@ package cli
 import (
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -55,8 +56,8 @@ var results = map[string][]any{
 	"tt reserve":        {engine.ReservePathsResult{}},
 	"tt unreserve":      {engine.ReleasePathsResult{}},
 	"tt reservations":   {engine.ListReservationsResult{}},
-	"tt may-edit":       {engine.MayEditResult{}},
-	"tt changes":        {engine.ListChangesResult{}},
+	"tt may-edit":       {guard.MayEditResult{}},
+	"tt changes":        {guard.ListChangesResult{}},
 	"tt conflicts":      {engine.GetConflictsResult{}},
 	"tt doctor":         {doctorResult{}},
 	"tt migrate-db":     {engine.MigrateDBResult{}},
@@ -66,13 +67,13 @@ var results = map[string][]any{
 	"tt self-update":    {selfUpdateResult{}},
 	"tt serve":          {serveResult{}},
 	"tt demo":           {demo.Report{}},
-	"tt rescue list":    {engine.ListRescuesResult{}},
-	"tt rescue show":    {engine.ShowRescueResult{}},
-	"tt rescue diff":    {engine.DiffRescueResult{}},
-	"tt rescue restore": {engine.RestoreRescueResult{}},
+	"tt rescue list":    {guard.ListRescuesResult{}},
+	"tt rescue show":    {guard.ShowRescueResult{}},
+	"tt rescue diff":    {guard.DiffRescueResult{}},
+	"tt rescue restore": {guard.RestoreRescueResult{}},
 	"tt init":           {initResult{}},
-	"tt changes mine":   {engine.ClaimChangesResult{}},
-	"tt changes adopt":  {engine.AdoptChangesResult{}},
+	"tt changes mine":   {guard.ClaimChangesResult{}},
+	"tt changes adopt":  {guard.AdoptChangesResult{}},
 
 	"tt roster":                 {engine.GetRosterResult{}},
 	"tt session start":          {engine.StartSessionResult{}},

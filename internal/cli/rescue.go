@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/rescue"
 	"talkingstick/stick"
 )
@@ -28,7 +29,7 @@ func (a *app) rescueCmd() *cobra.Command {
 }
 
 func (a *app) rescueListCmd() *cobra.Command {
-	var p engine.ListRescuesParams
+	var p guard.ListRescuesParams
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
 		Long: "List the rescues of the repository, the newest first. It also lists the last commits of branches that an agent has deleted or\n" +
@@ -42,15 +43,15 @@ func (a *app) rescueListCmd() *cobra.Command {
 		if p.Where, err = path.of(args, 0); err != nil {
 			return err
 		}
-		return show(a, func(e operations, _ core.Caller) (engine.ListRescuesResult, error) {
+		return show(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
-		}, func(pg *page, res engine.ListRescuesResult) { pg.rescues(res, p.All) })
+		}, func(pg *page, res guard.ListRescuesResult) { pg.rescues(res, p.All) })
 	}
 	return c
 }
 
 // rescues lists rescues, and where they are of unless all are of one repository.
-func (p *page) rescues(res engine.ListRescuesResult, all bool) {
+func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 	t := table{}
 	for _, m := range res.Rescues {
 		where := shown("")
@@ -117,7 +118,7 @@ func whence(m rescue.Manifest) string {
 }
 
 func (a *app) rescueShowCmd() *cobra.Command {
-	var p engine.ShowRescueParams
+	var p guard.ShowRescueParams
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds", Args: between(1, -1, "the id of a rescue"),
 		Long: "Show which files a rescue holds, how each of them was, and what is left out, with the reason. Paths are those that this command\n" +
@@ -126,7 +127,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.ID, p.Paths = args[0], args[1:]
-		return show(a, func(e operations, _ core.Caller) (engine.ShowRescueResult, error) {
+		return show(a, func(e operations, _ core.Caller) (guard.ShowRescueResult, error) {
 			return e.ShowRescue(c.Context(), p)
 		}, (*page).rescue)
 	}
@@ -134,7 +135,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 }
 
 // rescue shows what a rescue holds, and what can be done with it.
-func (p *page) rescue(res engine.ShowRescueResult) {
+func (p *page) rescue(res guard.ShowRescueResult) {
 	p.linef("%s, %s: %s", p.strong("rescue "+res.ID), p.ago(res.At), whence(res.Manifest))
 	p.linef("%s of %s, at %s", kept(res.Files, res.Bytes), file(res.Top), at(res.Head, res.Branch))
 	t := table{indent: "  "}
@@ -194,9 +195,9 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, _ core.Caller) (engine.DiffRescueResult, error) {
-			return e.DiffRescue(c.Context(), engine.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
-		}, func(p *page, res engine.DiffRescueResult) {
+		return show(a, func(e operations, _ core.Caller) (guard.DiffRescueResult, error) {
+			return e.DiffRescue(c.Context(), guard.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
+		}, func(p *page, res guard.DiffRescueResult) {
 			p.patch(res.Diff, nil)
 			switch {
 			case res.Diff == "":
@@ -219,8 +220,8 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.RestoreRescueResult, error) {
-			res, err := e.RestoreRescue(c.Context(), engine.RestoreRescueParams{Caller: by, Where: path.where(), ID: args[0], Paths: args[1:]})
+		return answer(a, func(e operations, by core.Caller) (guard.RestoreRescueResult, error) {
+			res, err := e.RestoreRescue(c.Context(), guard.RestoreRescueParams{Caller: by, Where: path.where(), ID: args[0], Paths: args[1:]})
 			if err == nil && len(res.Failed) > 0 {
 				a.status = stick.ExitHands
 			}
@@ -231,7 +232,7 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 }
 
 // restored says what a restore has done.
-func (p *page) restored(res engine.RestoreRescueResult) {
+func (p *page) restored(res guard.RestoreRescueResult) {
 	switch {
 	case len(res.Restored.Restored) > 0:
 		p.linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), file(res.Checkout))
@@ -290,13 +291,13 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 
 // rescues are the ids of rescues: of the repository if a shell completes inside of one, else of all.
 func rescues(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, _ core.Caller) (engine.ListRescuesResult, error) {
-		res, err := e.ListRescues(ctx, engine.ListRescuesParams{Where: at})
+	return found(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
+		res, err := e.ListRescues(ctx, guard.ListRescuesParams{Where: at})
 		if err != nil {
-			return e.ListRescues(ctx, engine.ListRescuesParams{Where: at, All: true})
+			return e.ListRescues(ctx, guard.ListRescuesParams{Where: at, All: true})
 		}
 		return res, nil
-	}, func(r engine.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
+	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
 		return beside(m.ID, whence(m))
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
@@ -163,7 +164,7 @@ func (p *page) reservations(res engine.ListReservationsResult) {
 }
 
 func (a *app) mayEditCmd() *cobra.Command {
-	var p engine.MayEditParams
+	var p guard.MayEditParams
 	c := &cobra.Command{
 		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: between(0, -1, ""),
 		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. Exit status 0 means yes, and 4 means no. With\n" +
@@ -172,7 +173,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, by core.Caller) (engine.MayEditResult, error) {
+		return show(a, func(e operations, by core.Caller) (guard.MayEditResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.where(), args
 			res, err := e.MayEdit(c.Context(), p)
 			if err != nil {
@@ -185,7 +186,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 	return c
 }
 
-func (p *page) mayEdit(res engine.MayEditResult) {
+func (p *page) mayEdit(res guard.MayEditResult) {
 	switch {
 	case res.RoomID == "":
 		p.linef("%s: there is no room here", p.strong("yes"))

@@ -49,7 +49,7 @@ func (e *Engine) checks(configured string) []core.Check {
 		{Name: "writing", Run: e.checkWriting},
 		{Name: "waking", Run: e.checkWaking},
 		{Name: "policies", Run: e.checkPolicies},
-		{Name: "rescues", Run: e.checkRescues},
+		{Name: "rescues", Run: e.Guard.Check},
 	}
 	if e.core.Config.Database != "" {
 		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }

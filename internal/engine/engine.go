@@ -1,12 +1,13 @@
 // Package engine holds the operations on rooms, one method each. Every surface (CLI, hooks, MCP server) calls
 // these methods with the same two structs, so that surfaces can't drift apart. Package core explains how an
-// operation runs; package task holds the operations on tasks.
+// operation runs; package guard judges edits and keeps uncommitted work; package task holds the operations on tasks.
 package engine
 
 import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/stick"
 )
 
@@ -18,6 +19,8 @@ type Config struct {
 
 // Engine performs the operations on rooms. Several goroutines may use it.
 type Engine struct {
+	Guard *guard.Guard // the operations on edits, uncommitted changes and rescues
+
 	core   *core.Kernel
 	others []core.Check
 }
@@ -25,6 +28,7 @@ type Engine struct {
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
 	e := &Engine{core: cfg.Kernel, others: cfg.Checks}
+	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roles})
 	e.core.Told = e.wakeRooms
 	return e
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -29,7 +30,7 @@ type Grant struct {
 	GuardianPID    int               `json:"guardian_pid,omitempty"`
 	Drift          *Drift            `json:"drift,omitempty"`
 	Notes          int               `json:"unresolved_notes,omitempty"`
-	Changes        *NotedWork        `json:"changes,omitempty"` // without paths
+	Changes        *guard.NotedWork  `json:"changes,omitempty"` // without paths
 	NeedsGuardian  bool              `json:"-"`                 // others can't see the process that keeps this lease
 }
 
@@ -65,7 +66,7 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 		}
 	}
 	var err error
-	if g.Changes, err = notedWork(tx, probes, r, me); err == nil {
+	if g.Changes, err = guard.CountNotedWork(tx, probes, r, me); err == nil {
 		err = tx.Arrive()
 	}
 	if err != nil {

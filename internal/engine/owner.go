@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -231,8 +232,8 @@ type TakeoverStickResult struct {
 	Already bool             `json:"already,omitempty"`
 	Joined  bool             `json:"joined,omitempty"`
 
-	Rescue    *TakeoverRescue `json:"rescue"`               // the copy of what the holder before left uncommitted
-	RescueWhy string          `json:"rescue_why,omitempty"` // why there is none
+	Rescue    *guard.TakeoverRescue `json:"rescue"`               // the copy of what the holder before left uncommitted
+	RescueWhy string                `json:"rescue_why,omitempty"` // why there is none
 	*Grant
 }
 
@@ -246,7 +247,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		return res, err
 	}
 	var why stick.ClaimReason
-	var over takeover
+	var over guard.CommittedTakeover
 	err := e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Probed, o.Tx.Now()))
 		r, events, got, err := o.Room.Takeover(stick.Take{
@@ -267,7 +268,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 				res.From = &took.To
 			}
 		}
-		if over, err = takeoverOf(o.Op, why); err != nil {
+		if over, err = guard.DescribeTakeover(o.Op, why); err != nil {
 			return err
 		}
 		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why, nil)
@@ -278,7 +279,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	}
 	e.addDrift(ctx, res.Grant)
 	e.core.KillPoint("before rescue")
-	res.Rescue, res.RescueWhy = e.rescueAfter(ctx, p.Where, over)
+	res.Rescue, res.RescueWhy = e.Guard.RescueAfterTakeover(ctx, p.Where, over)
 	return res, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -40,9 +41,9 @@ func TestPersonByAnAssumedName(t *testing.T) {
 
 	helper.PauseRoom(engine.PauseRoomParams{Reason: "mine"}).Refused(stick.CodePersonOnly)
 	helper.TakeNotices(engine.TakeNoticesParams{Keys: []string{"review/ui-7"}}).Refused(stick.CodePersonOnly)
-	helper.MayIEdit("a.go").That("not to edit", func(r engine.MayEditResult) bool { return !r.Allowed })
+	helper.MayIEdit("a.go").That("not to edit", func(r guard.MayEditResult) bool { return !r.Allowed })
 
-	pat.MayIEdit("a.go").That("to edit", func(r engine.MayEditResult) bool { return r.Allowed })
+	pat.MayIEdit("a.go").That("to edit", func(r guard.MayEditResult) bool { return r.Allowed })
 	pat.TakeNotices(engine.TakeNoticesParams{Keys: []string{"review/ui-7"}}).OK()
 	pat.PauseRoom(engine.PauseRoomParams{Reason: "mine"}).OK()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
@@ -55,9 +56,9 @@ func (p project) contract() *RoleContract {
 
 // roles reads which files of a room belong to a role or to a session. If the configuration can't be read, the defaults
 // apply: a typo in it shouldn't deny edits.
-func (e *Engine) roles(room string) RoleFiles {
+func (e *Engine) roles(room string) guard.RoleFiles {
 	its, _ := e.project(room)
-	return RoleFiles{PrimaryOnly: its.contract().PrimaryOnly, SessionFile: its.anchor.rel}
+	return guard.RoleFiles{PrimaryOnly: its.contract().PrimaryOnly, SessionFile: its.anchor.rel}
 }
 
 // maxInstructions limits the project's own instructions, in bytes: they take room in the context of each

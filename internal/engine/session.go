@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -25,38 +26,38 @@ type StartSessionParams struct {
 // StartSessionResult is what an agent should know when its session starts. If it is alone and there is no
 // room, RoomID is empty, and nothing was written.
 type StartSessionResult struct {
-	RoomID      stick.RoomID    `json:"room_id,omitempty"`
-	Path        string          `json:"canonical_path,omitempty"`
-	AgentID     stick.AgentID   `json:"agent_id,omitempty"`
-	Alone       bool            `json:"alone"`
-	Blind       bool            `json:"blind,omitempty"`
-	Role        stick.Role      `json:"role,omitempty"`
-	Start       stick.StartKind `json:"verdict,omitempty"` // how the session starts
-	Already     bool            `json:"already,omitempty"` // it had started before
-	Context     string          `json:"context_path,omitempty"`
-	Primary     *stick.AgentID  `json:"primary,omitempty"` // another agent
-	Parent      *stick.AgentID  `json:"parent,omitempty"`  // who started the caller and holds the stick: the caller works under its turn
-	Recovered   *Recovered      `json:"recovered,omitempty"`
-	Abandoned   *AbandonedTurn  `json:"abandoned,omitempty"` // by the session before this one
-	Draft       *stick.Draft    `json:"draft,omitempty"`     // of the handoff of a turn that ended without one, or of a holder from whom the stick can be taken over
-	Contract    *RoleContract   `json:"contract,omitempty"`
-	Others      []RosterAgent   `json:"others"`
-	RoomState   stick.RoomState `json:"room_state,omitempty"`
-	Holder      string          `json:"holder,omitempty"` // who has the stick, in words
-	Paused      *stick.Pause    `json:"paused,omitempty"` // set while the room is paused
-	Enforce     stick.Enforce   `json:"enforce,omitempty"`
-	Apart       bool            `json:"apart,omitempty"` // edits need the stick in the checkout of its holder only
-	YourTurn    bool            `json:"your_turn"`
-	ReservedFor *stick.AgentID  `json:"reserved_for,omitempty"`
-	Unread      int             `json:"unread"`
-	Unacked     int             `json:"unacked"`
-	Notes       int             `json:"unresolved_notes"`
-	Changes     *NotedWork      `json:"changes,omitempty"`
-	Joined      bool            `json:"joined,omitempty"`  // by this call
-	Created     bool            `json:"created,omitempty"` // this call made the room
-	Note        string          `json:"note,omitempty"`
-	Task        string          `json:"task_id,omitempty"` // the task of this worktree
-	Answered    bool            `json:"-"`                 // another hook has just told the agent all this
+	RoomID      stick.RoomID     `json:"room_id,omitempty"`
+	Path        string           `json:"canonical_path,omitempty"`
+	AgentID     stick.AgentID    `json:"agent_id,omitempty"`
+	Alone       bool             `json:"alone"`
+	Blind       bool             `json:"blind,omitempty"`
+	Role        stick.Role       `json:"role,omitempty"`
+	Start       stick.StartKind  `json:"verdict,omitempty"` // how the session starts
+	Already     bool             `json:"already,omitempty"` // it had started before
+	Context     string           `json:"context_path,omitempty"`
+	Primary     *stick.AgentID   `json:"primary,omitempty"` // another agent
+	Parent      *stick.AgentID   `json:"parent,omitempty"`  // who started the caller and holds the stick: the caller works under its turn
+	Recovered   *Recovered       `json:"recovered,omitempty"`
+	Abandoned   *AbandonedTurn   `json:"abandoned,omitempty"` // by the session before this one
+	Draft       *stick.Draft     `json:"draft,omitempty"`     // of the handoff of a turn that ended without one, or of a holder from whom the stick can be taken over
+	Contract    *RoleContract    `json:"contract,omitempty"`
+	Others      []RosterAgent    `json:"others"`
+	RoomState   stick.RoomState  `json:"room_state,omitempty"`
+	Holder      string           `json:"holder,omitempty"` // who has the stick, in words
+	Paused      *stick.Pause     `json:"paused,omitempty"` // set while the room is paused
+	Enforce     stick.Enforce    `json:"enforce,omitempty"`
+	Apart       bool             `json:"apart,omitempty"` // edits need the stick in the checkout of its holder only
+	YourTurn    bool             `json:"your_turn"`
+	ReservedFor *stick.AgentID   `json:"reserved_for,omitempty"`
+	Unread      int              `json:"unread"`
+	Unacked     int              `json:"unacked"`
+	Notes       int              `json:"unresolved_notes"`
+	Changes     *guard.NotedWork `json:"changes,omitempty"`
+	Joined      bool             `json:"joined,omitempty"`  // by this call
+	Created     bool             `json:"created,omitempty"` // this call made the room
+	Note        string           `json:"note,omitempty"`
+	Task        string           `json:"task_id,omitempty"` // the task of this worktree
+	Answered    bool             `json:"-"`                 // another hook has just told the agent all this
 
 	// Instructions are the project's own, from .talking-stick/instructions.md.
 	Instructions string `json:"instructions,omitempty"`
@@ -342,7 +343,7 @@ func (s *sessionStart) done(o *op) error {
 	if s.res.Unread, s.res.Unacked, err = o.Tx.CountOpen(o.Room.ID, o.Me.Agent); err != nil {
 		return err
 	}
-	if s.res.Changes, err = notedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
+	if s.res.Changes, err = guard.CountNotedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
 		return err
 	}
 	s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room))

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/stick"
 )
 
@@ -145,10 +146,10 @@ func TestEveryTool(t *testing.T) {
 		},
 		engine.ListReservationsParams{Caller: me, Where: here})
 	equal(others[b], "may_edit", doc{"paths": []string{filepath.Join(d.work, "src", "a.go")}},
-		func(e *engine.Engine, p engine.MayEditParams) (engine.MayEditResult, error) {
-			return e.MayEdit(ctx, p)
+		func(e *engine.Engine, p guard.MayEditParams) (guard.MayEditResult, error) {
+			return e.Guard.MayEdit(ctx, p)
 		},
-		engine.MayEditParams{Caller: d.caller(b), Where: here, Paths: []string{filepath.Join(d.work, "src", "a.go")}})
+		guard.MayEditParams{Caller: d.caller(b), Where: here, Paths: []string{filepath.Join(d.work, "src", "a.go")}})
 	if free := s.ok("release_paths", doc{"all": true})["released"].([]any); len(free) != 1 {
 		t.Errorf("given free: %v", free)
 	}

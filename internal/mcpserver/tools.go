@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
 )
@@ -27,6 +28,11 @@ type tool struct {
 // op makes a tool from an operation on rooms.
 func op[P, R any](name, description string, k kind, call func(*engine.Engine, context.Context, P) (R, error), required ...string) tool {
 	return row(name, description, k, func(s *server, ctx context.Context, p P) (R, error) { return call(s.o.Engine, ctx, p) }, required)
+}
+
+// guardOp makes a tool from an operation on edits.
+func guardOp[P, R any](name, description string, k kind, call func(*guard.Guard, context.Context, P) (R, error), required ...string) tool {
+	return row(name, description, k, func(s *server, ctx context.Context, p P) (R, error) { return call(s.o.Engine.Guard, ctx, p) }, required)
 }
 
 // taskOp makes a tool from an operation on tasks.
@@ -108,7 +114,7 @@ var tools = sync.OnceValue(func() []tool {
 		op("reserve_paths", "Reserve files, directories or patterns; both sides hear of overlaps.", rare, (*engine.Engine).ReservePaths, "paths"),
 		op("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
 		op("list_reservations", "List reserved paths and who reserved them.", reads, (*engine.Engine).ListReservations),
-		op("may_edit", "Ask whether you may change paths now.", reads, (*engine.Engine).MayEdit, "paths"),
+		guardOp("may_edit", "Ask whether you may change paths now.", reads, (*guard.Guard).MayEdit, "paths"),
 		op("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
 		op("save_draft", "Save a draft of your handoff, for the case that your turn ends without one. You keep the stick.", rare,
 			(*engine.Engine).SaveDraft, "room_id", "lease_id", "expected_turn_id"),

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -130,7 +131,7 @@ var exempt = map[string]string{
 	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 }
 
-// TestEveryOperationIsOnEverySurface counts: an exported method of the engine or of tasks that has the shape of
+// TestEveryOperationIsOnEverySurface counts: an exported method of the engine, of the guard or of tasks that has the shape of
 // an operation is a command and a tool, or is exempt. A tool is called like its operation.
 func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	commands := called(t, "../cli")
@@ -142,7 +143,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		rows[row.name] = row
 	}
 	methods := map[string]reflect.Method{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			if m := of.Method(i); operation(m.Type) {
 				methods[m.Name] = m

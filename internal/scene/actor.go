@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/proc/proctest"
 	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
@@ -116,13 +117,13 @@ func (a *Actor) program(kill func(string)) {
 		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host, News: news, InboxPeer: a.peer,
 	})
 	a.Tasks = task.New(task.Config{Kernel: a.kernel, Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
-		res, err := a.Engine.MayEdit(ctx, engine.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
+		res, err := a.Engine.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
 		if err != nil {
 			return err
 		}
 		return res.Refusal()
 	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
-		return a.Engine.RescueFiles(ctx, room, by, top, paths, command)
+		return a.Engine.Guard.RescueFiles(ctx, room, by, top, paths, command)
 	}})
 	a.Engine = engine.New(engine.Config{Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}})
 	a.mu.Lock()

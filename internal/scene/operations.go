@@ -3,6 +3,7 @@ package scene
 import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 )
 
 // Each operation is a method of the actor, with the operation's own name and parameters. It fills in the caller,
@@ -28,21 +29,21 @@ func (a *Actor) AskDraft(p core.HookParams) Answer[engine.AskDraftResult] {
 }
 
 // CheckCommit is the operation of that name.
-func (a *Actor) CheckCommit(p engine.CheckEditParams) Answer[engine.MayEditResult] {
+func (a *Actor) CheckCommit(p guard.CheckEditParams) Answer[guard.MayEditResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckCommit", a.Engine.CheckCommit, p)
+	return do(a, "CheckCommit", a.Engine.Guard.CheckCommit, p)
 }
 
 // CheckEdit is the operation of that name.
-func (a *Actor) CheckEdit(p engine.CheckEditParams) Answer[engine.MayEditResult] {
+func (a *Actor) CheckEdit(p guard.CheckEditParams) Answer[guard.MayEditResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckEdit", a.Engine.CheckEdit, p)
+	return do(a, "CheckEdit", a.Engine.Guard.CheckEdit, p)
 }
 
 // CheckPush is the operation of that name.
-func (a *Actor) CheckPush(p engine.CheckPushParams) Answer[engine.MayEditResult] {
+func (a *Actor) CheckPush(p guard.CheckPushParams) Answer[guard.MayEditResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckPush", a.Engine.CheckPush, p)
+	return do(a, "CheckPush", a.Engine.Guard.CheckPush, p)
 }
 
 // CheckStop is the operation of that name.
@@ -76,8 +77,8 @@ func (a *Actor) DeliverEvents(p core.HookParams) Answer[engine.DeliverEventsResu
 }
 
 // DiffRescue is the operation of that name.
-func (a *Actor) DiffRescue(p engine.DiffRescueParams) Answer[engine.DiffRescueResult] {
-	return do(a, "DiffRescue", a.Engine.DiffRescue, p)
+func (a *Actor) DiffRescue(p guard.DiffRescueParams) Answer[guard.DiffRescueResult] {
+	return do(a, "DiffRescue", a.Engine.Guard.DiffRescue, p)
 }
 
 // Doctor is the operation of that name.
@@ -180,9 +181,9 @@ func (a *Actor) ListNotes(p engine.ListNotesParams) Answer[engine.ListNotesResul
 }
 
 // ListRescues is the operation of that name.
-func (a *Actor) ListRescues(p engine.ListRescuesParams) Answer[engine.ListRescuesResult] {
+func (a *Actor) ListRescues(p guard.ListRescuesParams) Answer[guard.ListRescuesResult] {
 	p.Where = a.where(p.Where)
-	return do(a, "ListRescues", a.Engine.ListRescues, p)
+	return do(a, "ListRescues", a.Engine.Guard.ListRescues, p)
 }
 
 // ListReservations is the operation of that name.
@@ -192,21 +193,21 @@ func (a *Actor) ListReservations(p engine.ListReservationsParams) Answer[engine.
 }
 
 // ListChanges is the operation of that name.
-func (a *Actor) ListChanges(p engine.ListChangesParams) Answer[engine.ListChangesResult] {
+func (a *Actor) ListChanges(p guard.ListChangesParams) Answer[guard.ListChangesResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ListChanges", a.Engine.ListChanges, p)
+	return do(a, "ListChanges", a.Engine.Guard.ListChanges, p)
 }
 
 // ClaimChanges is the operation of that name.
-func (a *Actor) ClaimChanges(p engine.ClaimChangesParams) Answer[engine.ClaimChangesResult] {
+func (a *Actor) ClaimChanges(p guard.ClaimChangesParams) Answer[guard.ClaimChangesResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ClaimChanges", a.Engine.ClaimChanges, p)
+	return do(a, "ClaimChanges", a.Engine.Guard.ClaimChanges, p)
 }
 
 // AdoptChanges is the operation of that name.
-func (a *Actor) AdoptChanges(p engine.AdoptChangesParams) Answer[engine.AdoptChangesResult] {
+func (a *Actor) AdoptChanges(p guard.AdoptChangesParams) Answer[guard.AdoptChangesResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "AdoptChanges", a.Engine.AdoptChanges, p)
+	return do(a, "AdoptChanges", a.Engine.Guard.AdoptChanges, p)
 }
 
 // ListRooms is the operation of that name.
@@ -225,9 +226,9 @@ func (a *Actor) ListSessions(p engine.ListSessionsParams) Answer[engine.ListSess
 }
 
 // MayEdit is the operation of that name.
-func (a *Actor) MayEdit(p engine.MayEditParams) Answer[engine.MayEditResult] {
+func (a *Actor) MayEdit(p guard.MayEditParams) Answer[guard.MayEditResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "MayEdit", a.Engine.MayEdit, p)
+	return do(a, "MayEdit", a.Engine.Guard.MayEdit, p)
 }
 
 // PassStick is the operation of that name.
@@ -279,9 +280,9 @@ func (a *Actor) ResolveNote(p engine.ResolveNoteParams) Answer[engine.ResolveNot
 }
 
 // RestoreRescue is the operation of that name.
-func (a *Actor) RestoreRescue(p engine.RestoreRescueParams) Answer[engine.RestoreRescueResult] {
+func (a *Actor) RestoreRescue(p guard.RestoreRescueParams) Answer[guard.RestoreRescueResult] {
 	p.Caller = a.By
-	return do(a, "RestoreRescue", a.Engine.RestoreRescue, p)
+	return do(a, "RestoreRescue", a.Engine.Guard.RestoreRescue, p)
 }
 
 // SaveDraft is the operation of that name.
@@ -303,8 +304,8 @@ func (a *Actor) SetRoomPolicy(p engine.SetRoomPolicyParams) Answer[engine.SetRoo
 }
 
 // ShowRescue is the operation of that name.
-func (a *Actor) ShowRescue(p engine.ShowRescueParams) Answer[engine.ShowRescueResult] {
-	return do(a, "ShowRescue", a.Engine.ShowRescue, p)
+func (a *Actor) ShowRescue(p guard.ShowRescueParams) Answer[guard.ShowRescueResult] {
+	return do(a, "ShowRescue", a.Engine.Guard.ShowRescue, p)
 }
 
 // StartSession is the operation of that name.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 )
@@ -20,7 +21,9 @@ import (
 func TestEveryOperationHasAStory(t *testing.T) {
 	uses := calls(t, "*.go") // the methods that each method of the kit calls
 	actor := reflect.TypeFor[*scene.Actor]()
-	for folder, owner := range map[string]reflect.Type{"engine": reflect.TypeFor[*engine.Engine](), "task": reflect.TypeFor[*task.Tasks]()} {
+	for folder, owner := range map[string]reflect.Type{
+		"engine": reflect.TypeFor[*engine.Engine](), "engine/guard": reflect.TypeFor[*guard.Guard](), "task": reflect.TypeFor[*task.Tasks](),
+	} {
 		stories := calls(t, filepath.Join("..", folder, "*_test.go"))
 		covered := map[string]bool{}
 		var cover func(name string)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 )
 
 // Reserve reserves paths.
@@ -23,7 +24,7 @@ func (a *Actor) Unreserve(paths ...string) Answer[engine.ReleasePathsResult] {
 
 // Editing is the answer to an actor that asks whether it may edit.
 type Editing struct {
-	Answer[engine.MayEditResult]
+	Answer[guard.MayEditResult]
 }
 
 // Allowed expects that the actor may edit.
@@ -51,15 +52,15 @@ func (x Editing) Denied(paths ...string) Editing {
 
 // MayIEdit asks whether the actor may edit these paths.
 func (a *Actor) MayIEdit(paths ...string) Editing {
-	return Editing{a.MayEdit(engine.MayEditParams{Paths: paths})}
+	return Editing{a.MayEdit(guard.MayEditParams{Paths: paths})}
 }
 
 // Commits asks as git's hook does before a commit of these files, and records the answer.
 func (a *Actor) Commits(files ...string) Editing {
 	a.Helper()
-	p := engine.CheckEditParams{HookParams: a.Hook(), Tracked: files}
+	p := guard.CheckEditParams{HookParams: a.Hook(), Tracked: files}
 	x := Editing{a.CheckCommit(p)}
-	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
+	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
 		a.fail("the hook before the commit of %s: %v", a.Name, err)
 	}
 	return x
@@ -68,7 +69,7 @@ func (a *Actor) Commits(files ...string) Editing {
 // Makes notes, as git's hook does, that the actor has made commits, and that others have landed.
 func (a *Actor) Makes(made []string, landed ...string) {
 	a.Helper()
-	if err := a.Engine.NoteCommits(a.Context(), engine.NoteCommitsParams{HookParams: a.Hook(), Made: made, Landed: landed}); err != nil {
+	if err := a.Engine.Guard.NoteCommits(a.Context(), guard.NoteCommitsParams{HookParams: a.Hook(), Made: made, Landed: landed}); err != nil {
 		a.fail("the hook of git at a commit of %s: %v", a.Name, err)
 	}
 }
@@ -76,10 +77,10 @@ func (a *Actor) Makes(made []string, landed ...string) {
 // Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is nil.
 func (a *Actor) Runs(do func()) {
 	a.Helper()
-	p := engine.CheckEditParams{HookParams: a.Hook(), Unread: true, LookFor: time.Minute}
+	p := guard.CheckEditParams{HookParams: a.Hook(), Unread: true, LookFor: time.Minute}
 	p.Tool = "Bash"
 	x := Editing{a.CheckEdit(p)}.Allowed()
-	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
+	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
 		a.fail("the hook before the command of %s: %v", a.Name, err)
 	}
 	if do != nil {
@@ -94,7 +95,7 @@ func (a *Actor) Runs(do func()) {
 func (a *Actor) Changes() string {
 	a.Helper()
 	var all []string
-	for _, c := range a.ListChanges(engine.ListChangesParams{}).OK().Changes {
+	for _, c := range a.ListChanges(guard.ListChangesParams{}).OK().Changes {
 		by := []string{}
 		for _, e := range c.Editors {
 			by = append(by, cmp.Or(string(e.Agent), "?"))
@@ -108,13 +109,13 @@ func (a *Actor) Changes() string {
 // checks after it. during runs in between, and may be nil.
 func (a *Actor) Edits(during func(), paths ...string) Editing {
 	a.Helper()
-	p := engine.CheckEditParams{HookParams: a.Hook(), Paths: paths}
+	p := guard.CheckEditParams{HookParams: a.Hook(), Paths: paths}
 	p.Tool = "Edit"
 	x := Editing{a.CheckEdit(p)}
 	if x.Err != nil {
 		return x
 	}
-	if err := a.Engine.EditChecked(a.Context(), p, x.Res); err != nil {
+	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
 		a.fail("the hook before the edit of %s: %v", a.Name, err)
 	}
 	if !x.Res.Allowed {
@@ -128,10 +129,10 @@ func (a *Actor) Edits(during func(), paths ...string) Editing {
 }
 
 // CheckEdited is the operation of that name.
-func (a *Actor) CheckEdited(p engine.CheckEditParams) engine.EditedResult {
+func (a *Actor) CheckEdited(p guard.CheckEditParams) guard.EditedResult {
 	a.Helper()
 	p.Caller, p.Where = a.By, a.where(p.Where)
-	out, err := a.Engine.CheckEdited(a.Context(), p)
+	out, err := a.Engine.Guard.CheckEdited(a.Context(), p)
 	if err != nil {
 		a.fail("the hook after the edit of %s: %v", a.Name, err)
 	}

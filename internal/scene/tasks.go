@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -59,7 +60,7 @@ func (a *Actor) AcceptsCommands() {
 // Holds returns the paths that a rescue holds.
 func (a *Actor) Holds(rescue string) (paths []string) {
 	a.Helper()
-	for _, f := range a.ShowRescue(engine.ShowRescueParams{ID: rescue}).OK().Entries {
+	for _, f := range a.ShowRescue(guard.ShowRescueParams{ID: rescue}).OK().Entries {
 		paths = append(paths, f.Path)
 	}
 	return paths

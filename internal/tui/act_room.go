@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
@@ -177,7 +178,7 @@ func restoreRescue(m *model, t target) tea.Cmd {
 	m.ask = confirm("bring back", func(m *model) tea.Cmd {
 		e := m.env
 		return m.act(term.Textf("bringing back rescue %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
-			res, err := e.Operations.RestoreRescue(ctx, engine.RestoreRescueParams{Caller: e.Caller, ID: id})
+			res, err := e.Operations.RestoreRescue(ctx, guard.RestoreRescueParams{Caller: e.Caller, ID: id})
 			if err != nil {
 				return doneMsg{err: err}
 			}

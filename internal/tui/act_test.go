@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -75,7 +76,7 @@ func (r *recorder) SendMessage(_ context.Context, p engine.SendMessageParams) (e
 }
 
 func (r *recorder) TakeoverStick(_ context.Context, p engine.TakeoverStickParams) (engine.TakeoverStickResult, error) {
-	return engine.TakeoverStickResult{Grant: &engine.Grant{}, Rescue: &engine.TakeoverRescue{ID: "1m819e"}}, r.did("take %s turn %d, on a person's word: %t: %s", p.RoomID, p.ExpectedTurn, p.Operator, p.Reason)
+	return engine.TakeoverStickResult{Grant: &engine.Grant{}, Rescue: &guard.TakeoverRescue{ID: "1m819e"}}, r.did("take %s turn %d, on a person's word: %t: %s", p.RoomID, p.ExpectedTurn, p.Operator, p.Reason)
 }
 
 func (r *recorder) PauseRoom(_ context.Context, p engine.PauseRoomParams) (engine.PauseRoomResult, error) {
@@ -86,8 +87,8 @@ func (r *recorder) ResumeRoom(_ context.Context, p engine.ResumeRoomParams) (eng
 	return engine.ResumeRoomResult{}, r.did("resume %s", p.RoomID)
 }
 
-func (r *recorder) RestoreRescue(_ context.Context, p engine.RestoreRescueParams) (engine.RestoreRescueResult, error) {
-	return engine.RestoreRescueResult{Checkout: "/home/ann/src/shop"}, r.did("restore %s", p.ID)
+func (r *recorder) RestoreRescue(_ context.Context, p guard.RestoreRescueParams) (guard.RestoreRescueResult, error) {
+	return guard.RestoreRescueResult{Checkout: "/home/ann/src/shop"}, r.did("restore %s", p.ID)
 }
 
 // keysOn presses keys on a screen with everything, and returns what was done and the screen.

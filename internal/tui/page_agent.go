@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -20,7 +21,7 @@ type agentPage struct {
 	more   bool
 	known  bool
 
-	changes engine.ListChangesResult // what it has edited and nobody has committed
+	changes guard.ListChangesResult // what it has edited and nobody has committed
 }
 
 func (p agentPage) subject() string { return "agent " + string(p.room) + " " + string(p.agent) }
@@ -37,9 +38,9 @@ func (p agentPage) read(ctx context.Context, e *env) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	p.changes, err = e.Operations.ListChanges(ctx, engine.ListChangesParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: listed})
+	p.changes, err = e.Operations.ListChanges(ctx, guard.ListChangesParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: listed})
 	if err != nil { // no repository, or nobody knows of an edit of it
-		p.changes = engine.ListChangesResult{}
+		p.changes = guard.ListChangesResult{}
 	}
 	return p, nil
 }
@@ -82,7 +83,7 @@ func asksWhere(m engine.RoomMember) string {
 }
 
 // changes lists files that nobody has committed, and what differs in them.
-func (s *scene) changes(res engine.ListChangesResult) (lines []line) {
+func (s *scene) changes(res guard.ListChangesResult) (lines []line) {
 	if res.Count == 0 {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -14,8 +14,8 @@ import (
 type rescuePage struct {
 	room stick.RoomID
 	id   string
-	res  *engine.ShowRescueResult // nil until it was read
-	diff string                   // what bringing it back would change
+	res  *guard.ShowRescueResult // nil until it was read
+	diff string                  // what bringing it back would change
 }
 
 func (p rescuePage) subject() string { return "rescue " + p.id }
@@ -25,13 +25,13 @@ func (p rescuePage) of() stick.RoomID { return p.room }
 func (p rescuePage) name(*scene) term.Text { return term.Textf("rescue %s", p.id) }
 
 func (p rescuePage) read(ctx context.Context, e *env) (page, error) {
-	res, err := e.Operations.ShowRescue(ctx, engine.ShowRescueParams{ID: p.id})
+	res, err := e.Operations.ShowRescue(ctx, guard.ShowRescueParams{ID: p.id})
 	if err != nil {
 		return p, err
 	}
 	p.res = &res
 	if !res.Gone {
-		diff, err := e.Operations.DiffRescue(ctx, engine.DiffRescueParams{ID: p.id})
+		diff, err := e.Operations.DiffRescue(ctx, guard.DiffRescueParams{ID: p.id})
 		p.diff = diff.Diff
 		return p, err
 	}

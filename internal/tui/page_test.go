@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -65,7 +66,7 @@ func pagesToSee() map[string]page {
 		}},
 		Receipts: []engine.ReceiptView{{AgentID: "human:ann", State: stick.Read, ReadAt: before(time.Minute)}},
 	}
-	left := engine.ListChangesResult{Count: 3, Changes: []engine.Change{{Path: "src/cart.go", Status: " M"}, {Path: "new file.go", Status: "??"}}, Diff: diff}
+	left := guard.ListChangesResult{Count: 3, Changes: []guard.Change{{Path: "src/cart.go", Status: " M"}, {Path: "new file.go", Status: "??"}}, Diff: diff}
 	return map[string]page{
 		"room":    roomPage{id: "shop000000", handoff: &handoff, events: shop().Events, more: true, known: true},
 		"agent":   agentPage{room: "shop000000", agent: "codex:9b22", events: shop().Events[1:2], known: true, changes: left},

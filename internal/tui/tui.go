@@ -17,6 +17,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -53,12 +54,12 @@ type Options struct {
 type Operations interface {
 	monitor.Operations
 
-	ListChanges(context.Context, engine.ListChangesParams) (engine.ListChangesResult, error)
+	ListChanges(context.Context, guard.ListChangesParams) (guard.ListChangesResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	ReadMessage(context.Context, engine.ReadMessageParams) (engine.MessagesResult, error)
-	ShowRescue(context.Context, engine.ShowRescueParams) (engine.ShowRescueResult, error)
-	DiffRescue(context.Context, engine.DiffRescueParams) (engine.DiffRescueResult, error)
-	RestoreRescue(context.Context, engine.RestoreRescueParams) (engine.RestoreRescueResult, error)
+	ShowRescue(context.Context, guard.ShowRescueParams) (guard.ShowRescueResult, error)
+	DiffRescue(context.Context, guard.DiffRescueParams) (guard.DiffRescueResult, error)
+	RestoreRescue(context.Context, guard.RestoreRescueParams) (guard.RestoreRescueResult, error)
 	AckMessage(context.Context, engine.MessagesParams) (engine.MessagesResult, error)
 	SendMessage(context.Context, engine.SendMessageParams) (engine.SendMessageResult, error)
 	TakeoverStick(context.Context, engine.TakeoverStickParams) (engine.TakeoverStickResult, error)

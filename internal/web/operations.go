@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
 )
@@ -22,6 +23,11 @@ type operation struct {
 // op makes a row of an operation on rooms.
 func op[P, R any](name string, call func(*engine.Engine, context.Context, P) (R, error), required ...string) operation {
 	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) { return call(s.o.Engine, ctx, p) }, required)
+}
+
+// guardOp makes a row of an operation on edits and rescues.
+func guardOp[P, R any](name string, call func(*guard.Guard, context.Context, P) (R, error), required ...string) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) { return call(s.o.Engine.Guard, ctx, p) }, required)
 }
 
 // taskOp makes a row of an operation on tasks.
@@ -79,7 +85,7 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		op("list_reservations", (*engine.Engine).ListReservations, "room_id"),
 		op("reserve_paths", (*engine.Engine).ReservePaths, "room_id", "paths"),
 		op("release_paths", (*engine.Engine).ReleasePaths, "room_id"),
-		op("may_edit", (*engine.Engine).MayEdit, "room_id", "paths"),
+		guardOp("may_edit", (*guard.Guard).MayEdit, "room_id", "paths"),
 		op("get_conflicts", (*engine.Engine).GetConflicts, "room_id"),
 		op("get_roster", (*engine.Engine).GetRoster, "room_id"),
 		op("list_sessions", (*engine.Engine).ListSessions, "room_id"),
@@ -90,10 +96,10 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		op("resume_room", (*engine.Engine).ResumeRoom, "room_id"),
 		op("set_room_policy", (*engine.Engine).SetRoomPolicy, "room_id"),
 		op("reorder_members", (*engine.Engine).ReorderMembers, "room_id", "order"),
-		op("list_rescues", (*engine.Engine).ListRescues),
-		op("show_rescue", (*engine.Engine).ShowRescue, "rescue_id"),
-		op("diff_rescue", (*engine.Engine).DiffRescue, "rescue_id"),
-		op("restore_rescue", (*engine.Engine).RestoreRescue, "rescue_id"),
+		guardOp("list_rescues", (*guard.Guard).ListRescues),
+		guardOp("show_rescue", (*guard.Guard).ShowRescue, "rescue_id"),
+		guardOp("diff_rescue", (*guard.Guard).DiffRescue, "rescue_id"),
+		guardOp("restore_rescue", (*guard.Guard).RestoreRescue, "rescue_id"),
 
 		taskOp("worker_status", (*task.Tasks).WorkerStatus, "room_id"),
 		taskOp("worker_show", (*task.Tasks).WorkerShow, "room_id", "task_id"),

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -52,7 +52,7 @@ func (s *Server) readOutput(r *http.Request, v *view) error {
 // readUncommitted shows what differs in the uncommitted files of a room: in all of them, or in those that one agent has edited.
 func (s *Server) readUncommitted(r *http.Request, v *view) error {
 	of := stick.AgentID(r.URL.Query().Get("of"))
-	res, err := s.ops.ListChanges(r.Context(), engine.ListChangesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, Agent: of, Diff: true})
+	res, err := s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, Agent: of, Diff: true})
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Server) readUncommitted(r *http.Request, v *view) error {
 // readRescue shows how a rescue differs from what is there now.
 func (s *Server) readRescue(r *http.Request, v *view) error {
 	id := r.PathValue("id")
-	shown, err := s.ops.ShowRescue(r.Context(), engine.ShowRescueParams{ID: id})
+	shown, err := s.ops.ShowRescue(r.Context(), guard.ShowRescueParams{ID: id})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 		{"holds", stick.Count(shown.Files, "path")},
 	}
 	v.Body = b
-	diff, err := s.ops.DiffRescue(r.Context(), engine.DiffRescueParams{ID: id})
+	diff, err := s.ops.DiffRescue(r.Context(), guard.DiffRescueParams{ID: id})
 	if err != nil {
 		b.Text = stick.AsError(err).Message
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 )
@@ -14,9 +15,9 @@ import (
 type scopesPage struct {
 	Conflicts   engine.GetConflictsResult
 	NoConflicts string // why they aren't known
-	Changes     engine.ListChangesResult
+	Changes     guard.ListChangesResult
 	NoChanges   string
-	Rescues     engine.ListRescuesResult
+	Rescues     guard.ListRescuesResult
 	NoRescues   string
 }
 
@@ -28,10 +29,10 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 	if b.Conflicts, err = s.ops.GetConflicts(r.Context(), engine.GetConflictsParams{Caller: s.o.Caller, Where: where}); err != nil {
 		b.NoConflicts = stick.AsError(err).Message
 	}
-	if b.Changes, err = s.ops.ListChanges(r.Context(), engine.ListChangesParams{Caller: s.o.Caller, Where: where}); err != nil {
+	if b.Changes, err = s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: where}); err != nil {
 		b.NoChanges = stick.AsError(err).Message
 	}
-	if b.Rescues, err = s.ops.ListRescues(r.Context(), engine.ListRescuesParams{Where: where}); err != nil {
+	if b.Rescues, err = s.ops.ListRescues(r.Context(), guard.ListRescuesParams{Where: where}); err != nil {
 		b.NoRescues = stick.AsError(err).Message
 	}
 	return nil
@@ -49,7 +50,7 @@ func (v *view) Meetings() (rows []eventRow) {
 }
 
 // Whose says whose a change is, for the person.
-func (v *view) Whose(c engine.Change) string {
+func (v *view) Whose(c guard.Change) string {
 	switch c.Share {
 	case stick.ShareOwn:
 		return "yours"

@@ -18,6 +18,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -42,9 +43,10 @@ type Options struct {
 	Now func() time.Time // nil for the real clock; for tokens, not for what pages show
 }
 
-// operations are those on rooms and those on tasks.
+// operations are those on rooms, those on edits and those on tasks.
 type operations struct {
 	*engine.Engine
+	*guard.Guard
 	*task.Tasks
 }
 
@@ -65,7 +67,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	ops := operations{o.Engine, o.Tasks}
+	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
 		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
 		monitor: monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),

@@ -1,4 +1,4 @@
-package engine_test
+package guard_test
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -23,26 +24,26 @@ func TestAPersonsChanges(t *testing.T) {
 	ann.Edits(func() { s.File("a.go", "a") }, "a.go")
 	s.File("docs/b.md", "b")
 	s.File("docs/c.md", "c")
-	mine := func(paths ...string) engine.ClaimChangesParams { return engine.ClaimChangesParams{Paths: paths} }
+	mine := func(paths ...string) guard.ClaimChangesParams { return guard.ClaimChangesParams{Paths: paths} }
 	bob.ClaimChanges(mine("docs")).Refused(stick.CodePersonOnly)
 	pat.ClaimChanges(mine()).Refused(stick.CodeUsage)
 	pat.ClaimChanges(mine("docs", "README")).Refused(stick.CodeNotFound)
 	changesAre(t, ann, "a.go own by claude:a; docs/b.md nobody by ?; docs/c.md nobody by ?")
 
-	pat.At(filepath.Join(s.Work, "docs")).ClaimChanges(mine(".", filepath.Join(s.Work, "a.go"))).That("three files", func(r engine.ClaimChangesResult) bool {
+	pat.At(filepath.Join(s.Work, "docs")).ClaimChanges(mine(".", filepath.Join(s.Work, "a.go"))).That("three files", func(r guard.ClaimChangesResult) bool {
 		return r.Joined && !r.Already && slices.Equal(r.Paths, []string{"a.go", "docs/b.md", "docs/c.md"})
 	})
 	const all = "a.go others by claude:a pat; docs/b.md others by pat; docs/c.md others by pat"
 	changesAre(t, ann, all)
-	pat.ClaimChanges(mine("docs")).That("that it was so", func(r engine.ClaimChangesResult) bool { return r.Already && len(r.Paths) == 0 })
+	pat.ClaimChanges(mine("docs")).That("that it was so", func(r guard.ClaimChangesResult) bool { return r.Already && len(r.Paths) == 0 })
 	s.File("docs/b.md", "b, by somebody")
 	changesAre(t, ann, strings.Replace(all, "b.md others by pat", "b.md others by pat ?", 1))
-	pat.ClaimChanges(mine("docs")).That("the one that has changed", func(r engine.ClaimChangesResult) bool { return slices.Equal(r.Paths, []string{"docs/b.md"}) })
+	pat.ClaimChanges(mine("docs")).That("the one that has changed", func(r guard.ClaimChangesResult) bool { return slices.Equal(r.Paths, []string{"docs/b.md"}) })
 	changesAre(t, ann, all)
 
-	not := engine.ClaimChangesParams{Paths: []string{"a.go", "docs/b.md"}, Not: true}
+	not := guard.ClaimChangesParams{Paths: []string{"a.go", "docs/b.md"}, Not: true}
 	pat.ClaimChanges(not).OK()
-	pat.ClaimChanges(not).That("that it was so", func(r engine.ClaimChangesResult) bool { return r.Already })
+	pat.ClaimChanges(not).That("that it was so", func(r guard.ClaimChangesResult) bool { return r.Already })
 	changesAre(t, ann, "a.go own by claude:a ?; docs/b.md nobody by ?; docs/c.md others by pat")
 
 	elsewhere := filepath.Join(s.Dir("elsewhere"), "x")
@@ -52,7 +53,7 @@ func TestAPersonsChanges(t *testing.T) {
 	pat.ClaimChanges(mine(elsewhere)).Refused(stick.CodeNoRepository)
 	pat.Sets("enforce=off").OK()
 	pat.ClaimChanges(mine("docs")).Refused(stick.CodeNotEnforced)
-	ann.AdoptChanges(engine.AdoptChangesParams{Paths: []string{"docs"}, Reason: "mine"}).Refused(stick.CodeNotEnforced)
+	ann.AdoptChanges(guard.AdoptChangesParams{Paths: []string{"docs"}, Reason: "mine"}).Refused(stick.CodeNotEnforced)
 }
 
 // TestAdoptedChanges: who may change files may make the changes of others its own. There is a rescue of them then, and
@@ -67,15 +68,15 @@ func TestAdoptedChanges(t *testing.T) {
 	bob.Edits(func() { s.File("c.go", "c") }, "c.go")
 	cyd.Edits(func() { s.File("c.go", "c, by cyd") }, "c.go")
 	pat.Sets("enforce=stick").OK()
-	adopts := func(why string, paths ...string) engine.AdoptChangesParams {
-		return engine.AdoptChangesParams{Paths: paths, Reason: why}
+	adopts := func(why string, paths ...string) guard.AdoptChangesParams {
+		return guard.AdoptChangesParams{Paths: paths, Reason: why}
 	}
 	const before = "a.go own by claude:a; b.go others by codex:b; c.go others by codex:b gemini:c"
 	changesAre(t, ann, before)
 	bob.AdoptChanges(adopts("mine", "a.go")).Refused(stick.CodeEditDenied)
 	ann.AdoptChanges(adopts(" ", "b.go")).Refused(stick.CodeUsage)
 	ann.AdoptChanges(adopts("mine", "b.go", "README")).Refused(stick.CodeNotFound)
-	ann.AdoptChanges(adopts("mine", "a.go")).That("that it was so", func(r engine.AdoptChangesResult) bool { return r.Already && r.Rescue == nil && r.AgentID == ann.ID })
+	ann.AdoptChanges(adopts("mine", "a.go")).That("that it was so", func(r guard.AdoptChangesResult) bool { return r.Already && r.Rescue == nil && r.AgentID == ann.ID })
 	changesAre(t, ann, before)
 
 	got := ann.AdoptChanges(adopts("they block the release", ".")).OK()
@@ -88,10 +89,10 @@ func TestAdoptedChanges(t *testing.T) {
 	p, _ := stick.PayloadOf[stick.ChangesAdoptedPayload](told[0])
 	s.Check(p.Count == 2 && slices.Equal(p.Paths, got.Paths) && p.Rescue == got.Rescue.ID, "%+v", p)
 
-	pat.AdoptChanges(adopts("a person's word", "b.go")).That("whose it was", func(r engine.AdoptChangesResult) bool { return slices.Equal(r.From, []stick.AgentID{ann.ID}) })
+	pat.AdoptChanges(adopts("a person's word", "b.go")).That("whose it was", func(r guard.AdoptChangesResult) bool { return slices.Equal(r.From, []stick.AgentID{ann.ID}) })
 	changesAre(t, ann, "a.go own by claude:a; b.go others by pat; c.go own by claude:a")
 	pat.Sets("enforce=warn").OK()
-	bob.AdoptChanges(adopts("agreed with pat", "b.go")).That("what is against the rules", func(r engine.AdoptChangesResult) bool {
+	bob.AdoptChanges(adopts("agreed with pat", "b.go")).That("what is against the rules", func(r guard.AdoptChangesResult) bool {
 		return r.Told != "" && r.Hint != "" && slices.Equal(r.From, []stick.AgentID{pat.ID})
 	})
 	changesAre(t, ann, "a.go own by claude:a; b.go others by codex:b; c.go own by claude:a")
@@ -107,14 +108,14 @@ func TestChangesOfAnotherCheckout(t *testing.T) {
 	s.File("a.go", "a")
 	s.File("worktrees/side/b.go", "b")
 	b := filepath.Join(side, "b.go")
-	pat.ClaimChanges(engine.ClaimChangesParams{Paths: []string{"a.go", b}}).Refused(stick.CodeUsage)
-	pat.ClaimChanges(engine.ClaimChangesParams{Paths: []string{b}}).That("one file of the worktree", func(r engine.ClaimChangesResult) bool {
+	pat.ClaimChanges(guard.ClaimChangesParams{Paths: []string{"a.go", b}}).Refused(stick.CodeUsage)
+	pat.ClaimChanges(guard.ClaimChangesParams{Paths: []string{b}}).That("one file of the worktree", func(r guard.ClaimChangesResult) bool {
 		return r.Checkout == side && slices.Equal(r.Paths, []string{"b.go"})
 	})
-	ann.ListChanges(engine.ListChangesParams{Where: core.Where{Path: side}, Agent: pat.ID, Diff: true}).That("its diff", func(r engine.ListChangesResult) bool {
+	ann.ListChanges(guard.ListChangesParams{Where: core.Where{Path: side}, Agent: pat.ID, Diff: true}).That("its diff", func(r guard.ListChangesResult) bool {
 		return r.Count == 1 && r.Changes[0].Share == stick.ShareOthers && strings.Contains(r.Diff, "+++ b/b.go\n@@ -0,0 +1 @@\n+b\n")
 	})
-	ann.ListChanges(engine.ListChangesParams{Agent: "gemini"}).Refused(stick.CodeUnknownMember)
+	ann.ListChanges(guard.ListChangesParams{Agent: "gemini"}).Refused(stick.CodeUnknownMember)
 }
 
 // TestHowManyFilesAnAgentHasEdited: the holder is told how many files another has edited since in its turn, though the event was made at
@@ -149,7 +150,7 @@ func TestWorkThatIsUncommitted(t *testing.T) {
 	}
 	s.File("d.go", "nobody's")
 	bob.Runs(func() { ann.Runs(nil) })
-	want := func(what string, got *engine.NotedWork, own, passed, others, nobody int, paths string) {
+	want := func(what string, got *guard.NotedWork, own, passed, others, nobody int, paths string) {
 		t.Helper()
 		if got == nil || got.Own != own || got.Passed != passed || got.Others != others || got.Nobody != nobody || strings.Join(got.Paths, " ") != paths {
 			t.Errorf("%s: %+v", what, got)
@@ -157,7 +158,7 @@ func TestWorkThatIsUncommitted(t *testing.T) {
 	}
 	state := ann.GetRoomState(engine.GetRoomStateParams{}).OK().Changes
 	want("the state", state, 1, 0, 2, 1, "b.go c.go d.go")
-	s.Check(len(state.Of) == 1 && state.Of[0] == engine.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
+	s.Check(len(state.Of) == 1 && state.Of[0] == guard.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
 	ann.Release("done", "go on").OK()
 	want("a grant", bob.Try().OK().Grant.Changes, 2, 1, 0, 1, "")
 	seen := cyd.StartSession(engine.StartSessionParams{}).OK().Changes

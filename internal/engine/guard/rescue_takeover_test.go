@@ -1,4 +1,4 @@
-package engine_test
+package guard_test
 
 import (
 	"os"

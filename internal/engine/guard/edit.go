@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -63,20 +63,20 @@ const maxEditPaths = 5000
 // MayEdit decides whether the caller may change paths now, by the policy enforce of the room of each path. It
 // allows everything outside of rooms, for people, and in a worktree, which isn't shared (unless it belongs to
 // the task of another agent, or the room is paused). It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
-func (e *Engine) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
+func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
 	if len(p.Paths) == 0 && !p.Tree {
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("name what you want to change: %s", stick.Cmd("tt may-edit <path>"))
 	}
-	at, err := e.core.PlaceOf(ctx, p.Where)
+	at, err := g.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return MayEditResult{}, err
 	}
-	q, err := e.newEditQuestion(at, CheckEditParams{HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
+	q, err := g.newEditQuestion(at, CheckEditParams{HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
 	if err != nil {
 		return MayEditResult{}, err
 	}
-	return e.mayEdit(ctx, q, nil)
+	return g.mayEdit(ctx, q, nil)
 }
 
 // editQuestion is a question about edits, in terms of the file system.
@@ -95,8 +95,8 @@ type editQuestion struct {
 
 // newEditQuestion resolves what is to be changed. If it can't look up some of it, it returns an error, and q
 // with the rest.
-func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool) (q editQuestion, err error) {
-	env := e.core.Config.Workspace
+func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool) (q editQuestion, err error) {
+	env := g.core.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
@@ -134,8 +134,8 @@ func (e *Engine) newEditQuestion(at *workspace.Place, p CheckEditParams, all boo
 }
 
 // readRoles reads which files of a room belong to a role or to a session.
-func (e *Engine) readRoles(r stick.Room) roleFiles {
-	return roleFiles{e.roles(r.Path), workspace.FoldsCase(r.Path)}
+func (g *Guard) readRoles(r stick.Room) roleFiles {
+	return roleFiles{g.roles(r.Path), workspace.FoldsCase(r.Path)}
 }
 
 // errRolesUnread aborts a transaction that needs a room's [roleFiles] before they were read. Files are read
@@ -175,9 +175,9 @@ func (f roleFiles) without(paths []string, m stick.Member) []string {
 
 // mayEdit answers a question. It calls also, which may be nil, in the same transaction for each room that
 // decides.
-func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
+func (g *Guard) mayEdit(ctx context.Context, q editQuestion, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
 	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
-	db, err := e.core.Open(ctx, false)
+	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return allowed, nil
 	}
@@ -211,13 +211,13 @@ func (e *Engine) mayEdit(ctx context.Context, q editQuestion, also func(*store.T
 		return nil
 	}
 	for run := 2; ; run++ {
-		err = e.core.View(ctx, db, q.Caller, read)
+		err = g.core.View(ctx, db, q.Caller, read)
 		unread, ok := errors.AsType[errRolesUnread](err)
 		if !ok {
 			return res, err
 		}
-		q.roles[unread.room.ID] = e.readRoles(unread.room)
-		e.core.Config.Trace.RanAgain(run, err)
+		q.roles[unread.room.ID] = g.readRoles(unread.room)
+		g.core.Config.Trace.RanAgain(run, err)
 	}
 }
 

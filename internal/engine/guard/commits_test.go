@@ -1,11 +1,11 @@
-package engine_test
+package guard_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/git"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
@@ -14,7 +14,7 @@ import (
 // pushes asks as git's hook does before a push of these commits, each of which has the one before it as its parent.
 func pushes(a *scene.Actor, commits ...string) scene.Editing {
 	a.Helper()
-	p := engine.CheckPushParams{HookParams: a.Hook(), Remote: "origin", Refs: []string{"refs/heads/main"}}
+	p := guard.CheckPushParams{HookParams: a.Hook(), Remote: "origin", Refs: []string{"refs/heads/main"}}
 	for i, id := range commits {
 		p.Commits = append(p.Commits, git.NewCommit{ID: id, Short: id, Parents: commits[max(i-1, 0):i], Subject: "change " + id})
 	}

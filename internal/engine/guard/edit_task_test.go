@@ -1,10 +1,10 @@
-package engine_test
+package guard_test
 
 import (
 	"path/filepath"
 	"testing"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -26,7 +26,7 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 	w := bob.WorksOn("ui")
 	kept := func(a *scene.Actor, path, hint string) {
 		t.Helper()
-		a.MayIEdit(path).Denied("src/a.go").That("where to change it", func(r engine.MayEditResult) bool { return r.Hint == "change "+hint+" instead" })
+		a.MayIEdit(path).Denied("src/a.go").That("where to change it", func(r guard.MayEditResult) bool { return r.Hint == "change "+hint+" instead" })
 	}
 	for _, a := range []*scene.Actor{w.Actor, bob} {
 		a.MayIEdit(own).Allowed()
@@ -36,8 +36,8 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 	bob.MayIEdit("../../src/a.go").Allowed() // from the main checkout that is elsewhere
 	w.MayIEdit("../../src/a.go").Denied("src/a.go")
 	w.MayIEdit("../../.git/info/exclude").Allowed()
-	bob.MayEdit(engine.MayEditParams{Tree: true}).That("denied", func(r engine.MayEditResult) bool { return !r.Allowed })
-	w.MayEdit(engine.MayEditParams{Tree: true}).That("allowed", func(r engine.MayEditResult) bool { return r.Allowed })
+	bob.MayEdit(guard.MayEditParams{Tree: true}).That("denied", func(r guard.MayEditResult) bool { return !r.Allowed })
+	w.MayEdit(guard.MayEditParams{Tree: true}).That("allowed", func(r guard.MayEditResult) bool { return r.Allowed })
 	carl.MayIEdit(main, side, own).Allowed()
 
 	// what it has started
@@ -64,7 +64,7 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 
 	// where the room only warns it is told; with the stick it isn't; and not while its commit waits for the review
 	carl.Sets("enforce=warn").OK()
-	bob.MayIEdit(main).That("that it is told", func(r engine.MayEditResult) bool {
+	bob.MayIEdit(main).That("that it is told", func(r guard.MayEditResult) bool {
 		return r.Allowed && r.Told != "" && r.Hint == "change "+own+" instead"
 	})
 	carl.Sets("enforce=scopes").OK()

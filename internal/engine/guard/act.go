@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ func joined(all []takenIn) (out []takenIn) {
 }
 
 // actsIn finds the checkouts in which acts take something. It leaves out what lies outside of git.
-func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
-	env := e.core.Config.Workspace
+func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
+	env := g.core.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
@@ -101,13 +101,13 @@ func (e *Engine) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 // checkActs judges what a command would take of uncommitted work, and copies that before it lets the command through. Where the room
 // only warns, nothing is denied for whose work it is. What fails on the way stops nothing, except that work of which no whole copy
 // can be made is denied once.
-func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
+func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
-	for _, a := range e.actsIn(q.at, q.Acts) {
+	for _, a := range g.actsIn(q.at, q.Acts) {
 		if a.Kind == shell.Pushes { // see checkPushes
 			continue
 		}
-		room, ok, err := e.enforcing(ctx, q.Caller, a.in)
+		room, ok, err := g.enforcing(ctx, q.Caller, a.in)
 		if err != nil || !ok {
 			failed = cmp.Or(failed, err)
 			continue
@@ -118,9 +118,9 @@ func (e *Engine) checkActs(ctx context.Context, q editQuestion, res *MayEditResu
 		var taken stick.Taken
 		var why *stick.Error
 		if a.Kind == shell.Drops {
-			taken, why, err = e.keepTips(ctx, a, room, q.Caller)
+			taken, why, err = g.keepTips(ctx, a, room, q.Caller)
 		} else {
-			taken, why, err = e.takes(ctx, a, q)
+			taken, why, err = g.takes(ctx, a, q)
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
@@ -146,15 +146,15 @@ func (r *MayEditResult) deny(room stick.RoomID, why *stick.Error) {
 }
 
 // enforcing returns the part of a checkout's room that the caller needs, and whether there is one that enforces anything.
-func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (r stick.Room, ok bool, err error) {
-	db, err := e.core.Open(ctx, false)
+func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r stick.Room, ok bool, err error) {
+	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || by.Person {
 		return r, false, nil
 	}
 	if err != nil {
 		return r, false, err
 	}
-	err = e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
+	err = g.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		rooms, err := tx.RoomsAt([][]string{c.chain})
 		if ok = false; err != nil || rooms[0].Room == "" {
 			return err
@@ -170,10 +170,10 @@ func (e *Engine) enforcing(ctx context.Context, by core.Caller, c *checkout) (r 
 // takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is
 // no whole copy, the result has the form of the command as well. Whose work it is can't be told in time where very many files have
 // changes; it is copied all the same.
-func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stick.Taken, why *stick.Error, err error) {
+func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion) (taken stick.Taken, why *stick.Error, err error) {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
-	w, err := e.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
+	w, err := g.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.room.ID != ""
 	if err != nil && !late {
 		return taken, nil, err
@@ -185,7 +185,7 @@ func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stic
 	case taken.Sweeps, !late && !a.mayLose(len(taken.Files)):
 		return taken, nil, nil
 	}
-	kept, kerr := e.takeRescue(ctx, rescue.Request{
+	kept, kerr := g.takeRescue(ctx, rescue.Request{
 		Tree: a.tree, Paths: narrowed(a.paths), Nested: a.Loses&shell.Nested != 0,
 		// A file that isn't tracked may stand where a tracked one was.
 		Untracked: a.Loses&shell.Untracked != 0 || (late || len(taken.Files) > 0) && a.Loses&shell.Modified != 0 || a.Kind == shell.Moves,
@@ -203,7 +203,7 @@ func (e *Engine) takes(ctx context.Context, a actIn, q editQuestion) (taken stic
 		return taken, nil, kerr
 	}
 	if len(missing) > 0 {
-		again, err := e.wasRefused(ctx, q.Caller, w.room.ID, a.Form)
+		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a.Form)
 		if !again && err == nil {
 			return taken, w.room.NotKept(a.Form, missing), kerr
 		}
@@ -305,8 +305,8 @@ func lacks(kept rescue.Taken, err error) (missing []string) {
 }
 
 // wasRefused reports whether a command was refused to the caller in this turn already.
-func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, form string) (again bool, err error) {
-	err = e.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+func (g *Guard) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, form string) (again bool, err error) {
+	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
 		again = r.AskedAgain(form, last)
 		return err
@@ -316,11 +316,11 @@ func (e *Engine) wasRefused(ctx context.Context, by core.Caller, room stick.Room
 
 // keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
 // If a commit can't be kept, the act is refused once.
-func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
+func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
 	taken.Form = a.Form
-	taken.Of, err = e.workersOf(ctx, room.ID, a.Refs, by)
-	lost, terr := e.lostTips(ctx, a)
-	kept, kerr := e.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(e.core.Now()))
+	taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
+	lost, terr := g.lostTips(ctx, a)
+	kept, kerr := g.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
 	if err = errors.Join(err, terr, kerr); kerr == nil {
 		for _, tip := range kept {
 			if !slices.Contains(taken.Kept, tip.Ref) {
@@ -333,7 +333,7 @@ func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core
 	for _, tip := range lost {
 		missing = append(missing, tip.Of+" ("+stick.AsError(kerr).Message+")")
 	}
-	again, rerr := e.wasRefused(ctx, by, room.ID, a.Form)
+	again, rerr := g.wasRefused(ctx, by, room.ID, a.Form)
 	if again || rerr != nil {
 		return taken, nil, errors.Join(err, rerr)
 	}
@@ -341,11 +341,11 @@ func (e *Engine) keepTips(ctx context.Context, a actIn, room stick.Room, by core
 }
 
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.
-func (e *Engine) tellTaken(ctx context.Context, p core.HookParams, all []takenIn) error {
+func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []takenIn) error {
 	var err error
 	for _, t := range joined(all) {
 		p.Where = core.Where{RoomID: t.room}
-		err = errors.Join(err, e.hooked(ctx, p, true, func(o *op) error {
+		err = errors.Join(err, g.hooked(ctx, p, true, func(o *op) error {
 			t.By = o.Me.Agent
 			o.Events = append(o.Events, o.Room.Take(t.Taken))
 			return nil
@@ -355,17 +355,17 @@ func (e *Engine) tellTaken(ctx context.Context, p core.HookParams, all []takenIn
 }
 
 // lostTips lists the commits that the refs of an act name.
-func (e *Engine) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err error) {
+func (g *Guard) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err error) {
 	for _, ref := range a.Refs {
 		if strings.HasSuffix(ref, "/") { // any below it
-			all, rerr := e.core.Config.Git.Refs(ctx, a.in.top, ref)
+			all, rerr := g.core.Config.Git.Refs(ctx, a.in.top, ref)
 			for _, r := range all {
 				lost = append(lost, rescue.Tip{Of: r.Name, Commit: r.Commit})
 			}
 			err = errors.Join(err, rerr)
 			continue
 		}
-		commits, terr := e.core.Config.Git.Tips(ctx, a.in.top, ref)
+		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
 		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
 		for _, commit := range commits {
 			lost = append(lost, rescue.Tip{Of: name, Commit: commit})
@@ -376,8 +376,8 @@ func (e *Engine) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err 
 }
 
 // workersOf lists the agents that work on the tasks of branches, if these are others' for the caller.
-func (e *Engine) workersOf(ctx context.Context, room stick.RoomID, refs []string, by core.Caller) (of []stick.AgentID, err error) {
-	err = e.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+func (g *Guard) workersOf(ctx context.Context, room stick.RoomID, refs []string, by core.Caller) (of []stick.AgentID, err error) {
+	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		of = nil
 		w, err := (&roomQuestion{room: r}).working(tx, probes, me)
 		if err != nil {

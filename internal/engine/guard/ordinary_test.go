@@ -1,4 +1,4 @@
-package engine_test
+package guard_test
 
 import (
 	"flag"
@@ -19,7 +19,7 @@ var updateOrdinary = flag.Bool("ordinary.update", false, "write which commands o
 // ordinaryCommands are the commands of a working day that the tests of the shell package read.
 func ordinaryCommands(t *testing.T) (all []string) {
 	t.Helper()
-	b, err := os.ReadFile("../shell/testdata/ordinary.txt")
+	b, err := os.ReadFile("../../shell/testdata/ordinary.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

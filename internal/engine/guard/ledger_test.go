@@ -1,4 +1,4 @@
-package engine_test
+package guard_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -41,7 +41,7 @@ func TestWhoEditedWhat(t *testing.T) {
 	bob.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("a.go", "a, by bob again") }, "a.go")
 	changesAre(t, ann, "a.go others by claude:a codex:b; b.go others by codex:b ?; c.go nobody by ?")
-	only := ann.ListChanges(engine.ListChangesParams{Agent: bob.ID, Limit: 1}).OK()
+	only := ann.ListChanges(guard.ListChangesParams{Agent: bob.ID, Limit: 1}).OK()
 	s.Check(only.Count == 2 && len(only.Changes) == 1, "%+v", only)
 
 	bob.Dies()
@@ -96,5 +96,5 @@ func TestWhatIsNotNoted(t *testing.T) {
 		}
 	}, outside)
 	changesAre(t, bob, "a.go nobody by ?; b.go nobody by ?; f.go nobody by ?")
-	ann.At(s.Dir("outside")).ListChanges(engine.ListChangesParams{}).Refused(stick.CodeNoRepository)
+	ann.At(s.Dir("outside")).ListChanges(guard.ListChangesParams{}).Refused(stick.CodeNoRepository)
 }

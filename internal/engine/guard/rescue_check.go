@@ -1,15 +1,16 @@
-package engine
+package guard
 
 import (
 	"context"
 	"fmt"
+
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
-// checkRescues reads what each rescue is.
-func (e *Engine) checkRescues(ctx context.Context) core.Finding {
-	sum, err := e.rescues().Sum(ctx)
+// Check is the doctor's check of rescues. It reads what each of them is.
+func (g *Guard) Check(ctx context.Context) core.Finding {
+	sum, err := g.rescues().Sum(ctx)
 	if stick.CodeOf(err) == stick.CodeGitMissing {
 		return core.Finding{Status: core.FindingWarning, Detail: "not read, because git isn't there"}
 	}

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"talkingstick/internal/engine/core"

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -15,11 +15,11 @@ import (
 )
 
 // CheckCommit decides for git's hook pre-commit whether a commit of the files p.Tracked may take along others' work. Whether the caller
-// may change these files at all, [Engine.CheckEdit] says. It allows everything outside of rooms and checkouts, and looks at files only
-// where somebody else is known to have edited some. Like CheckEdit, it only reads; [Engine.EditChecked] records what there is to record.
-func (e *Engine) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEditResult, err error) {
+// may change these files at all, [Guard.CheckEdit] says. It allows everything outside of rooms and checkouts, and looks at files only
+// where somebody else is known to have edited some. Like CheckEdit, it only reads; [Guard.EditChecked] records what there is to record.
+func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEditResult, err error) {
 	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
-	at, err := e.core.PlaceOfHook(p.Where)
+	at, err := g.core.PlaceOfHook(p.Where)
 	if err != nil || at == nil || len(p.Tracked) == 0 {
 		return res, err
 	}
@@ -27,14 +27,14 @@ func (e *Engine) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdi
 	if c.top == "" {
 		return res, nil
 	}
-	if c.staged, err = e.maybeOthers(ctx, p.Caller, c, p.Tracked); err != nil || len(c.staged) == 0 {
+	if c.staged, err = g.maybeOthers(ctx, p.Caller, c, p.Tracked); err != nil || len(c.staged) == 0 {
 		return res, err
 	}
-	w, err := e.whose(ctx, p.Caller, c)
+	w, err := g.whose(ctx, p.Caller, c)
 	if err != nil {
 		return res, err
 	}
-	theirs, err := w.swept(ctx, e.core.Config.Git, c.top)
+	theirs, err := w.swept(ctx, g.core.Config.Git, c.top)
 	if err != nil || len(theirs) == 0 {
 		return res, err
 	}
@@ -47,7 +47,7 @@ func (e *Engine) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdi
 		res.judged(why, j.Denied == nil)
 	}
 	if !res.Allowed {
-		err = e.hooked(ctx, p.HookParams, false, func(o *op) error {
+		err = g.hooked(ctx, p.HookParams, false, func(o *op) error {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
 			return err
@@ -58,8 +58,8 @@ func (e *Engine) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdi
 
 // maybeOthers returns those of the staged files of a checkout that may be others': none if nobody but the caller has edited anything
 // there. Files that nobody is known to have edited count only where one that another has edited is gone, and may have got their names.
-func (e *Engine) maybeOthers(ctx context.Context, by core.Caller, c *checkout, staged []string) (out []git.Uncommitted, err error) {
-	db, err := e.core.Open(ctx, false)
+func (g *Guard) maybeOthers(ctx context.Context, by core.Caller, c *checkout, staged []string) (out []git.Uncommitted, err error) {
+	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return nil, nil
 	}
@@ -68,7 +68,7 @@ func (e *Engine) maybeOthers(ctx context.Context, by core.Caller, c *checkout, s
 	}
 	var me stick.AgentID
 	var rows []stick.EditedFile
-	err = e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		id, err := core.Identify(tx, probes, by)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -50,7 +50,7 @@ func (t KeptTip) Command() stick.Command { return t.command }
 
 // ListRescues lists the rescues of the repository of a place, even if the repository itself is gone by now. It writes
 // nothing. It fails with [stick.CodeNoRepository], [stick.CodeUsage] and, if there are rescues, [stick.CodeGitMissing].
-func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
+func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
 	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
 	switch {
 	case p.Limit < 0 || p.Limit > maxRescues:
@@ -58,33 +58,33 @@ func (e *Engine) ListRescues(ctx context.Context, p ListRescuesParams) (ListResc
 	case p.Limit == 0:
 		p.Limit = defaultRescues
 	}
-	place, err := e.core.PlaceOf(ctx, p.Where)
+	place, err := g.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
-	tree, found := workspace.FindCheckout(place.Path, e.core.Config.Workspace)
-	res.Common = cmp.Or(tree.Common, e.goneRepository(place.Path))
+	tree, found := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
+	res.Common = cmp.Or(tree.Common, g.goneRepository(place.Path))
 	if res.Common == "" && !p.All {
 		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(place.Path)).With("path", place.Path).
 			Hintf("for the rescues of all repositories: %s", stick.Cmd("tt rescue list --all"))
 	}
 	if found {
-		e.addTips(ctx, &res, p.Limit)
+		g.addTips(ctx, &res, p.Limit)
 	}
 	common := res.Common
 	if p.All {
 		common = ""
 	}
-	l, err := e.rescues().List(ctx, common, p.Limit)
+	l, err := g.rescues().List(ctx, common, p.Limit)
 	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
 }
 
 // goneRepository returns the common git directory of a repository around path that is gone and left rescues. It is empty if
 // there is none.
-func (e *Engine) goneRepository(path string) string {
+func (g *Guard) goneRepository(path string) string {
 	for dir := path; ; dir = filepath.Dir(dir) {
-		if common := filepath.Join(dir, ".git"); e.rescues().Knows(common) {
+		if common := filepath.Join(dir, ".git"); g.rescues().Knows(common) {
 			return common
 		}
 		if dir == filepath.Dir(dir) {
@@ -94,14 +94,14 @@ func (e *Engine) goneRepository(path string) string {
 }
 
 // addTips adds the kept tips of a repository. A damaged repository is no reason to hide its rescues.
-func (e *Engine) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
-	tips, err := e.rescues().Tips(ctx, res.Common)
+func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
+	tips, err := g.rescues().Tips(ctx, res.Common)
 	if err == nil && len(tips) > limit {
 		tips, res.TipsHidden = tips[:limit], len(tips)-limit
 	}
 	branches := map[string]bool{}
 	if err == nil && len(tips) > 0 {
-		refs, rerr := e.core.Config.Git.Refs(ctx, res.Common, "refs/heads/")
+		refs, rerr := g.core.Config.Git.Refs(ctx, res.Common, "refs/heads/")
 		for _, r := range refs {
 			branches[r.Name] = true
 		}
@@ -149,11 +149,11 @@ type ShowRescueResult struct {
 const defaultFiles = 200
 
 // ShowRescue says what a rescue holds. It writes nothing. It fails with [stick.CodeNotFound] and [stick.CodeUsage].
-func (e *Engine) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
+func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
 	if p.Limit < 0 {
 		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").With("field", "limit")
 	}
-	r, err := e.rescueNamed(ctx, p.ID)
+	r, err := g.rescueNamed(ctx, p.ID)
 	if err != nil {
 		return ShowRescueResult{}, err
 	}
@@ -168,8 +168,8 @@ func (e *Engine) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescue
 }
 
 // rescueNamed reads the rescue that a caller names.
-func (e *Engine) rescueNamed(ctx context.Context, name string) (rescue.Rescue, error) {
-	store := e.rescues()
+func (g *Guard) rescueNamed(ctx context.Context, name string) (rescue.Rescue, error) {
+	store := g.rescues()
 	id, err := store.Named(name)
 	if err != nil {
 		return rescue.Rescue{}, err
@@ -210,14 +210,14 @@ type DiffRescueResult struct {
 }
 
 // DiffRescue compares the files of a rescue with those in a checkout. It writes nothing, and fails as
-// [Engine.RestoreRescue] does.
-func (e *Engine) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
-	_, r, top, err := e.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"))
+// [Guard.RestoreRescue] does.
+func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
+	_, r, top, err := g.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"))
 	if err != nil {
 		return DiffRescueResult{}, err
 	}
 	res := DiffRescueResult{ID: r.ID, Checkout: top}
-	res.Diff, res.Cut, err = e.rescues().Diff(ctx, r)
+	res.Diff, res.Cut, err = g.rescues().Diff(ctx, r)
 	return res, err
 }
 
@@ -245,8 +245,8 @@ type RestoreRescueResult struct {
 // It fails with [stick.CodeNotFound] if there is no such rescue, no such path in it, or its checkout is gone, with
 // [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same repository, and with
 // [stick.CodeEditDenied].
-func (e *Engine) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
-	shown, r, top, err := e.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"))
+func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
+	shown, r, top, err := g.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"))
 	if err != nil {
 		return RestoreRescueResult{}, err
 	}
@@ -256,7 +256,7 @@ func (e *Engine) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Rest
 		ask.Paths = append(ask.Paths, filepath.Join(top, filepath.FromSlash(f.Path)))
 	}
 	if !core.IsGone(top) { // there is no room for a directory that has to be made
-		may, err := e.MayEdit(ctx, ask)
+		may, err := g.MayEdit(ctx, ask)
 		if err != nil {
 			return res, err
 		}
@@ -265,19 +265,19 @@ func (e *Engine) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Rest
 		}
 		res.Told = may.Told
 	}
-	res.Restored, err = e.rescues().Restore(ctx, r)
+	res.Restored, err = g.rescues().Restore(ctx, r)
 	return res, err
 }
 
 // restoring finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top. again is the command
 // for another checkout.
-func (e *Engine) restoring(ctx context.Context, w core.Where, name string, paths []string, again stick.Command) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
-	if r, err = e.rescueNamed(ctx, name); err != nil {
+func (g *Guard) restoring(ctx context.Context, w core.Where, name string, paths []string, again stick.Command) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
+	if r, err = g.rescueNamed(ctx, name); err != nil {
 		return r, q, "", err
 	}
 	q.ID, top = r.ID, r.Top
 	if w != (core.Where{}) {
-		if q.Tree, err = e.otherCheckout(ctx, w, r.Manifest); err != nil {
+		if q.Tree, err = g.otherCheckout(ctx, w, r.Manifest); err != nil {
 			return r, q, "", err
 		}
 		top = q.Tree.Top
@@ -291,12 +291,12 @@ func (e *Engine) restoring(ctx context.Context, w core.Where, name string, paths
 
 // otherCheckout finds the checkout of a place, which has to be one of the repository of a rescue. If that is gone, any
 // checkout will do, such as one of a new clone.
-func (e *Engine) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
-	place, err := e.core.PlaceOf(ctx, w)
+func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
+	place, err := g.core.PlaceOf(ctx, w)
 	if err != nil {
 		return workspace.Checkout{}, err
 	}
-	tree, ok := workspace.FindCheckout(place.Path, e.core.Config.Workspace)
+	tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
 	switch {
 	case !ok:
 		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", stick.Line(place.Path)).

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -33,14 +33,14 @@ type CheckEditParams struct {
 	Rescuing func()
 }
 
-// CheckEdit decides for a hook whether a tool call may run. It decides like [Engine.MayEdit], and allows a
-// call that changes nothing. It only reads; [Engine.EditChecked] records what there is to record.
-func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
-	q, err := e.hookQuestion(p)
+// CheckEdit decides for a hook whether a tool call may run. It decides like [Guard.MayEdit], and allows a
+// call that changes nothing. It only reads; [Guard.EditChecked] records what there is to record.
+func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
+	q, err := g.hookQuestion(p)
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
-	res, err := e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
+	res, err := g.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
@@ -56,10 +56,10 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 		return MayEditResult{Allowed: true}, err
 	}
 	if res.Allowed {
-		err = e.checkPushes(ctx, q, &res)
+		err = g.checkPushes(ctx, q, &res)
 	}
 	if res.Allowed {
-		err = cmp.Or(e.checkActs(ctx, q, &res), err)
+		err = cmp.Or(g.checkActs(ctx, q, &res), err)
 	}
 	return res, err
 }
@@ -67,14 +67,14 @@ func (e *Engine) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResul
 // hookQuestion makes the question of a hook. A path that can't be looked up is judged by its name. It is left
 // out if even the name doesn't say where it lies, and the others are still judged. So the place of the hook
 // only matters for relative paths.
-func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
+func (g *Guard) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	for _, act := range p.Acts {
 		if act.Kind == shell.Drops {
 			p.Branches = append(p.Branches, act.Refs...)
 		}
 	}
-	at, aerr := e.core.PlaceOfHook(p.Where)
-	q, err := e.newEditQuestion(at, p, false)
+	at, aerr := g.core.PlaceOfHook(p.Where)
+	q, err := g.newEditQuestion(at, p, false)
 	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
 		return q, err
 	}
@@ -84,12 +84,12 @@ func (e *Engine) hookQuestion(p CheckEditParams) (editQuestion, error) {
 
 // EditChecked records that a tool call of the caller begins, or that it was denied, and tells whose uncommitted work a command takes.
 // It writes nothing if there is nothing new to record.
-func (e *Engine) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
-	if err := e.tellTaken(ctx, p.HookParams, res.taken); err != nil || !res.due {
+func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
+	if err := g.tellTaken(ctx, p.HookParams, res.taken); err != nil || !res.due {
 		return err
 	}
 	p.Where = core.Where{RoomID: res.RoomID}
-	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if res.unkept != "" {
 			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept))
 			return o.RecordWork(p.HookParams)
@@ -142,18 +142,18 @@ type EditedResult struct {
 // CheckEdited asks again after a tool call has run. If the caller lost the right to make the change meanwhile, an event tells
 // it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder. It also notes
 // who has edited which files.
-func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
+func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
 	pushes := slices.ContainsFunc(p.Acts, func(a shell.Act) bool { return a.Kind == shell.Pushes })
 	if len(p.Paths)+len(p.Trees) == 0 && !p.Unread && !pushes {
 		return out, nil
 	}
-	q, err := e.hookQuestion(p)
+	q, err := g.hookQuestion(p)
 	if err != nil {
 		return out, err
 	}
 	if pushes {
-		for _, to := range e.pushesIn(q) {
-			told, err := e.pushed(ctx, p.HookParams, to)
+		for _, to := range g.pushesIn(q) {
+			told, err := g.pushed(ctx, p.HookParams, to)
 			if err != nil {
 				return out, err
 			}
@@ -161,19 +161,19 @@ func (e *Engine) CheckEdited(ctx context.Context, p CheckEditParams) (out Edited
 		}
 	}
 	if len(p.Paths)+len(p.Trees) > 0 {
-		again, err := e.askedAgain(ctx, p, q)
+		again, err := g.askedAgain(ctx, p, q)
 		if err != nil {
 			return out, err
 		}
 		out = cmp.Or(again, out)
 	}
-	return out, e.noteEdits(ctx, q)
+	return out, g.noteEdits(ctx, q)
 }
 
-// askedAgain is the question and the answer of [Engine.CheckEdited].
-func (e *Engine) askedAgain(ctx context.Context, p CheckEditParams, q editQuestion) (out EditedResult, err error) {
+// askedAgain is the question and the answer of [Guard.CheckEdited].
+func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestion) (out EditedResult, err error) {
 	known := false
-	res, err := e.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) (err error) {
+	res, err := g.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) (err error) {
 		if res.Told != "" && res.RoomID == r.ID {
 			known, err = (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).alreadyTold()
 		}
@@ -183,7 +183,7 @@ func (e *Engine) askedAgain(ctx context.Context, p CheckEditParams, q editQuesti
 		return out, err
 	}
 	p.Where = core.Where{RoomID: res.RoomID}
-	return out, e.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return out, g.hooked(ctx, p.HookParams, true, func(o *op) error {
 		out = EditedResult{}
 		if res.Told != "" {
 			known, err := o.alreadyTold()

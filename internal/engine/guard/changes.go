@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"context"
@@ -57,22 +57,22 @@ const changesLimit = 20 * time.Second
 // ListChanges says which files of the checkout of a place are uncommitted, and whose they are. It writes nothing. It fails with
 // [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing] and [stick.CodeGitFailed], and for an agent that is
 // unknown with [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
-func (e *Engine) ListChanges(ctx context.Context, p ListChangesParams) (ListChangesResult, error) {
+func (g *Guard) ListChanges(ctx context.Context, p ListChangesParams) (ListChangesResult, error) {
 	res := ListChangesResult{Changes: []Change{}}
-	c, err := e.checkoutAt(ctx, p.Where)
+	c, err := g.checkoutAt(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, changesLimit)
 	defer cancel()
-	w, err := e.whose(ctx, p.Caller, c)
+	w, err := g.whose(ctx, p.Caller, c)
 	if err != nil {
 		return res, err
 	}
 	res.RoomID, res.AgentID, res.Checkout, res.Enforce = w.room.ID, w.me.Agent, c.top, w.room.Policy.Enforce
 	all := w.changes
 	if p.Agent != "" {
-		if p.Agent, err = e.editorNamed(ctx, p.Caller, w, p.Agent); err != nil {
+		if p.Agent, err = g.editorNamed(ctx, p.Caller, w, p.Agent); err != nil {
 			return res, err
 		}
 		all = slices.DeleteFunc(all, func(c Change) bool { return !c.editedBy(p.Agent) })
@@ -82,7 +82,7 @@ func (e *Engine) ListChanges(ctx context.Context, p ListChangesParams) (ListChan
 		for _, c := range all {
 			files = append(files, c.git)
 		}
-		if res.Diff, res.Cut, err = e.core.Config.Git.DiffUncommitted(ctx, c.top, files, maxDiff); err != nil {
+		if res.Diff, res.Cut, err = g.core.Config.Git.DiffUncommitted(ctx, c.top, files, maxDiff); err != nil {
 			return res, err
 		}
 	}
@@ -101,11 +101,11 @@ func (c Change) editedBy(a stick.AgentID) bool {
 }
 
 // editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also a former one.
-func (e *Engine) editorNamed(ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID) (found stick.AgentID, err error) {
+func (g *Guard) editorNamed(ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID) (found stick.AgentID, err error) {
 	if slices.ContainsFunc(w.changes, func(c Change) bool { return c.editedBy(name) }) {
 		return name, nil
 	}
-	err = e.core.Read(ctx, core.Where{RoomID: w.room.ID}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+	err = g.core.Read(ctx, core.Where{RoomID: w.room.ID}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		if found, err = r.NamedEver(name, probes.Probed, tx.Now()); err != nil {
 			return stick.AsError(err).With("field", "agent")
 		}
@@ -115,8 +115,8 @@ func (e *Engine) editorNamed(ctx context.Context, by core.Caller, w whoseWork, n
 }
 
 // checkoutAt returns the checkout of a place.
-func (e *Engine) checkoutAt(ctx context.Context, w core.Where) (*checkout, error) {
-	at, err := e.core.PlaceOf(ctx, w)
+func (g *Guard) checkoutAt(ctx context.Context, w core.Where) (*checkout, error) {
+	at, err := g.core.PlaceOf(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -142,14 +142,14 @@ type whoseWork struct {
 
 // whose finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only those that are there or
 // below. It fails with [stick.CodeNoRoom].
-func (e *Engine) whose(ctx context.Context, by core.Caller, c *checkout, paths ...string) (w whoseWork, err error) {
+func (g *Guard) whose(ctx context.Context, by core.Caller, c *checkout, paths ...string) (w whoseWork, err error) {
 	where := core.Where{}
 	read := func(fn func(*store.Tx, *core.Probes, stick.Room) error) error {
-		db, err := e.core.Open(ctx, false)
+		db, err := g.core.Open(ctx, false)
 		if err != nil {
 			return err
 		}
-		return e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+		return g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 			r, err := core.FindRoom(tx, where, &workspace.Place{Path: c.top, Chain: c.chain})
 			if err != nil {
 				return err
@@ -183,7 +183,7 @@ func (e *Engine) whose(ctx context.Context, by core.Caller, c *checkout, paths .
 	if len(dirty) > 0 {
 		found, err = seeFiles(ctx, c.top, dirty, known, 0)
 	} else {
-		dirty, found, err = seeUncommitted(ctx, e.core.Config.Git, c.top, known, 0, paths...)
+		dirty, found, err = seeUncommitted(ctx, g.core.Config.Git, c.top, known, 0, paths...)
 	}
 	if err != nil {
 		return w, err

@@ -1,4 +1,4 @@
-package engine_test
+package guard_test
 
 import (
 	"os"
@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/shell"
 	"talkingstick/stick"
 )
 
 // runs plays the hooks around a command, which do is. It returns the answer of the hook before it.
-func runs(t *testing.T, a *scene.Actor, command string, do func()) engine.MayEditResult {
+func runs(t *testing.T, a *scene.Actor, command string, do func()) guard.MayEditResult {
 	t.Helper()
 	c := shell.Edits(command, a.Work, shell.Env{})
-	p := engine.CheckEditParams{HookParams: a.Hook(), Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Unread: !c.Reads}
+	p := guard.CheckEditParams{HookParams: a.Hook(), Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Unread: !c.Reads}
 	p.Tool = "Bash"
 	res := a.CheckEdit(p).OK()
-	if err := a.Engine.EditChecked(t.Context(), p, res); err != nil {
+	if err := a.Engine.Guard.EditChecked(t.Context(), p, res); err != nil {
 		t.Fatal(err)
 	}
 	if res.Allowed && do != nil {

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -99,16 +99,16 @@ func (q editQuestion) checkouts() (all []*checkout) {
 // noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names, and what a
 // command has changed that only a look at its checkout shows. It notes nothing where the room enforces nothing, and nothing
 // of somebody who isn't a member.
-func (e *Engine) noteEdits(ctx context.Context, q editQuestion) error {
+func (g *Guard) noteEdits(ctx context.Context, q editQuestion) error {
 	all := q.checkouts()
 	if len(all) == 0 {
 		return nil
 	}
-	db, err := e.core.Open(ctx, false)
+	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	err = e.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
@@ -129,13 +129,13 @@ func (e *Engine) noteEdits(ctx context.Context, q editQuestion) error {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
 	for _, c := range all {
-		err = cmp.Or(err, c.look(looking, e.core.Config.Git))
+		err = cmp.Or(err, c.look(looking, g.core.Config.Git))
 	}
 	var rooms []stick.RoomID
 	for _, c := range all {
 		rooms = append(rooms, c.room)
 	}
-	uerr := e.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+	uerr := g.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(rooms...); err != nil {
 			return err
 		}

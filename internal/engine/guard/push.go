@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"context"
@@ -20,9 +20,9 @@ type pushTo struct {
 }
 
 // pushesIn are the pushes among acts.
-func (e *Engine) pushesIn(q editQuestion) (all []pushTo) {
+func (g *Guard) pushesIn(q editQuestion) (all []pushTo) {
 	acts := slices.DeleteFunc(slices.Clone(q.Acts), func(a shell.Act) bool { return a.Kind != shell.Pushes })
-	for _, a := range e.actsIn(q.at, acts) {
+	for _, a := range g.actsIn(q.at, acts) {
 		all = append(all, pushTo{a.in, a.Refs, a.Some})
 	}
 	return all
@@ -30,8 +30,8 @@ func (e *Engine) pushesIn(q editQuestion) (all []pushTo) {
 
 // mayPush judges a push by whose turn it is, where members work in checkouts of their own. What they share there is the default branch
 // of the remote, and the branch of the last handoff.
-func (e *Engine) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, err error) {
-	db, err := e.core.Open(ctx, false)
+func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, err error) {
+	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && (!db.ManyHosts() || by.Person) {
 		return r, j, nil
 	}
@@ -39,7 +39,7 @@ func (e *Engine) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stic
 		return r, j, err
 	}
 	branches := to.branches()
-	err = e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		r, j = stick.Room{}, stick.Judgement{}
 		me, err := core.Identify(tx, probes, by)
 		if err != nil {
@@ -98,9 +98,9 @@ func sharedBranches(tx *store.Tx, r stick.Room, top string) ([]string, error) {
 }
 
 // checkPushes judges the pushes of a command. What fails on the way stops nothing.
-func (e *Engine) checkPushes(ctx context.Context, q editQuestion, res *MayEditResult) (failed error) {
-	for _, to := range e.pushesIn(q) {
-		r, j, err := e.mayPush(ctx, q.Caller, to)
+func (g *Guard) checkPushes(ctx context.Context, q editQuestion, res *MayEditResult) (failed error) {
+	for _, to := range g.pushesIn(q) {
+		r, j, err := g.mayPush(ctx, q.Caller, to)
 		switch {
 		case err != nil:
 			failed = err
@@ -116,14 +116,14 @@ func (e *Engine) checkPushes(ctx context.Context, q editQuestion, res *MayEditRe
 }
 
 // pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller, and the holder.
-func (e *Engine) pushed(ctx context.Context, p core.HookParams, to pushTo) (out EditedResult, err error) {
-	r, j, err := e.mayPush(ctx, p.Caller, to)
+func (g *Guard) pushed(ctx context.Context, p core.HookParams, to pushTo) (out EditedResult, err error) {
+	r, j, err := g.mayPush(ctx, p.Caller, to)
 	if err != nil || j.Told == nil {
 		return out, err
 	}
 	p.Where = core.Where{RoomID: r.ID}
 	branch, _ := j.Told.Fields["branch"].(string)
-	return out, e.hooked(ctx, p, true, func(o *op) error {
+	return out, g.hooked(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
 		known, err := o.alreadyTold()
 		if err != nil || known {

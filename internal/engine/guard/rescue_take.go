@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"context"
@@ -10,29 +10,29 @@ import (
 )
 
 // rescues returns the store of rescues in the data directory.
-func (e *Engine) rescues() *rescue.Store {
-	s := rescue.New(e.core.Config.Dir, e.core.Config.Git)
-	s.Limits.Time, s.Limits.Status = e.core.Slack(s.Limits.Time), e.core.Slack(s.Limits.Status)
+func (g *Guard) rescues() *rescue.Store {
+	s := rescue.New(g.core.Config.Dir, g.core.Config.Git)
+	s.Limits.Time, s.Limits.Status = g.core.Slack(s.Limits.Time), g.core.Slack(s.Limits.Status)
 	return s
 }
 
 // takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as [rescue.Store.Take]
 // does, and may be called only outside of transactions.
-func (e *Engine) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
+func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
 	if r.At.IsZero() {
-		r.At = stick.At(e.core.Now())
+		r.At = stick.At(g.core.Now())
 	}
-	return e.rescues().Take(ctx, r)
+	return g.rescues().Take(ctx, r)
 }
 
 // RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks names those that the rescue
 // doesn't hold. It isn't an operation: those on tasks call it. It may be called only outside of transactions.
-func (e *Engine) RescueFiles(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error) {
+func (g *Guard) RescueFiles(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error) {
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok {
 		return "", paths, nil
 	}
-	taken, err := e.takeRescue(ctx, rescue.Request{
+	taken, err := g.takeRescue(ctx, rescue.Request{
 		Tree: tree, Paths: paths, Untracked: true, Ignored: true,
 		Facts: rescue.Facts{Room: string(room), Agent: string(by), Cause: rescue.CauseCommand, Command: command},
 	})
@@ -42,7 +42,7 @@ func (e *Engine) RescueFiles(ctx context.Context, room stick.RoomID, by stick.Ag
 	if taken.ID == "" {
 		return "", paths, nil
 	}
-	kept, err := e.rescues().Show(ctx, taken.ID) // what was left out has no exact names: a directory stands for all below it
+	kept, err := g.rescues().Show(ctx, taken.ID) // what was left out has no exact names: a directory stands for all below it
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"context"
@@ -19,8 +19,8 @@ type TakeoverRescue struct {
 	Nested   []rescue.Nested  `json:"nested,omitempty"`   // rescues of repositories inside the checkout
 }
 
-// takeover is what a transaction knows of a takeover that it commits, as far as the rescue after it needs to know.
-type takeover struct {
+// CommittedTakeover is what a transaction knows of a takeover that it commits, as far as the rescue after it needs to know.
+type CommittedTakeover struct {
 	took     bool // the caller holds the stick by a takeover
 	already  bool // which an earlier command made
 	enforces bool // the room does
@@ -29,10 +29,10 @@ type takeover struct {
 	facts    rescue.Facts
 }
 
-// takeoverOf describes the takeover by which the caller has the stick now, if it has.
-func takeoverOf(o *core.Op, why stick.ClaimReason) (t takeover, err error) {
+// DescribeTakeover describes the takeover by which the caller has the stick now, if it has.
+func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, err error) {
 	r := o.Room
-	t = takeover{enforces: r.Enforces(), path: r.Path, already: why == stick.AlreadyOwner}
+	t = CommittedTakeover{enforces: r.Enforces(), path: r.Path, already: why == stick.AlreadyOwner}
 	event := o.LastEvent(stick.EventTakeover)
 	if t.already {
 		if event, err = o.LastGrant(); err != nil {
@@ -54,27 +54,27 @@ func takeoverOf(o *core.Op, why stick.ClaimReason) (t takeover, err error) {
 	return t, nil
 }
 
-// rescueAfter makes the rescue after a takeover that was committed. If there is none, why says so. Nothing that fails here
+// RescueAfterTakeover makes the rescue after a takeover that was committed. If there is none, why says so. Nothing that fails here
 // undoes the takeover.
-func (e *Engine) rescueAfter(ctx context.Context, w core.Where, t takeover) (got *TakeoverRescue, why string) {
+func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t CommittedTakeover) (got *TakeoverRescue, why string) {
 	switch {
 	case !t.took:
 		return nil, "nothing was taken over"
 	case !t.enforces:
 		return nil, "the room enforces nothing"
 	}
-	trees := e.treesLeft(w, t)
+	trees := g.treesLeft(w, t)
 	if len(trees) == 0 {
 		return nil, "the workspace isn't a checkout of git"
 	}
 	if t.already {
-		if got := e.rescueOfTurn(ctx, trees, t.facts); got != nil {
+		if got := g.rescueOfTurn(ctx, trees, t.facts); got != nil {
 			return got, ""
 		}
 	}
 	why = "nothing is uncommitted"
 	for _, tree := range trees {
-		taken, err := e.takeRescue(ctx, rescue.Request{Tree: tree, Untracked: true, Nested: true, Facts: t.facts})
+		taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Untracked: true, Nested: true, Facts: t.facts})
 		if taken.ID == "" && len(taken.Nested) > 0 { // only repositories inside have uncommitted files
 			taken.ID = taken.Nested[0].ID
 		}
@@ -92,15 +92,15 @@ func (e *Engine) rescueAfter(ctx context.Context, w core.Where, t takeover) (got
 
 // treesLeft returns the checkouts in which a prior owner may have left work, the likeliest first: that in which its process
 // still runs, the one that the members of the room share, and the caller's. Other repositories aren't the room's.
-func (e *Engine) treesLeft(w core.Where, t takeover) (trees []workspace.Checkout) {
+func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.Checkout) {
 	var dirs []string
 	for _, p := range t.left {
-		if dir, ok := e.core.Config.Procs.WorkingDir(p); ok {
+		if dir, ok := g.core.Config.Procs.WorkingDir(p); ok {
 			dirs = append(dirs, dir)
 		}
 	}
 	dirs = append(dirs, t.path)
-	if place, err := e.core.PlaceToRead(w); err == nil && place != nil {
+	if place, err := g.core.PlaceToRead(w); err == nil && place != nil {
 		dirs = append(dirs, place.Path)
 	}
 	shared, inGit := workspace.FindCheckout(t.path, workspace.Env{})
@@ -117,8 +117,8 @@ func (e *Engine) treesLeft(w core.Where, t takeover) (trees []workspace.Checkout
 }
 
 // rescueOfTurn finds the rescue that an earlier command has made after the same takeover, or returns nil.
-func (e *Engine) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
-	l, err := e.rescues().List(ctx, trees[0].Common, 0)
+func (g *Guard) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
+	l, err := g.rescues().List(ctx, trees[0].Common, 0)
 	if err != nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 )
 
 // NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so some may have been
-// committed since; [Engine.ListChanges] asks.
+// committed since; [Guard.ListChanges] asks.
 type NotedWork struct {
 	Own    int      `json:"own,omitempty"`    // the caller's
 	Passed int      `json:"passed,omitempty"` // of earlier holders: they passed with the stick
@@ -35,8 +35,8 @@ type WorkOf struct {
 // maxNoted is how many agents, and how many files, are named.
 const maxNoted = 3
 
-// notedWork counts what is noted for the caller. It is nil if there is nothing.
-func notedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (*NotedWork, error) {
+// CountNotedWork counts what is noted for the caller. It is nil if there is nothing.
+func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (*NotedWork, error) {
 	if !r.Enforces() {
 		return nil, nil
 	}
@@ -108,9 +108,9 @@ func sharedEdits(tx *store.Tx, r stick.Room) (all []stick.EditedFile, err error)
 	return all, err
 }
 
-// countEdited fills in how many files an agent has edited since an event that tells of the first, in the turn of that event. What it
+// CountEdited fills in how many files an agent has edited since an event that tells of the first, in the turn of that event. What it
 // edited before, it had a right to.
-func countEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error) {
+func CountEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error) {
 	if e.Type != stick.EventEditTold {
 		return e, nil
 	}

@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"context"
@@ -34,14 +34,14 @@ type ClaimChangesResult struct {
 // ClaimChanges records that uncommitted changes are a person's own, so that no agent takes them for its own or for nobody's. All named paths
 // count, or none. A person that isn't a member joins. It fails with [stick.CodePersonOnly], [stick.CodeNotFound] for a path
 // without uncommitted changes, [stick.CodeNotEnforced], [stick.CodeRoomClosed], [stick.CodeKicked], [stick.CodeUsage],
-// [stick.CodeInvalidPath], and as [Engine.ListChanges] does.
-func (e *Engine) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimChangesResult, error) {
+// [stick.CodeInvalidPath], and as [Guard.ListChanges] does.
+func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimChangesResult, error) {
 	var res ClaimChangesResult
-	w, c, err := e.namedChanges(ctx, p.Caller, p.Where, p.Paths)
+	w, c, err := g.namedChanges(ctx, p.Caller, p.Where, p.Paths)
 	if err != nil {
 		return res, err
 	}
-	err = e.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) (out []stick.EditedFile, err error) {
+	err = g.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) (out []stick.EditedFile, err error) {
 		out, err = o.Room.Mine(by, o.Me.Person(), p.Not, files)
 		res = ClaimChangesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: editedPaths(out), Already: len(out) == 0}
 		return out, err
@@ -81,8 +81,8 @@ type AdoptedCopy struct {
 
 // AdoptChanges makes uncommitted changes the caller's own, whoever made them, if the caller may change these files now. It makes a rescue of them
 // first, whose failure is in the result, and tells the former editors. The files stay as they are. All named paths count, or none. A
-// caller that isn't a member joins. It fails with [stick.CodeEditDenied], and as [Engine.ClaimChanges] does for people.
-func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptChangesResult, error) {
+// caller that isn't a member joins. It fails with [stick.CodeEditDenied], and as [Guard.ClaimChanges] does for people.
+func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptChangesResult, error) {
 	var res AdoptChangesResult
 	q := stick.Adoption{Reason: p.Reason}
 	if err := q.Check(); err != nil {
@@ -91,7 +91,7 @@ func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptC
 		}
 		return res, err
 	}
-	w, c, err := e.namedChanges(ctx, p.Caller, p.Where, p.Paths)
+	w, c, err := g.namedChanges(ctx, p.Caller, p.Where, p.Paths)
 	if err != nil {
 		return res, err
 	}
@@ -105,7 +105,7 @@ func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptC
 	for _, ch := range w.changes {
 		ask.Paths, paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path))), append(paths, ch.Path)
 	}
-	may, err := e.MayEdit(ctx, ask)
+	may, err := g.MayEdit(ctx, ask)
 	if err == nil {
 		err = may.Refusal()
 	}
@@ -113,13 +113,13 @@ func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptC
 		return res, err
 	}
 	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).String()
-	res.Rescue, res.RescueWhy = e.rescueBefore(ctx, c, paths, rescue.Facts{
+	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
 		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: "tt changes adopt",
 	})
 	if res.Rescue != nil {
 		q.Rescue = res.Rescue.ID
 	}
-	err = e.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) ([]stick.EditedFile, error) {
+	err = g.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) ([]stick.EditedFile, error) {
 		q.By = by
 		out, events, err := o.Room.Adopt(q, files)
 		o.Apply(o.Room, events)
@@ -133,12 +133,12 @@ func (e *Engine) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptC
 }
 
 // rescueBefore makes a rescue of what is uncommitted in files of a checkout. If there is none, why says so.
-func (e *Engine) rescueBefore(ctx context.Context, c *checkout, paths []string, f rescue.Facts) (got *AdoptedCopy, why string) {
+func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f rescue.Facts) (got *AdoptedCopy, why string) {
 	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
 	if !ok {
 		return nil, "there is no checkout"
 	}
-	taken, err := e.takeRescue(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
+	taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
 	switch {
 	case err != nil:
 		return nil, "failed: " + stick.AsError(err).Message
@@ -152,13 +152,13 @@ func (e *Engine) rescueBefore(ctx context.Context, c *checkout, paths []string, 
 
 // own lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of w as they are noted now, and
 // returns those that have changed. A caller that isn't a member joins.
-func (e *Engine) own(ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(*op, stick.Editor, []stick.EditedFile) ([]stick.EditedFile, error)) error {
+func (g *Guard) own(ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(*op, stick.Editor, []stick.EditedFile) ([]stick.EditedFile, error)) error {
 	chosen := map[string]bool{}
 	for _, ch := range w.changes {
 		chosen[ch.Path] = true
 	}
 	c.room = w.room.ID
-	return e.write(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
+	return g.write(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		me := editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 		known, err := o.Tx.Edited(c.room, c.top, nil)
@@ -171,22 +171,22 @@ func (e *Engine) own(ctx context.Context, by core.Caller, c *checkout, w whoseWo
 			return err
 		}
 		return c.add(o.Tx, files)
-	}, nil)
+	})
 }
 
 // namedChanges finds the uncommitted files that paths name, in the checkout in which they lie, and whose they are.
-func (e *Engine) namedChanges(ctx context.Context, by core.Caller, at core.Where, paths []string) (w whoseWork, c *checkout, err error) {
+func (g *Guard) namedChanges(ctx context.Context, by core.Caller, at core.Where, paths []string) (w whoseWork, c *checkout, err error) {
 	if len(paths) == 0 {
 		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
 	}
-	c, err = e.checkoutOfPaths(ctx, at, paths)
+	c, err = g.checkoutOfPaths(ctx, at, paths)
 	if err != nil {
 		return w, nil, err
 	}
 	looking, cancel := context.WithTimeout(ctx, changesLimit)
 	defer cancel()
-	if w, err = e.whose(looking, by, c, c.files...); err != nil {
+	if w, err = g.whose(looking, by, c, c.files...); err != nil {
 		return w, nil, err
 	}
 	if err := w.room.NotesEdits(); err != nil {
@@ -210,12 +210,12 @@ func (e *Engine) namedChanges(ctx context.Context, by core.Caller, at core.Where
 }
 
 // checkoutOfPaths returns the checkout in which paths lie, with these paths relative to it. They must lie in the same one.
-func (e *Engine) checkoutOfPaths(ctx context.Context, w core.Where, paths []string) (c *checkout, err error) {
-	at, err := e.core.PlaceOf(ctx, w)
+func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []string) (c *checkout, err error) {
+	at, err := g.core.PlaceOf(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	env := e.core.Config.Workspace
+	env := g.core.Config.Workspace
 	env.Dir = at.Path
 	targets := workspace.NewTargets(env)
 	for _, path := range paths {

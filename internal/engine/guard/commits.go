@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"cmp"
@@ -27,11 +27,11 @@ type NoteCommitsParams struct {
 
 // NoteCommits notes that an agent has made commits. A commit that is noted already stays its first maker's. It notes nothing outside
 // of rooms, where the room enforces nothing, and of somebody who isn't a member.
-func (e *Engine) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
+func (g *Guard) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 	if len(p.Made)+len(p.Landed) == 0 {
 		return nil
 	}
-	return e.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !o.Room.Enforces() || o.Me.Person() || !ok || m.State != stick.Joined {
 			return nil
@@ -56,17 +56,17 @@ type CheckPushParams struct {
 
 // CheckPush decides whether a push may run: whether it is the caller's turn, where that matters, and whether it may carry these commits
 // along. It allows everything outside of rooms and for people, and commits of which nobody knows who made them. It only reads.
-func (e *Engine) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditResult, err error) {
+func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditResult, err error) {
 	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	ids := make([]string, len(p.Commits))
 	for i, c := range p.Commits {
 		ids[i] = c.ID
 	}
-	at, err := e.core.PlaceOfHook(p.Where)
+	at, err := g.core.PlaceOfHook(p.Where)
 	if err == nil && at != nil {
 		var r stick.Room
 		var j stick.Judgement
-		if r, j, err = e.mayPush(ctx, p.Caller, pushTo{in: newCheckout(*at), refs: p.Refs}); cmp.Or(j.Denied, j.Told) != nil {
+		if r, j, err = g.mayPush(ctx, p.Caller, pushTo{in: newCheckout(*at), refs: p.Refs}); cmp.Or(j.Denied, j.Told) != nil {
 			res.RoomID, res.Enforce = r.ID, r.Policy.Enforce
 			res.judged(cmp.Or(j.Denied, j.Told), j.Denied == nil)
 		}
@@ -75,7 +75,7 @@ func (e *Engine) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditR
 		return res, err
 	}
 	before := res
-	err = e.hooked(ctx, p.HookParams, false, func(o *op) error {
+	err = g.hooked(ctx, p.HookParams, false, func(o *op) error {
 		if !o.Room.Enforces() || o.Me.Person() {
 			return nil
 		}

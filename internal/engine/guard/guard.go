@@ -1,0 +1,52 @@
+// Package guard keeps agents from spoiling each other's uncommitted work. It answers whether a caller may change a
+// file, run a command, commit or push now; it notes who has edited which files, so that everybody can see whose an
+// uncommitted change is; and it copies work that a command or a takeover could lose, and brings it back.
+//
+// The hooks of harnesses and of git ask it before a tool call and tell it afterwards. What it decides are rules of
+// package stick, by the policy enforce of the room in which a file lies. It denies nothing outside of rooms, and
+// nothing to people.
+//
+// Its operations are built as those of package engine, which hands it the roles of a room and asks it for the copy
+// at a takeover.
+package guard
+
+import (
+	"context"
+
+	"talkingstick/internal/engine/core"
+)
+
+// Config is what a guard needs.
+type Config struct {
+	Kernel *core.Kernel
+
+	// Roles reads which files of the room in a directory belong to a role or to a session.
+	Roles func(room string) RoleFiles
+}
+
+// Guard performs the operations on edits, uncommitted changes and rescues. Several goroutines may use it.
+type Guard struct {
+	core  *core.Kernel
+	roles func(room string) RoleFiles
+}
+
+// New returns a guard. It touches no file.
+func New(cfg Config) *Guard { return &Guard{core: cfg.Kernel, roles: cfg.Roles} }
+
+// op is one run of an operation inside its transaction.
+type op struct{ *core.Op }
+
+// write is [core.Kernel.Write] for the operations of this package.
+func (g *Guard) write(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule func(*op) error) error {
+	return g.core.Write(ctx, w, by, j, wrap(rule), nil)
+}
+
+// hooked is [core.Kernel.RunHook] for the operations of this package.
+func (g *Guard) hooked(ctx context.Context, p core.HookParams, writes bool, fn func(*op) error) error {
+	return g.core.RunHook(ctx, p, writes, wrap(fn))
+}
+
+// wrap adapts a function of this package to package core.
+func wrap(fn func(*op) error) func(*core.Op) error {
+	return func(o *core.Op) error { return fn(&op{o}) }
+}
