@@ -69,7 +69,9 @@ func (tx *Tx) onHost(checkout string) string {
 }
 
 // ofThisHost is the checkout that [Tx.onHost] has named, and whether it is one of this host.
-func (tx *Tx) ofThisHost(name string) (checkout string, here bool) { return strings.CutPrefix(name, tx.onHost("")) }
+func (tx *Tx) ofThisHost(name string) (checkout string, here bool) {
+	return strings.CutPrefix(name, tx.onHost(""))
+}
 
 // PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing can be noted.
 func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {
