@@ -224,6 +224,7 @@ var edges = map[string]map[string]string{
 	},
 	"internal/rescue": {
 		"github.com/rogpeppe/go-internal": "the diff of what a restore would change",
+		"golang.org/x/sys":                "the lock between who makes a snapshot and who removes some",
 		"internal/git":                    "what is uncommitted; the index, the bytes of staged files",
 		"internal/plainfile":              "the files of the data directory",
 		"internal/workspace":              "the checkout of a path",

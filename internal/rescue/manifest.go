@@ -26,6 +26,8 @@ type Manifest struct {
 	Bytes   int64     `json:"bytes"`            // the size of that, with what was staged
 	LeftOut []LeftOut `json:"left_out"`         // what it lacks
 	Nested  []Nested  `json:"nested,omitempty"` // the rescues of repositories inside the checkout
+
+	Needs []string `json:"-"` // the ids of the snapshots whose packs it needs beside its own
 }
 
 // state is the file "entries" of a rescue. Two rescues of the same state have the same.
@@ -55,6 +57,7 @@ type entry struct {
 	Ignored bool      `json:"ignored,omitempty"`
 	Work    *work     `json:"work,omitempty"`     // nil if it wasn't in the working tree
 	LeftOut bool      `json:"left_out,omitempty"` // it was in the working tree, and isn't in the rescue
+	Unsure  bool      `json:"unsure,omitempty"`   // only its file was looked at: what HEAD and the index have isn't known
 }
 
 // version is a file as git has it, in HEAD or in the index.
@@ -106,12 +109,13 @@ func (e entry) states() []string {
 			s = append(s, word)
 		}
 	}
+	add(e.Unsure, "unsure")
 	add(e.conflict(), "conflict")
 	add(e.Intent, "intent to add")
 	add(e.staged() && !e.conflict() && !e.Intent, "staged")
 	tracked := len(e.Index) > 0
 	add(e.Ignored, "ignored")
-	add(!tracked && !e.Ignored && (e.Work != nil || e.LeftOut), "untracked")
+	add(!tracked && !e.Ignored && !e.Unsure && (e.Work != nil || e.LeftOut), "untracked")
 	add(e.Work == nil && !e.LeftOut && !(tracked && e.Index[0].submodule()), "deleted")
 	add(tracked && !e.conflict() && e.modified(), "modified")
 	add(e.Assume, "assume unchanged")
@@ -165,6 +169,7 @@ type manifestJSON struct {
 	Command bytesText       `json:"command,omitempty"`
 	LeftOut []leftOutJSON   `json:"left_out"`
 	Nested  []nestedPathsID `json:"nested,omitempty"`
+	Needs   []string        `json:"needs,omitempty"`
 }
 
 type leftOutJSON struct {
@@ -180,7 +185,7 @@ type nestedPathsID struct {
 func (m Manifest) encode() ([]byte, error) {
 	j := manifestJSON{
 		Manifest: m, Top: bytesText(m.Top), Common: bytesText(m.Common), Branch: bytesText(m.Branch), Command: bytesText(m.Command),
-		LeftOut: []leftOutJSON{},
+		LeftOut: []leftOutJSON{}, Needs: m.Needs,
 	}
 	for _, l := range m.LeftOut {
 		j.LeftOut = append(j.LeftOut, leftOutJSON{l, bytesText(l.Path)})
@@ -198,7 +203,7 @@ func decodeManifest(b []byte) (Manifest, error) {
 	}
 	m := j.Manifest
 	m.Top, m.Common, m.Branch, m.Command = string(j.Top), string(j.Common), string(j.Branch), string(j.Command)
-	m.LeftOut = []LeftOut{}
+	m.LeftOut, m.Needs = []LeftOut{}, j.Needs
 	for _, l := range j.LeftOut {
 		l.LeftOut.Path = string(l.Path)
 		m.LeftOut = append(m.LeftOut, l.LeftOut)

@@ -1,0 +1,79 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"talkingstick/internal/plainfile"
+)
+
+// fileLock is a lock on a file. It ends with unlock, or with the process.
+type fileLock struct{ file *os.File }
+
+// lockKind is the kind of a lock. A shared one excludes only exclusive ones.
+type lockKind int
+
+const (
+	lockShared lockKind = iota
+	lockExclusive
+)
+
+// errLocked says that somebody else has the lock.
+var errLocked = errors.New("the lock is held")
+
+// tryLock takes the lock at path if it is free. ok is false if it isn't, or if there can be no lock.
+func tryLock(path string, kind lockKind) (l *fileLock, ok bool) {
+	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, false
+	}
+	if tryFlock(f, kind) != nil {
+		f.Close()
+		return nil, false
+	}
+	return &fileLock{f}, true
+}
+
+// waitLock takes the lock at path, and waits for it in the kernel until ctx ends. ok is false if that comes first.
+func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok bool) {
+	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, false
+	}
+	switch err := tryFlock(f, kind); {
+	case err == nil:
+		return &fileLock{f}, true
+	case !errors.Is(err, errLocked):
+		f.Close()
+		return nil, false
+	}
+
+	got := make(chan error) // without a buffer: the lock is received, or released
+	go func() {
+		err := waitFlock(f, kind)
+		select {
+		case got <- err:
+		case <-ctx.Done():
+			(&fileLock{f}).unlock()
+		}
+	}()
+	select {
+	case err := <-got:
+		if err != nil {
+			f.Close()
+			return nil, false
+		}
+		return &fileLock{f}, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+// unlock releases the lock. Closing alone could be too late: a child that is being started has a copy of each open file.
+func (l *fileLock) unlock() {
+	if l != nil {
+		_ = unlockFile(l.file)
+		l.file.Close()
+	}
+}
