@@ -141,7 +141,7 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	}
 	for _, h := range held {
 		sum.Count++
-		sum.Bytes += h.repo.size(h.id)
+		sum.Bytes += h.repo.size(h.ref)
 	}
 	l, err := s.List(ctx, "", 0)
 	sum.Damaged = l.Damaged
@@ -150,16 +150,45 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 
 // manifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in neither.
 func (r *repository) manifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
-	all, left, err := r.readManifests(ctx, refs...)
-	if err != nil && isDamage(err) { // git stops at a damaged pack
-		all, left, err = r.oneByOne(ctx, refs)
+	var left []ref
+	isLean := func(f ref) bool { return f.form.lean }
+	if wholes := slices.DeleteFunc(slices.Clone(refs), isLean); len(wholes) > 0 {
+		all, left, err = r.readManifests(ctx, wholes...)
+		if err != nil && isDamage(err) { // git stops at a damaged pack
+			all, left, err = r.oneByOne(ctx, wholes)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f ref) bool { return !isLean(f) }) {
+		m, err := r.readSnapshot(ctx, f)
+		switch {
+		case err == nil:
+			all = append(all, m)
+		case isDamage(err):
+			left = append(left, f)
+		default:
+			return nil, nil, err
+		}
 	}
 	for _, f := range left {
-		if _, held := r.ref(f.checkout, f.id); held {
+		if r.isHeld(f) {
 			damaged = append(damaged, f.id)
 		}
 	}
-	return all, damaged, err
+	return all, damaged, nil
+}
+
+// readSnapshot reads the manifest of a snapshot. It fails if its entries aren't there.
+func (r *repository) readSnapshot(ctx context.Context, f ref) (Manifest, error) {
+	s := r.source(f)
+	defer s.close()
+	m, tree, err := s.manifest(ctx)
+	if err == nil {
+		_, err = s.entryFiles(ctx, tree)
+	}
+	return m, err
 }
 
 // oneByOne reads the manifests of refs as [repository.readManifests] does, so that damage to one hides no other.
@@ -182,11 +211,12 @@ func isDamage(err error) bool {
 	return stick.CodeOf(err) != stick.CodeGitMissing && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// readManifests reads the manifests of refs. It returns the refs that have none in left, and fails if git does.
+// readManifests reads the manifests of whole rescues. It returns the refs that have none in left, and fails if git does.
 func (r *repository) readManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
 	var wanted []string
 	for _, f := range refs {
-		wanted = append(wanted, f.commit, f.commit+":"+entriesName)
+		commit, _ := r.commit(f)
+		wanted = append(wanted, commit, commit+":"+entriesName)
 	}
 	found, err := objects(ctx, r.git(), wanted)
 	if err != nil {
@@ -254,6 +284,7 @@ type loaded struct {
 	repo     *repository
 	ref      ref
 	manifest Manifest
+	tree     string
 	state    state
 }
 
@@ -266,18 +297,13 @@ func (s *Store) load(ctx context.Context, id string) (*loaded, error) {
 	return l, r.asDamage(f, l.read(ctx))
 }
 
-func (l *loaded) read(ctx context.Context) error {
-	found, err := objects(ctx, l.repo.git(), []string{l.ref.commit, l.ref.commit + ":" + entriesName})
-	if err != nil {
+func (l *loaded) read(ctx context.Context) (err error) {
+	s := l.repo.source(l.ref)
+	defer s.close()
+	if l.manifest, l.tree, err = s.manifest(ctx); err != nil {
 		return err
 	}
-	if l.manifest, err = commitManifest(found[0]); err != nil {
-		return err
-	}
-	if found[1].kind != "blob" {
-		return errObject
-	}
-	l.state, err = decodeState(found[1].data)
+	l.state, err = s.state(ctx, l.manifest, l.tree)
 	return err
 }
 
@@ -286,12 +312,13 @@ func (r *repository) asDamage(f ref, err error) error {
 	if err == nil || !isDamage(err) {
 		return err
 	}
-	if _, held := r.ref(f.checkout, f.id); !held {
+	if !r.isHeld(f) {
 		return errNoRescue(f.id)
 	}
+	path := r.base(f.form, f.id) + packSuffix
 	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err).Message).
-		With("rescue", f.id).With("path", r.base(f.id)+".pack").
-		Hintf("only a backup of %s brings it back; see the others: %s", stick.Line(r.base(f.id)+".pack"), stick.Cmd("tt rescue list --all"))
+		With("rescue", f.id).With("path", path).
+		Hintf("only a backup of %s brings it back; see the others: %s", stick.Line(path), stick.Cmd("tt rescue list --all"))
 	e.Err = err
 	return e
 }
@@ -306,13 +333,15 @@ func (s *Store) find(id string) (*repository, ref, error) {
 		return nil, ref{}, err
 	}
 	for _, r := range all {
-		checkouts, err := names(r.dir(refsName))
-		if err != nil {
-			return nil, ref{}, err
-		}
-		for _, checkout := range checkouts {
-			if f, ok := r.ref(checkout, id); ok {
-				return r, f, nil
+		for _, in := range forms {
+			checkouts, err := names(r.dir(in.refs))
+			if err != nil {
+				return nil, ref{}, err
+			}
+			for _, checkout := range checkouts {
+				if f := (ref{in, checkout, id}); r.isHeld(f) {
+					return r, f, nil
+				}
 			}
 		}
 	}
@@ -326,7 +355,10 @@ func errNoRescue(id string) error {
 
 // blobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
 func (l *loaded) blobs(ctx context.Context, names []string) (map[string][]byte, error) {
-	found, err := objects(ctx, l.repo.git(), names)
+	s := l.repo.source(l.ref)
+	defer s.close()
+	s.needs = l.manifest.Needs
+	found, err := s.objects(ctx, names)
 	if err != nil {
 		return nil, l.repo.asDamage(l.ref, err)
 	}

@@ -15,18 +15,32 @@ import (
 	"strings"
 )
 
-// pack writes a pack of git's, version 2. Objects aren't compressed: that would take longer than reading and writing them,
-// in the moment in which somebody waits.
+// pack writes a pack of git's, version 2.
 type pack struct {
-	file    *os.File
+	open    func() (*os.File, error) // makes its file, when the first object comes
+	file    *os.File                 // nil until then
 	out     *bufio.Writer
 	crc     hash.Hash32
 	offset  int64
 	objects []packed
-	seen    map[string]bool // by their names
-	deflate *zlib.Writer
 	err     error
+
+	// held are the objects that earlier packs have, which aren't written again. used are those of the rescue, with where each lies.
+	held map[string]heldObject
+	used map[string]heldObject
+
+	// Compressing takes longer than reading and writing files, in a moment in which somebody waits. Snapshots do it all the same, as
+	// long as a file isn't large: there is one after each call of an agent.
+	compress bool
+	plain    *zlib.Writer
+	fast     *zlib.Writer
 }
+
+// ownPack stands for the pack that is being written, among others.
+const ownPack = ""
+
+// maxCompressed is the size of the largest object that is compressed.
+const maxCompressed = 1 << 20
 
 type packed struct {
 	name   [sha1.Size]byte
@@ -45,12 +59,22 @@ var kindNames = map[byte]string{kindCommit: "commit", kindTree: "tree", kindBlob
 
 const packHeader = 12
 
-func newPack(file *os.File) *pack {
-	p := &pack{file: file, out: bufio.NewWriterSize(file, 256<<10), crc: crc32.NewIEEE(), seen: map[string]bool{}}
-	p.deflate, _ = zlib.NewWriterLevel(p, zlib.NoCompression) // it fails for levels that don't exist
+func newPack(compress bool, open func() (*os.File, error)) *pack {
+	return &pack{open: open, compress: compress, crc: crc32.NewIEEE(), used: map[string]heldObject{}}
+}
+
+// begin makes the file.
+func (p *pack) begin() bool {
+	if p.file != nil || p.err != nil {
+		return p.err == nil
+	}
+	if p.file, p.err = p.open(); p.err != nil {
+		return false
+	}
+	p.out = bufio.NewWriterSize(p.file, 64<<10)
 	p.out.Write(make([]byte, packHeader))
 	p.offset = packHeader
-	return p
+	return true
 }
 
 // Write appends bytes of an object.
@@ -61,13 +85,31 @@ func (p *pack) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// add appends an object, unless the pack has it, and returns its name. An error of writing is reported by finish.
+// add appends an object, unless this pack or an earlier one has it, and returns its name. An error of writing is reported by finish.
 func (p *pack) add(kind byte, data []byte) string {
 	name := objectName(sha1.New(), kindNames[kind], data)
-	if p.seen[name] {
+	if _, ok := p.used[name]; ok || p.reuse(name) {
 		return name
 	}
-	p.seen[name] = true
+	p.write(name, kind, data)
+	return name
+}
+
+// reuse counts an object that an earlier pack has to those of the rescue. It reports whether one has it.
+func (p *pack) reuse(name string) bool {
+	o, ok := p.held[name]
+	if ok {
+		p.used[name] = o
+	}
+	return ok
+}
+
+// write appends an object.
+func (p *pack) write(name string, kind byte, data []byte) {
+	if !p.begin() {
+		return
+	}
+	p.used[name] = heldObject{ownPack, int64(len(data))}
 	o := packed{offset: p.offset}
 	hex.Decode(o.name[:], []byte(name))
 	p.crc.Reset()
@@ -78,12 +120,24 @@ func (p *pack) add(kind byte, data []byte) string {
 		head = append(head, byte(size&0x7f))
 	}
 	p.note(p.Write(head))
-	p.deflate.Reset(p)
-	p.note(p.deflate.Write(data))
-	p.note(0, p.deflate.Close())
+	deflate := p.deflater(len(data))
+	deflate.Reset(p)
+	p.note(deflate.Write(data))
+	p.note(0, deflate.Close())
 	o.crc = p.crc.Sum32()
 	p.objects = append(p.objects, o)
-	return name
+}
+
+// deflater returns the writer for an object of a size.
+func (p *pack) deflater(size int) *zlib.Writer {
+	w, level := &p.plain, zlib.NoCompression
+	if p.compress && size <= maxCompressed {
+		w, level = &p.fast, zlib.BestSpeed
+	}
+	if *w == nil {
+		*w, _ = zlib.NewWriterLevel(p, level) // it fails for levels that don't exist
+	}
+	return *w
 }
 
 func (p *pack) note(_ int, err error) {
@@ -94,6 +148,9 @@ func (p *pack) note(_ int, err error) {
 
 // finish completes the pack and returns its index, version 2.
 func (p *pack) finish() (index []byte, err error) {
+	if !p.begin() {
+		return nil, p.err
+	}
 	p.note(0, p.out.Flush())
 	head := append([]byte("PACK\x00\x00\x00\x02"), 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(head[8:], uint32(len(p.objects)))

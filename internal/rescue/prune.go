@@ -57,7 +57,7 @@ func (s *Store) repositories() ([]*repository, error) {
 
 // prune drops rescues of one repository. A limit of 0 is none.
 func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l Limits) {
-	all, err := r.refs("")
+	all, err := r.refs("", whole)
 	if err != nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l L
 	count, total, full := 0, int64(0), false // older ones go with the first that is too much
 	for _, f := range all {
 		at, _ := timeOf(f.id)
-		size := r.size(f.id)
+		size := r.size(f)
 		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
 		if (full || now.Sub(at) > l.Age) && f.id != keep && ctx.Err() == nil {
 			r.drop(f)
@@ -87,12 +87,10 @@ func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l L
 	}
 }
 
-func (r *repository) base(id string) string { return filepath.Join(r.dir(packsName), packPrefix+id) }
-
-// size returns how much a rescue takes on disk, in bytes.
-func (r *repository) size(id string) (n int64) {
-	for _, suffix := range []string{".pack", ".idx"} {
-		if info, err := os.Lstat(r.base(id) + suffix); err == nil {
+// size returns how much a rescue takes on disk by itself, in bytes.
+func (r *repository) size(f ref) (n int64) {
+	for _, suffix := range []string{packSuffix, indexSuffix} {
+		if info, err := os.Lstat(r.base(f.form, f.id) + suffix); err == nil {
 			n += info.Size()
 		}
 	}
@@ -101,13 +99,19 @@ func (r *repository) size(id string) (n int64) {
 
 // drop removes a rescue: first what makes it visible.
 func (r *repository) drop(f ref) {
-	if os.Remove(r.dir(refsName+"/"+f.checkout+"/"+f.id)) != nil {
+	if os.Remove(r.refPath(f)) != nil {
 		return
 	}
 	r.store.kill("dropped ref")
-	os.Remove(r.base(f.id) + ".idx")
+	r.dropPack(f)
+}
+
+// dropPack removes the pack of a rescue that is gone.
+func (r *repository) dropPack(f ref) {
+	base := r.base(f.form, f.id)
+	os.Remove(base + indexSuffix)
 	r.store.kill("dropped index")
-	os.Remove(r.base(f.id) + ".pack")
+	os.Remove(base + packSuffix)
 }
 
 // sweep removes what a crash has left in a directory: the chosen names, if they are older than anybody's work on them.

@@ -35,7 +35,31 @@ const (
 	newPrefix  = "new-" // of repositories that are being made
 	lockSuffix = ".lock"
 
+	packSuffix    = ".pack"
+	indexSuffix   = ".idx"
+	keepSuffix    = ".keep" // of the mark beside a pack
+	replaceSuffix = ".new"  // of what is about to replace a pack and its index
+
+	prunedName = "pruned"      // the file whose time says when snapshots were removed last
+	makingLock = "making.lock" // shared by who makes a snapshot of earlier packs, exclusive for who removes some
+
 	entriesName = "entries" // in the tree of a rescue
+)
+
+// form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other alone.
+type form struct {
+	refs, prefix string // the directory of its refs, and how the names of its packs begin
+	lean         bool
+}
+
+var (
+	// whole rescues have all their bytes in one pack, which the disk has when they are made, and their entries in one file.
+	whole = form{refs: refsName, prefix: packPrefix}
+
+	// lean ones are snapshots. They need packs of earlier ones, and have their entries in several files, of which most are as before.
+	lean = form{refs: "refs/snapshots", prefix: "snap-", lean: true}
+
+	forms = []form{whole, lean}
 )
 
 // stageFolders are the directories of staged files in the tree of a rescue, by stage.
@@ -163,37 +187,41 @@ func (r *repository) make(ctx context.Context, common string) error {
 // writing is a rescue that is being written.
 type writing struct {
 	repo *repository
-	file *os.File
+	form form
 	pack *pack
+	done bool // the pack has its name
 }
 
-func (r *repository) begin() (*writing, error) {
-	f, err := plainfile.Temp(r.dir(packsName), tempPrefix)
-	if err != nil {
-		return nil, unwritable(r.dir(packsName), err)
-	}
-	return &writing{r, f, newPack(f)}, nil
+// begin begins a rescue. Nothing is made before its first object is added.
+func (r *repository) begin(f form) *writing {
+	return &writing{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
+		file, err := plainfile.Temp(r.dir(packsName), tempPrefix)
+		if err != nil {
+			return nil, unwritable(r.dir(packsName), err)
+		}
+		return file, nil
+	})}
 }
 
 // abandon removes what was written, unless the rescue is complete.
 func (w *writing) abandon() {
-	if w.file != nil {
-		w.file.Close()
-		os.Remove(w.file.Name())
+	if w.pack.file != nil && !w.done {
+		w.pack.file.Close()
+		os.Remove(w.pack.file.Name())
 	}
 }
 
 // complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it doesn't wait any
 // longer until the disk has everything; every process sees it all the same.
 func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
-	refs := w.repo.dir(refsName + "/" + checkout)
+	refs := w.repo.dir(w.form.refs + "/" + checkout)
 	if err := plainfile.MkdirAll(refs); err != nil {
 		return "", unwritable(refs, err)
 	}
 	if err := checkFolder(refs); err != nil {
 		return "", err
 	}
-	id, lock, err := w.claim(refs, m.At, tree)
+	id, lock, err := w.claim(checkout, m.At, tree)
 	if err != nil {
 		return "", unwritable(refs, err)
 	}
@@ -208,12 +236,28 @@ func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifes
 		return "", fmt.Errorf("write a rescue: %w", err)
 	}
 	w.repo.store.kill("ref")
-	syncFolder(ctx, refs)
+	w.syncFolder(ctx, refs)
 	return id, nil
 }
 
+// flush and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one after each call of an agent,
+// and only a failing machine could lose it.
+func (w *writing) flush(ctx context.Context, f *os.File) error {
+	if w.form.lean {
+		return nil
+	}
+	return flush(ctx, f)
+}
+
+func (w *writing) syncFolder(ctx context.Context, path string) {
+	if !w.form.lean {
+		syncFolder(ctx, path)
+	}
+}
+
 // claim finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
-func (w *writing) claim(refs string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+func (w *writing) claim(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+	refs := w.repo.dir(w.form.refs + "/" + checkout)
 	for {
 		id = newID(at, tree)
 		lock, err = plainfile.Open(filepath.Join(refs, id+lockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
@@ -221,9 +265,7 @@ func (w *writing) claim(refs string, at stick.Time, tree string) (id string, loc
 			return "", nil, err
 		}
 		if err == nil {
-			_, taken := os.Lstat(filepath.Join(refs, id))
-			_, packed := os.Lstat(filepath.Join(w.repo.dir(packsName), packPrefix+id+".pack"))
-			if errors.Is(taken, fs.ErrNotExist) && errors.Is(packed, fs.ErrNotExist) {
+			if !w.repo.has(checkout, id) {
 				return id, lock, nil
 			}
 			lock.Close()
@@ -233,48 +275,72 @@ func (w *writing) claim(refs string, at stick.Time, tree string) (id string, loc
 	}
 }
 
+// has reports whether there is a rescue of a checkout, or a pack, with an id.
+func (r *repository) has(checkout, id string) bool {
+	for _, f := range forms {
+		for _, path := range []string{r.dir(f.refs + "/" + checkout + "/" + id), r.base(f, id) + packSuffix} {
+			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// base is the name of the pack of a rescue, without its suffix.
+func (r *repository) base(f form, id string) string {
+	return filepath.Join(r.dir(packsName), f.prefix+id)
+}
+
 // write gives the pack and its index their names, and writes the ref's lock file.
 func (w *writing) write(ctx context.Context, lock *os.File, tree string, m Manifest) error {
 	text, err := m.encode()
 	if err != nil {
 		return err
 	}
-	who := fmt.Sprintf("tt <tt@localhost> %d +0000", int64(m.At)/1000)
-	commit := w.pack.add(kindCommit, fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s\n", tree, who, who, text))
+	commit := w.pack.add(kindCommit, commitText(tree, m.At, text))
 	index, err := w.pack.finish()
 	if err != nil {
 		return err
 	}
-	base := filepath.Join(w.repo.dir(packsName), packPrefix+m.ID)
-	if err := settle(ctx, w.file, base+".pack"); err != nil {
+
+	base := w.repo.base(w.form, m.ID)
+	if err := w.settle(ctx, w.pack.file, base+packSuffix); err != nil {
 		return err
 	}
-	w.file = nil
+	w.done = true
 	w.repo.store.kill("pack")
 	f, err := plainfile.Temp(w.repo.dir(packsName), tempPrefix)
 	if err != nil {
 		return err
 	}
 	if _, err = f.Write(index); err == nil {
-		err = settle(ctx, f, base+".idx")
+		err = w.settle(ctx, f, base+indexSuffix)
 	}
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())
-		os.Remove(base + ".pack")
+		os.Remove(base + packSuffix)
 		return err
 	}
+
 	w.repo.store.kill("index")
-	syncFolder(ctx, w.repo.dir(packsName))
+	w.syncFolder(ctx, w.repo.dir(packsName))
 	if _, err := lock.WriteString(commit + "\n"); err != nil {
 		return err
 	}
-	return flush(ctx, lock)
+	return w.flush(ctx, lock)
+}
+
+// commitText is the commit of a rescue.
+func commitText(tree string, at stick.Time, manifest []byte) []byte {
+	who := fmt.Sprintf("tt <tt@localhost> %d +0000", int64(at)/1000)
+	return fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s\n", tree, who, who, manifest)
 }
 
 // settle has the disk keep a file, closes it, and gives it its name.
-func settle(ctx context.Context, f *os.File, name string) error {
-	if err := flush(ctx, f); err != nil {
+func (w *writing) settle(ctx context.Context, f *os.File, name string) error {
+	if err := w.flush(ctx, f); err != nil {
 		return err
 	}
 	f.Close()
@@ -306,51 +372,60 @@ func syncFolder(ctx context.Context, path string) {
 
 // ref is a rescue, as the repository names it.
 type ref struct {
+	form         form
 	checkout, id string
-	commit       string // noCommit if the file of the ref is damaged
 }
 
 // noCommit is the name of no object.
 const noCommit = "0000000000000000000000000000000000000000"
 
-// refs lists the rescues of a checkout, or of all if checkout is empty, sorted by id.
-func (r *repository) refs(checkout string) ([]ref, error) {
-	folders := []string{checkout}
-	if checkout == "" {
-		var err error
-		if folders, err = names(r.dir(refsName)); err != nil {
-			return nil, err
-		}
+// refs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each form and checkout they are
+// sorted by id.
+func (r *repository) refs(checkout string, in ...form) (all []ref, err error) {
+	if len(in) == 0 {
+		in = forms
 	}
-	var all []ref
-	for _, folder := range folders {
-		ids, err := names(r.dir(refsName + "/" + folder))
-		if err != nil {
-			return nil, err
+	for _, f := range in {
+		checkouts := []string{checkout}
+		if checkout == "" {
+			if checkouts, err = names(r.dir(f.refs)); err != nil {
+				return nil, err
+			}
 		}
-		for _, id := range ids {
-			if f, ok := r.ref(folder, id); ok {
-				all = append(all, f)
+		for _, c := range checkouts {
+			ids, err := names(r.dir(f.refs + "/" + c))
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				if _, ok := timeOf(id); ok {
+					all = append(all, ref{f, c, id})
+				}
 			}
 		}
 	}
 	return all, nil
 }
 
-// ref reads one ref. ok is false if there is none.
-func (r *repository) ref(checkout, id string) (f ref, ok bool) {
-	if _, ok := timeOf(id); !ok {
-		return ref{}, false
-	}
-	b, err := plainfile.Read(r.dir(refsName + "/" + checkout + "/" + id))
+func (r *repository) refPath(f ref) string { return r.dir(f.form.refs + "/" + f.checkout + "/" + f.id) }
+
+// commit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
+func (r *repository) commit(f ref) (commit string, ok bool) {
+	b, err := plainfile.Read(r.refPath(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ref{}, false
+		return noCommit, false
 	}
-	commit := strings.TrimSpace(string(b))
+	commit = strings.TrimSpace(string(b))
 	if err != nil || len(commit) != len(noCommit) || strings.Trim(commit, "0123456789abcdef") != "" {
 		commit = noCommit
 	}
-	return ref{checkout, id, commit}, true
+	return commit, true
+}
+
+// isHeld reports whether a rescue is still there.
+func (r *repository) isHeld(f ref) bool {
+	_, err := os.Lstat(r.refPath(f))
+	return err == nil
 }
 
 // names lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
@@ -369,9 +444,9 @@ func names(dir string) ([]string, error) {
 	return all, nil
 }
 
-// last returns the newest rescue of a checkout, if its state has this tree.
+// last returns the newest whole rescue of a checkout, if its state has this tree.
 func (r *repository) last(ctx context.Context, checkout, tree string) (id string, ok bool) {
-	all, err := r.refs(checkout)
+	all, err := r.refs(checkout, whole)
 	if err != nil || len(all) == 0 {
 		return "", false
 	}
@@ -379,7 +454,8 @@ func (r *repository) last(ctx context.Context, checkout, tree string) (id string
 	if !strings.HasSuffix(f.id, tree[:idLen-idTime-1]) {
 		return "", false
 	}
+	commit, _ := r.commit(f)
 	var out bytes.Buffer
-	_, err = r.git().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", f.commit+"^{tree}")
+	_, err = r.git().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
 	return f.id, err == nil && strings.TrimSpace(out.String()) == tree
 }

@@ -264,18 +264,21 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 // indexLines parses <tag> <mode> <oid> <stage>\t<path>, each with a NUL after it. A lower-case tag marks a file that git
 // takes for unchanged, S one that isn't wanted in the working tree.
 func indexLines(said []byte) (lines []indexLine, ok bool) {
-	for len(said) > 0 {
-		record, rest, ok := bytes.Cut(said, []byte{0})
-		said = rest
-		facts, path, found := bytes.Cut(record, []byte{'\t'})
-		f := strings.Split(string(facts), " ")
-		if !ok || !found || len(f) != 4 || len(f[0]) != 1 || len(f[3]) != 1 {
+	rest := string(said) // once, not for each line: an index may have very many
+	lines = make([]indexLine, 0, strings.Count(rest, "\x00"))
+	for rest != "" {
+		record, after, ok := strings.Cut(rest, "\x00")
+		rest = after
+		facts, path, found := strings.Cut(record, "\t")
+		tag, facts, tagged := strings.Cut(facts, " ")
+		mode, facts, _ := strings.Cut(facts, " ")
+		oid, stage, _ := strings.Cut(facts, " ")
+		if !ok || !found || !tagged || len(tag) != 1 || mode == "" || oid == "" || len(stage) != 1 {
 			return nil, false
 		}
-		tag := f[0][0]
 		lines = append(lines, indexLine{
-			path: string(path), assume: tag >= 'a' && tag <= 'z', skip: tag|0x20 == 's',
-			version: version{Mode: f[1], OID: f[2], Stage: int(f[3][0] - '0')},
+			path: path, assume: tag[0] >= 'a' && tag[0] <= 'z', skip: tag[0]|0x20 == 's',
+			version: version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
 		})
 	}
 	return lines, true

@@ -252,10 +252,7 @@ func (t *taking) keep(ctx context.Context, wanted []candidate) error {
 		return err
 	}
 	defer func() { t.prune(ctx, repo) }() // also where nothing new is kept: what a killed one has left may be large
-	w, err := repo.begin()
-	if err != nil {
-		return err
-	}
+	w := repo.begin(whole)
 	defer w.abandon() // nothing, once it is complete
 	t.pack = w.pack
 	if err := t.read(wanted); err != nil {

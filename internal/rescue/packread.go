@@ -1,0 +1,151 @@
+package rescue
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+
+	"talkingstick/internal/plainfile"
+)
+
+// packFile reads a pack that [pack] has written: whole objects, none as a difference to another. So what our repository has is read
+// without git, which would look through all packs, be they ten thousand.
+type packFile struct {
+	file  *os.File
+	index []byte
+	count int
+}
+
+// Sizes in an index of a pack, version 2.
+const (
+	indexFan  = 8            // where the table of first bytes begins
+	indexHead = 8 + 256*4    // where the names begin
+	nameSize  = 20           // of a name of an object
+	indexRow  = 20 + 4 + 4   // name, checksum, offset
+	indexTail = 2 * nameSize // the sums of the pack, and of the index
+)
+
+var errPack = errors.New("a pack is damaged")
+
+// openPack opens the pack with a name, without its suffix. It fails with [fs.ErrNotExist] if there is none.
+func openPack(base string) (*packFile, error) {
+	file, err := plainfile.Open(base+packSuffix, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	p := &packFile{file: file}
+	for _, suffix := range []string{indexSuffix, indexSuffix + replaceSuffix} { // the second, if replacing both was interrupted
+		if p.index, err = plainfile.Read(base + suffix); err == nil && p.matches() {
+			return p, nil
+		}
+	}
+	file.Close()
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		err = errPack
+	}
+	return nil, err
+}
+
+func (p *packFile) close() { p.file.Close() }
+
+// matches reports whether the index is one, and that of the pack.
+func (p *packFile) matches() bool {
+	if len(p.index) < indexHead+indexTail || string(p.index[:indexFan]) != "\xfftOc\x00\x00\x00\x02" {
+		return false
+	}
+	p.count = int(binary.BigEndian.Uint32(p.index[indexHead-4:]))
+	if len(p.index) != indexHead+p.count*indexRow+indexTail {
+		return false
+	}
+	info, err := p.file.Stat()
+	if err != nil || info.Size() < packHeader+nameSize {
+		return false
+	}
+	var sum [nameSize]byte
+	_, err = p.file.ReadAt(sum[:], info.Size()-nameSize)
+	return err == nil && bytes.Equal(sum[:], p.index[len(p.index)-indexTail:len(p.index)-nameSize])
+}
+
+// name returns the name of an object by its number.
+func (p *packFile) name(i int) []byte { return p.index[indexHead+i*nameSize:][:nameSize] }
+
+// names lists the objects.
+func (p *packFile) names() []string {
+	all := make([]string, p.count)
+	for i := range all {
+		all[i] = hex.EncodeToString(p.name(i))
+	}
+	return all
+}
+
+// offset returns where an object begins.
+func (p *packFile) offset(name string) (at int64, ok bool) {
+	raw, err := hex.DecodeString(name)
+	if err != nil || len(raw) != nameSize {
+		return 0, false
+	}
+	i := sort.Search(p.count, func(i int) bool { return bytes.Compare(p.name(i), raw) >= 0 })
+	if i == p.count || !bytes.Equal(p.name(i), raw) {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint32(p.index[indexHead+p.count*(nameSize+4)+4*i:])), true
+}
+
+// read reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if it isn't what its name says.
+func (p *packFile) read(name string) (o object, err error) {
+	at, ok := p.offset(name)
+	if !ok {
+		return o, fs.ErrNotExist
+	}
+	var head [16]byte
+	n, err := p.file.ReadAt(head[:], at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return o, err
+	}
+	kind, size, used := objectHeader(head[:n])
+	info, err := p.file.Stat()
+	if err != nil {
+		return o, err
+	}
+	if kindNames[kind] == "" || size < 0 || size > maxInflated*info.Size() {
+		return o, errPack
+	}
+
+	inflate, err := zlib.NewReader(io.NewSectionReader(p.file, at+int64(used), info.Size()-at-int64(used)))
+	if err != nil {
+		return o, fmt.Errorf("%w: %w", errPack, err)
+	}
+	o = object{name: name, kind: kindNames[kind], size: size, data: make([]byte, size)}
+	if _, err := io.ReadFull(inflate, o.data); err != nil {
+		return o, fmt.Errorf("%w: %w", errPack, err)
+	}
+	if objectName(newHash(name), o.kind, o.data) != name {
+		return o, errPack
+	}
+	return o, nil
+}
+
+// maxInflated is by how much zlib can shrink at most. More is damage, for which no memory is taken.
+const maxInflated = 1100
+
+// objectHeader parses what stands before the bytes of an object: its kind, its size, and how long the header is.
+func objectHeader(head []byte) (kind byte, size int64, used int) {
+	if len(head) == 0 {
+		return 0, -1, 0
+	}
+	kind, size = head[0]>>4&7, int64(head[0]&15)
+	for shift := 4; head[used]&0x80 != 0; shift += 7 {
+		if used++; used == len(head) || shift > 40 {
+			return 0, -1, 0
+		}
+		size |= int64(head[used]&0x7f) << shift
+	}
+	return kind, size, used + 1
+}

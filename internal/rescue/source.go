@@ -1,0 +1,168 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// source reads the objects of one rescue: of a whole one by git, of a snapshot from its own pack and those that it needs.
+type source struct {
+	repo  *repository
+	ref   ref
+	needs []string // the ids of the snapshots whose packs it needs
+	packs map[string]*packFile
+}
+
+func (r *repository) source(f ref) *source {
+	return &source{repo: r, ref: f, packs: map[string]*packFile{}}
+}
+
+func (s *source) close() {
+	for _, p := range s.packs {
+		p.close()
+	}
+}
+
+// objects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
+func (s *source) objects(ctx context.Context, names []string) ([]object, error) {
+	if !s.ref.form.lean {
+		return objects(ctx, s.repo.git(), names)
+	}
+	all := make([]object, len(names))
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o, err := s.object(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		o.name = name
+		all[i] = o
+	}
+	return all, nil
+}
+
+// object reads an object of a snapshot.
+func (s *source) object(name string) (object, error) {
+	for i := -1; i < len(s.needs); i++ {
+		id := s.ref.id
+		if i >= 0 {
+			id = s.needs[i]
+		}
+		p, err := s.pack(id)
+		if err != nil {
+			return object{}, err
+		}
+		if o, err := p.read(name); !errors.Is(err, fs.ErrNotExist) {
+			return o, err
+		}
+	}
+	return object{}, fs.ErrNotExist
+}
+
+// pack opens the pack of a snapshot.
+func (s *source) pack(id string) (*packFile, error) {
+	if p := s.packs[id]; p != nil {
+		return p, nil
+	}
+	p, err := openPack(s.repo.base(lean, id))
+	if err != nil {
+		return nil, err
+	}
+	s.packs[id] = p
+	return p, nil
+}
+
+// manifest reads what the rescue is, and the name of its tree. The packs that it needs are known after that.
+func (s *source) manifest(ctx context.Context) (m Manifest, tree string, err error) {
+	commit, _ := s.repo.commit(s.ref)
+	found, err := s.objects(ctx, []string{commit})
+	if err != nil {
+		return m, "", err
+	}
+	if m, err = commitManifest(found[0]); err != nil {
+		return m, "", err
+	}
+	s.needs = m.Needs
+	head, _, _ := strings.Cut(string(found[0].data), "\n")
+	tree, ok := strings.CutPrefix(head, "tree ")
+	if !ok {
+		return m, "", errObject
+	}
+	return m, tree, nil
+}
+
+// state reads how each path was, given what the rescue is and the name of its tree.
+func (s *source) state(ctx context.Context, m Manifest, tree string) (st state, err error) {
+	if !s.ref.form.lean {
+		found, err := s.objects(ctx, []string{tree + ":" + entriesName})
+		if err != nil {
+			return st, err
+		}
+		if found[0].kind != "blob" {
+			return st, errObject
+		}
+		return decodeState(found[0].data)
+	}
+	parts, err := s.entryFiles(ctx, tree)
+	if err != nil {
+		return st, err
+	}
+	found, err := s.objects(ctx, parts)
+	if err != nil {
+		return st, err
+	}
+	return joinState(m.Head, found)
+}
+
+// entryFiles names the files with the entries of a snapshot.
+func (s *source) entryFiles(ctx context.Context, tree string) (names []string, err error) {
+	top, err := s.tree(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(top, func(l treeLine) bool { return l.name == entriesName && l.mode == modeTree })
+	if i < 0 {
+		return nil, errObject
+	}
+	files, err := s.tree(ctx, top[i].object)
+	for _, f := range files {
+		names = append(names, f.object)
+	}
+	return names, err
+}
+
+// treeLine is one line of a tree.
+type treeLine struct{ mode, name, object string }
+
+// tree reads a tree.
+func (s *source) tree(ctx context.Context, name string) ([]treeLine, error) {
+	found, err := s.objects(ctx, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	if found[0].kind != kindNames[kindTree] {
+		return nil, errObject
+	}
+	return parseTree(found[0].data)
+}
+
+// parseTree parses lines of <mode> <name>, a NUL, and the bytes of the name of an object.
+func parseTree(data []byte) (lines []treeLine, err error) {
+	for len(data) > 0 {
+		facts, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, found := strings.Cut(string(facts), " ")
+		if !ok || !found || len(rest) < nameSize {
+			return nil, errObject
+		}
+		lines = append(lines, treeLine{mode, name, hex.EncodeToString(rest[:nameSize])})
+		data = rest[nameSize:]
+	}
+	return lines, nil
+}
