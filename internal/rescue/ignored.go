@@ -5,22 +5,24 @@ import (
 	"strings"
 )
 
-// ignored lists the ignored files that may be kept: those in directories that hold many are left out.
-func (t *taking) ignored() []string {
+// ignored lists the ignored files that may be kept: those in directories that hold many are left out. A rescue has those at paths that
+// are named, or all. A snapshot has all but those in ignored directories, and of these what is named.
+func (t *taking) ignored(named []string) []string {
 	if !t.r.Ignored {
 		return nil
 	}
 	byFolder := map[string][]string{}
 	for _, path := range t.seen.ignored {
 		folder := path[:strings.LastIndexByte(path, '/')+1]
-		switch dir, isDir := strings.CutSuffix(path, "/"); {
-		case !within(dir, t.r.Paths) && isDir: // git names the directory, though only some paths below it are asked for
-			for _, p := range t.r.Paths {
+		dir, isDir := strings.CutSuffix(path, "/")
+		switch isNamed := within(dir, named) && (len(named) > 0 || t.snapshot == nil); {
+		case !isNamed && isDir: // git names the directory, though only some paths below it are asked for
+			for _, p := range named {
 				if strings.HasPrefix(p, path) {
 					byFolder[folder] = append(byFolder[folder], t.ignoredAt(dir, p)...)
 				}
 			}
-		case !within(dir, t.r.Paths):
+		case !isNamed && t.snapshot == nil:
 		case isDir:
 			byFolder[folder] = append(byFolder[folder], t.ignoredBelow(dir)...)
 		default:

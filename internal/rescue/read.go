@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"time"
 )
 
 // staged returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them any more.
@@ -16,6 +17,11 @@ func (t *taking) staged() ([]candidate, error) {
 		for i := range e.Index {
 			v := &e.Index[i]
 			if e.Intent || v.submodule() || !e.conflict() && e.Head != nil && e.Head.OID == v.OID {
+				continue
+			}
+			if blob, size, ok := t.snapshot.stagedBefore(v.OID); ok {
+				v.Blob = blob
+				t.taken.Bytes += size
 				continue
 			}
 			all = append(all, candidate{entry: e, version: v, class: classTracked})
@@ -63,7 +69,7 @@ func (t *taking) read(wanted []candidate) error {
 			paths[c.version] = string(c.entry.Path)
 			continue
 		}
-		t.readWork(c.entry)
+		t.readWork(c)
 	}
 	names := make([]string, len(versions))
 	for i, v := range versions {
@@ -114,8 +120,16 @@ func (t *taking) readFile(path string) (c content, err error) {
 	return c, err
 }
 
-// readWork reads the file of an entry into the pack.
-func (t *taking) readWork(e *entry) {
+// readWork reads the file of an entry into the pack, unless it is untouched since an earlier pack has it.
+func (t *taking) readWork(wanted candidate) {
+	e := wanted.entry
+	if wanted.same != nil {
+		e.Work = wanted.same
+		t.taken.Bytes += wanted.same.Size
+		t.snapshot.note(string(e.Path), wanted.stamp, time.Time{})
+		return
+	}
+	at := t.store.now()
 	c, err := t.readFile(string(e.Path))
 	switch {
 	case err == nil:
@@ -138,4 +152,5 @@ func (t *taking) readWork(e *entry) {
 	}
 	e.Work = &work{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.add(kindBlob, c.data)}
 	t.taken.Bytes += int64(len(c.data))
+	t.snapshot.note(string(e.Path), stampOf(c.info), at)
 }

@@ -23,7 +23,7 @@ func (w *restoring) index(ctx context.Context, entries []entry) {
 	var wrong []entry
 	for _, e := range entries {
 		switch {
-		case kept[string(e.Path)] || w.now.indexed(e):
+		case kept[string(e.Path)] || e.Unsure || w.now.indexed(e):
 		case !w.replaceableIndex(e):
 			w.fail(e, "something else was staged since: its index entry is kept")
 		default:

@@ -31,6 +31,8 @@ type Store struct {
 
 	// Kill is called at named points, for tests that end the process there. It is nil in the program.
 	Kill func(point string)
+
+	clock func() time.Time // for tests; nil in the program
 }
 
 // Limits bound what a rescue may cost.
@@ -45,12 +47,17 @@ type Limits struct {
 	Count int           // how many are kept for a repository
 	Total int64         // bytes kept for a repository
 	Prune time.Duration // for dropping others, after a rescue was made
+
+	SnapshotIgnored int64         // bytes of all ignored files of a snapshot
+	SnapshotsAll    time.Duration // how long all snapshots are kept. After that, the last of each hour of a checkout is
+	SnapshotsTotal  int64         // bytes of the snapshots of a repository, and of the packs that they need
 }
 
 // Defaults are the limits of the program.
 var Defaults = Limits{
 	Bytes: 50 << 20, Time: time.Second, Status: 600 * time.Millisecond, IgnoredBytes: 1 << 20, IgnoredFiles: 1000,
 	Age: 14 * 24 * time.Hour, Count: 200, Total: 500 << 20, Prune: 100 * time.Millisecond,
+	SnapshotIgnored: 20 << 20, SnapshotsAll: 2 * 24 * time.Hour, SnapshotsTotal: 1 << 30,
 }
 
 // Longest is how long [Store.Take] may take at most: a rescue that the end of its time meets while it is written is completed, and
@@ -59,6 +66,14 @@ func (l Limits) Longest() time.Duration { return l.Time + l.Time/10 + l.Prune }
 
 // New returns the store in a data directory, with the limits of the program.
 func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limits: Defaults} }
+
+// now is the present time, by the clock that file systems write.
+func (s *Store) now() time.Time {
+	if s.clock != nil {
+		return s.clock()
+	}
+	return time.Now()
+}
 
 func (s *Store) kill(point string) {
 	if s.Kill != nil {
@@ -89,7 +104,7 @@ type Facts struct {
 	Room    string `json:"room"`                  // its id
 	Agent   string `json:"agent"`                 // who was about to change the tree
 	TurnID  int64  `json:"turn_id,omitempty"`     // the turn in which it was made
-	Cause   string `json:"cause"`                 // what was about to happen: command or takeover
+	Cause   string `json:"cause"`                 // why it was made: command, takeover or call
 	Command string `json:"command,omitempty"`     // the command that could destroy the work
 	Prior   string `json:"prior_owner,omitempty"` // whose turn a takeover ended
 }
@@ -98,7 +113,11 @@ type Facts struct {
 const (
 	CauseCommand  = "command"  // a command that could destroy the work
 	CauseTakeover = "takeover" // somebody else has the stick now
+	CauseCall     = "call"     // a call of an agent's tool: the rescue is a snapshot
 )
+
+// isSnapshot reports whether a snapshot is asked for. That is of the whole tree, whatever the request says.
+func (r Request) isSnapshot() bool { return r.Facts.Cause == CauseCall }
 
 // Taken is the outcome of [Store.Take].
 type Taken struct {

@@ -18,7 +18,15 @@ import (
 //
 // It fails if git can't tell what is uncommitted, if the rescue can't be written, with [stick.CodeUsage] for a path outside of
 // the tree, and with the error of ctx if that ends.
+//
+// With [CauseCall] it makes a snapshot: of the whole tree, leaning on the last snapshot of the checkout. If nothing has changed since, it
+// writes nothing. Of a tree without uncommitted changes there is one, too.
 func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
+	return s.limited(ctx, r, (*taking).run)
+}
+
+// limited has a rescue made within its time.
+func (s *Store) limited(ctx context.Context, r Request, run func(*taking, context.Context) (Taken, error)) (Taken, error) {
 	if r.At.IsZero() {
 		r.At = stick.At(time.Now())
 	}
@@ -29,7 +37,7 @@ func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
 	defer stop()
 	left := s.Limits.Bytes
 	t, err := inTime(limited, s.Limits.Longest()-s.Limits.Time, func() (Taken, error) {
-		return (&taking{store: s, r: r, reading: reading, left: &left}).run(limited)
+		return run(&taking{store: s, r: r, reading: reading, left: &left}, limited)
 	})
 	if err := ctx.Err(); err != nil {
 		return Taken{}, err
@@ -86,31 +94,23 @@ type taking struct {
 	tree  *folders // nil once a file of it couldn't be read in time
 	pack  *pack
 	taken Taken
+
+	snapshot *snapshotting // nil for a whole rescue
 }
 
 func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	if t.r.Paths, err = clean(t.r.Paths); err != nil {
 		return Taken{}, err
 	}
-	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, variables(t.r.Tree, t.r.Index)...); err != nil {
+	if t.r.isSnapshot() {
+		return t.runSnapshot(ctx)
+	}
+	ignored, err := t.lookAround(ctx, t.r.Paths)
+	if err != nil {
 		return Taken{}, err
 	}
-	if t.seen, err = t.store.look(ctx, t.git, t.r); err != nil {
-		return Taken{}, err
-	}
-	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
-		return Taken{}, err
-	}
-	defer func() {
-		if t.tree != nil {
-			t.tree.close()
-		}
-	}()
-	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
-	ignored := t.ignored()
-	if t.r.Nested {
-		t.nested(ctx)
-	}
+	defer t.closeTree()
+
 	wanted, err := t.candidates(ignored)
 	if err != nil {
 		return Taken{}, err
@@ -123,6 +123,32 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	}
 	err = t.keep(ctx, wanted)
 	return t.taken, err
+}
+
+// lookAround asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It returns the ignored files that may
+// be kept; named are the paths that say which.
+func (t *taking) lookAround(ctx context.Context, named []string) (ignored []string, err error) {
+	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, variables(t.r.Tree, t.r.Index)...); err != nil {
+		return nil, err
+	}
+	if t.seen, err = t.store.look(ctx, t.git, t.r); err != nil {
+		return nil, err
+	}
+	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+		return nil, err
+	}
+	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
+	ignored = t.ignored(named)
+	if t.r.Nested {
+		t.nested(ctx)
+	}
+	return ignored, nil
+}
+
+func (t *taking) closeTree() {
+	if t.tree != nil {
+		t.tree.close()
+	}
 }
 
 // leave notes that the rescue lacks something.
@@ -142,6 +168,8 @@ type candidate struct {
 	version *version // nil for the file in the working tree
 	class   int      // tracked ones are kept first
 	size    int64
+	same    *work // the file as it was when it was kept last, if it is untouched since
+	stamp   stamp // of the file in the working tree
 }
 
 const (
@@ -182,6 +210,9 @@ func (t *taking) candidates(ignored []string) ([]candidate, error) {
 			add(e, classIgnored)
 		}
 	}
+	for _, e := range t.carriedOver() {
+		add(e, classIgnored)
+	}
 	return t.choose(all), nil
 }
 
@@ -196,10 +227,19 @@ func (t *taking) choose(all []candidate) []candidate {
 		return strings.Compare(string(a.entry.Path), string(b.entry.Path))
 	})
 	var chosen []candidate
+	ignoredLeft := t.ignoredLimit()
 	for _, c := range all {
+		isIgnored := c.class == classIgnored
 		switch {
-		case c.size <= *t.left:
-			*t.left -= c.size
+		case isIgnored && c.size > ignoredLeft:
+			t.leaveWork(c.entry, WhyLimit)
+		case c.same != nil, c.size <= *t.left:
+			if c.same == nil {
+				*t.left -= c.size
+			}
+			if isIgnored {
+				ignoredLeft -= c.size
+			}
 			chosen = append(chosen, c)
 		case c.version != nil:
 			t.leave(string(c.entry.Path), WhyLimit, 0)
@@ -231,7 +271,9 @@ func (t *taking) measure(e *entry, class int) (c candidate, ok bool) {
 	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:
 		t.leaveWork(e, WhyIgnored)
 	default:
-		return candidate{entry: e, class: class, size: info.Size()}, true
+		c = candidate{entry: e, class: class, size: info.Size(), stamp: stampOf(info)}
+		c.same = t.snapshot.untouched(e, c.stamp)
+		return c, true
 	}
 	return c, false
 }
@@ -299,7 +341,7 @@ func (t *taking) state() state {
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
 		hidden := e.Skip && !e.staged() && e.Work == nil && !e.LeftOut // not wanted in the tree, and not there
-		if untracked && e.Work == nil || hidden {
+		if untracked && e.Work == nil && !e.Unsure || hidden {
 			continue
 		}
 		st.Entries = append(st.Entries, *e)
@@ -308,8 +350,19 @@ func (t *taking) state() state {
 	return st
 }
 
-// addState adds the state to the pack and returns the name of its tree.
+// addState adds the state of a whole rescue to the pack and returns the name of its tree.
 func (t *taking) addState(st state) (tree string, err error) {
+	root := bytesOf(st)
+	text, err := encodeState(st)
+	if err != nil {
+		return "", err
+	}
+	root.put(entriesName, modeFile, t.pack.add(kindBlob, text))
+	return root.addTo(t.pack), nil
+}
+
+// bytesOf returns the tree of the bytes of a state.
+func bytesOf(st state) *folder {
 	root := &folder{}
 	for _, e := range st.Entries {
 		if e.Work != nil {
@@ -321,10 +374,5 @@ func (t *taking) addState(st state) (tree string, err error) {
 			}
 		}
 	}
-	text, err := encodeState(st)
-	if err != nil {
-		return "", err
-	}
-	root.put(entriesName, modeFile, t.pack.add(kindBlob, text))
-	return root.addTo(t.pack), nil
+	return root
 }

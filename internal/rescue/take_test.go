@@ -413,7 +413,7 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 		t.Errorf("read a file that changed once: %q, %v", c.data, err)
 	}
 	taking := &taking{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*entry{}}}
-	taking.readWork(taking.seen.at("a.txt"))
+	taking.readWork(candidate{entry: taking.seen.at("a.txt")})
 	if d := cmp.Diff([]LeftOut{{Path: "a.txt", Why: WhyTorn}}, taking.taken.LeftOut); d != "" {
 		t.Error(d)
 	}

@@ -1,0 +1,406 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/plainfile"
+)
+
+// Bounds of what a snapshot leans on. What would be more is written again, but for large objects.
+const (
+	maxNeeds     = 64
+	maxNeedAge   = 24 * time.Hour
+	maxRewritten = 256 << 10 // bytes of an object
+)
+
+// lockPatience is how long a snapshot waits for those who remove old ones, a few at a time. After that it leans on nothing.
+const lockPatience = 100 * time.Millisecond
+
+// errStale says that a pack isn't there, or isn't what the cache says of it.
+var errStale = errors.New("an earlier snapshot is damaged")
+
+// snapshotting is a snapshot that is being made. A nil one stands for a whole rescue, which knows nothing of earlier ones.
+type snapshotting struct {
+	repo    *repository
+	writing *writing
+	began   time.Time // before git was asked
+
+	// checkout is held from looking at files until the cache is written, so that snapshots of a checkout come one after the other. Without
+	// it, the cache isn't written. packs is held from choosing what is leaned on until the ref stands, so that none of that is removed.
+	checkout, packs *fileLock
+
+	base   *cache            // nil if the snapshot leans on nothing
+	was    map[string]*entry // those of base, by path
+	staged map[string]string // the blobs of versions that were staged, by their names in the user's repository
+	stamps map[string]seenStamp
+	looked bool // a file was read of which another stamp was known
+}
+
+// runSnapshot makes a snapshot of everything that is uncommitted, and leans on the last one.
+func (t *taking) runSnapshot(ctx context.Context) (Taken, error) {
+	named, left := t.r.Paths, *t.left
+	taken, err := t.lookAndKeep(ctx, named)
+	if !errors.Is(err, errStale) {
+		return taken, err
+	}
+	*t.left = left
+	again := &taking{store: t.store, r: t.r, reading: t.reading, left: t.left, depth: t.depth}
+	return again.lookAndKeep(ctx, named) // the cache is gone
+}
+
+func (t *taking) lookAndKeep(ctx context.Context, named []string) (Taken, error) {
+	t.r.Paths, t.r.Untracked, t.r.Ignored = nil, true, true
+	t.snapshot = &snapshotting{began: t.store.now()}
+	ignored, err := t.lookAround(ctx, named)
+	if err != nil {
+		return Taken{}, err
+	}
+	defer t.closeTree()
+
+	if err := t.beginSnapshot(ctx); err != nil {
+		return Taken{}, err
+	}
+	defer t.snapshot.end()
+	wanted, err := t.candidates(ignored)
+	if err != nil {
+		return Taken{}, err
+	}
+	t.seen.dropSubmodules()
+	return t.keepSnapshot(ctx, wanted)
+}
+
+// beginSnapshot takes the locks, and reads what is known of the checkout.
+func (t *taking) beginSnapshot(ctx context.Context) error {
+	s := t.snapshot
+	repo, err := t.store.prepare(ctx, t.r.Tree.Common)
+	if err != nil {
+		return err
+	}
+	if err := plainfile.MkdirAll(repo.dir(stateName)); err != nil {
+		return unwritable(repo.dir(stateName), err)
+	}
+	if err := checkFolder(repo.dir(stateName)); err != nil {
+		return err
+	}
+
+	s.repo, s.writing, s.stamps = repo, repo.begin(lean), map[string]seenStamp{}
+	t.pack = s.writing.pack
+	var ok bool
+	if s.checkout, ok = waitLock(t.reading, repo.cachePath(checkoutName(t.r.Tree))+lockSuffix, lockExclusive); !ok {
+		return nil
+	}
+	short, cancel := context.WithTimeout(t.reading, lockPatience)
+	defer cancel()
+	if s.packs, ok = waitLock(short, repo.dir(makingLock), lockShared); !ok {
+		return nil
+	}
+	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, checkoutName(t.r.Tree)) {
+		s.leanOn(base)
+		t.pack.held = base.objects
+	}
+	return nil
+}
+
+// hasAll reports whether the last snapshot, and all packs that it needs, are there.
+func (r *repository) hasAll(c *cache, checkout string) bool {
+	if !r.isHeld(ref{lean, checkout, c.id}) {
+		return false
+	}
+	for _, id := range packsOf(c.objects) {
+		if _, err := os.Lstat(r.base(lean, id) + indexSuffix); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// packsOf lists the packs in which objects lie, but for the one that is being written, the oldest first.
+func packsOf(objects map[string]heldObject) (ids []string) {
+	known := map[string]bool{ownPack: true}
+	for _, o := range objects {
+		if !known[o.pack] {
+			known[o.pack] = true
+			ids = append(ids, o.pack)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (s *snapshotting) leanOn(base *cache) {
+	s.base, s.was, s.staged = base, make(map[string]*entry, len(base.state.Entries)), map[string]string{}
+	for i := range base.state.Entries {
+		e := &base.state.Entries[i]
+		s.was[string(e.Path)] = e
+		for _, v := range e.Index {
+			if v.Blob != "" {
+				s.staged[v.OID] = v.Blob
+			}
+		}
+	}
+}
+
+// end gives up what isn't complete, and the locks.
+func (s *snapshotting) end() {
+	s.writing.abandon()
+	s.packs.unlock()
+	s.checkout.unlock()
+}
+
+// untouched returns the file of an entry as it was kept last, if its stamp is still the same. Else it is nil.
+func (s *snapshotting) untouched(e *entry, now stamp) *work {
+	if s == nil || s.base == nil || e.Assume || e.Skip { // of these two, reading the file tells whether it is one to keep
+		return nil
+	}
+	was := s.was[string(e.Path)]
+	if was == nil || was.Work == nil || s.base.stamps[string(e.Path)].stamp != now {
+		return nil
+	}
+	return was.Work
+}
+
+// stagedBefore returns the blob of a staged version that the last snapshot has, and its size.
+func (s *snapshotting) stagedBefore(oid string) (blob string, size int64, ok bool) {
+	if s == nil || s.base == nil {
+		return "", 0, false
+	}
+	if blob, ok = s.staged[oid]; ok {
+		size = s.base.objects[blob].size
+	}
+	return blob, size, ok
+}
+
+// note notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file wasn't read again.
+func (s *snapshotting) note(path string, now stamp, at time.Time) {
+	switch {
+	case s == nil:
+	case at.IsZero():
+		s.stamps[path] = s.base.stamps[path]
+	default:
+		s.stamps[path] = seen(now, at)
+		s.looked = s.looked || s.stamps[path].stamp != stamp{}
+	}
+}
+
+// ignoredLimit returns how many bytes of ignored files are kept.
+func (t *taking) ignoredLimit() int64 {
+	if t.snapshot == nil {
+		return t.store.Limits.Bytes
+	}
+	return t.store.Limits.SnapshotIgnored
+}
+
+// carriedOver returns entries for files of the last snapshot that git doesn't name: those in ignored directories, of which it names only the
+// directory. Where only a file was looked at after git was asked, its entry stays as it is.
+func (t *taking) carriedOver() (again []*entry) {
+	s := t.snapshot
+	if s == nil || s.base == nil {
+		return nil
+	}
+	var tracked map[string]bool
+	for _, e := range s.base.state.Entries {
+		path := string(e.Path)
+		if !e.Unsure && !e.Ignored || t.seen.entries[path] != nil {
+			continue
+		}
+		if e.Unsure && s.base.stamps[path].at >= s.began.UnixNano() {
+			kept := e
+			t.seen.entries[path] = &kept
+			s.stamps[path] = s.base.stamps[path]
+			continue
+		}
+		if tracked == nil {
+			tracked = t.seen.tracked()
+		}
+		if tracked[path] || t.seen.isNested(path) || e.Work == nil && !e.LeftOut {
+			continue
+		}
+		if _, err := t.tree.lstat(path); err == nil {
+			found := t.seen.at(path)
+			found.Ignored = true
+			again = append(again, found)
+		}
+	}
+	return again
+}
+
+// tracked returns the paths in the index.
+func (v *survey) tracked() map[string]bool {
+	all := make(map[string]bool, len(v.index))
+	for _, l := range v.index {
+		all[l.path] = true
+	}
+	return all
+}
+
+// isNested reports whether a path lies in a repository inside the tree.
+func (v *survey) isNested(path string) bool {
+	return slices.ContainsFunc(v.untracked, func(p string) bool { return strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) }) ||
+		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.submodule() && strings.HasPrefix(path, l.path+"/") })
+}
+
+// keepSnapshot reads what was chosen, and writes the snapshot unless it would be the same as the last.
+func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, error) {
+	s := t.snapshot
+	if err := t.read(wanted); err != nil {
+		return Taken{}, err
+	}
+	st := t.state()
+	t.taken.Files, t.taken.LeftOut = st.files(), collapse(t.taken.LeftOut)
+	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
+	tree, err := t.addSnapshot(st)
+	if err != nil {
+		return Taken{}, t.dropStale(err)
+	}
+
+	c := &cache{
+		top: t.r.Tree.Top, tree: tree, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes, state: st, stamps: s.stamps,
+		leftOut: t.taken.LeftOut, nested: t.taken.Nested,
+	}
+	if s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head {
+		t.taken.ID, t.taken.Same = s.base.id, true
+		if s.looked {
+			c.id, c.objects = s.base.id, s.base.objects
+			t.store.kill("same")
+			s.repo.writeCache(t.r.Tree, c)
+		}
+		return t.taken, nil
+	}
+	needs, err := t.chooseNeeds()
+	if err != nil {
+		return Taken{}, t.dropStale(err)
+	}
+	m := t.manifest(st)
+	m.Needs = needs
+	if c.id, err = s.writing.complete(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
+		return Taken{}, err
+	}
+	if s.checkout != nil {
+		c.objects = ownedBy(c.id, t.pack.used)
+		s.repo.writeCache(t.r.Tree, c)
+	}
+	t.taken.ID = c.id
+	return t.taken, nil
+}
+
+// ownedBy names the pack that was being written.
+func ownedBy(id string, objects map[string]heldObject) map[string]heldObject {
+	for name, o := range objects {
+		if o.pack == ownPack {
+			o.pack = id
+			objects[name] = o
+		}
+	}
+	return objects
+}
+
+// dropStale forgets what is known of the checkout, if that is to blame for an error.
+func (t *taking) dropStale(err error) error {
+	if errors.Is(err, errStale) {
+		os.Remove(t.snapshot.repo.cachePath(checkoutName(t.r.Tree)))
+	}
+	return err
+}
+
+// addSnapshot adds the state of a snapshot to the pack and returns the name of its tree.
+func (t *taking) addSnapshot(st state) (tree string, err error) {
+	for _, e := range st.Entries {
+		blobs := make([]string, 0, 2)
+		if e.Work != nil {
+			blobs = append(blobs, e.Work.Blob)
+		}
+		for _, v := range e.Index {
+			if v.Blob != "" {
+				blobs = append(blobs, v.Blob)
+			}
+		}
+		for _, b := range blobs {
+			if _, ok := t.pack.used[b]; !ok && !t.pack.reuse(b) && t.pack.err == nil {
+				return "", errStale
+			}
+		}
+	}
+
+	root := bytesOf(st)
+	files, err := splitState(st)
+	if err != nil {
+		return "", err
+	}
+	entries := &folder{}
+	for name, text := range files {
+		entries.put(name, modeFile, t.pack.add(kindBlob, text))
+	}
+	if root.folders == nil {
+		root.folders = map[string]*folder{}
+	}
+	root.folders[entriesName] = entries
+	return root.addTo(t.pack), nil
+}
+
+// chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies in too many or too old ones:
+// from the packs of which it needs least.
+func (t *taking) chooseNeeds() (needs []string, err error) {
+	weight := map[string]int64{}
+	for _, o := range t.pack.used {
+		if o.pack != ownPack && o.size <= maxRewritten {
+			weight[o.pack] += o.size
+		}
+	}
+	needs = packsOf(t.pack.used)
+	replaced := map[string]bool{}
+	for _, id := range needs {
+		if at, _ := timeOf(id); t.r.At.Sub(at) > maxNeedAge {
+			replaced[id] = true
+		}
+	}
+	if len(needs)-len(replaced) > maxNeeds {
+		light := slices.DeleteFunc(slices.Clone(needs), func(id string) bool { return replaced[id] })
+		slices.SortStableFunc(light, func(a, b string) int { return int(min(max(weight[a]-weight[b], -1), 1)) })
+		for _, id := range light[:len(light)-maxNeeds/2] {
+			replaced[id] = true
+		}
+	}
+	if len(replaced) == 0 {
+		return needs, nil
+	}
+	if err := t.writeAgain(replaced); err != nil {
+		return nil, err
+	}
+	return packsOf(t.pack.used), nil
+}
+
+// writeAgain writes what lies in packs again, but for large objects.
+func (t *taking) writeAgain(packs map[string]bool) error {
+	from := t.snapshot.repo.source(ref{form: lean})
+	defer from.close()
+	for name, o := range t.pack.used {
+		if !packs[o.pack] || o.size > maxRewritten {
+			continue
+		}
+		p, err := from.pack(o.pack)
+		if err != nil {
+			return errors.Join(errStale, err)
+		}
+		found, err := p.read(name)
+		if err != nil {
+			return errors.Join(errStale, err)
+		}
+		t.pack.write(name, kindOf(found.kind), found.data)
+	}
+	return nil
+}
+
+// kindOf returns the number of a kind of objects.
+func kindOf(name string) byte {
+	for kind, n := range kindNames {
+		if n == name {
+			return kind
+		}
+	}
+	return 0
+}
