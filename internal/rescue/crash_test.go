@@ -83,15 +83,30 @@ func (s *scratch) leftovers() (left []string) {
 		s.t.Fatal(err)
 	}
 	for _, f := range refs {
-		needed[refsName+"/"+f.checkout+"/"+f.id] = true
-		needed[packsName+"/"+packPrefix+f.id+".pack"], needed[packsName+"/"+packPrefix+f.id+".idx"] = true, true
+		needed[f.form.refs+"/"+f.checkout+"/"+f.id] = true
+		for _, id := range append(s.needs(f), f.id) {
+			base := packsName + "/" + f.form.prefix + id
+			needed[base+packSuffix], needed[base+indexSuffix], needed[base+keepSuffix] = true, true, true
+		}
+		needed[stateName+"/"+f.checkout], needed[stateName+"/"+f.checkout+lockSuffix] = true, true
 	}
+	needed[makingLock], needed[prunedName] = true, true
 	for name := range snapshot(s.t, s.store.root()) {
 		if rel, ok := strings.CutPrefix(filepath.ToSlash(name), filepath.Base(r.path)+"/"); !ok || !needed[rel] {
 			left = append(left, name)
 		}
 	}
 	return left
+}
+
+// needs returns the packs that a rescue needs beside its own.
+func (s *scratch) needs(f ref) []string {
+	s.t.Helper()
+	l, err := s.store.load(context.Background(), f.id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return l.manifest.Needs
 }
 
 // Wherever a rescue dies, what is listed is whole, the next rescue works, and what was left behind goes.

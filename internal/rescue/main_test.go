@@ -26,6 +26,7 @@ type order struct {
 	Limits  Limits
 	Request Request
 	Restore string // an id; empty for a rescue
+	Files   bool   // only the files that the request names
 	Prune   stick.Time
 	Point   string
 	N       int
@@ -53,6 +54,8 @@ func child(text string) int {
 		_, err = s.Restore(context.Background(), RestoreRequest{ID: o.Restore})
 	case o.Prune != 0:
 		s.Prune(context.Background(), o.Prune)
+	case o.Files:
+		_, err = s.KeepFiles(context.Background(), o.Request)
 	default:
 		_, err = s.Take(context.Background(), o.Request)
 	}

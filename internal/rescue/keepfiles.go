@@ -1,0 +1,119 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"talkingstick/stick"
+)
+
+// KeepFiles makes a snapshot as [Store.Take] does, but looks only at the files that [Request.Paths] names: the rest of the state is that of
+// the last snapshot. It starts no program, so that it costs little beside a tool that edits a file. What git says of a path that wasn't in
+// the last state isn't known before the next [Store.Take]; its file is kept as it lies, also where it isn't there. Where there is no last
+// state, KeepFiles does all that Take does.
+//
+// It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
+func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
+	r.Facts.Cause = CauseCall
+	return s.limited(ctx, r, (*taking).keepFiles)
+}
+
+func (t *taking) keepFiles(ctx context.Context) (taken Taken, err error) {
+	if t.r.Paths, err = clean(t.r.Paths); err != nil {
+		return Taken{}, err
+	}
+	if len(t.r.Paths) == 0 {
+		return Taken{}, stick.Errorf(stick.CodeUsage, "no path below the top level of the checkout is named")
+	}
+	taken, known, err := t.updateFiles(ctx)
+	if known && !errors.Is(err, errStale) {
+		return taken, err
+	}
+	return (&taking{store: t.store, r: t.r, reading: t.reading, left: t.left}).runSnapshot(ctx)
+}
+
+// updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if there is no last state.
+func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err error) {
+	if !t.store.Knows(t.r.Tree.Common) {
+		return Taken{}, false, nil
+	}
+	s := &snapshotting{began: t.store.now()}
+	t.snapshot = s
+	if err := t.beginSnapshot(ctx); err != nil {
+		return Taken{}, true, err
+	}
+	defer s.end()
+	if s.base == nil {
+		return Taken{}, false, nil
+	}
+	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+		return Taken{}, true, err
+	}
+	defer t.closeTree()
+
+	t.takeOver()
+	touched := false
+	var changed []candidate
+	for _, path := range t.r.Paths {
+		c, isChanged := t.lookAt(path)
+		touched = touched || isChanged
+		if c.entry != nil {
+			changed = append(changed, c)
+		}
+	}
+	if !touched {
+		t.taken.ID, t.taken.Same, t.taken.Nothing = s.base.id, true, len(s.base.state.Entries) == 0
+		return t.taken, true, nil
+	}
+	taken, err = t.keepSnapshot(ctx, t.choose(changed))
+	return taken, true, err
+}
+
+// takeOver begins with the last state.
+func (t *taking) takeOver() {
+	s := t.snapshot
+	t.seen = &survey{head: s.base.state.Head, branch: s.base.branch, entries: make(map[string]*entry, len(s.base.state.Entries))}
+	for _, e := range s.base.state.Entries {
+		t.seen.entries[string(e.Path)] = &e
+		s.stamps[string(e.Path)] = s.base.stamps[string(e.Path)]
+	}
+	t.taken = Taken{Files: s.base.files, Bytes: s.base.bytes, LeftOut: s.base.leftOut, Nested: s.base.nested}
+	if t.taken.Nested == nil {
+		t.taken.Nested = []Nested{}
+	}
+	if t.taken.LeftOut == nil {
+		t.taken.LeftOut = []LeftOut{}
+	}
+}
+
+// lookAt looks at the file of a path. touched is false if it is as it was. If it has to be read, the candidate says so.
+func (t *taking) lookAt(path string) (c candidate, touched bool) {
+	if !local(path) {
+		return c, false
+	}
+	e := t.seen.entries[path]
+	if e == nil {
+		e = &entry{Path: bytesText(path), Unsure: true}
+	}
+	info, err := t.tree.lstat(path)
+	if err == nil && info.IsDir() && e.Work == nil || err == nil && t.snapshot.untouched(e, stampOf(info)) != nil {
+		return c, false
+	}
+
+	isNew, was := t.seen.entries[path] == nil, e.Work
+	t.seen.entries[path] = e
+	e.Work, e.LeftOut = nil, false
+	t.taken.LeftOut = slices.DeleteFunc(slices.Clone(t.taken.LeftOut), func(l LeftOut) bool { return l.Path == path })
+	t.snapshot.stamps[path] = seenStamp{at: t.store.now().UnixNano()}
+	if was != nil {
+		t.taken.Bytes -= was.Size
+	}
+	if absent(err) || err == nil && info.IsDir() {
+		return c, isNew || was != nil
+	}
+	if c, ok := t.measure(e, classTracked); ok {
+		return c, true
+	}
+	return c, true
+}

@@ -1,0 +1,94 @@
+package rescue
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"talkingstick/stick"
+)
+
+func TestKeepFiles(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	s.settle()
+	s.snapshot()
+	if again := s.keep("a.txt"); !again.Same {
+		t.Errorf("nothing has changed: %+v", again)
+	}
+	if n := s.reads(func() { s.keep("a.txt") }); n != 0 {
+		t.Errorf("%d files were read", n)
+	}
+
+	s.store.Git.Path = filepath.Join(s.top, "no git") // it isn't asked
+	s.write("a.txt", "edited\n")
+	edited := s.keep("a.txt")
+	if edited.Same || s.blob(edited.ID, "a.txt") != "edited\n" {
+		t.Errorf("%+v", edited)
+	}
+	os.Remove(s.path("a.txt"))
+	if gone := s.keep("a.txt"); gone.Same || s.blob(gone.ID, "a.txt") != "nothing" {
+		t.Errorf("%+v", gone)
+	}
+	s.write("a.txt", "back\n")
+	clean := s.keep("a.txt", "dir/b.txt", "dir", "none", "dir/none/none")
+	if s.blob(clean.ID, "dir/b.txt") != "two\n" || s.blob(clean.ID, "a.txt") != "back\n" {
+		t.Errorf("%+v", clean)
+	}
+	if again := s.keep("a.txt", "dir/b.txt", "dir", "none", "dir/none/none"); !again.Same {
+		t.Errorf("%+v", again)
+	}
+	for _, path := range []string{"../out", "/etc/passwd", "."} {
+		if _, err := s.store.KeepFiles(context.Background(), s.call(path)); stick.CodeOf(err) != stick.CodeUsage {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+
+	s.store.Git.Path = ""
+	all := s.snapshot()
+	if s.blob(all.ID, "dir/b.txt") != "nothing" || s.blob(all.ID, "a.txt") != "back\n" { // the first is as committed
+		t.Errorf("%+v", all)
+	}
+	if s.whole() != 5 {
+		t.Error("not all snapshots are whole")
+	}
+}
+
+// Restoring what was kept of one file alone changes nothing of its index entry, which nobody has looked at.
+func TestKeepFiles_Restore(t *testing.T) {
+	s := newScratch(t)
+	s.snapshot()
+	kept := s.keep("a.txt", "made")
+	s.write("a.txt", "edited\n")
+	s.write("made", "made\n")
+	index := s.git("ls-files", "-s", "-v")
+	if got := s.restore(kept.ID, "a.txt"); len(got.Restored) != 0 || len(got.Beside) != 1 {
+		t.Errorf("over what somebody has written since: %+v", got)
+	}
+	s.git("checkout", "-q", "a.txt")
+	if got := s.restore(kept.ID); len(got.Failed) != 1 || got.Failed[0].Path != "made" || s.read("a.txt") != "one\n" {
+		t.Errorf("%+v", got)
+	}
+	if now := s.git("ls-files", "-s", "-v"); now != index {
+		t.Errorf("the index was\n%sis\n%s", index, now)
+	}
+}
+
+// What an edit tool wrote after git was asked isn't lost from the snapshot that asked.
+func TestSnapshot_FileKeptMeanwhile(t *testing.T) {
+	s := newScratch(t)
+	s.snapshot()
+	began := time.Now()
+	s.write("a.txt", "edited\n")
+	s.keep("a.txt")
+	taking := &taking{
+		store: s.store, r: s.call(), seen: &survey{entries: map[string]*entry{}},
+		snapshot: &snapshotting{began: began, stamps: map[string]seenStamp{}},
+	}
+	taking.snapshot.leanOn(s.store.repository(s.tree.Common).readCache(s.tree))
+	if again := taking.carriedOver(); len(again) != 0 || taking.seen.entries["a.txt"] == nil {
+		t.Errorf("%+v, %+v", again, taking.seen.entries)
+	}
+}
