@@ -1,0 +1,182 @@
+package rescue
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/stick"
+)
+
+// Change is how a path differs between two rescues of a checkout.
+type Change struct {
+	Path string     `json:"path"` // relative to the top level of the checkout
+	Kind ChangeKind `json:"kind"` // what happened to it
+	Old  Side       `json:"old"`  // how it was
+	New  Side       `json:"new"`  // how it is
+
+	// Unsure is true if one of the two only looked at the file: what HEAD and the index had isn't known. The kind says what is sure of the
+	// file itself.
+	Unsure bool `json:"unsure,omitempty"`
+}
+
+// Side is a path in a rescue. A zero one says that there was no file.
+type Side struct {
+	Mode    string `json:"mode,omitempty"`     // as git writes it, of the file in the working tree
+	Blob    string `json:"blob,omitempty"`     // its bytes, in the rescue
+	Commit  string `json:"commit,omitempty"`   // there was nothing uncommitted: the file was, or wasn't, as in this commit
+	LeftOut bool   `json:"left_out,omitempty"` // it was there, and the rescue lacks it
+}
+
+// ChangeKind says what happened to a path.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	ChangeMade    ChangeKind = "made"    // there is a file where there was none
+	ChangeChanged ChangeKind = "changed" // the file has other bytes, or another mode
+	ChangeDeleted ChangeKind = "deleted" // the file is gone
+	ChangeClean   ChangeKind = "clean"   // it is as in HEAD: it was committed, or what was uncommitted was undone
+	ChangeStaged  ChangeKind = "staged"  // only what is staged differs
+	ChangeKept    ChangeKind = "kept"    // it is kept now, and wasn't: whether it differs isn't known
+)
+
+// Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path. Of paths that neither holds it says
+// nothing: these are as in HEAD, which may be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does,
+// and with [stick.CodeUsage] for rescues of two checkouts.
+func (s *Store) Changes(ctx context.Context, before, after string) ([]Change, error) {
+	a, err := s.load(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.load(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	if a.manifest.Common != b.manifest.Common || a.ref.checkout != b.ref.checkout {
+		return nil, stick.Errorf(stick.CodeUsage, "rescues %s and %s are of two checkouts", before, after).With("rescue", after)
+	}
+	return compareStates(a.state, b.state, b.manifest.LeftOut), nil
+}
+
+// compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.
+func compareStates(before, after state, leftOut []LeftOut) []Change {
+	c := comparison{before: before.Head, after: after.Head, unseen: map[string]bool{}}
+	for _, l := range leftOut {
+		c.unseen[l.Path] = true
+	}
+	all := []Change{}
+	old, now := before.Entries, after.Entries
+	for len(old) > 0 || len(now) > 0 {
+		var was, is *entry
+		if len(now) == 0 || len(old) > 0 && old[0].Path <= now[0].Path {
+			was, old = &old[0], old[1:]
+		}
+		if len(now) > 0 && (was == nil || now[0].Path == was.Path) {
+			is, now = &now[0], now[1:]
+		}
+		if change, ok := c.compare(was, is); ok {
+			all = append(all, change)
+		}
+	}
+	return all
+}
+
+// comparison compares the entries of two states. An entry that a state lacks is nil.
+type comparison struct {
+	before, after string          // what HEAD was
+	unseen        map[string]bool // paths that the second state couldn't look at
+}
+
+func (c comparison) compare(was, is *entry) (change Change, ok bool) {
+	change.Old, change.New = sideOf(was, c.before), sideOf(is, c.after)
+	for _, e := range []*entry{was, is} {
+		if e != nil {
+			change.Path = string(e.Path)
+			change.Unsure = change.Unsure || e.Unsure
+		}
+	}
+	switch {
+	case was == nil:
+		change.Kind, ok = c.appeared(is)
+	case is == nil && c.isUnseen(change.Path):
+	case is == nil:
+		change.Kind, ok = c.vanished(was)
+		if change.Kind == ChangeDeleted {
+			change.New = Side{}
+		}
+	default:
+		change.Kind, ok = c.differs(was, is, change)
+	}
+	return change, ok
+}
+
+// sideOf returns how a path was, by its entry.
+func sideOf(e *entry, head string) Side {
+	switch {
+	case e == nil:
+		return Side{Commit: head}
+	case e.Work != nil:
+		return Side{Mode: e.Work.Mode, Blob: e.Work.Blob}
+	}
+	return Side{LeftOut: e.LeftOut}
+}
+
+// appeared judges an entry where there was nothing uncommitted.
+func (c comparison) appeared(is *entry) (ChangeKind, bool) {
+	isTracked := is.Head != nil || is.conflict()
+	switch {
+	case is.Unsure:
+		return ChangeKept, is.Work != nil
+	case is.Work == nil && !is.LeftOut && isTracked:
+		return ChangeDeleted, !is.submodule()
+	case is.Work == nil && !is.LeftOut:
+		return ChangeStaged, true
+	case isTracked:
+		return ChangeChanged, true
+	}
+	return ChangeMade, true
+}
+
+// vanished judges an entry where there is nothing uncommitted any more.
+func (c comparison) vanished(was *entry) (ChangeKind, bool) {
+	isFile := was.Work != nil || was.LeftOut
+	switch {
+	case was.Unsure:
+		return ChangeClean, isFile
+	case was.Head != nil || was.conflict() || c.before != c.after && isFile:
+		return ChangeClean, true
+	case isFile:
+		return ChangeDeleted, true // HEAD hasn't got it
+	}
+	return ChangeStaged, len(was.Index) > 0
+}
+
+// differs judges a path of which both states hold something.
+func (c comparison) differs(was, is *entry, change Change) (ChangeKind, bool) {
+	wasFile, isFile := was.Work != nil || was.LeftOut, is.Work != nil || is.LeftOut
+	switch {
+	case !wasFile && isFile:
+		return ChangeMade, true
+	case wasFile && !isFile:
+		return ChangeDeleted, true
+	case was.LeftOut && is.LeftOut: // nobody knows
+	case change.Old != change.New:
+		return ChangeChanged, true
+	}
+	return ChangeStaged, !change.Unsure && !slices.EqualFunc(was.Index, is.Index, func(a, b version) bool {
+		return a.Mode == b.Mode && a.OID == b.OID && a.Stage == b.Stage
+	})
+}
+
+// isUnseen reports whether the second state couldn't look at a path, or at a directory above it.
+func (c comparison) isUnseen(path string) bool {
+	if c.unseen[path] || c.unseen["./"] {
+		return true
+	}
+	for i := range path {
+		if path[i] == '/' && c.unseen[path[:i+1]] {
+			return true
+		}
+	}
+	return false
+}
