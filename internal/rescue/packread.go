@@ -41,15 +41,20 @@ func openPack(base string) (*packFile, error) {
 		return nil, err
 	}
 	p := &packFile{file: file}
+	err = fs.ErrNotExist
 	for _, suffix := range []string{indexSuffix, indexSuffix + replaceSuffix} { // the second, if replacing both was interrupted
-		if p.index, err = plainfile.Read(base + suffix); err == nil && p.matches() {
+		b, rerr := plainfile.Read(base + suffix)
+		if p.index = b; rerr == nil && p.matches() {
 			return p, nil
+		}
+		switch {
+		case rerr == nil:
+			err = errPack
+		case !errors.Is(rerr, fs.ErrNotExist):
+			err = rerr
 		}
 	}
 	file.Close()
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		err = errPack
-	}
 	return nil, err
 }
 

@@ -16,6 +16,9 @@ const crashAge = time.Hour
 
 // Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest first, and what
 // crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When ctx ends it stops; the next one goes on.
+//
+// Prune alone looks through snapshots, of each repository once an hour: that takes about a second for ten thousand. A process in the background
+// calls it where [Store.IsPruneDue].
 func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
 
 // prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is nil. It
@@ -35,6 +38,9 @@ func (s *Store) prune(ctx context.Context, first *repository, keep string, now s
 	for _, r := range all {
 		if (first == nil || r.path != first.path) && r.check() == nil {
 			r.prune(ctx, "", now, limits)
+		}
+		if first == nil && r.check() == nil {
+			r.pruneSnapshots(ctx, now, limits)
 		}
 	}
 	s.sweep(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
@@ -68,7 +74,7 @@ func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l L
 		at, _ := timeOf(f.id)
 		size := r.size(f)
 		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
-		if (full || now.Sub(at) > l.Age) && f.id != keep && ctx.Err() == nil {
+		if (full || now.Sub(at) > l.Age) && f.id != keep && ctx.Err() == nil && !r.isMarked(f) {
 			r.drop(f)
 			continue
 		}
@@ -112,6 +118,7 @@ func (r *repository) dropPack(f ref) {
 	os.Remove(base + indexSuffix)
 	r.store.kill("dropped index")
 	os.Remove(base + packSuffix)
+	os.Remove(base + keepSuffix)
 }
 
 // sweep removes what a crash has left in a directory: the chosen names, if they are older than anybody's work on them.

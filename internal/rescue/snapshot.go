@@ -307,25 +307,18 @@ func (t *taking) dropStale(err error) error {
 	return err
 }
 
-// addSnapshot adds the state of a snapshot to the pack and returns the name of its tree.
+// addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't read lie in earlier packs.
 func (t *taking) addSnapshot(st state) (tree string, err error) {
-	for _, e := range st.Entries {
-		blobs := make([]string, 0, 2)
-		if e.Work != nil {
-			blobs = append(blobs, e.Work.Blob)
-		}
-		for _, v := range e.Index {
-			if v.Blob != "" {
-				blobs = append(blobs, v.Blob)
-			}
-		}
-		for _, b := range blobs {
-			if _, ok := t.pack.used[b]; !ok && !t.pack.reuse(b) && t.pack.err == nil {
-				return "", errStale
-			}
+	for _, b := range blobsOf(st.Entries) {
+		if _, ok := t.pack.used[b]; !ok && !t.pack.reuse(b) && t.pack.err == nil {
+			return "", errStale
 		}
 	}
+	return addLean(t.pack, st)
+}
 
+// addLean adds the state of a snapshot to a pack and returns the name of its tree.
+func addLean(p *pack, st state) (tree string, err error) {
 	root := bytesOf(st)
 	files, err := splitState(st)
 	if err != nil {
@@ -333,13 +326,13 @@ func (t *taking) addSnapshot(st state) (tree string, err error) {
 	}
 	entries := &folder{}
 	for name, text := range files {
-		entries.put(name, modeFile, t.pack.add(kindBlob, text))
+		entries.put(name, modeFile, p.add(kindBlob, text))
 	}
 	if root.folders == nil {
 		root.folders = map[string]*folder{}
 	}
 	root.folders[entriesName] = entries
-	return root.addTo(t.pack), nil
+	return root.addTo(p), nil
 }
 
 // chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies in too many or too old ones:
@@ -382,7 +375,7 @@ func (t *taking) writeAgain(packs map[string]bool) error {
 		if !packs[o.pack] || o.size > maxRewritten {
 			continue
 		}
-		p, err := from.pack(o.pack)
+		p, err := from.pack(lean, o.pack)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}

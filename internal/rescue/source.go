@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// source reads the objects of one rescue: of a whole one by git, of a snapshot from its own pack and those that it needs.
+// source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a whole one, git reads it: somebody may
+// have had git pack it again.
 type source struct {
 	repo  *repository
 	ref   ref
@@ -30,9 +31,15 @@ func (s *source) close() {
 
 // objects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
 func (s *source) objects(ctx context.Context, names []string) ([]object, error) {
-	if !s.ref.form.lean {
-		return objects(ctx, s.repo.git(), names)
+	all, err := s.ownObjects(ctx, names)
+	isLacking := slices.ContainsFunc(all, func(o object) bool { return o.kind == "" })
+	if s.ref.form.lean || err == nil && !isLacking {
+		return all, err
 	}
+	return objects(ctx, s.repo.git(), names)
+}
+
+func (s *source) ownObjects(ctx context.Context, names []string) ([]object, error) {
 	all := make([]object, len(names))
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
@@ -48,14 +55,14 @@ func (s *source) objects(ctx context.Context, names []string) ([]object, error) 
 	return all, nil
 }
 
-// object reads an object of a snapshot.
+// object reads an object without git.
 func (s *source) object(name string) (object, error) {
 	for i := -1; i < len(s.needs); i++ {
-		id := s.ref.id
+		in, id := s.ref.form, s.ref.id
 		if i >= 0 {
-			id = s.needs[i]
+			in, id = lean, s.needs[i]
 		}
-		p, err := s.pack(id)
+		p, err := s.pack(in, id)
 		if err != nil {
 			return object{}, err
 		}
@@ -66,16 +73,17 @@ func (s *source) object(name string) (object, error) {
 	return object{}, fs.ErrNotExist
 }
 
-// pack opens the pack of a snapshot.
-func (s *source) pack(id string) (*packFile, error) {
-	if p := s.packs[id]; p != nil {
+// pack opens the pack of a rescue.
+func (s *source) pack(in form, id string) (*packFile, error) {
+	base := s.repo.base(in, id)
+	if p := s.packs[base]; p != nil {
 		return p, nil
 	}
-	p, err := openPack(s.repo.base(lean, id))
+	p, err := openPack(base)
 	if err != nil {
 		return nil, err
 	}
-	s.packs[id] = p
+	s.packs[base] = p
 	return p, nil
 }
 
@@ -86,11 +94,17 @@ func (s *source) manifest(ctx context.Context) (m Manifest, tree string, err err
 	if err != nil {
 		return m, "", err
 	}
-	if m, err = commitManifest(found[0]); err != nil {
+	m, tree, err = commitOf(found[0])
+	s.needs = m.Needs
+	return m, tree, err
+}
+
+// commitOf returns what a commit says of its rescue, and the name of its tree.
+func commitOf(commit object) (m Manifest, tree string, err error) {
+	if m, err = commitManifest(commit); err != nil {
 		return m, "", err
 	}
-	s.needs = m.Needs
-	head, _, _ := strings.Cut(string(found[0].data), "\n")
+	head, _, _ := strings.Cut(string(commit.data), "\n")
 	tree, ok := strings.CutPrefix(head, "tree ")
 	if !ok {
 		return m, "", errObject
@@ -100,16 +114,6 @@ func (s *source) manifest(ctx context.Context) (m Manifest, tree string, err err
 
 // state reads how each path was, given what the rescue is and the name of its tree.
 func (s *source) state(ctx context.Context, m Manifest, tree string) (st state, err error) {
-	if !s.ref.form.lean {
-		found, err := s.objects(ctx, []string{tree + ":" + entriesName})
-		if err != nil {
-			return st, err
-		}
-		if found[0].kind != "blob" {
-			return st, errObject
-		}
-		return decodeState(found[0].data)
-	}
 	parts, err := s.entryFiles(ctx, tree)
 	if err != nil {
 		return st, err
@@ -118,18 +122,27 @@ func (s *source) state(ctx context.Context, m Manifest, tree string) (st state, 
 	if err != nil {
 		return st, err
 	}
-	return joinState(m.Head, found)
+	if s.ref.form.lean {
+		return joinState(m.Head, found)
+	}
+	if found[0].kind != kindNames[kindBlob] {
+		return st, errObject
+	}
+	return decodeState(found[0].data)
 }
 
-// entryFiles names the files with the entries of a snapshot.
+// entryFiles names the files with the entries of a rescue: one of a whole one.
 func (s *source) entryFiles(ctx context.Context, tree string) (names []string, err error) {
 	top, err := s.tree(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(top, func(l treeLine) bool { return l.name == entriesName && l.mode == modeTree })
-	if i < 0 {
+	i := slices.IndexFunc(top, func(l treeLine) bool { return l.name == entriesName && (l.mode == modeTree) == s.ref.form.lean })
+	switch {
+	case i < 0:
 		return nil, errObject
+	case !s.ref.form.lean:
+		return []string{top[i].object}, nil
 	}
 	files, err := s.tree(ctx, top[i].object)
 	for _, f := range files {

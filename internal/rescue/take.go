@@ -307,7 +307,7 @@ func (t *taking) keep(ctx context.Context, wanted []candidate) error {
 		return nil
 	}
 	t.taken.Files = st.files()
-	tree, err := t.addState(st)
+	tree, err := addWhole(t.pack, st)
 	if err != nil {
 		return err
 	}
@@ -350,15 +350,15 @@ func (t *taking) state() state {
 	return st
 }
 
-// addState adds the state of a whole rescue to the pack and returns the name of its tree.
-func (t *taking) addState(st state) (tree string, err error) {
+// addWhole adds the state of a whole rescue to a pack and returns the name of its tree.
+func addWhole(p *pack, st state) (tree string, err error) {
 	root := bytesOf(st)
 	text, err := encodeState(st)
 	if err != nil {
 		return "", err
 	}
-	root.put(entriesName, modeFile, t.pack.add(kindBlob, text))
-	return root.addTo(t.pack), nil
+	root.put(entriesName, modeFile, p.add(kindBlob, text))
+	return root.addTo(p), nil
 }
 
 // bytesOf returns the tree of the bytes of a state.

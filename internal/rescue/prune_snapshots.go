@@ -1,0 +1,270 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// pruneEvery is how often the snapshots of a repository are looked through.
+const pruneEvery = time.Hour
+
+// IsPruneDue reports whether an hour has passed since [Store.Prune] looked through the snapshots of the repository with a common git
+// directory. It costs the reading of one small file.
+func (s *Store) IsPruneDue(common string, now stick.Time) bool {
+	r := s.repository(common)
+	return r.check() == nil && r.isPruneDue(now)
+}
+
+func (r *repository) isPruneDue(now stick.Time) bool {
+	b, err := plainfile.Read(r.dir(prunedName))
+	if err != nil {
+		return true
+	}
+	at, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	since := now.Sub(stick.Time(at))
+	return err != nil || since >= pruneEvery || since < 0
+}
+
+// notePruned notes when the snapshots were looked through.
+func (r *repository) notePruned(now stick.Time) {
+	f, err := plainfile.Open(r.dir(prunedName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+	if err == nil {
+		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n") // without it, they are looked through again
+		f.Close()
+	}
+}
+
+// pruneSnapshots drops the snapshots that aren't kept any longer, and the packs that none of the others needs. Whoever makes a snapshot
+// meanwhile leans on the last one of its checkout. That is kept, or loses its ref while nobody makes one: so what a new one leans on is
+// needed by what is kept.
+func (r *repository) pruneSnapshots(ctx context.Context, now stick.Time, l Limits) {
+	if !r.isPruneDue(now) {
+		return
+	}
+	p, err := r.planPrune(ctx, now, l)
+	if err != nil || !p.dropRefs(ctx) {
+		return
+	}
+	p.dropPacks(ctx, now)
+	if ctx.Err() == nil {
+		r.notePruned(now)
+	}
+}
+
+// prunePlan says which snapshots of a repository are dropped.
+type prunePlan struct {
+	repo   *repository
+	known  map[ref]bool
+	drop   []ref
+	needed map[string]bool // the ids whose packs are needed
+}
+
+// planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged: then nothing brings it back.
+func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*prunePlan, error) {
+	all, err := r.refs("", lean)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) }) // the newest first
+	p := &prunePlan{repo: r, known: map[ref]bool{}, needed: map[string]bool{}}
+	thinned := newThinning(now, l)
+	total, full := int64(0), false
+	for _, f := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p.known[f] = true
+		isMarked := r.isMarked(f)
+		if !isMarked && (full || !thinned.keeps(f)) {
+			p.drop = append(p.drop, f)
+			continue
+		}
+		packs, err := r.packsNeeded(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		packs = slices.DeleteFunc(packs, func(id string) bool { return p.needed[id] })
+		more := int64(0)
+		for _, id := range packs {
+			more += r.size(ref{form: lean, id: id})
+		}
+		if full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal; full && !isMarked {
+			p.drop = append(p.drop, f)
+			continue
+		}
+		total += more
+		for _, id := range packs {
+			p.needed[id] = true
+		}
+	}
+	return p, nil
+}
+
+// thinning decides by time which snapshots are kept, the newest first.
+type thinning struct {
+	now    stick.Time
+	limits Limits
+	hours  map[string]bool // by checkout and hour: one of it is kept
+}
+
+func newThinning(now stick.Time, l Limits) thinning { return thinning{now, l, map[string]bool{}} }
+
+func (t thinning) keeps(f ref) bool {
+	at, _ := timeOf(f.id)
+	age := t.now.Sub(at)
+	if age <= t.limits.SnapshotsAll {
+		return true
+	}
+	hour := f.checkout + " " + strconv.FormatInt(int64(at)/time.Hour.Milliseconds(), 10)
+	if age > t.limits.Age || t.hours[hour] {
+		return false
+	}
+	t.hours[hour] = true
+	return true
+}
+
+// packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no other.
+func (r *repository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
+	if !f.form.lean {
+		return []string{f.id}, nil
+	}
+	if _, err := plainfile.Read(r.refPath(f)); err != nil && isUnreadable(err) {
+		return nil, err
+	}
+	s := r.source(f)
+	defer s.close()
+	m, _, err := s.manifest(ctx)
+	if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
+		return nil, err
+	}
+	return append([]string{f.id}, m.Needs...), nil
+}
+
+// isUnreadable reports whether the system didn't hand out a file that is there. What is in it may be whole.
+func isUnreadable(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok && !errors.Is(err, fs.ErrNotExist)
+}
+
+// dropRefs removes the refs of the snapshots that are dropped, while nobody makes one. It reports whether it could. A snapshot that was
+// marked meanwhile stays, with what it needs, and one that was made meanwhile is needed, too.
+func (p *prunePlan) dropRefs(ctx context.Context) bool {
+	r := p.repo
+	lock, ok := tryLock(r.dir(makingLock), lockExclusive)
+	if !ok {
+		return false
+	}
+	defer lock.unlock()
+	now, err := r.refs("", lean)
+	if err != nil {
+		return false
+	}
+
+	staying := slices.DeleteFunc(now, func(f ref) bool { return p.known[f] })
+	drop := p.drop
+	p.drop = nil
+	for _, f := range drop {
+		if r.isMarked(f) {
+			staying = append(staying, f)
+		} else {
+			p.drop = append(p.drop, f)
+		}
+	}
+	for _, f := range staying {
+		packs, err := r.packsNeeded(ctx, f)
+		if err != nil {
+			return false
+		}
+		for _, id := range packs {
+			p.needed[id] = true
+		}
+	}
+	for _, f := range p.drop {
+		if ctx.Err() != nil {
+			return false
+		}
+		_ = os.Remove(r.refPath(f)) // if it stays, so does its pack: see dropPacks
+		r.store.kill("dropped snapshot")
+	}
+	return true
+}
+
+// dropPacks removes the packs of the snapshots that were dropped, and those that a crash has left, unless a snapshot needs them.
+func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
+	r := p.repo
+	for _, f := range p.drop {
+		if ctx.Err() != nil {
+			return
+		}
+		if !p.needed[f.id] && !r.isHeld(f) {
+			r.dropPack(f)
+		}
+	}
+	held := map[string]bool{}
+	refs, err := r.refs("", lean)
+	if err != nil {
+		return
+	}
+	for _, f := range refs {
+		held[f.id] = true
+	}
+	r.store.sweep(r.dir(packsName), now, func(name string) bool {
+		id, ours := strings.CutPrefix(name, lean.prefix)
+		id, _, _ = strings.Cut(id, ".")
+		_, isID := timeOf(id)
+		return ours && isID && !held[id] && !p.needed[id]
+	})
+	r.store.sweep(r.dir(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
+	checkouts, _ := names(r.dir(lean.refs))
+	for _, c := range checkouts {
+		r.store.sweep(r.dir(lean.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+	}
+}
+
+// isMarked reports whether a rescue stays until its mark is removed.
+func (r *repository) isMarked(f ref) bool {
+	_, err := os.Lstat(r.base(f.form, f.id) + keepSuffix)
+	return err == nil
+}
+
+// Mark has a rescue stay until [Store.Unmark], whatever its age and the size of the others: something names it. The mark is a file beside its
+// pack, as git has them. It fails as [Store.Show] does, and with [stick.CodeDataDirNotWritable].
+func (s *Store) Mark(id string) error {
+	r, f, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	path := r.base(f.form, f.id) + keepSuffix
+	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	file.Close()
+	if !r.isHeld(f) { // it was dropped at the same moment
+		os.Remove(path)
+		return errNoRescue(id)
+	}
+	return nil
+}
+
+// Unmark takes the mark of a rescue away. It fails as [Store.Mark] does.
+func (s *Store) Unmark(id string) error {
+	r, f, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	path := r.base(f.form, f.id) + keepSuffix
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(path, err)
+	}
+	return nil
+}
