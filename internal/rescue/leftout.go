@@ -25,6 +25,7 @@ const (
 	WhyIgnored    Why = "it is ignored, and large"
 	WhyMany       Why = "it holds very many ignored files"
 	WhyCommits    Why = "what is committed in a repository inside the tree isn't copied"
+	WhyForgotten  Why = "somebody had it forgotten"
 	WhyNested     Why = "it is a repository of its own that can't be read"
 )
 

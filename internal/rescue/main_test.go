@@ -27,6 +27,7 @@ type order struct {
 	Request Request
 	Restore string // an id; empty for a rescue
 	Files   bool   // only the files that the request names
+	Forget  string // a path
 	Prune   stick.Time
 	Point   string
 	N       int
@@ -54,6 +55,8 @@ func child(text string) int {
 		_, err = s.Restore(context.Background(), RestoreRequest{ID: o.Restore})
 	case o.Prune != 0:
 		s.Prune(context.Background(), o.Prune)
+	case o.Forget != "":
+		_, err = s.ForgetPath(context.Background(), o.Request.Tree.Common, o.Forget)
 	case o.Files:
 		_, err = s.KeepFiles(context.Background(), o.Request)
 	default:

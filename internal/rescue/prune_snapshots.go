@@ -168,6 +168,7 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
+	r.finishReplacing()
 
 	staying := slices.DeleteFunc(now, func(f ref) bool { return p.known[f] })
 	drop := p.drop

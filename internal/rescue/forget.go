@@ -1,0 +1,461 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// Forgotten is the outcome of [Store.ForgetPath].
+type Forgotten struct {
+	Rescues []string `json:"rescues"` // the ids of those that had the path, and are without it now
+	Unread  []string `json:"unread"`  // the ids of damaged ones, of which nobody can say what they have
+}
+
+// Forget removes a rescue, and from the disk whatever no other rescue has: the others keep what they hold. It waits for those who make
+// rescues. It fails as [Store.Show] does.
+func (s *Store) Forget(ctx context.Context, id string) error {
+	r, f, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	g, err := r.forgetting(ctx)
+	if err != nil {
+		return err
+	}
+	defer g.end()
+
+	packs, err := r.packsNeeded(ctx, f)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(r.refPath(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(r.refPath(f), err)
+	}
+	os.Remove(r.base(f.form, id) + keepSuffix)
+	s.kill("forgot ref")
+	for i, id := range packs {
+		form := lean
+		if i == 0 {
+			form = f.form
+		}
+		g.sweep(r.base(form, id))
+	}
+	return g.removeUnreached(ctx)
+}
+
+// ForgetPath removes a path, and everything below it, from all rescues of the repository with a common git directory, and the bytes from the
+// disk, unless another path has the same. The rescues stay, and name the path as left out. Repositories inside the tree have rescues of
+// their own. It waits for those who make rescues, fails with [stick.CodeUsage] for a path that isn't one below the top level, and may be
+// called again after it was interrupted.
+func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgotten, err error) {
+	done = Forgotten{Rescues: []string{}, Unread: []string{}}
+	paths, err := clean([]string{path})
+	if err != nil {
+		return done, err
+	}
+	if paths == nil {
+		return done, stick.Errorf(stick.CodeUsage, "the whole checkout can't be forgotten: forget its rescues")
+	}
+	if !s.Knows(common) {
+		return done, nil
+	}
+	r := s.repository(common)
+	g, err := r.forgetting(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer g.end()
+
+	refs, err := r.refs("")
+	if err != nil {
+		return done, err
+	}
+	for _, f := range refs {
+		had, err := g.rewrite(ctx, f, paths[0])
+		switch {
+		case err != nil && !isDamage(err):
+			return done, err
+		case err != nil:
+			done.Unread = append(done.Unread, f.id)
+		case had:
+			done.Rescues = append(done.Rescues, f.id)
+		}
+	}
+	return done, g.removeUnreached(ctx)
+}
+
+// forgetting is what is done while something is forgotten. Nobody leans on earlier packs meanwhile.
+type forgetting struct {
+	repo  *repository
+	lock  *fileLock
+	swept map[string]bool // packs from which goes what no rescue reaches
+	blobs map[string]bool // that go from every pack, unless a rescue reaches them
+}
+
+func (r *repository) forgetting(ctx context.Context) (*forgetting, error) {
+	lock, ok := waitLock(ctx, r.dir(makingLock), lockExclusive)
+	if !ok {
+		return nil, errors.Join(unwritable(r.dir(makingLock), fs.ErrPermission), ctx.Err())
+	}
+	r.finishReplacing()
+	caches, _ := names(r.dir(stateName))
+	for _, name := range caches { // they lead to what is about to go
+		if !strings.HasSuffix(name, lockSuffix) {
+			os.Remove(r.cachePath(name))
+		}
+	}
+	return &forgetting{repo: r, lock: lock, swept: map[string]bool{}, blobs: map[string]bool{}}, nil
+}
+
+func (g *forgetting) end() { g.lock.unlock() }
+
+func (g *forgetting) sweep(base string) { g.swept[base] = true }
+
+// rewrite takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is now beside what it was, and after
+// that the ref gets its new commit: so the rescue is whole at any moment.
+func (g *forgetting) rewrite(ctx context.Context, f ref, path string) (had bool, err error) {
+	r := g.repo
+	l := &loaded{repo: r, ref: f}
+	if err := l.read(ctx); err != nil {
+		return false, err
+	}
+	st, gone := withoutPath(l.state, path)
+	if len(gone) == 0 {
+		return false, nil
+	}
+	for _, b := range gone {
+		g.blobs[b] = true
+	}
+
+	m := l.manifest
+	m.Files = st.files()
+	m.LeftOut = collapse(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
+	var commit string
+	err = r.replacePack(ctx, r.base(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
+		if err := g.holdNeeded(p, m.Needs); err != nil {
+			return err
+		}
+		add := addWhole
+		if f.form.lean {
+			add = addLean
+		}
+		tree, err := add(p, st)
+		if err != nil {
+			return err
+		}
+		text, err := m.encode()
+		if err != nil {
+			return err
+		}
+		commit = p.add(kindCommit, commitText(tree, m.At, text))
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	r.store.kill("rewrote pack")
+	g.sweep(r.base(f.form, f.id))
+	return true, r.moveRef(f, commit)
+}
+
+// holdNeeded has a pack not write again what the packs that it needs have.
+func (g *forgetting) holdNeeded(p *pack, needs []string) error {
+	p.held = map[string]heldObject{}
+	for _, id := range needs {
+		n, err := openPack(g.repo.base(lean, id))
+		if err != nil {
+			return err
+		}
+		for _, name := range n.names() {
+			p.held[name] = heldObject{pack: id}
+		}
+		n.close()
+	}
+	return nil
+}
+
+// withoutPath returns a state without the bytes of a path and of those below it, and the names of these bytes. What git knew of it stays.
+func withoutPath(st state, path string) (without state, gone []string) {
+	without = state{Head: st.Head, Entries: []entry{}}
+	for _, e := range st.Entries {
+		if !within(string(e.Path), []string{path}) {
+			without.Entries = append(without.Entries, e)
+			continue
+		}
+		gone = append(gone, blobsOf([]entry{e})...)
+		isTracked := len(e.Index) > 0 || e.Head != nil
+		e.LeftOut = e.LeftOut || e.Work != nil
+		e.Work, e.Index = nil, slices.Clone(e.Index)
+		for i := range e.Index {
+			e.Index[i].Blob = ""
+		}
+		if isTracked {
+			without.Entries = append(without.Entries, e)
+		}
+	}
+	return without, gone
+}
+
+// moveRef gives a rescue another commit.
+func (r *repository) moveRef(f ref, commit string) error {
+	path := r.refPath(f)
+	file, err := plainfile.Temp(filepath.Dir(path), tempPrefix)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	_, err = file.WriteString(commit + "\n")
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	return nil
+}
+
+// removeUnreached removes from the packs that were named, and from those with bytes that go, what no rescue reaches.
+func (g *forgetting) removeUnreached(ctx context.Context) error {
+	r := g.repo
+	reached, needed, err := r.reached(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := names(r.dir(packsName))
+	if err != nil {
+		return err
+	}
+	for _, name := range all {
+		name, ok := strings.CutSuffix(name, indexSuffix)
+		base := filepath.Join(r.dir(packsName), name)
+		if !ok {
+			continue
+		}
+		hasForgotten, err := g.hasForgotten(base, reached)
+		if err != nil {
+			return err
+		}
+		if !g.swept[base] && !hasForgotten {
+			continue
+		}
+		in := whole
+		if strings.HasPrefix(name, lean.prefix) {
+			in = lean
+		}
+		keep := func(name string) bool { return needed[base] && reached[name] }
+		if err := r.replacePack(ctx, base, in, keep, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasForgotten reports whether a pack has bytes that go. A damaged one has none that can be read.
+func (g *forgetting) hasForgotten(base string, reached map[string]bool) (bool, error) {
+	p, err := openPack(base)
+	if errors.Is(err, errPack) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer p.close()
+	for name := range g.blobs {
+		if _, ok := p.offset(name); ok && !reached[name] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// reached returns the names of the objects of all rescues of a repository, and the packs in which they lie. Those of damaged rescues are as
+// far as they can be read.
+func (r *repository) reached(ctx context.Context) (objects, packs map[string]bool, err error) {
+	refs, err := r.refs("")
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, packs = map[string]bool{}, map[string]bool{}
+	for _, f := range refs {
+		s := r.source(f)
+		err := s.reach(ctx, objects)
+		s.close()
+		if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
+			return nil, nil, err
+		}
+		packs[r.base(f.form, f.id)] = true
+		for _, id := range s.needs {
+			packs[r.base(lean, id)] = true
+		}
+	}
+	return objects, packs, nil
+}
+
+// reach adds the names of the objects of a rescue.
+func (s *source) reach(ctx context.Context, all map[string]bool) error {
+	commit, _ := s.repo.commit(s.ref)
+	o, err := s.object(commit)
+	if err != nil {
+		return err
+	}
+	m, tree, err := commitOf(o)
+	if err != nil {
+		return err
+	}
+	s.needs = m.Needs
+	all[commit] = true
+	return s.reachTree(ctx, tree, all)
+}
+
+func (s *source) reachTree(ctx context.Context, name string, all map[string]bool) error {
+	if all[name] {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o, err := s.object(name)
+	if err != nil {
+		return err
+	}
+	lines, err := parseTree(o.data)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if l.mode != modeTree {
+			all[l.object] = true
+			continue
+		}
+		if err := s.reachTree(ctx, l.object, all); err != nil {
+			return err
+		}
+	}
+	all[name] = true
+	return nil
+}
+
+// replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is removed. Both files get their
+// names after both are written; what is interrupted between, finishReplacing finishes, and openPack reads.
+func (r *repository) replacePack(ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error) error {
+	w := r.begin(in)
+	defer w.abandon()
+	err := w.copyFrom(ctx, base, keep)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if add != nil {
+		if err := add(w.pack); err != nil {
+			return err
+		}
+	}
+	if len(w.pack.objects) == 0 && w.pack.err == nil {
+		return errors.Join(os.Remove(base+indexSuffix), os.Remove(base+packSuffix))
+	}
+	return w.replace(base)
+}
+
+// copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such pack.
+func (w *writing) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
+	old, err := openPack(base)
+	if err != nil {
+		return err
+	}
+	defer old.close()
+	for _, name := range old.names() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !keep(name) {
+			continue
+		}
+		o, err := old.read(name)
+		if err != nil {
+			return err
+		}
+		w.pack.write(name, kindOf(o.kind), o.data)
+	}
+	return nil
+}
+
+// replace puts what was written in the place of a pack.
+func (w *writing) replace(base string) error {
+	index, err := w.pack.finish()
+	if err != nil {
+		return err
+	}
+	f, err := plainfile.Temp(w.repo.dir(packsName), tempPrefix)
+	if err != nil {
+		return unwritable(base, err)
+	}
+	_, err = f.Write(index)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), base+indexSuffix+replaceSuffix)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	w.repo.store.kill("new index")
+
+	err = errors.Join(w.pack.file.Sync(), w.pack.file.Close())
+	if err == nil {
+		err = os.Rename(w.pack.file.Name(), base+packSuffix+replaceSuffix)
+	}
+	if err != nil {
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	w.done = true
+	w.repo.store.kill("new pack")
+	return w.repo.finishReplace(base)
+}
+
+// finishReplacing finishes what an interrupted replacePack has left.
+func (r *repository) finishReplacing() {
+	all, _ := names(r.dir(packsName))
+	for _, name := range all {
+		if name, ok := strings.CutSuffix(name, indexSuffix+replaceSuffix); ok {
+			_ = r.finishReplace(filepath.Join(r.dir(packsName), name)) // the next one tries again
+		}
+	}
+}
+
+func (r *repository) finishReplace(base string) error {
+	pack, index := base+packSuffix, base+indexSuffix
+	switch _, err := os.Lstat(pack + replaceSuffix); {
+	case err == nil: // so the index is complete, too
+		if err := os.Rename(pack+replaceSuffix, pack); err != nil {
+			return err
+		}
+		r.store.kill("replaced pack")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	p, err := openPack(base)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	now, err := plainfile.Read(index + replaceSuffix)
+	if err != nil {
+		return err
+	}
+	if string(now) != string(p.index) { // the pack wasn't written
+		return os.Remove(index + replaceSuffix)
+	}
+	return os.Rename(index+replaceSuffix, index)
+}
