@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"talkingstick/stick"
 )
@@ -55,7 +56,7 @@ func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err 
 	t.takeOver()
 	touched := false
 	var changed []candidate
-	for _, path := range t.r.Paths {
+	for _, path := range t.related(t.r.Paths) {
 		c, isChanged := t.lookAt(path)
 		touched = touched || isChanged
 		if c.entry != nil {
@@ -68,6 +69,20 @@ func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err 
 	}
 	taken, err = t.keepSnapshot(ctx, t.choose(changed))
 	return taken, true, err
+}
+
+// related returns paths with those of the last state that lie above or below one: of a file and one in a directory of the same name, only one can be
+// there.
+func (t *taking) related(paths []string) []string {
+	all := slices.Clone(paths)
+	for _, e := range t.snapshot.base.state.Entries {
+		at := string(e.Path)
+		if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(at, p+"/") || strings.HasPrefix(p, at+"/") }) {
+			all = append(all, at)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // takeOver begins with the last state.

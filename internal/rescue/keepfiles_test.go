@@ -92,3 +92,23 @@ func TestSnapshot_FileKeptMeanwhile(t *testing.T) {
 		t.Errorf("%+v, %+v", again, taking.seen.entries)
 	}
 }
+
+// A file in the place of a directory, or the other way round, takes the place of what was kept there.
+func TestKeepFiles_FileForDirectory(t *testing.T) {
+	s := newScratch(t)
+	s.write("new/file", "below\n")
+	s.snapshot()
+	os.RemoveAll(s.path("new"))
+	s.write("new", "a file\n")
+	file := s.keep("new")
+	if s.blob(file.ID, "new") != "a file\n" || s.blob(file.ID, "new/file") != "nothing" {
+		t.Errorf("%+v", file)
+	}
+	os.Remove(s.path("new"))
+	s.write("new/file", "below again\n")
+	below := s.keep("new/file")
+	if s.blob(below.ID, "new") != "nothing" || s.blob(below.ID, "new/file") != "below again\n" {
+		t.Errorf("%+v", below)
+	}
+	s.whole()
+}

@@ -23,6 +23,7 @@ type maker struct {
 	done   []string
 	count  int
 	unborn bool // there is no commit on the branch
+	plain  bool // a reset brings all committed files back as they were: no line ends are converted, and no file is left out of the tree
 }
 
 // odd are names that programs get wrong.
@@ -134,16 +135,21 @@ func (m *maker) quiet(args ...string) string {
 	return out
 }
 
-// make changes the tree in random ways.
+// make makes what the tree lies in, and changes it in random ways.
 func (m *maker) make() {
 	m.surround()
+	m.change()
+	m.find()
+}
+
+// change changes the tree in random ways.
+func (m *maker) change() {
 	for range 3 + m.r.IntN(10) {
 		c := changes[m.r.IntN(len(changes))]
 		path := m.tracked()
 		said, err := "", c.change(m, path)
 		m.done = append(m.done, fmt.Sprintf("%s %q %s %v", c.name, path, said, err))
 	}
-	m.find()
 }
 
 // surround makes what the tree lies in.
@@ -159,7 +165,11 @@ func (m *maker) surround() {
 		m.quiet("worktree", "add", "-q", "--detach", linked)
 		m.top = linked
 	})
-	rare(6, "autocrlf", func() { m.quiet("config", "core.autocrlf", m.one("true", "input")) })
+	rare(6, "autocrlf", func() {
+		if !m.plain {
+			m.quiet("config", "core.autocrlf", m.one("true", "input"))
+		}
+	})
 	rare(6, "submodule", m.submodule)
 	rare(4, "embedded repository", func() {
 		m.quiet("init", "-q", "emb")
@@ -169,6 +179,9 @@ func (m *maker) surround() {
 		m.write("emb/uncommitted", "y\n")
 	})
 	rare(8, "sparse checkout", func() {
+		if m.plain {
+			return
+		}
 		m.quiet("update-index", "-q", "--refresh")
 		m.quiet("sparse-checkout", "set", "dir")
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"talkingstick/internal/testenv"
@@ -25,24 +26,134 @@ var (
 func TestARandomTreeComesBack(t *testing.T) {
 	testenv.Alone(t)
 
-	first, last := uint64(1), uint64(40)
+	from := template(t)
+	for _, n := range seeds(t, 40, 4) {
+		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
+			comesBack(t, from, rand.New(rand.NewPCG(n, 14)))
+		})
+	}
+}
+
+// seeds returns the numbers of the random trees to try: up to last, and in a short run one of some.
+func seeds(t *testing.T, last uint64, some int) (seeds []uint64) {
+	t.Helper()
+	first := uint64(1)
 	if *long {
 		last = 400
 	}
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
-	var seeds []uint64
 	for n := first; n <= last; n++ {
 		seeds = append(seeds, n)
 	}
+	return testenv.Some(t, testenv.Every, "random trees", seeds, testenv.EveryNth[uint64](some))
+}
+
+// TestSnapshot_RandomTrees makes random trees and changes them again and again, with a snapshot after each time. Each snapshot has every byte
+// of its state, however many packs of others it needs, and after all of it each brings its state back.
+func TestSnapshot_RandomTrees(t *testing.T) {
+	testenv.Alone(t)
 
 	from := template(t)
-	for _, n := range testenv.Some(t, testenv.Every, "random trees", seeds, testenv.EveryNth[uint64](4)) {
+	for _, n := range seeds(t, 24, 8) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
-			comesBack(t, from, rand.New(rand.NewPCG(n, 14)))
+			snapshotsComeBack(t, from, rand.New(rand.NewPCG(n, 15)))
 		})
 	}
+}
+
+// moment is what a tree was when a snapshot was made of it.
+type moment struct {
+	taken        Taken
+	files, index map[string]string
+}
+
+func snapshotsComeBack(t *testing.T, from *scratch, r *rand.Rand) {
+	m := newMaker(t, from, r)
+	m.plain = true
+	m.make()
+	m.plant()
+	if r.IntN(4) == 0 {
+		m.store.Limits.Bytes = int64(50 + r.IntN(4000))
+	}
+	if r.IntN(3) == 0 {
+		m.settle()
+	}
+	var moments []moment
+	for range 4 {
+		if r.IntN(2) == 0 { // an edit tool
+			path := m.tracked()
+			m.file(path, m.text())
+			m.forget()
+			kept := m.keep(path)
+			m.nothingRan("KeepFiles")
+			if got := m.blob(kept.ID, path); got != m.read(path) && len(kept.LeftOut) == 0 {
+				t.Errorf("%q was kept as %.40q", path, got)
+			}
+		}
+		moments = append(moments, m.moment())
+		m.change()
+		m.now = m.now.Add(maxNeedAge / 3)
+	}
+	m.whole()
+
+	for _, i := range r.Perm(len(moments)) {
+		was := moments[i]
+		m.unflag()
+		m.quiet("reset", "-q", "--hard")
+		m.quiet("clean", "-q", "-f", "-d", "-x")
+		m.forget()
+		left := named{}
+		for _, l := range was.taken.LeftOut {
+			left[l.Path] = true
+		}
+		for path, now := range was.files {
+			if strings.HasPrefix(now, "prw") { // git doesn't tell of a FIFO that it doesn't track
+				left[path] = true
+			}
+		}
+		for path, line := range was.index {
+			if strings.HasPrefix(line, "S") && was.files[path] == "" { // neither wanted in the tree nor there
+				left[path] = true
+			}
+		}
+		for _, n := range was.taken.Nested { // what is in them isn't cleaned, and they have snapshots of their own
+			left[n.Path+"/"], left[n.Path] = true, true
+		}
+		m.bringBack(Nested{ID: was.taken.ID}, !m.unborn, was.files, left)
+		m.nothingRan("Restore")
+		compare(t, fmt.Sprint("files of moment ", i), was.files, m.files(), left)
+		compare(t, fmt.Sprint("the index and status of moment ", i), was.index, m.index(), left)
+	}
+	if t.Failed() {
+		for _, line := range m.done {
+			t.Log(line)
+		}
+	}
+}
+
+// unflag has git look at all files again: a reset leaves alone what it was told not to look at.
+func (m *maker) unflag() {
+	for _, record := range strings.Split(m.quiet("ls-files", "-v", "-z"), "\x00") {
+		if tag, path, ok := strings.Cut(record, " "); ok && tag != "H" {
+			m.attempt("update-index", "--no-assume-unchanged", path)
+			m.attempt("update-index", "--no-skip-worktree", path)
+		}
+	}
+}
+
+// moment makes a snapshot, and notes what it is of.
+func (m *maker) moment() moment {
+	m.t.Helper()
+	was := moment{files: m.files(), index: m.index()}
+	was.taken = m.must(m.store.Take(context.Background(), m.call("build")))
+	m.nothingRan("Take")
+	if again := m.must(m.store.Take(context.Background(), m.call("build"))); !again.Same && len(again.LeftOut) == 0 {
+		m.t.Errorf("%+v after %+v", again, was.taken)
+	}
+	m.done = append(m.done, fmt.Sprintf("snapshot %+v", was.taken))
+	return was
 }
 
 func comesBack(t *testing.T, from *scratch, r *rand.Rand) {
