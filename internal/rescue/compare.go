@@ -7,8 +7,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Change is how a path differs between two rescues of a checkout.
-type Change struct {
+// PathChange is how a path differs between two rescues of a checkout.
+type PathChange struct {
 	Path string     `json:"path"` // relative to the top level of the checkout
 	Kind ChangeKind `json:"kind"` // what happened to it
 	Old  Side       `json:"old"`  // how it was
@@ -43,7 +43,7 @@ const (
 // Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path. Of paths that neither holds it says
 // nothing: these are as in HEAD, which may be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does,
 // and with [stick.CodeUsage] for rescues of two checkouts.
-func (s *Store) Changes(ctx context.Context, before, after string) ([]Change, error) {
+func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange, error) {
 	a, err := s.load(ctx, before)
 	if err != nil {
 		return nil, err
@@ -59,12 +59,12 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]Change, er
 }
 
 // compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.
-func compareStates(before, after state, leftOut []LeftOut) []Change {
+func compareStates(before, after state, leftOut []LeftOut) []PathChange {
 	c := comparison{before: before.Head, after: after.Head, unseen: map[string]bool{}}
 	for _, l := range leftOut {
 		c.unseen[l.Path] = true
 	}
-	all := []Change{}
+	all := []PathChange{}
 	old, now := before.Entries, after.Entries
 	for len(old) > 0 || len(now) > 0 {
 		var was, is *entry
@@ -87,7 +87,7 @@ type comparison struct {
 	unseen        map[string]bool // paths that the second state couldn't look at
 }
 
-func (c comparison) compare(was, is *entry) (change Change, ok bool) {
+func (c comparison) compare(was, is *entry) (change PathChange, ok bool) {
 	change.Old, change.New = sideOf(was, c.before), sideOf(is, c.after)
 	for _, e := range []*entry{was, is} {
 		if e != nil {
@@ -152,7 +152,7 @@ func (c comparison) vanished(was *entry) (ChangeKind, bool) {
 }
 
 // differs judges a path of which both states hold something.
-func (c comparison) differs(was, is *entry, change Change) (ChangeKind, bool) {
+func (c comparison) differs(was, is *entry, change PathChange) (ChangeKind, bool) {
 	wasFile, isFile := was.Work != nil || was.LeftOut, is.Work != nil || is.LeftOut
 	switch {
 	case !wasFile && isFile:

@@ -82,9 +82,9 @@ func TestCompareStates(t *testing.T) {
 			if c.moved {
 				after.Head = two
 			}
-			want := []Change{}
+			want := []PathChange{}
 			if c.want != "" {
-				want = append(want, Change{Path: "dir/file", Kind: c.want, Old: c.old, New: c.new, Unsure: c.wantUnsure})
+				want = append(want, PathChange{Path: "dir/file", Kind: c.want, Old: c.old, New: c.new, Unsure: c.wantUnsure})
 			}
 			if d := cmp.Diff(want, compareStates(before, after, []LeftOut{{Path: c.leftOut}})); d != "" {
 				t.Error(d)
