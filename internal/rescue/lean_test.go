@@ -276,3 +276,19 @@ func TestSnapshot_Ignored(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Somebody who has git tidy up our repository, or looks at it with git, finds all snapshots.
+func TestSnapshot_Git(t *testing.T) {
+	s := newScratch(t)
+	s.write("a.txt", "changed\n")
+	first := s.snapshot()
+	s.write("new", "new\n")
+	second := s.keep("new")
+	dir := s.store.repository(s.tree.Common).path
+	s.git("--git-dir="+dir, "gc", "-q", "--prune=now")
+	ref := lean.refs + "/" + checkoutName(s.tree) + "/" + second.ID
+	if got := s.git("--git-dir="+dir, "show", ref+":work/a.txt"); got != "changed\n" {
+		t.Errorf("git shows %q", got)
+	}
+	s.have(first.ID, second.ID)
+}

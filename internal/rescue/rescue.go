@@ -8,6 +8,9 @@
 // Its message is the [Manifest]. Its tree has the file "entries", which says how each path was, and the bytes: work/<path>
 // as they lay in the working tree, index/<path> as they were staged, and stage1 to stage3/<path> of a conflict. Paths
 // without uncommitted changes aren't in it.
+//
+// A snapshot is a rescue for a call of an agent's tool. Its ref is refs/snapshots/<checkout>/<id>, its pack has only what the packs of earlier
+// snapshots lack, and its entries are several files.
 package rescue
 
 import (
