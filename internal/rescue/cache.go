@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"talkingstick/internal/plainfile"
@@ -62,17 +61,18 @@ func (r *repository) readCache(tree workspace.Checkout) *cache {
 	return c
 }
 
-// writeCache writes what is known of a checkout. If it can't, the next snapshot reads everything again.
+// writeCache writes what is known of a checkout, whose lock is held. If it can't, or dies, the next snapshot reads everything again. So the file
+// isn't replaced by another one: making that takes a good part of the time of a snapshot.
 func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
 	path := r.cachePath(checkoutName(tree))
-	f, err := plainfile.Temp(filepath.Dir(path), tempPrefix)
+	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
 	}
-	_, err = f.Write(encodeCache(c))
 	r.store.kill("cache")
-	if cerr := f.Close(); err != nil || cerr != nil || os.Rename(f.Name(), path) != nil {
-		os.Remove(f.Name())
+	_, err = f.Write(encodeCache(c))
+	if cerr := f.Close(); err != nil || cerr != nil {
+		os.Remove(path)
 	}
 }
 

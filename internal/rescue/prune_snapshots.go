@@ -224,7 +224,6 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		_, isID := timeOf(id)
 		return ours && isID && !held[id] && !p.needed[id]
 	})
-	r.store.sweep(r.dir(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
 	checkouts, _ := names(r.dir(lean.refs))
 	for _, c := range checkouts {
 		r.store.sweep(r.dir(lean.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
