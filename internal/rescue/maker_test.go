@@ -369,7 +369,7 @@ func (m *maker) plant() {
 		}
 	}
 	config := fmt.Sprintf("[core]\n\tfsmonitor = %[1]s\n\tsshCommand = %[1]s\n\teditor = %[1]s\n\tpager = %[1]s\n[filter \"planted\"]\n\tclean = %[1]s\n\tsmudge = %[1]s\n\trequired\n"+
-		"[diff]\n\texternal = %[1]s\n[diff \"planted\"]\n\ttextconv = %[1]s\n\tcommand = %[1]s\n", program)
+		"[diff]\n\texternal = %[1]s\n[diff \"planted\"]\n\ttextconv = %[1]s\n\tcommand = %[1]s\n", `"'`+program+`'"`) // a shell runs them
 	f, err := os.OpenFile(filepath.Join(m.tree.Common, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		m.t.Fatal(err)
