@@ -33,8 +33,9 @@ type Edits struct {
 	Trees []string    // directories in whose checkout any file may change, as by git reset --hard
 	Acts  []shell.Act // what a command may cost: work that isn't committed, or commits; empty for other tools
 
-	Command bool // the tool runs a command
-	Reads   bool // the command is known to change nothing
+	Text    string // of a command
+	Command bool   // the tool runs a command
+	Reads   bool   // the command is known to change nothing
 }
 
 // Any reports whether we know of any change.
@@ -114,8 +115,8 @@ func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
 			e.add(c.dir, path)
 		}
 	case tool.Command != "":
-		e.Command = true
 		command, at := in.text(tool.Command), under(c.dir, in.text(tool.Dir))
+		e.Command, e.Text = true, command
 		if c.after && tool.Follows && c.dir != "" {
 			e.afterCommand(command, at, c.env)
 			return

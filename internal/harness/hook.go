@@ -52,6 +52,8 @@ type HookInput struct {
 	Why            string // why a session started or ended, in the harness's words
 	AlreadyBlocked bool   // the agent still runs only because a hook has just blocked its stop
 	Subagent       bool   // it happens in a sub-agent of the session
+	Helper         string // the sub-agent, as the harness names it; empty for the agent itself
+	Call           string // by which the harness names a tool call before and after it; empty if it doesn't
 	Woken          bool   // the prompt is ours: it woke the agent
 	Edits          Edits  // what the tool changes, before and after it
 }
@@ -68,6 +70,7 @@ type hookMessage struct {
 	Prompt         string `json:"prompt"`
 	Trigger        string `json:"trigger"` // who wants the conversation summarized
 	Tool           string `json:"tool_name"`
+	Call           string `json:"tool_use_id"`
 	Notice         string `json:"notification_type"`
 	Transcript     string `json:"transcript_path"`
 
@@ -84,7 +87,8 @@ const startup = "startup"
 // runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
 // its tools.
 func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
-	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Subagent: in.Subagent != "", Woken: strings.HasPrefix(in.Prompt, NewsHead)}
+	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked,
+		Subagent: in.Subagent != "", Helper: in.Subagent, Call: in.Call, Woken: strings.HasPrefix(in.Prompt, NewsHead)}
 	if runs.StartSource != "" && in.Source == runs.StartSource {
 		out.Why = startup
 	}

@@ -209,6 +209,18 @@ func TestReadHook(t *testing.T) {
 			w.Dir = "/home/ann/app"
 			tool := strings.ToLower(w.Edits.Tool)
 			w.Edits.Command = tool == "bash" || tool == "run_shell_command"
+
+			// What a harness names as it likes.
+			if isNamed := in.Helper != ""; isNamed != w.Subagent {
+				t.Errorf("%s %s: the sub-agent is %q", name, event, in.Helper)
+			}
+			if isNamed := in.Call != ""; isNamed != (w.Edits.Tool != "" && namesCalls[name]) {
+				t.Errorf("%s %s: the call is %q", name, event, in.Call)
+			}
+			if hasText := in.Edits.Text != ""; hasText != w.Edits.Command {
+				t.Errorf("%s %s: the command is %q", name, event, in.Edits.Text)
+			}
+			in.Helper, in.Call, in.Edits.Text = "", "", ""
 			if diff := cmp.Diff(w, in); diff != "" {
 				t.Errorf("%s %s:\n%s", name, event, diff)
 			}
@@ -218,6 +230,9 @@ func TestReadHook(t *testing.T) {
 		t.Error("the samples are of other harnesses")
 	}
 }
+
+// namesCalls are the harnesses that name a tool call before and after it.
+var namesCalls = map[string]bool{"claude": true, "codex": true, "qwen": true}
 
 // TestReadHookOfWhatIsOdd: of an odd input, what can be used is used. What can't be read fails.
 func TestReadHookOfWhatIsOdd(t *testing.T) {
@@ -230,12 +245,12 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 		`{"hook_event_name":"Stop","stop_hook_active":true,"cwd":"work"}`:                     {Event: HookStop, Name: "Stop", AlreadyBlocked: true},
 		`{"hook_event_name":"Stop","session_id":null,"cwd":null,"agent_id":null}`:             {Event: HookStop, Name: "Stop"},
 		`{"hook_event_name":"Stop","agent_id":"","tool_input":[1],"x":{"session_id":"deep"}}`: {Event: HookStop, Name: "Stop"},
-		`{"hook_event_name":"Stop","agent_id":"sub"}`:                                         {Name: "Stop", Subagent: true},
-		`{"hook_event_name":"SessionEnd","agent_id":"sub","reason":"other"}`:                  {Name: "SessionEnd", Why: "other", Subagent: true},
-		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`:                             {Name: "UserPromptSubmit", Subagent: true},
-		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`:                                  {Event: HookAfterTool, Name: "PostToolUse", Subagent: true},
+		`{"hook_event_name":"Stop","agent_id":"sub"}`:                                         {Name: "Stop", Subagent: true, Helper: "sub"},
+		`{"hook_event_name":"SessionEnd","agent_id":"sub","reason":"other"}`:                  {Name: "SessionEnd", Why: "other", Subagent: true, Helper: "sub"},
+		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`:                             {Name: "UserPromptSubmit", Subagent: true, Helper: "sub"},
+		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`:                                  {Event: HookAfterTool, Name: "PostToolUse", Subagent: true, Helper: "sub"},
 		`{"hook_event_name":"PreToolUse","agent_id":"sub","tool_name":"Write","tool_input":{"file_path":"a"}}`: {
-			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Edits: Edits{Tool: "Write", Paths: []string{"a"}},
+			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Helper: "sub", Edits: Edits{Tool: "Write", Paths: []string{"a"}},
 		},
 	} {
 		in, err := readHook(row, []byte(told))
