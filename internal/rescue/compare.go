@@ -3,6 +3,7 @@ package rescue
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"talkingstick/stick"
 )
@@ -13,6 +14,8 @@ type PathChange struct {
 	Kind ChangeKind `json:"kind"` // what happened to it
 	Old  Side       `json:"old"`  // how it was
 	New  Side       `json:"new"`  // how it is
+
+	Ignored bool `json:"ignored,omitempty"` // git ignores it
 
 	// Unsure is true if one of the two only looked at the file: what HEAD and the index had isn't known. The kind says what is sure of the
 	// file itself.
@@ -40,7 +43,7 @@ const (
 	ChangeKept    ChangeKind = "kept"    // it is kept now, and wasn't: whether it differs isn't known
 )
 
-// Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path. Of paths that neither holds it says
+// Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path, with those of repositories inside. Of paths that neither holds it says
 // nothing: these are as in HEAD, which may be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does,
 // and with [stick.CodeUsage] for rescues of two checkouts.
 func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange, error) {
@@ -55,7 +58,24 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 	if a.manifest.Common != b.manifest.Common || a.ref.checkout != b.ref.checkout {
 		return nil, stick.Errorf(stick.CodeUsage, "rescues %s and %s are of two checkouts", before, after).With("rescue", after)
 	}
-	return compareStates(a.state, b.state, b.manifest.LeftOut), nil
+
+	all := compareStates(a.state, b.state, b.manifest.LeftOut)
+	for _, n := range b.manifest.Nested {
+		i := slices.IndexFunc(a.manifest.Nested, func(was Nested) bool { return was.Path == n.Path })
+		if i < 0 || a.manifest.Nested[i].ID == n.ID {
+			continue
+		}
+		inside, err := s.Changes(ctx, a.manifest.Nested[i].ID, n.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range inside {
+			c.Path = n.Path + "/" + c.Path
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b PathChange) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
 }
 
 // compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.
@@ -93,6 +113,7 @@ func (c comparison) compare(was, is *entry) (change PathChange, ok bool) {
 		if e != nil {
 			change.Path = string(e.Path)
 			change.Unsure = change.Unsure || e.Unsure
+			change.Ignored = change.Ignored || e.Ignored
 		}
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -274,6 +275,22 @@ func TestSnapshot_Ignored(t *testing.T) {
 	s.write("y.o", "yyy")
 	if got := s.snapshot(); len(got.LeftOut) != 2 || s.blob(got.ID, "x.o") != "x" || s.blob(got.ID, "y.o") != "nothing" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The ids of a checkout's snapshots sort as they were made, also within a millisecond, and after the clock went back.
+func TestSnapshotsSortAsTheyWereMade(t *testing.T) {
+	f := newScratch(t)
+	last := ""
+	for i, back := range []time.Duration{0, 0, time.Hour, 0} {
+		f.write("a", strconv.Itoa(i))
+		r := f.call()
+		r.At = stick.At(time.UnixMilli(1_800_000_000_000).Add(-back))
+		taken, err := f.store.Take(t.Context(), r)
+		if err != nil || taken.ID <= last {
+			t.Errorf("%q comes after %q (%v)", taken.ID, last, err)
+		}
+		last = taken.ID
 	}
 }
 

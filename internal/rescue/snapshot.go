@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
 )
 
 // Bounds of what a snapshot leans on. What would be more is written again, but for large objects.
@@ -244,6 +245,16 @@ func (v *survey) isNested(path string) bool {
 		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.submodule() && strings.HasPrefix(path, l.path+"/") })
 }
 
+// after returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's snapshots sort as they were made,
+// whatever the clock does.
+func (s *snapshotting) after(at stick.Time) stick.Time {
+	if s.base == nil {
+		return at
+	}
+	last, _ := timeOf(s.base.id)
+	return max(at, last+1)
+}
+
 // keepSnapshot reads what was chosen, and writes the snapshot unless it would be the same as the last.
 func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, error) {
 	s := t.snapshot
@@ -262,7 +273,7 @@ func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, e
 		top: t.r.Tree.Top, tree: tree, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes, state: st, stamps: s.stamps,
 		leftOut: t.taken.LeftOut, nested: t.taken.Nested,
 	}
-	if s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head {
+	if s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head && slices.Equal(s.base.nested, t.taken.Nested) {
 		t.taken.ID, t.taken.Same = s.base.id, true
 		if s.looked {
 			c.id, c.objects = s.base.id, s.base.objects
@@ -276,7 +287,7 @@ func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, e
 		return Taken{}, t.dropStale(err)
 	}
 	m := t.manifest(st)
-	m.Needs = needs
+	m.Needs, m.At = needs, s.after(m.At)
 	if c.id, err = s.writing.complete(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
 		return Taken{}, err
 	}

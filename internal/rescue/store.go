@@ -258,8 +258,12 @@ func (w *writing) syncFolder(ctx context.Context, path string) {
 // claim finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
 func (w *writing) claim(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
 	refs := w.repo.dir(w.form.refs + "/" + checkout)
+	sum := tree
+	if w.form == lean { // one call makes snapshots of several checkouts at the same time, and clean ones have the same tree
+		sum = shortSum(checkout+tree, 2)
+	}
 	for {
-		id = newID(at, tree)
+		id = newID(at, sum)
 		lock, err = plainfile.Open(filepath.Join(refs, id+lockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", nil, err
