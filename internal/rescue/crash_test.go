@@ -44,7 +44,7 @@ func (s *scratch) points(do func()) (passed []string) {
 // whole checks that everything that the store lists is whole, and returns how many there are.
 func (s *scratch) whole() int {
 	s.t.Helper()
-	listed, err := s.store.List(context.Background(), s.tree.Common, 0)
+	listed, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
 	if err != nil || len(listed.Damaged) > 0 {
 		s.t.Fatalf("damaged: %q, %v", listed.Damaged, err)
 	}

@@ -231,7 +231,7 @@ func TestSnapshot_DamagedNeed(t *testing.T) {
 	if got := s.blob(taken.ID, "a.txt"); got != "changed\n" || len(s.needsOf(taken.ID)) > 0 {
 		t.Errorf("a.txt is %q, needs %q", got, s.needsOf(taken.ID))
 	}
-	listed, err := s.store.List(context.Background(), "", 0)
+	listed, err := s.store.List(context.Background(), "", 0, Every)
 	if err != nil || len(listed.Rescues) != 1 || len(listed.Damaged) != 1 || listed.Damaged[0] != first.ID {
 		t.Errorf("%+v, %v", listed, err)
 	}

@@ -32,13 +32,25 @@ type Listing struct {
 	Hidden  int      // how many more there are
 }
 
+// Which says which rescues are listed.
+type Which int
+
+// Which rescues are listed.
+const (
+	Named Which = iota // without the snapshots that nothing names, see [Store.Mark]
+	Every
+)
+
 // List lists the rescues of the repository with a common git directory, or all if common is empty: at most limit of them, or all
 // if that is 0. It fails with [stick.CodeGitMissing] if there are rescues, and no git to read them.
-func (s *Store) List(ctx context.Context, common string, limit int) (Listing, error) {
+func (s *Store) List(ctx context.Context, common string, limit int, which Which) (Listing, error) {
 	l := Listing{Rescues: []Manifest{}}
 	held, err := s.held(common)
 	if err != nil {
 		return l, err
+	}
+	if which == Named {
+		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.form == lean && !h.repo.isMarked(h.ref) })
 	}
 	if limit > 0 && len(held) > limit {
 		held, l.Hidden = held[:limit], len(held)-limit
@@ -143,7 +155,7 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 		sum.Count++
 		sum.Bytes += h.repo.size(h.ref)
 	}
-	l, err := s.List(ctx, "", 0)
+	l, err := s.List(ctx, "", 0, Every)
 	sum.Damaged = l.Damaged
 	return sum, err
 }

@@ -55,7 +55,7 @@ func (s *scratch) three() (ids []string) {
 func TestTheListIsCut(t *testing.T) {
 	s := newScratch(t)
 	ids := s.three()
-	l, err := s.store.List(context.Background(), s.tree.Common, 2)
+	l, err := s.store.List(context.Background(), s.tree.Common, 2, Every)
 	if err != nil || l.Hidden != 1 || len(l.Rescues) != 2 || l.Rescues[0].ID != ids[2] || l.Rescues[1].ID != ids[1] || l.Damaged != nil {
 		t.Errorf("%+v, %v", l, err)
 	}
@@ -93,7 +93,7 @@ func TestADamagedRescueIsNamed(t *testing.T) {
 			if err := damage(s, s.store.repository(s.tree.Common), ids[1]); err != nil {
 				t.Fatal(err)
 			}
-			l, err := s.store.List(context.Background(), s.tree.Common, 0)
+			l, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
 			if err != nil || len(l.Rescues) != 2 || l.Rescues[0].ID != ids[2] || l.Rescues[1].ID != ids[0] || !slices.Equal(l.Damaged, ids[1:2]) {
 				t.Errorf("%+v, %v", l, err)
 			}
@@ -121,7 +121,7 @@ func TestADamagedRepositoryOfRescues(t *testing.T) {
 		if err := os.RemoveAll(s.store.repository(s.tree.Common).dir(part)); err != nil {
 			t.Fatal(err)
 		}
-		l, err := s.store.List(context.Background(), s.tree.Common, 0)
+		l, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
 		if slices.Reverse(ids); err != nil || len(l.Rescues) != 0 || !slices.Equal(l.Damaged, ids) {
 			t.Errorf("without %s: %+v, %v", part, l, err)
 		}
@@ -159,7 +159,7 @@ func TestTheListWithoutGit(t *testing.T) {
 	s.write("a.txt", "changed\n")
 	id := s.take().ID
 	t.Setenv("PATH", t.TempDir())
-	_, listed := s.store.List(context.Background(), "", 0)
+	_, listed := s.store.List(context.Background(), "", 0, Every)
 	_, counted := s.store.Sum(context.Background())
 	for what, err := range map[string]error{"list": listed, "sum": counted} {
 		if stick.CodeOf(err) != stick.CodeGitMissing {

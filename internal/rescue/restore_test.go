@@ -405,7 +405,7 @@ func TestRescuesThatAreTooOldTooManyOrTooLarge(t *testing.T) {
 	other.store.Limits.Count = 1
 	other.write("a.txt", "other\n")
 	other.take()
-	if l, err := s.store.List(context.Background(), s.tree.Common, 0); err != nil || len(l.Rescues) != 1 || l.Rescues[0].ID != ids[6] {
+	if l, err := s.store.List(context.Background(), s.tree.Common, 0, Every); err != nil || len(l.Rescues) != 1 || l.Rescues[0].ID != ids[6] {
 		t.Errorf("after the rescue of another repository: %+v, %v", l.Rescues, err)
 	}
 	s.store.Prune(context.Background(), other.now.Add(Defaults.Age+time.Hour))

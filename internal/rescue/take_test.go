@@ -136,7 +136,7 @@ func (s *scratch) status() string {
 // ids returns the rescues, the newest first.
 func (s *scratch) ids() (ids []string) {
 	s.t.Helper()
-	all, err := s.store.List(context.Background(), "", 0)
+	all, err := s.store.List(context.Background(), "", 0, Every)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestCheckoutsOfOneRepository(t *testing.T) {
 	if second.Same || second.ID == first.ID {
 		t.Errorf("%+v after %+v", second, first)
 	}
-	l, err := s.store.List(context.Background(), s.tree.Common, 0)
+	l, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
 	if all := l.Rescues; err != nil || len(all) != 2 || all[0].Top != s.top || all[1].Top == s.top {
 		t.Errorf("%+v, %v", l, err)
 	}
