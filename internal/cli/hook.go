@@ -190,6 +190,8 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 		switch f.Event {
 		case harness.HookBeforeTool:
 			c.WriteWait = a.slack(editWrites)
+		case harness.HookAfterTool: // the other half is for what is new
+			c.WriteWait = a.slack(hookLimit / 2)
 		case harness.HookStop: // it writes what it has decided, in the same transaction
 			c.WriteWait = a.slack(stopWrites)
 		}
@@ -275,7 +277,8 @@ func upperFirst(s string) string {
 func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 	x := in.Edits
 	return guard.CheckEditParams{
-		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Unread: x.Command && !x.Reads,
+		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Text: x.Text, Helper: in.Helper, Call: in.Call,
+		Unread: x.Command && !x.Reads,
 	}
 }
 
@@ -286,7 +289,11 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 	}
 	edited, late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
 	if edited.Told != "" {
-		a.told = fmt.Sprintf("Talking Stick: %s. %s.", edited.Told, upperFirst(edited.Hint))
+		done := "the edit went through"
+		if f.Edits.Command {
+			done = "the command ran"
+		}
+		a.told = fmt.Sprintf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
 	}
 	err := a.showEvents(ctx, e, p, f)
 	if a.told != "" {
@@ -329,7 +336,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
 // what is new.
 func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (guard.EditedResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2)
+	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2+a.slack(rescueLimit-whoseLimit))
 	defer cancel()
 	q := editOf(p, in)
 	q.LookFor = a.slack(lookLimit)

@@ -298,6 +298,19 @@ func (c Client) Files(ctx context.Context, dir, commit string, paths []string) (
 	return files, err
 }
 
+// Blobs returns the names of the blobs that paths are in a commit; those that it hasn't are left out.
+func (c Client) Blobs(ctx context.Context, dir, commit string, paths []string) (map[string]string, error) {
+	listed, err := c.list(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, paths...)...)
+	blobs := map[string]string{}
+	for _, entry := range listed {
+		facts, name, _ := strings.Cut(entry, "\t")
+		if f := strings.Fields(facts); len(f) == 3 && f[1] == "blob" {
+			blobs[name] = f[2]
+		}
+	}
+	return blobs, err
+}
+
 // Diff returns the diff of two commits as people read it, with renames and names as they are, at most most bytes of it.
 // cut reports whether there is more.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
@@ -98,9 +99,9 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 	return all
 }
 
-// checkActs judges what a command would take of uncommitted work, and copies that before it lets the command through. Where the room
-// only warns, nothing is denied for whose work it is. What fails on the way stops nothing, except that work of which no whole copy
-// can be made is denied once.
+// checkActs judges what a command would take of uncommitted work. Where the room only warns, nothing is denied for whose work it is. What
+// fails on the way stops nothing, except that work of which there is no whole copy is denied once. What a command has taken is told after
+// it, see [Guard.tellEnd].
 func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
 	for _, a := range g.actsIn(q.at, q.Acts) {
@@ -115,12 +116,13 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 		if q.Rescuing != nil {
 			q.Rescuing()
 		}
+
 		var taken stick.Taken
 		var why *stick.Error
 		if a.Kind == shell.Drops {
 			taken, why, err = g.keepTips(ctx, a, room, q.Caller)
 		} else {
-			taken, why, err = g.takes(ctx, a, q)
+			taken, why, err = g.takes(ctx, a, q, res.kept)
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
@@ -131,7 +133,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 			res.unkept = taken.Form
 			return failed
 		}
-		if taken.Rescue != "" || len(taken.Kept)+len(taken.Of) > 0 {
+		if len(taken.Kept)+len(taken.Of) > 0 {
 			res.taken = append(res.taken, takenIn{room.ID, a.in.top, taken})
 		}
 	}
@@ -167,10 +169,9 @@ func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r s
 	return r, ok, err
 }
 
-// takes judges an act by the uncommitted work that it would take, and copies it if the act may run. If it may not only because there is
-// no whole copy, the result has the form of the command as well. Whose work it is can't be told in time where very many files have
-// changes; it is copied all the same.
-func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion) (taken stick.Taken, why *stick.Error, err error) {
+// takes judges an act by the uncommitted work that it would take. Where no snapshot has all of that, the act is refused once, and the
+// result has the form of the command. Whose work it is can't be told in time where very many files have changes.
+func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snapshot) (taken stick.Taken, why *stick.Error, err error) {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
 	w, err := g.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
@@ -178,40 +179,63 @@ func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion) (taken stick
 	if err != nil && !late {
 		return taken, nil, err
 	}
+
 	taken, j := a.judge(w)
 	switch {
 	case j.Denied != nil:
 		return stick.Taken{}, j.Denied, nil
-	case taken.Sweeps, !late && !a.mayLose(len(taken.Files)):
+	case taken.Sweeps:
 		return taken, nil, nil
+	case a.Kind == shell.Moves, !late && !a.mayLose(len(taken.Files)): // git itself refuses to lose what a move would overwrite
+		return stick.Taken{}, nil, nil
 	}
-	kept, kerr := g.takeRescue(ctx, rescue.Request{
-		Tree: a.tree, Paths: narrowed(a.paths), Nested: a.Loses&shell.Nested != 0,
-		// A file that isn't tracked may stand where a tracked one was.
-		Untracked: a.Loses&shell.Untracked != 0 || (late || len(taken.Files) > 0) && a.Loses&shell.Modified != 0 || a.Kind == shell.Moves,
-		Ignored:   a.Loses&shell.Ignored != 0 && a.Kind == shell.Takes,
-		Facts:     rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
-	})
-	missing := lacks(kept, kerr)
-	if taken.Rescue, taken.Left = kept.ID, missing; kept.ID == "" && len(kept.Nested) > 0 { // only repositories inside have work
-		taken.Rescue = kept.Nested[0].ID
-	}
-	if a.Kind == shell.Moves { // git itself refuses to lose what a move would overwrite
-		if taken.Files = nil; kept.Same {
-			taken.Rescue = ""
-		}
-		return taken, nil, kerr
-	}
+
+	missing, merr := g.notKept(ctx, a, w, kept)
 	if len(missing) > 0 {
 		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a.Form)
 		if !again && err == nil {
-			return taken, w.room.NotKept(a.Form, missing), kerr
+			return taken, w.room.NotKept(a.Form, missing), merr
 		}
 	}
-	if len(taken.Files) == 0 && a.Loses&shell.Ignored != 0 {
-		taken.Rescue = "" // of ignored files alone nobody is told
+	return stick.Taken{}, nil, merr
+}
+
+// notKept names the uncommitted work that an act would take and that no snapshot has.
+func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []string, err error) {
+	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 { // a snapshot has nothing of ignored directories that aren't named
+		copied, err := g.takeRescue(ctx, rescue.Request{
+			Tree: a.tree, Untracked: true, Ignored: true, Nested: a.Loses&shell.Nested != 0,
+			Facts: rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
+		})
+		return lacks(copied, err), err
 	}
-	return taken, nil, kerr
+
+	i := slices.IndexFunc(kept, func(s *snapshot) bool { return s.top == a.in.top })
+	if i < 0 {
+		return nil, nil
+	}
+	s := kept[i]
+	for _, l := range s.taken.LeftOut {
+		if a.mayTake(l, w.changes) {
+			missing = append(missing, l.Path+" ("+string(l.Why)+")")
+		}
+	}
+	if s.err != nil {
+		missing = append(missing, "all of it ("+stick.AsError(s.err).Message+")")
+	}
+	return missing, s.err
+}
+
+// mayTake reports whether an act may take what a snapshot lacks. Of ignored files, many and large ones are nobody's work.
+func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
+	if l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany {
+		return false
+	}
+	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
+	if i >= 0 {
+		return a.concerns(changes[i])
+	}
+	return l.Path == "./" || len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
 }
 
 // judge says which of the uncommitted files an act would take, and whether it may.

@@ -42,6 +42,7 @@ type MayEditResult struct {
 	against []string  // the paths of Reason or Told, some of them
 	due     bool      // the hook that asked has something to record
 	taken   []takenIn // what a command that is allowed takes away
+	kept    []*snapshot
 	unkept  string    // the command that is refused once, because there is no whole copy of what it takes
 }
 
@@ -315,7 +316,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 	}
 	chains := make([][]string, len(places))
 	for i, p := range places {
-		chains[i] = p.Chain
+		chains[i] = newCheckout(p).chain // a submodule without a room is of the one around it
 	}
 	if q.at != nil {
 		chains = append(chains, q.at.Chain)

@@ -25,6 +25,10 @@ type CheckEditParams struct {
 	Branches []string    // full names of branches that it moves
 	Acts     []shell.Act // what it may cost beyond the changes of files, such as whole directories
 
+	Text   string // of the command
+	Helper string // the sub-agent that makes the call, as the harness names it
+	Call   string // by which the harness names the call before and after it
+
 	Unread  bool          // it is a command that may have changed more than is known
 	LookFor time.Duration // how long to look for that, or for whose work it takes; after that only what the command names counts. 0 for any time
 
@@ -40,7 +44,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
+	var guarded keeper
 	res, err := g.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
+		guarded.meet(r, me)
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
@@ -53,10 +59,16 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		return nil
 	})
 	if err != nil {
+		g.keepAnyway(ctx, q)
 		return MayEditResult{Allowed: true}, err
 	}
+
 	if res.Allowed {
 		err = g.checkPushes(ctx, q, &res)
+	}
+	if res.Allowed && guarded.keeps() {
+		res.kept = g.keepBefore(ctx, q, guarded)
+		res.due = res.due || q.Unread
 	}
 	if res.Allowed {
 		err = cmp.Or(g.checkActs(ctx, q, &res), err)
@@ -88,6 +100,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	if err := g.tellTaken(ctx, p.HookParams, res.taken); err != nil || !res.due {
 		return err
 	}
+	q := editQuestion{CheckEditParams: p}
 	p.Where = core.Where{RoomID: res.RoomID}
 	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if res.unkept != "" {
@@ -107,7 +120,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 		if !o.times(p) {
 			return o.RecordWork(p.HookParams)
 		}
-		if err := o.ShowWork(p.HookParams); err != nil {
+		if err := cmp.Or(o.ShowWork(p.HookParams), o.beginCalls(q, res.kept)); err != nil {
 			return err
 		}
 		return o.Tx.RecordToolCall(o.Me.Session.Key)
@@ -167,7 +180,29 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 		}
 		out = cmp.Or(again, out)
 	}
-	return out, g.noteEdits(ctx, q)
+
+	ended, err := g.noteEdits(ctx, q)
+	if q.Unread {
+		found, aerr := g.askedOfFound(ctx, p, ended)
+		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
+	}
+	return out, cmp.Or(err, g.tellEnd(ctx, q, ended))
+}
+
+// askedOfFound is [Guard.askedAgain] about files that a command has changed, as only the look after it shows.
+func (g *Guard) askedOfFound(ctx context.Context, p CheckEditParams, ended []*checkout) (out EditedResult, err error) {
+	p.Paths, p.Names, p.Trees = nil, nil, nil
+	for _, c := range ended {
+		p.Paths = append(p.Paths, c.changedPaths()...)
+	}
+	if len(p.Paths) == 0 {
+		return out, nil
+	}
+	q, err := g.hookQuestion(p)
+	if err != nil {
+		return out, err
+	}
+	return g.askedAgain(ctx, p, q)
 }
 
 // askedAgain is the question and the answer of [Guard.CheckEdited].

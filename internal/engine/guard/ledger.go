@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -35,6 +37,12 @@ type checkout struct {
 	known []stick.EditedFile // what was noted before, of the files or of all
 	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
 	found []stick.SeenFile
+
+	call   stick.Call               // that has ended
+	beside []stick.Call             // that ran in the same checkout meanwhile
+	own    map[string]rescue.PathChange // what the call has changed, as far as that is sure
+	gone   bool                     // the call has removed the checkout
+	taken  stick.Taken              // what of others' work the call has changed
 }
 
 // checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
@@ -99,43 +107,98 @@ func (q editQuestion) checkouts() (all []*checkout) {
 // noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names, and what a
 // command has changed that only a look at its checkout shows. It notes nothing where the room enforces nothing, and nothing
 // of somebody who isn't a member.
-func (g *Guard) noteEdits(ctx context.Context, q editQuestion) error {
+func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, error) {
 	all := q.checkouts()
 	if len(all) == 0 {
-		return nil
+		return nil, nil
 	}
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	all, by, err := g.readNoted(ctx, db, q, all)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+
+	err = g.lookAfter(ctx, q, all, by)
+	return all, cmp.Or(g.writeNoted(ctx, db, q, all), err)
+}
+
+// readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which something is to be noted.
+func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all []*checkout) (noted []*checkout, by keeper, err error) {
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		noted, by = nil, keeper{}
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
 		}
 		for _, c := range all {
-			if err := c.read(tx, me); err != nil {
+			r, err := c.read(tx, me)
+			if err != nil {
+				return err
+			}
+			if c.room == "" {
+				continue
+			}
+			by.meet(r, me)
+			noted = append(noted, c)
+			if err := c.readCall(tx, q, me.Agent); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
+		if by.room.ID == "" || !q.Unread {
+			return nil
+		}
+
+		others, err := q.otherCheckouts(tx, by.room.ID, me.Agent, noted)
+		for _, c := range others {
+			if c.gone {
+				continue
+			}
+			if _, rerr := c.read(tx, me); rerr != nil {
+				return rerr
+			}
+			if rerr := c.readCall(tx, q, me.Agent); rerr != nil {
+				return rerr
+			}
+		}
+		noted = append(noted, slices.DeleteFunc(others, func(c *checkout) bool { return c.room == "" })...)
 		return err
-	}
-	if all = slices.DeleteFunc(all, func(c *checkout) bool { return c.room == "" }); len(all) == 0 {
-		return nil
-	}
+	})
+	return noted, by, err
+}
+
+// lookAfter makes the snapshots after a call, and finds what files are like now. They run at the same time: each asks git.
+func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
-	for _, c := range all {
-		err = cmp.Or(err, c.look(looking, g.core.Config.Git))
+
+	errs := make([]error, 2*len(all))
+	var wait sync.WaitGroup
+	for i, c := range all {
+		if c.gone {
+			errs[2*i] = g.endGone(ctx, c)
+			continue
+		}
+		wait.Go(func() { errs[2*i] = g.endCall(ctx, q, c, by) })
+		wait.Go(func() { errs[2*i+1] = c.look(looking, g.core.Config.Git) })
 	}
+	wait.Wait()
+
+	for _, c := range all {
+		c.markOwn()
+	}
+	return cmp.Or(errs...)
+}
+
+// writeNoted writes down who has edited what, and that the call has ended.
+func (g *Guard) writeNoted(ctx context.Context, db *store.DB, q editQuestion, all []*checkout) error {
 	var rooms []stick.RoomID
 	for _, c := range all {
 		rooms = append(rooms, c.room)
 	}
-	uerr := g.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
+	return g.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(rooms...); err != nil {
 			return err
 		}
@@ -144,13 +207,34 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) error {
 			return err
 		}
 		for _, c := range all {
-			if err := c.note(tx, probes, me); err != nil {
+			if err := c.writeEnd(tx, probes, me); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return cmp.Or(uerr, err)
+}
+
+// writeEnd is the part of [Guard.writeNoted] in one checkout.
+func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity) (err error) {
+	known, err := tx.Edited(c.room, c.top, slices.Sorted(maps.Keys(c.own)))
+	if err != nil {
+		return err
+	}
+	if c.taken, err = c.othersWork(tx, probes, me, known); err != nil {
+		return err
+	}
+
+	if !c.gone {
+		if err := c.note(tx, probes, me); err != nil {
+			return err
+		}
+	}
+	if c.call.Before == "" && c.call.After == "" {
+		return nil
+	}
+	call := c.call
+	return recordCall(tx, c.room, &call)
 }
 
 // looking limits a look at a checkout.
@@ -161,27 +245,27 @@ func (q editQuestion) looking(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, q.LookFor)
 }
 
-// read finds the room of a checkout and what was noted there. The room stays empty if nothing is to be noted.
-func (c *checkout) read(tx *store.Tx, me core.Identity) error {
+// read finds the room of a checkout and what was noted there. c.room stays empty if nothing is to be noted.
+func (c *checkout) read(tx *store.Tx, me core.Identity) (r stick.Room, err error) {
 	c.room, c.known, c.since = "", nil, 0
 	rooms, err := tx.RoomsAt([][]string{c.chain})
 	if err != nil || rooms[0].Room == "" {
-		return err
+		return r, err
 	}
-	r, err := tx.PartAt(rooms[0], me.Agent)
-	if err != nil {
-		return err
+	if r, err = tx.PartAt(rooms[0], me.Agent); err != nil {
+		return r, err
 	}
 	m, ok := r.Member(me.Agent)
 	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined {
-		return nil
+		return r, nil
 	}
 	c.room = r.ID
 	if !c.looks {
-		return nil
+		return r, nil
 	}
+
 	if r, err = tx.Room(r.ID); err != nil {
-		return err
+		return r, err
 	}
 	c.since = m.BusySince
 	for _, o := range r.Members {
@@ -190,7 +274,18 @@ func (c *checkout) read(tx *store.Tx, me core.Identity) error {
 		}
 	}
 	c.known, err = tx.Edited(c.room, c.top, nil)
-	return err
+	return r, err
+}
+
+// markOwn has what the call has changed for sure be its agent's, and nothing else. Where there are no snapshots, what the file system
+// tells has to do.
+func (c *checkout) markOwn() {
+	if c.call.Before == "" || c.call.After == "" || !c.looks {
+		return
+	}
+	for i, f := range c.found {
+		_, c.found[i].New = c.own[f.Path]
+	}
 }
 
 // look finds what the checkout's files are like now. If it can't look at all of them in time, c.found has only those that

@@ -75,7 +75,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	if p.All {
 		common = ""
 	}
-	l, err := g.rescues().List(ctx, common, p.Limit)
+	l, err := g.rescues().List(ctx, common, p.Limit, rescue.Named)
 	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
 }

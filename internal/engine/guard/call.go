@@ -1,0 +1,318 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/shell"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// What is kept of calls.
+const (
+	maxCalls    = 20_000 // of a room
+	callsFor    = 14 * 24 * time.Hour
+	forgetEvery = 500 // calls go by until old ones are forgotten
+
+	maxBeside = 200 // calls of others are looked at that ran beside one
+	maxOpen   = 20  // calls of an agent that haven't ended
+	maxName   = 120 // bytes of what a harness names as it likes
+)
+
+// call describes the call that a hook is about, in one checkout.
+func (q editQuestion) call(by stick.AgentID, top string) stick.Call {
+	text := q.Text
+	if text == "" && len(q.in) > 0 {
+		text = q.in[0].Full
+		if rel, ok := workspace.Below(text, top); ok {
+			text = filepath.ToSlash(rel)
+		}
+	}
+	return stick.Call{
+		Agent: by, Helper: stick.Clip(q.Helper, maxName), Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
+		Command: stick.Clip(stick.Line(text), stick.MaxCallText), Checkout: top,
+	}
+}
+
+// recordCall writes a call down, and now and then forgets old ones.
+func recordCall(tx *store.Tx, room stick.RoomID, c *stick.Call) error {
+	if err := tx.PutCall(room, c); err != nil || c.ID%forgetEvery != 0 {
+		return err
+	}
+	return tx.ForgetCalls(room, tx.Now().Add(-callsFor), maxCalls)
+}
+
+// beginCalls records that a command begins, in each checkout of which a snapshot was made before it. An edit is over so soon that its end is
+// enough.
+func (o *op) beginCalls(q editQuestion, kept []*snapshot) error {
+	if !q.Unread {
+		return nil
+	}
+	for _, s := range kept {
+		if s.err != nil || s.taken.ID == "" {
+			continue
+		}
+		at, err := o.Tx.RoomsAt([][]string{s.chain})
+		if err != nil {
+			return err
+		}
+		if at[0].Room != o.Room.ID {
+			continue
+		}
+		c := q.call(o.Me.Agent, s.top)
+		c.Before, c.Started = s.taken.ID, o.Tx.Now()
+		if err := recordCall(o.Tx, o.Room.ID, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begunCall finds the call of which a hook sees the end, among those of its agent that haven't ended.
+func begunCall(open []stick.Call, end stick.Call, now stick.Time) (begun stick.Call, ok bool) {
+	i := slices.IndexFunc(open, func(c stick.Call) bool {
+		return c.Runs(now) && c.Checkout == end.Checkout && c.Helper == end.Helper && c.Tool == end.Tool && c.Key == end.Key && c.Command == end.Command
+	})
+	if i < 0 {
+		return end, false
+	}
+	return open[i], true
+}
+
+// readCall finds the call that has ended in a checkout, and those that ran beside it.
+func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err error) {
+	c.call, c.beside = q.call(me, c.top), nil
+	if !q.Unread {
+		return nil
+	}
+
+	open, err := tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Agent: me, Since: tx.Now().Add(time.Hour), Limit: maxOpen})
+	if err != nil {
+		return err
+	}
+	if c.call, _ = begunCall(open, c.call, tx.Now()); c.call.Started.IsZero() {
+		return nil
+	}
+	c.beside, err = tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: maxBeside})
+	return err
+}
+
+// otherCheckouts returns the checkouts in which the call began beside those that are known: where its text names others. Some may be gone.
+func (q editQuestion) otherCheckouts(tx *store.Tx, room stick.RoomID, me stick.AgentID, known []*checkout) (others []*checkout, err error) {
+	open, err := tx.Calls(store.CallQuery{Room: room, Agent: me, Since: tx.Now().Add(time.Hour), Limit: maxOpen})
+	for _, b := range open {
+		begun, ok := begunCall([]stick.Call{b}, q.call(me, b.Checkout), tx.Now())
+		if !ok || slices.ContainsFunc(slices.Concat(known, others), func(c *checkout) bool { return c.top == b.Checkout }) {
+			continue
+		}
+		c := &checkout{top: b.Checkout, gone: true}
+		if place, err := workspace.Resolve(b.Checkout, workspace.Env{}); err == nil && checkoutOf(place) == b.Checkout {
+			c = newCheckout(place)
+			c.looks = true
+		}
+		c.room, c.call = room, begun
+		others = append(others, c)
+	}
+	return others, err
+}
+
+// endCall makes the snapshot after a call, and finds what the call has changed.
+func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by keeper) error {
+	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
+	if !ok {
+		return nil
+	}
+	if c.call.Before == "" { // nobody has recorded its beginning
+		c.call.Before = g.rescues().Last(tree)
+	}
+
+	s := &snapshot{checkout: c, tree: tree, named: c.files}
+	g.keep(ctx, q, []*snapshot{s}, by.facts(q))
+	if s.err != nil || s.taken.ID == "" {
+		return s.err
+	}
+	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
+	if c.call.Started.IsZero() {
+		c.call.Started = c.call.Ended
+	}
+	c.call.Overlapped = c.call.Overlaps(c.beside, c.call.Ended)
+
+	var err error
+	c.own, err = g.ownChanges(ctx, q, c)
+	c.call.Files = len(c.own)
+	return err
+}
+
+// endGone finds what a call has taken with a checkout that it has removed.
+func (g *Guard) endGone(ctx context.Context, c *checkout) error {
+	had, err := g.rescues().Show(ctx, c.call.Before)
+	c.own = map[string]rescue.PathChange{}
+	for _, f := range had.Entries {
+		if !slices.Contains(f.States, "deleted") {
+			c.own[f.Path] = rescue.PathChange{Path: f.Path, Kind: rescue.ChangeDeleted, Old: rescue.Side{Mode: "100644"}}
+		}
+	}
+	c.call.Files, c.call.Ended = len(c.own), stick.At(g.core.Now())
+	return err
+}
+
+// ownChanges returns what a call has changed for sure, by path: what has changed while no other agent's call ran. Of an edit, these are the
+// files that it names.
+func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (map[string]rescue.PathChange, error) {
+	own := map[string]rescue.PathChange{}
+	if c.call.Before == "" || c.call.Before == c.call.After {
+		return own, nil
+	}
+
+	parts := []stick.CallPart{{From: c.call.Before, To: c.call.After, Alone: true}}
+	if q.Unread {
+		parts = c.call.Parts(c.beside, c.call.Ended)
+	}
+	for _, p := range parts {
+		if !p.Alone {
+			continue
+		}
+		changes, err := g.rescues().Changes(ctx, p.From, p.To)
+		if err != nil {
+			return own, err
+		}
+		for _, ch := range changes {
+			if q.Unread || slices.Contains(c.files, ch.Path) {
+				own[ch.Path] = ch
+			}
+		}
+	}
+	g.dropCommitted(ctx, c.top, own)
+	return own, nil
+}
+
+// dropCommitted leaves out files that are clean because they were committed as they were: nothing of them is lost. Where git can't say what
+// was committed, they stay.
+func (g *Guard) dropCommitted(ctx context.Context, top string, own map[string]rescue.PathChange) {
+	const most = 500
+	clean := map[string][]string{} // by the commit
+	for path, ch := range own {
+		if to := ch.New.Commit; ch.Kind == rescue.ChangeClean && to != ch.Old.Commit && len(clean[to]) < most {
+			clean[to] = append(clean[to], path)
+		}
+	}
+
+	for commit, paths := range clean {
+		slices.Sort(paths)
+		blobs, err := g.core.Config.Git.Blobs(ctx, top, commit, paths)
+		if err != nil {
+			continue
+		}
+		maps.DeleteFunc(own, func(path string, ch rescue.PathChange) bool {
+			return ch.Kind == rescue.ChangeClean && ch.New.Commit == commit && ch.Old.Blob != "" && ch.Old.Blob == blobs[path]
+		})
+	}
+}
+
+// changedPaths are the files that a command has changed or removed, other than new ones: of these the room is asked as of an edit's.
+func (c *checkout) changedPaths() (paths []string) {
+	for path, ch := range c.own {
+		if ch.Kind == rescue.ChangeChanged || ch.Kind == rescue.ChangeDeleted {
+			paths = append(paths, filepath.Join(c.top, filepath.FromSlash(path)))
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// othersWork lists the files of others, and those that nobody has noted, whose uncommitted state a call has taken or changed. Whoever is
+// noted as an editor of a file has been told already.
+func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identity, known []stick.EditedFile) (t stick.Taken, err error) {
+	r, err := tx.Room(c.room)
+	if err != nil {
+		return t, err
+	}
+	r = r.AtGeneration(tx.Generation(), tx.Now())
+	rows := map[string]stick.EditedFile{}
+	for _, f := range known {
+		rows[f.Path] = f
+	}
+
+	q := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Tree: !c.apart, Fold: workspace.FoldsCase(c.top)}
+	for _, path := range slices.Sorted(maps.Keys(c.own)) {
+		ch := c.own[path]
+		wasThere := ch.Old.Mode != "" || ch.Old.LeftOut
+		if !wasThere || ch.Kind == rescue.ChangeStaged || ch.Kind == rescue.ChangeKept || ch.Ignored && !c.isNamed(path) {
+			continue
+		}
+		f, noted := rows[path]
+		if slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent == me.Agent }) {
+			continue
+		}
+		near, rerr := tx.ReservationsNear(r.ID, []string{path}, nil)
+		if rerr != nil {
+			return t, rerr
+		}
+		share, others := r.WhoseEdit(f, q, near, probes.Probed, tx.Now())
+		if noted && share != stick.ShareOthers && share != stick.ShareNobody || !noted && ch.Unsure {
+			continue
+		}
+		t.Files = append(t.Files, path)
+		for _, o := range others {
+			if !slices.Contains(t.Of, o) {
+				t.Of = append(t.Of, o)
+			}
+		}
+		if ch.Old.LeftOut {
+			t.Left = append(t.Left, path)
+		}
+	}
+	return t, probes.Enough(r)
+}
+
+// isNamed reports whether the call names a path, or a directory above it. What a build makes and removes again nobody has to be told of.
+func (c *checkout) isNamed(path string) bool {
+	return slices.ContainsFunc(c.files, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
+}
+
+// form names a call, as a person would.
+func (q editQuestion) form(c stick.Call) string {
+	var forms []string
+	for _, a := range q.Acts {
+		if (a.Kind == shell.Takes || a.Kind == shell.Moves) && !slices.Contains(forms, a.Form) {
+			forms = append(forms, a.Form)
+		}
+	}
+	switch {
+	case len(forms) > 0:
+		return strings.Join(forms, " and ")
+	case q.Text == "":
+		return c.Tool
+	}
+	const most = 60 // runes, as of a form
+	text := []rune(strings.Join(strings.Fields(c.Command), " "))
+	if len(text) > most {
+		return string(text[:most-1]) + "…"
+	}
+	return string(text)
+}
+
+// tellEnd tells those whose work a call has taken or changed, and the caller, and has the snapshot stay that they are told of.
+func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) error {
+	var told []takenIn
+	var err error
+	for _, c := range all {
+		if len(c.taken.Files) == 0 {
+			continue
+		}
+		c.taken.Form, c.taken.Rescue = q.form(c.call), c.call.Before
+		told = append(told, takenIn{c.room, c.top, c.taken})
+		err = errors.Join(err, g.rescues().Mark(c.call.Before))
+	}
+	return cmp.Or(g.tellTaken(ctx, q.HookParams, told), err)
+}

@@ -1,0 +1,208 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// snapshot is a copy of the uncommitted state of one checkout, beside a call.
+type snapshot struct {
+	*checkout
+	tree  workspace.Checkout
+	named []string // what the call names there, relative to the top level; none for all of it
+	taken rescue.Taken
+	err   error
+}
+
+// maxSnapshots is how many checkouts one call keeps. Each has a git of its own.
+const maxSnapshots = 20
+
+// reachOf lists the checkouts that a call may change: those of the files that it names, of the directories that it removes or moves
+// with all below, and, for a command of which not everything is known, that of its working directory.
+func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
+	add := func(c *checkout, paths ...string) {
+		if c.top == "" {
+			return
+		}
+		i := slices.IndexFunc(reach, func(s *snapshot) bool { return s.top == c.top })
+		if i < 0 {
+			tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
+			if !ok || len(reach) == maxSnapshots {
+				return
+			}
+			i, reach = len(reach), append(reach, &snapshot{checkout: c, tree: tree})
+		}
+		reach[i].named = append(reach[i].named, paths...)
+	}
+
+	for _, x := range q.in {
+		c := newCheckout(x.Place)
+		add(c, c.named(x.Full)...)
+		for _, below := range checkoutsBelow(x.Full, c, q.at) {
+			add(below)
+		}
+	}
+	for _, a := range g.actsIn(q.at, q.Acts) {
+		add(a.in, a.paths...)
+	}
+	places := q.tree
+	if q.Unread && q.at != nil {
+		places = append(slices.Clone(places), *q.at)
+	}
+	for _, p := range places {
+		add(newCheckout(p))
+	}
+	return reach
+}
+
+// named returns a path relative to the top level, and nothing for the top level itself, or for a path that isn't below it.
+func (c *checkout) named(full string) []string {
+	if c.top == "" {
+		return nil
+	}
+	rel, ok := workspace.Below(full, c.top)
+	if !ok || rel == "." {
+		return nil
+	}
+	return []string{rel}
+}
+
+// checkoutsBelow lists the checkouts that lie in a directory but aren't the one around it: linked worktrees of the repository around it
+// and of the one in which the caller works, wherever they lie, and what else a short walk finds.
+func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []*checkout) {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+
+	var tops []string
+	roots := []string{around.top}
+	if at != nil && at.Found == workspace.FoundGit {
+		roots = append(roots, at.Root)
+	}
+	for _, root := range roots {
+		if root != "" {
+			tops = append(tops, workspace.Worktrees(root)...)
+		}
+	}
+	tops = append(tops, repositoriesBelow(dir)...)
+
+	for _, top := range tops {
+		if !workspace.Within(top, dir) || top == around.top {
+			continue
+		}
+		place, err := workspace.Resolve(top, workspace.Env{})
+		if err != nil {
+			continue
+		}
+		c := newCheckout(place)
+		if c.top == top && !slices.ContainsFunc(below, func(b *checkout) bool { return b.top == top }) {
+			below = append(below, c)
+		}
+	}
+	return below
+}
+
+// Bounds of the walk for repositories in a directory that a command may take.
+const (
+	walkDepth   = 4
+	walkEntries = 5000
+)
+
+// repositoriesBelow finds the directories that hold a repository or a linked worktree, in a directory and a few levels below it.
+func repositoriesBelow(dir string) (tops []string) {
+	seen := 0
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if seen++; seen > walkEntries {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case d.Name() == ".git":
+			tops = append(tops, filepath.Dir(path))
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if rel, _ := filepath.Rel(dir, path); strings.Count(rel, string(filepath.Separator)) >= walkDepth {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return tops
+}
+
+// keeper is for whom snapshots are made: the caller, in the room that a call concerns.
+type keeper struct {
+	room stick.Room
+	me   core.Identity
+}
+
+// meet takes note of a room that a call concerns.
+func (k *keeper) meet(r stick.Room, me core.Identity) {
+	if k.room.ID == "" || !k.room.Enforces() {
+		*k = keeper{r, me}
+	}
+}
+
+// keeps reports whether snapshots are made: for agents, in rooms that enforce something.
+func (k keeper) keeps() bool { return k.room.ID != "" && k.room.Enforces() && !k.me.Person() }
+
+func (k keeper) facts(q editQuestion) rescue.Facts {
+	return rescue.Facts{
+		Room: string(k.room.ID), Agent: string(k.me.Agent), TurnID: k.room.Turn.ID, Cause: rescue.CauseCall,
+		Command: stick.Clip(cmp.Or(q.Text, q.Tool), stick.MaxCallText),
+	}
+}
+
+// keepBefore makes sure that snapshots have what a call could take, before it runs. What the last snapshot of a checkout has isn't
+// copied again.
+func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*snapshot {
+	reach := g.reachOf(q)
+	g.keep(ctx, q, reach, by.facts(q))
+	return reach
+}
+
+// keepAnyway is [Guard.keepBefore] where the database can't be read: for checkouts of which there are snapshots already.
+func (g *Guard) keepAnyway(ctx context.Context, q editQuestion) {
+	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.rescues().Knows(s.tree.Common) })
+	g.keep(ctx, q, reach, keeper{}.facts(q))
+}
+
+// keep makes snapshots of checkouts, all at the same time. Where a call can only change the files that it names, no others are looked at.
+func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, facts rescue.Facts) {
+	if len(reach) == 0 {
+		return
+	}
+	if q.Unread && q.Rescuing != nil {
+		q.Rescuing()
+	}
+
+	at := stick.At(g.core.Now())
+	var wait sync.WaitGroup
+	for _, s := range reach {
+		wait.Go(func() {
+			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at}
+			if q.Unread {
+				s.taken, s.err = g.rescues().Take(ctx, r)
+			} else {
+				s.taken, s.err = g.rescues().KeepFiles(ctx, r)
+			}
+		})
+	}
+	wait.Wait()
+}
