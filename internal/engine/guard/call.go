@@ -259,7 +259,9 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 			return t, rerr
 		}
 		share, others := r.WhoseEdit(f, q, near, probes.Probed, tx.Now())
-		if noted && share != stick.ShareOthers && share != stick.ShareNobody || !noted && ch.Unsure {
+		vanished := ch.Kind == rescue.ChangeDeleted || ch.Kind == rescue.ChangeClean
+		switch {
+		case share == stick.ShareOwn, share == stick.SharePassed && !vanished, !noted && ch.Unsure:
 			continue
 		}
 		t.Files = append(t.Files, path)
