@@ -31,7 +31,8 @@ type Act struct {
 	Loses Work // what may be lost, or leave the tree, as by git stash
 
 	// Refs are full names of the refs that are deleted or set to another commit. One that ends with a slash means all
-	// refs below it; refs/stash@{1} is an entry of the stash, refs/stash all of it.
+	// refs below it; refs/stash@{1} is an entry of the stash, refs/stash all of it. Those of Applies and Pops are the
+	// entries that go into the tree; one may be named by its commit.
 	Refs []string
 }
 
@@ -46,6 +47,8 @@ const (
 	Sweeps  Kind = "sweeps"  // puts changes into the index or a commit, whoever made them
 	Removes Kind = "removes" // removes or moves away whole directories, or .git. The work in them is in an act of kind Takes
 	Pushes  Kind = "pushes"  // moves refs of a remote: Refs are their names there, HEAD for that of the branch that is checked out
+	Applies Kind = "applies" // puts an entry of the stash into the tree, or into the stash again, and leaves it where it is
+	Pops    Kind = "pops"    // puts an entry of the stash into the tree, and takes it off the stash
 )
 
 // Work is a set of what an act may cost.

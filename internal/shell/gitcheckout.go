@@ -176,8 +176,19 @@ func (w *walker) gitStash(args []word) {
 		} else {
 			w.moves(o, Partly) // of what was stashed
 		}
-	case "apply", "branch":
-		w.moves(parse(args, ""), 0)
+		w.takesEntry(Pops, o.rest)
+	case "apply":
+		o := parse(args, "")
+		w.moves(o, 0)
+		w.takesEntry(Applies, o.rest)
+	case "branch":
+		o := parse(args, "")
+		w.moves(o, 0)
+		w.takesEntry(Pops, o.rest[min(1, len(o.rest)):])
+	case "store":
+		if o := parse(args, "m:", "message"); len(o.rest) > 0 {
+			w.takesEntry(Applies, o.rest)
+		}
 	case "clear":
 		w.drops(Stash, wholeStash)
 	case "drop":
@@ -205,6 +216,22 @@ func stashEntry(args []word) string {
 	default:
 		return "refs/" + strings.TrimPrefix(x.text, "refs/")
 	}
+}
+
+// takesEntry notes which entry of the stash a command puts into the tree.
+func (w *walker) takesEntry(kind Kind, args []word) {
+	a := Act{Kind: kind, Dir: w.git.repo, Refs: []string{stashEntry(args)}}
+
+	switch name := a.Refs[0]; {
+	case len(args) > 0 && (!args[0].ok || args[0].some):
+		a.Some = true
+	case name == wholeStash: // as in git stash pop stash
+		a.Refs[0] = wholeStash + "@{0}"
+	case !strings.HasPrefix(name, wholeStash): // a commit
+		a.Refs[0] = args[0].text
+	}
+
+	w.act(a)
 }
 
 func (w *walker) stashPush(args []word, save bool) {

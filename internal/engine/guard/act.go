@@ -81,7 +81,10 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 		}
 	}
 	for _, act := range acts {
-		if act.Kind == shell.Removes { // judged with the edits
+		switch act.Kind {
+		case shell.Removes: // judged with the edits
+			continue
+		case shell.Applies, shell.Pops: // see checkStash
 			continue
 		}
 		if len(act.Paths) == 0 {
