@@ -66,6 +66,7 @@ type Taken struct {
 	Form   string
 	Sweeps bool
 	Files  []string  // whose uncommitted state it takes
+	Stash  []string  // entries of the stash that it uses, in words
 	Of     []AgentID // the others among whose work it is
 	Rescue string    // the id of the copy; empty if there is none
 	Kept   []string  // refs that keep the old tips of branches
@@ -77,7 +78,8 @@ func (t Taken) With(more Taken) Taken {
 	if t.Form != more.Form {
 		t.Form += " and " + more.Form
 	}
-	t.Files, t.Of, t.Kept, t.Left = union(t.Files, more.Files), union(t.Of, more.Of), union(t.Kept, more.Kept), union(t.Left, more.Left)
+	t.Files, t.Stash, t.Of = union(t.Files, more.Files), union(t.Stash, more.Stash), union(t.Of, more.Of)
+	t.Kept, t.Left = union(t.Kept, more.Kept), union(t.Left, more.Left)
 	return t
 }
 
@@ -95,7 +97,7 @@ func union[T comparable](a, b []T) []T {
 // Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the others whose work it is.
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
-		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Of: t.Of,
+		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Stash: some(t.Stash), Of: t.Of,
 		Rescue: t.Rescue, Kept: some(t.Kept), LeftOut: some(t.Left),
 	}
 	e := r.event(EventWorkTaken, t.By, "").with(p)

@@ -3,6 +3,7 @@ package stick
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"talkingstick/stick/glob"
 )
@@ -83,6 +84,7 @@ type WorkTakenPayload struct {
 	Sweeps  bool      `json:"sweeps,omitempty"`    // into the index or a commit, where it isn't lost
 	Paths   []string  `json:"paths,omitempty"`     // some of the files
 	Count   int       `json:"count,omitempty"`     // how many they are
+	Stash   []string  `json:"stash,omitempty"`     // some of the entries of the stash that it used, but for the agent's own from this checkout
 	Of      []AgentID `json:"of,omitempty"`        // others whose work it is
 	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
 	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches, the first of them
@@ -95,6 +97,23 @@ type ChangesAdoptedPayload struct {
 	Paths  []string `json:"paths,omitempty"`     // some of them
 	Count  int      `json:"count,omitempty"`     // how many they are
 	Rescue string   `json:"rescue_id,omitempty"` // the rescue that has a copy; empty if there is none
+	Stash  []string `json:"stash,omitempty"`     // entries of the stash instead of files, as git named them then
+}
+
+// of says what it was of an agent.
+func (p ChangesAdoptedPayload) of(a string) string {
+	if len(p.Stash) > 0 {
+		return edited(p.Stash) + " of " + a
+	}
+	return "the changes of " + a + " to " + editedOf(p.Paths, p.Count)
+}
+
+// yours says what it was, to whom it was of.
+func (p ChangesAdoptedPayload) yours() string {
+	if len(p.Stash) > 0 {
+		return "your " + edited(p.Stash)
+	}
+	return "your changes to " + editedOf(p.Paths, p.Count)
 }
 
 // copyIn names the rescue, as the end of a sentence.
@@ -205,7 +224,7 @@ var scopeEvents = []EventInfo{
 		Replay: unchanged[EditToldPayload],
 	}),
 	row(kind[WorkTakenPayload]{
-		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, or swept it up; a copy was made before", For: forNamed,
+		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, or used an entry of the stash that isn't the agent's; a copy was made before", For: forNamed,
 		Say: func(e Event, p WorkTakenPayload) string { return who(e.From) + " ran " + p.said() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
 			e.For = p.readers(e.From)
@@ -213,12 +232,12 @@ var scopeEvents = []EventInfo{
 		},
 	}),
 	row(kind[ChangesAdoptedPayload]{
-		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes of another its own", For: forReader,
+		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own", For: forReader,
 		Say: func(e Event, p ChangesAdoptedPayload) string {
-			return fmt.Sprintf("%s made the changes of %s to %s its own", who(e.From), who(e.To), editedOf(p.Paths, p.Count)) + because(e.Reason) + p.copyIn()
+			return fmt.Sprintf("%s made %s its own", who(e.From), p.of(who(e.To))) + because(e.Reason) + p.copyIn()
 		},
 		Tell: func(e Event, p ChangesAdoptedPayload) string {
-			return fmt.Sprintf("%s made your changes to %s its own", who(e.From), editedOf(p.Paths, p.Count)) + because(e.Reason) + p.copyIn()
+			return fmt.Sprintf("%s made %s its own", who(e.From), p.yours()) + because(e.Reason) + p.copyIn()
 		},
 		Replay: unchanged[ChangesAdoptedPayload],
 	}),
@@ -245,7 +264,10 @@ func (p WorkTakenPayload) said() string {
 	case p.Count > 0:
 		s += ", which took " + editedOf(p.Paths, p.Count)
 	}
-	if len(p.Of) > 0 {
+	if len(p.Stash) > 0 {
+		s += ", which used " + strings.Join(p.Stash, " and ")
+	}
+	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) {
 		s += ", work of " + agents(p.Of)
 	}
 	if p.Rescue != "" {
@@ -257,7 +279,9 @@ func (p WorkTakenPayload) said() string {
 	switch len(p.Kept) {
 	case 0:
 	case 1:
-		s += "; the old commit is kept as " + p.Kept[0]
+		if s += "; the old commit is kept as " + p.Kept[0]; len(p.Stash) > 0 {
+			s += "; to put it back: " + Cmd("git stash store <commit>", p.Kept[0]).String()
+		}
 	default:
 		s += "; the old commits are kept: tt rescue list"
 	}
