@@ -169,8 +169,8 @@ func (c *copying) namePersons() error {
 // its waits, and the counter.
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
-	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "calls", "commits", "drafts", "accepted_commands",
-	"notices",
+	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "calls", "commits", "stashes", "drafts",
+	"accepted_commands", "notices",
 }
 
 func (c *copying) copyTables() error {

@@ -162,10 +162,11 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	view(t, db, func(tx *store.Tx) error {
 		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Limit: 1})
 		_, commits := tx.Commits(id, []string{"c"})
-		return try(calls, commits)
+		_, stashed := tx.Stashed(id, []string{"c"})
+		return try(calls, commits, stashed)
 	})
 	update(t, db, func(tx *store.Tx) error {
-		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1),
+		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []stick.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
 			tx.PutCall(id, &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work"}), tx.ForgetCalls(id, 1, 1))
 	})
 	if err := db.Trial(t.Context()); err != nil {
