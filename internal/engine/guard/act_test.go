@@ -157,7 +157,8 @@ func TestOldTipsAreKept(t *testing.T) {
 	s.Check(runs(t, ann, "git stash clear", func() { s.Git("stash", "clear") }).Allowed, "it was denied")
 	said := told(t, ann)
 	s.Check(len(said) == 2 && strings.Contains(said[0], "ran git branch -D topic; the old commit is kept as refs/talkingstick/kept/") &&
-		strings.Contains(said[1], "ran git stash clear; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
+		strings.Contains(said[1], "ran git stash clear, which used stash@{0} (WIP on main: ") &&
+		strings.Contains(said[1], "nobody has noted who made it, maybe a person's; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
 	kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/talkingstick/kept")
 	s.Check(strings.Contains(kept, tip) && strings.Contains(kept, stashed), "kept are %s, of %s and %s", kept, tip, stashed)
 	s.Git("branch", "one")

@@ -71,6 +71,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		res.due = res.due || q.Unread
 	}
 	if res.Allowed {
+		err = cmp.Or(g.checkStash(ctx, q, &res), err)
+	}
+	if res.Allowed {
 		err = cmp.Or(g.checkActs(ctx, q, &res), err)
 	}
 	return res, err
@@ -181,12 +184,13 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 		out = cmp.Or(again, out)
 	}
 
+	serr := g.noteStash(ctx, q)
 	ended, err := g.noteEdits(ctx, q)
 	if q.Unread {
 		found, aerr := g.askedOfFound(ctx, p, ended)
 		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
 	}
-	return out, cmp.Or(err, g.tellEnd(ctx, q, ended))
+	return out, cmp.Or(err, g.tellEnd(ctx, q, ended), serr)
 }
 
 // askedOfFound is [Guard.askedAgain] about files that a command has changed, as only the look after it shows.

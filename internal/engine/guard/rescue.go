@@ -96,6 +96,7 @@ func (g *Guard) goneRepository(path string) string {
 // addTips adds the kept tips of a repository. A damaged repository is no reason to hide its rescues.
 func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
 	tips, err := g.rescues().Tips(ctx, res.Common)
+	tips = lostStashed(tips, res.Common)
 	if err == nil && len(tips) > limit {
 		tips, res.TipsHidden = tips[:limit], len(tips)-limit
 	}
@@ -118,11 +119,23 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 	}
 }
 
+// lostStashed leaves out the tips of entries that the stash still has.
+func lostStashed(tips []rescue.Tip, common string) []rescue.Tip {
+	has := map[string]bool{}
+	entries, _ := workspace.Stash(common)
+	for _, e := range entries {
+		has[e.Commit] = true
+	}
+	return slices.DeleteFunc(tips, func(t rescue.Tip) bool { return t.Of == stashRef && has[t.Commit] })
+}
+
 // bringsBack makes the command that brings a tip back. A branch of its name may exist again; then the new one has the start
 // of the commit in its name.
 func bringsBack(t rescue.Tip, branches map[string]bool) stick.Command {
 	name, isBranch := strings.CutPrefix(t.Of, "refs/heads/")
 	switch {
+	case t.Of == stashRef:
+		return stick.Cmd("git stash store <commit>", t.Commit)
 	case !isBranch:
 		return stick.Cmd("git update-ref <ref> <commit>", t.Of, t.Commit)
 	case branches[t.Of]:

@@ -1,0 +1,186 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// newStash is what a tool call may have put into the stash of a repository.
+type newStash struct {
+	stashPlace
+	named   []stashPlace // where the call's text makes an entry
+	entries []workspace.StashEntry
+	room    stick.RoomID       // empty where nothing is to be noted
+	to      []stick.StashEntry // what is to be noted
+}
+
+// noteStash notes which entries of the stash a tool call of the caller has made, and keeps their commits. An entry is the caller's if it
+// was made since the call began, and no other agent's call can have made it. It reads a file of git's, and goes on only if there is a
+// stash.
+func (g *Guard) noteStash(ctx context.Context, q editQuestion) error {
+	if !q.Unread {
+		return nil
+	}
+	stashes := g.newStashes(q)
+	if len(stashes) == 0 {
+		return nil
+	}
+	db, err := g.core.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	for _, s := range stashes {
+		err = cmp.Or(err, g.noteIn(ctx, db, q.Caller, s))
+	}
+	return err
+}
+
+// newStashes finds the repositories in which a call may have stashed something and that have a stash.
+func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
+	at := func(dir string) (*newStash, stashPlace) {
+		p, ok := g.stashAt(q.at, dir)
+		if !ok {
+			return nil, p
+		}
+		i := slices.IndexFunc(all, func(s *newStash) bool { return s.tree.Common == p.tree.Common })
+		if i < 0 {
+			entries, _ := workspace.Stash(p.tree.Common)
+			if len(entries) == 0 {
+				return nil, p
+			}
+			i, all = len(all), append(all, &newStash{stashPlace: p, entries: entries})
+		}
+		return all[i], p
+	}
+	if q.at != nil {
+		at(q.at.Path)
+	}
+	for _, p := range q.tree {
+		at(p.Path)
+	}
+	for _, act := range q.Acts {
+		if makesEntry(act) {
+			if s, p := at(act.Dir); s != nil {
+				s.named = append(s.named, p)
+			}
+		}
+	}
+	return all
+}
+
+// noteIn notes what a call has put into one stash.
+func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *newStash) error {
+	err := g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error { return s.read(tx, probes, by) })
+	if err != nil || len(s.to) == 0 {
+		return err
+	}
+	err = g.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+		if err := tx.LockRooms(s.room); err != nil {
+			return err
+		}
+		return s.note(tx, probes, by)
+	})
+
+	var commits []string
+	for _, e := range s.to {
+		commits = append(commits, e.Commit)
+	}
+	_, kerr := g.keepStashed(ctx, s.tree.Common, commits)
+	return cmp.Or(err, kerr)
+}
+
+// read finds out which entries are to be noted. There are none where the room enforces nothing, of somebody who isn't a member, and if
+// nobody knows when the call began.
+func (s *newStash) read(tx *store.Tx, probes *core.Probes, by core.Caller) error {
+	s.room, s.to = "", nil
+	me, err := core.Identify(tx, probes, by)
+	if err != nil {
+		return err
+	}
+	rooms, err := tx.RoomsAt([][]string{s.in.chain})
+	if err != nil || rooms[0].Room == "" {
+		return err
+	}
+	r, err := tx.PartAt(rooms[0], me.Agent)
+	if err != nil {
+		return err
+	}
+	m, ok := r.Member(me.Agent)
+	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined || m.BusySince.IsZero() {
+		return nil
+	}
+
+	began := m.BusySince.Go().Unix()
+	made := slices.DeleteFunc(slices.Clone(s.entries), func(e workspace.StashEntry) bool { return e.At.Unix() < began })
+	if len(made) == 0 {
+		return nil
+	}
+	if r, err = tx.Room(r.ID); err != nil {
+		return err
+	}
+	s.room = r.ID
+	if err := s.choose(tx, !r.OthersInCall(me.Agent, probes.Probed, tx.Now()), made); err != nil {
+		return err
+	}
+	return probes.Enough(r)
+}
+
+// choose chooses those of the entries that nobody has noted and that are the caller's. If its text makes an entry and no other agent's
+// call runs, they are. Otherwise the branch of an entry has to be that of a checkout in which the call works: another agent, or a
+// person, has another branch in its own.
+func (s *newStash) choose(tx *store.Tx, alone bool, made []workspace.StashEntry) error {
+	ids := make([]string, len(made))
+	for i, e := range made {
+		ids[i] = e.Commit
+	}
+	known, err := tx.Stashed(s.room, ids)
+	if err != nil {
+		return err
+	}
+	places := s.named
+	if len(places) == 0 && alone {
+		places = []stashPlace{s.stashPlace}
+	}
+	for _, e := range made {
+		if _, noted := known[e.Commit]; noted || len(places) == 0 {
+			continue
+		}
+		on := slices.IndexFunc(places, func(p stashPlace) bool {
+			_, branch, _ := workspace.Head(p.in.top)
+			return branch != "" && branch == e.Branch()
+		})
+		if on < 0 && (!alone || len(s.named) == 0) {
+			continue
+		}
+		s.to = append(s.to, stick.StashEntry{Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].in.top})
+	}
+	return nil
+}
+
+// note writes down that the caller has made entries, and forgets old ones.
+func (s *newStash) note(tx *store.Tx, probes *core.Probes, by core.Caller) error {
+	me, err := core.Identify(tx, probes, by)
+	if err != nil {
+		return err
+	}
+	r, err := tx.Room(s.room)
+	if err != nil {
+		return err
+	}
+	r = r.AtGeneration(tx.Generation(), tx.Now())
+	made := editor(r, me, probes.Probed, tx.Now())
+	if err := probes.Enough(r); err != nil {
+		return err
+	}
+	put := slices.Clone(s.to)
+	for i := range put {
+		put[i].By = made
+	}
+	return cmp.Or(tx.PutStashed(r.ID, put), tx.ForgetStashed(r.ID, tx.Now().Add(-keepStashed), maxStashed))
+}
