@@ -75,9 +75,11 @@ func (a *app) changesMineCmd() *cobra.Command {
 func (a *app) changesAdoptCmd() *cobra.Command {
 	var p guard.AdoptChangesParams
 	c := &cobra.Command{
-		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours", Args: between(1, -1, "a file or a directory with uncommitted changes"),
+		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours", Args: between(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
 		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, whoever has made them. You need the right to change\n" +
-			"these files now, as for an edit. The files stay as they are. tt makes a rescue of them first, and tells the agents whose changes they were.",
+			"these files now, as for an edit. The files stay as they are. tt makes a rescue of them first, and tells the agents whose changes they were.\n\n" +
+			"An entry of the stash is adopted by its name, such as 'stash@{1}': all checkouts of a repository share one stash, and hooks note who\n" +
+			"makes an entry.",
 	}
 	c.Flags().StringVar(&p.Reason, "reason", "", "why you do this; those whose changes they were read it (required)")
 	path := atPath(c)
@@ -111,12 +113,17 @@ func (p *page) adopted(res guard.AdoptChangesResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
-	p.owned(res.Paths, "yours now")
+	if len(res.Stash) > 0 {
+		p.linef("yours now: %s", strings.Join(res.Stash, ", "))
+	} else {
+		p.owned(res.Paths, "yours now")
+	}
 	for _, from := range res.From {
 		p.linef("tt has told %s", from)
 	}
 	switch {
 	case res.Already:
+	case len(res.Stash) > 0 && res.RescueWhy == "": // git keeps them
 	case res.Rescue == nil:
 		p.linef("there is no copy of them: %s", stick.Line(res.RescueWhy))
 	default:

@@ -60,7 +60,7 @@ var examples = map[string][]string{
 	"tt rescue restore": {"tt rescue restore 1m819e", "tt rescue restore 1m819e src/parse.go docs"},
 	"tt rescue show":    {"tt rescue show 1m819e"},
 	"tt changes":        {"tt changes", "tt changes --agent codex", "tt changes --diff codex"},
-	"tt changes adopt":  {"tt changes adopt src/parse.go --reason 'codex left it half done'"},
+	"tt changes adopt":  {"tt changes adopt src/parse.go --reason 'codex left it half done'", "tt changes adopt 'stash@{0}' --reason 'codex has no use for it'"},
 	"tt changes mine":   {"tt changes mine docs"},
 
 	"tt helper":          {"tt helper -- claude"},

@@ -53,7 +53,7 @@ func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimCh
 type AdoptChangesParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths  []string `json:"paths"`  // absolute, or relative to the directory of the call; a directory means everything below it
+	Paths  []string `json:"paths"`  // absolute, or relative to the directory of the call; a directory means everything below it. Or entries of the stash, such as stash@{1}
 	Reason string   `json:"reason"` // the former editors read it
 }
 
@@ -64,6 +64,7 @@ type AdoptChangesResult struct {
 	Joined    bool            `json:"joined,omitempty"`
 	Checkout  string          `json:"checkout"`          // its top level
 	Paths     []string        `json:"paths"`             // the files that weren't the caller's before, relative to the checkout
+	Stash     []string        `json:"stash,omitempty"`   // the entries of the stash that weren't the caller's before, as git names them
 	Already   bool            `json:"already,omitempty"` // there are none
 	From      []stick.AgentID `json:"taken_from"`        // the former editors; each gets an event
 	Rescue    *AdoptedCopy    `json:"rescue"`            // null if there is none
@@ -81,7 +82,7 @@ type AdoptedCopy struct {
 
 // AdoptChanges makes uncommitted changes the caller's own, whoever made them, if the caller may change these files now. It makes a rescue of them
 // first, whose failure is in the result, and tells the former editors. The files stay as they are. All named paths count, or none. A
-// caller that isn't a member joins. It fails with [stick.CodeEditDenied], and as [Guard.ClaimChanges] does for people.
+// caller that isn't a member joins. An entry of the stash is adopted alike, whoever may change files; its commit is kept. It fails with [stick.CodeEditDenied], and as [Guard.ClaimChanges] does for people.
 func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptChangesResult, error) {
 	var res AdoptChangesResult
 	q := stick.Adoption{Reason: p.Reason}
@@ -90,6 +91,9 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 			err = stick.AsError(err).With("path", p.Paths[0])
 		}
 		return res, err
+	}
+	if slices.ContainsFunc(p.Paths, isStashName) {
+		return g.adoptStash(ctx, p, q)
 	}
 	w, c, err := g.namedChanges(ctx, p.Caller, p.Where, p.Paths)
 	if err != nil {
