@@ -18,12 +18,13 @@ type FileState struct {
 
 // Editor is one who has edited a file since it was last committed.
 type Editor struct {
-	Agent AgentID `json:"agent"` // empty for somebody whom no hook has noted
-	Turn  int64   `json:"turn,omitempty"`
-	Held  bool    `json:"held,omitempty"`    // it held the stick, or worked under who did
-	Claim bool    `json:"claimed,omitempty"` // it has said itself that the file is its own
-	Under AgentID `json:"under,omitempty"`   // the agent that had started it
-	At    Time    `json:"at"`
+	Agent  AgentID `json:"agent"`            // empty for somebody whom no hook has noted
+	Helper string  `json:"helper,omitempty"` // its sub-agent that edited last, as the harness names it; empty for the agent itself
+	Turn   int64   `json:"turn,omitempty"`
+	Held   bool    `json:"held,omitempty"`    // it held the stick, or worked under who did
+	Claim  bool    `json:"claimed,omitempty"` // it has said itself that the file is its own
+	Under  AgentID `json:"under,omitempty"`   // the agent that had started it
+	At     Time    `json:"at"`
 }
 
 // EditedFile says who has edited an uncommitted file. It is evidence from hooks: what a hook didn't see is added as somebody's when it
@@ -59,8 +60,8 @@ func (f EditedFile) Find(now FileState, by Editor) EditedFile {
 		return f.Note(by, now)
 	case !f.Asleep.IsZero():
 		f.Editors, f.Asleep = []Editor{by}, 0
-	case !slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == "" }):
-		f.Editors = append(slices.Clone(f.Editors), by)
+	default:
+		f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == "" }), by)
 	}
 	f.State = now
 	return f
