@@ -169,7 +169,7 @@ func (c *copying) namePersons() error {
 // its waits, and the counter.
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
-	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "calls", "commits", "stashes", "drafts",
+	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "calls", "reads", "commits", "stashes", "drafts",
 	"accepted_commands", "notices",
 }
 
@@ -214,7 +214,7 @@ func (c *copying) copyTable(table string) error {
 		case "rooms":
 			id, _ := values[at["room_id"]].(string)
 			values[at["canonical_path"]] = c.keys[stick.RoomID(id)]
-		case "edits", "calls":
+		case "edits", "calls", "reads":
 			top, _ := values[at["checkout"]].(string)
 			values[at["checkout"]] = c.dst.onHost(top)
 		case "tasks":
