@@ -64,6 +64,7 @@ func (w *walker) run(args []word, stdin string) {
 	dir, name := path.Split(filepath.ToSlash(args[0].text))
 	args = args[1:]
 	w.named(name, args)
+	w.shows(name, args)
 	if !w.inShell(name, args, stdin) && !w.wrapper(name, args, stdin) && !w.fileCommand(name, args, stdin) && !w.tool(name, args) &&
 		(!isSystem(dir) || !onlyReads(name, args)) {
 		w.writes = true // nobody knows what it changes

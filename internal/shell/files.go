@@ -21,7 +21,7 @@ func (w *walker) fileCommand(name string, args []word, stdin string) bool {
 	case "awk", "gawk", "mawk", "nawk":
 		w.awk(args)
 	case "tee", "sponge":
-		w.changeAll(parse(args, "").rest)
+		w.tee(args)
 	case "rm", "unlink":
 		w.remove(args)
 	case "trash", "trash-put":
@@ -37,7 +37,7 @@ func (w *walker) fileCommand(name string, args []word, stdin string) bool {
 	case "mv":
 		w.byName(func() { w.mv(args) })
 	case "cp":
-		w.move(parse(args, "t:S:", "target-directory", "suffix"), false)
+		w.copy(args)
 	case "install":
 		w.install(args)
 	case "ln":
@@ -60,6 +60,21 @@ func (w *walker) fileCommand(name string, args []word, stdin string) bool {
 		return w.transfer(name, args)
 	}
 	return true
+}
+
+// tee writes what it reads to all of its files.
+func (w *walker) tee(args []word) {
+	o := parse(args, "")
+	if w.changeAll(o.rest); !o.has("a", "append") {
+		w.overwrite(o.rest...)
+	}
+}
+
+func (w *walker) copy(args []word) {
+	o := parse(args, "t:S:", "target-directory", "suffix")
+	if made := w.move(o, false); !o.has("n", "no-clobber") {
+		w.overwrite(onto(made)...)
+	}
 }
 
 func (w *walker) remove(args []word) {

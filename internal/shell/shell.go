@@ -20,8 +20,12 @@ type Changes struct {
 	Names []string // those of Paths where a link itself is removed, moved or replaced, not what it leads to
 	Trees []string // where a command runs that may change any file of its checkout, such as git reset --hard
 	Acts  []Act    // what may cost work, in the command's order, each once
-	Reads bool     // all that the command does is known, and it changes no file and nothing of a repository
-	End   string   // where the shell is at the end; empty if that is unknown
+
+	Wholes []string // those of Paths whose content is replaced as a whole
+	Shown  []string // files of which it prints all or a part for whoever runs it, in the command's order, each once
+
+	Reads bool   // all that the command does is known, and it changes no file and nothing of a repository
+	End   string // where the shell is at the end; empty if that is unknown
 }
 
 // Limits of the work. A hook has to answer at once, whatever a command looks like.
@@ -72,6 +76,7 @@ type walker struct {
 	nameOnly bool   // the command changes a link itself, not what it leads to
 	form     string // how acts call the command that runs
 	fed      []word // where the find looks whose output the command reads
+	hidden   bool   // nobody reads what the command prints
 	git      gitPlace
 	*shared
 }
@@ -163,6 +168,10 @@ func (w *walker) stmt(s *syntax.Stmt) {
 			stdin = in
 		}
 	}
+	if takesOutput(s.Redirs) {
+		w.hide(func() { w.command(s.Cmd, stdin) })
+		return
+	}
 	w.command(s.Cmd, stdin)
 }
 
@@ -181,7 +190,9 @@ func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 		case len(to) != 1:
 			w.writes = true // a shell refuses it, or not
 		case r.Op != syntax.DplOut || !isDescriptor(to[0].text):
-			w.change(to[0])
+			if w.change(to[0]); r.Op != syntax.AppOut && r.Op != syntax.AppAll && r.Op != syntax.RdrInOut {
+				w.overwrite(to[0])
+			}
 		}
 	}
 	return stdin
@@ -256,7 +267,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 			w.dirKnown, w.last = false, word{}
 		}
 	default:
-		w.inSubshell(func(w *walker) { w.stmt(c.X) })
+		w.inSubshell(func(w *walker) { w.hide(func() { w.stmt(c.X) }) })
 		w.inSubshell(func(w *walker) {
 			w.fed = w.feeds(c.X)
 			w.stmt(c.Y)
@@ -314,10 +325,10 @@ func (w *walker) within(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.inSubshell(func(w *walker) { w.stmts(n.Stmts) })
+			w.inSubshell(func(w *walker) { w.hide(func() { w.stmts(n.Stmts) }) })
 			return false
 		case *syntax.ProcSubst:
-			w.inSubshell(func(w *walker) { w.stmts(n.Stmts) })
+			w.inSubshell(func(w *walker) { w.hide(func() { w.stmts(n.Stmts) }) })
 			return false
 		}
 		return true
