@@ -28,11 +28,12 @@ var claudeRow = Row{
 	MCPTools: "mcp__.*",
 	Editors: []Editor{
 		{Tool: "Edit", Path: "file_path"},
-		{Tool: "Write", Path: "file_path"},
+		{Tool: "Write", Path: "file_path", Whole: true},
 		{Tool: "MultiEdit", Path: "file_path"},
 		{Tool: "NotebookEdit", Path: "notebook_path"},
 		{Tool: "Bash", Command: "command", Follows: true},
 	},
+	Readers:     []Reader{{"Read", "file_path"}},
 	HookBlock:   "block",
 	HookSummary: true,
 	Wake:        WakeExit,

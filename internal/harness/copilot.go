@@ -29,11 +29,12 @@ var copilotRow = Row{
 	MCPTools:    ".+-.+",
 	MCPJoint:    "-",
 	Editors: []Editor{ // it translates the names of its tools, and not their fields
-		{Tool: "Write", Path: "path"},
+		{Tool: "Write", Path: "path", Whole: true},
 		{Tool: "Edit", Path: "path"},
 		{Tool: "Edit", Patch: whole}, // apply_patch, which some models get instead
 		{Tool: "Bash", Command: "command"},
 	},
+	Readers:   []Reader{{"Read", "path"}},
 	HookFlat:  true,
 	HookBlock: "block",
 	Proves:    stick.ProvesSession,

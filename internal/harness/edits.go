@@ -19,7 +19,11 @@ type Editor struct {
 	Command string // a shell command
 	Dir     string // the field with the directory of the command, if it isn't the session's
 	Follows bool   // a cd in the command moves the session too
+	Whole   bool   // it replaces all that is in Path, whatever that is. Others fail if the text isn't the one that they know
 }
+
+// Reader is a tool that shows the agent a file, or a part of it, and the field of its input that says which.
+type Reader struct{ Tool, Path string }
 
 // whole, as a field, is the input itself, where that is a text.
 const whole = "*"
@@ -32,6 +36,9 @@ type Edits struct {
 	Names []string    // those of Paths where a link itself is removed, moved or replaced, not what it leads to
 	Trees []string    // directories in whose checkout any file may change, as by git reset --hard
 	Acts  []shell.Act // what a command may cost: work that isn't committed, or commits; empty for other tools
+
+	Wholes []string // those of Paths whose content is replaced as a whole
+	Shown  []string // files that the tool shows to the agent, or parts of them; absolute if the session's directory is known
 
 	Text    string // of a command
 	Command bool   // the tool runs a command
@@ -66,6 +73,11 @@ func (r Row) isEditor(tool string) bool {
 	return slices.ContainsFunc(r.Editors, func(e Editor) bool { return e.Tool == tool })
 }
 
+// isReader reports whether a tool of that name shows the agent a file.
+func (r Row) isReader(tool string) bool {
+	return slices.ContainsFunc(r.Readers, func(x Reader) bool { return x.Tool == tool })
+}
+
 // toolCall is a call of a tool in a session that works in dir. After the tool, dir is where the session works then.
 type toolCall struct {
 	tool  string
@@ -82,7 +94,12 @@ func (r Row) edits(c toolCall) Edits {
 	if json.Unmarshal(c.input, &in) != nil {
 		in = toolInput{whole: c.input}
 	}
-	if !r.isEditor(c.tool) {
+	for _, x := range r.Readers {
+		if x.Tool == c.tool {
+			out.show(c.dir, in.text(x.Path))
+		}
+	}
+	if !r.isEditor(c.tool) && !r.isReader(c.tool) {
 		r.serverEdits(&out, c, in)
 		return out
 	}
@@ -110,6 +127,9 @@ func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
 	switch {
 	case tool.Path != "":
 		e.add(c.dir, in.text(tool.Path))
+		if tool.Whole && in.text("mode") != "append" { // as a server has it
+			e.Wholes = slices.Clone(e.Paths)
+		}
 	case tool.Patch != "":
 		for _, path := range shell.PatchFiles(in.text(tool.Patch)) {
 			e.add(c.dir, path)
@@ -134,7 +154,7 @@ func (e *Edits) afterCommand(command, end string, env shell.Env) {
 		e.set(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), env))
 		return
 	}
-	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees} {
+	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees, &c.Wholes, &c.Shown} {
 		*paths = slices.DeleteFunc(*paths, func(path string) bool { return !filepath.IsAbs(path) })
 	}
 	e.set(c)
@@ -142,7 +162,7 @@ func (e *Edits) afterCommand(command, end string, env shell.Env) {
 
 // set takes over what a command changes.
 func (e *Edits) set(c shell.Changes) {
-	e.Paths, e.Names, e.Trees, e.Acts, e.Reads = c.Paths, c.Names, c.Trees, c.Acts, c.Reads
+	e.Paths, e.Names, e.Trees, e.Acts, e.Reads, e.Wholes, e.Shown = c.Paths, c.Names, c.Trees, c.Acts, c.Reads, c.Wholes, c.Shown
 }
 
 func (e *Edits) add(dir, path string) {
@@ -151,6 +171,13 @@ func (e *Edits) add(dir, path string) {
 	}
 	if path = under(dir, path); !slices.Contains(e.Paths, path) {
 		e.Paths = append(e.Paths, path)
+	}
+}
+
+// show adds a file that a tool shows.
+func (e *Edits) show(dir, path string) {
+	if path != "" && !strings.ContainsRune(path, 0) {
+		e.Shown = append(e.Shown, under(dir, path))
 	}
 }
 

@@ -25,10 +25,11 @@ var geminiRow = Row{
 	MCPTools:  "mcp_.*",
 	HookField: "timestamp",
 	Editors: []Editor{
-		{Tool: "write_file", Path: "file_path"},
+		{Tool: "write_file", Path: "file_path", Whole: true},
 		{Tool: "replace", Path: "file_path"},
 		{Tool: "run_shell_command", Command: "command", Dir: "dir_path"},
 	},
+	Readers:   []Reader{{"read_file", "file_path"}, {"read_file", "absolute_path"}},
 	HookDeny:  "deny",
 	HookBlock: "deny",
 	// By itself it fires PreCompress before every call of the model, whether it then summarizes or not.

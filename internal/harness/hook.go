@@ -52,8 +52,9 @@ type HookInput struct {
 	Why            string // why a session started or ended, in the harness's words
 	AlreadyBlocked bool   // the agent still runs only because a hook has just blocked its stop
 	Subagent       bool   // it happens in a sub-agent of the session
-	Helper         string // the sub-agent, as the harness names it; empty for the agent itself
+	Helper         string // that sub-agent, as the harness names it
 	Call           string // by which the harness names a tool call before and after it; empty if it doesn't
+	Failed         bool   // the tool has failed, as far as the harness says so
 	Woken          bool   // the prompt is ours: it woke the agent
 	Edits          Edits  // what the tool changes, before and after it
 }
@@ -87,8 +88,8 @@ const startup = "startup"
 // runs, the harness that runs the hook, or has a name of r, because a harness that runs another's hooks may translate
 // its tools.
 func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
-	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked,
-		Subagent: in.Subagent != "", Helper: in.Subagent, Call: in.Call, Woken: strings.HasPrefix(in.Prompt, NewsHead)}
+	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Call: in.Call, Woken: strings.HasPrefix(in.Prompt, NewsHead)}
+	out.Subagent, out.Helper, out.Failed = in.Subagent != "", in.Subagent, strings.HasSuffix(in.Name, "Failure")
 	if runs.StartSource != "" && in.Source == runs.StartSource {
 		out.Why = startup
 	}
@@ -103,10 +104,13 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 	}
 	switch {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
-		if !runs.isEditor(in.Tool) {
+		if !runs.isEditor(in.Tool) && !runs.isReader(in.Tool) {
 			runs = r
 		}
 		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
+		if out.Failed && !out.Edits.Command {
+			out.Edits.Shown = nil
+		}
 	case out.Event == HookAsks && slices.Contains(noQuestions, in.Notice):
 		out.Event = ""
 	case out.Event == HookPrompt && runs.PromptRepeats && in.Prompt == "":

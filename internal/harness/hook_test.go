@@ -39,6 +39,18 @@ func runBy(row Row) Input {
 	return Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: row.Programs[0], Args: row.Programs[:1]}}}
 }
 
+// subagentOf returns the sub-agent that an input names.
+func subagentOf(t *testing.T, told []byte) string {
+	t.Helper()
+	var named struct {
+		ID string `json:"agent_id"`
+	}
+	if err := json.Unmarshal(told, &named); err != nil {
+		t.Fatal(err)
+	}
+	return named.ID
+}
+
 // TestReadHook reads all samples. Events that we listen to are recognised, and no others.
 func TestReadHook(t *testing.T) {
 	claude, codex, gemini := "a0000000-0000-4000-8000-000000000001", "a0000008-0000-4000-8000-000000000009", "a0000012-0000-4000-8000-000000000019"
@@ -52,23 +64,30 @@ func TestReadHook(t *testing.T) {
 		}
 		return Edits{Tool: name, Paths: paths}
 	}
+	whole := func(name string, paths ...string) Edits { // replaced as a whole
+		e := tool(name, paths...)
+		e.Wholes = e.Paths
+		return e
+	}
+	shows := func(name, path string) Edits { return Edits{Tool: name, Shown: []string{path}} }
 	reads := func(name string) Edits { return Edits{Tool: name, Reads: true} }
+	missing := Edits{Tool: "Bash", Reads: true, Shown: []string{"/nonexistent-file"}}
 	want := map[string]map[string]HookInput{
 		"claude": {
 			"SessionStart":               {Event: HookSessionStart, SessionID: claude, Why: "startup"},
 			"UserPromptSubmit":           {Event: HookPrompt, SessionID: claude},
 			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude, Edits: reads("Bash")},
-			"PostToolUseFailure:Bash":    {Event: HookAfterTool, SessionID: claude, Edits: reads("Bash")},
+			"PostToolUseFailure:Bash":    {Event: HookAfterTool, SessionID: claude, Edits: missing},
 			"PermissionRequest:Bash":     {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"}, // in Codex's words, too
 			"Notification":               {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"},
-			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: reads("Bash")},
+			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: missing},
 			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude, Edits: tool("Skill")},
 			"PreToolUse:Skill":           {Event: HookBeforeTool, SessionID: claude, Edits: tool("Skill")},
 			"PostToolUse:mcp__lab__ping": {Event: HookAfterTool, SessionID: claudeMCP, Edits: tool("mcp__tt__ping")},
 			"PreToolUse:mcp__lab__ping":  {Event: HookBeforeTool, SessionID: claudeMCP, Edits: tool("mcp__tt__ping")},
 			"PostToolUse:Agent":          {Event: HookAfterTool, SessionID: claudeSub, Edits: tool("Agent")},
 			"PreToolUse:Agent":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: tool("Agent")},
-			"PreToolUse:Write":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: tool("Write", "locked.txt")},
+			"PreToolUse:Write":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: whole("Write", "locked.txt")},
 			"PostToolUse:Bash:subagent":  {Event: HookAfterTool, SessionID: claudeSub, Subagent: true, Edits: tool("Bash")},
 			"PreToolUse:Bash:subagent":   {Event: HookBeforeTool, SessionID: claudeSub, Subagent: true, Edits: tool("Bash")},
 			"Stop":                       {Event: HookStop, SessionID: claude},
@@ -100,8 +119,8 @@ func TestReadHook(t *testing.T) {
 			"BeforeAgent":                  {Event: HookPrompt, SessionID: gemini},
 			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: reads("run_shell_command")},
 			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: reads("run_shell_command")},
-			"AfterTool:write_file":         {Event: HookAfterTool, SessionID: gemini, Edits: tool("write_file", "ok.txt")},
-			"BeforeTool:write_file":        {Event: HookBeforeTool, SessionID: gemini, Edits: tool("write_file", "locked.txt")},
+			"AfterTool:write_file":         {Event: HookAfterTool, SessionID: gemini, Edits: whole("write_file", "ok.txt")},
+			"BeforeTool:write_file":        {Event: HookBeforeTool, SessionID: gemini, Edits: whole("write_file", "locked.txt")},
 			"AfterTool:mcp_lab_ping":       {Event: HookAfterTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
 			"BeforeTool:mcp_lab_ping":      {Event: HookBeforeTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
 			"AfterAgent":                   {Event: HookStop, SessionID: gemini},
@@ -111,9 +130,9 @@ func TestReadHook(t *testing.T) {
 			"session_start":         {Event: HookSessionStart, Why: "startup"},
 			"session_start:compact": {Event: HookSessionStart, Why: "compact"},
 			"prompt":                {Event: HookPrompt},
-			"after_tool":            {Event: HookAfterTool, Edits: tool("write", "ok.txt")},
+			"after_tool":            {Event: HookAfterTool, Edits: whole("write", "ok.txt")},
 			"before_tool":           {Event: HookBeforeTool, Edits: tool("edit", "locked.txt")},
-			"before_tool:bash":      {Event: HookBeforeTool, Edits: tool("bash", "sub/ok.txt")},
+			"before_tool:bash":      {Event: HookBeforeTool, Edits: whole("bash", "sub/ok.txt")},
 			"before_tool:subagent":  {Event: HookBeforeTool, Subagent: true, Edits: tool("apply_patch", "locked.txt")},
 			"stop":                  {Event: HookStop},
 			"stop:held":             {Event: HookStop, AlreadyBlocked: true},
@@ -126,12 +145,12 @@ func TestReadHook(t *testing.T) {
 			"UserPromptSubmit:woken":    {Event: HookPrompt, SessionID: copilot}, // by a command in the background
 			"PreToolUse:Bash":           {Event: HookBeforeTool, SessionID: copilot, Edits: reads("Bash")},
 			"PostToolUse:Bash":          {Event: HookAfterTool, SessionID: copilot, Edits: reads("Bash")},
-			"PreToolUse:Write":          {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Write", "locked.txt")},
-			"PostToolUse:Write":         {Event: HookAfterTool, SessionID: copilot, Edits: tool("Write", "ok.txt")},
+			"PreToolUse:Write":          {Event: HookBeforeTool, SessionID: copilot, Edits: whole("Write", "locked.txt")},
+			"PostToolUse:Write":         {Event: HookAfterTool, SessionID: copilot, Edits: whole("Write", "ok.txt")},
 			"PreToolUse:Edit":           {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
 			"PreToolUse:apply_patch":    {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
 			"PostToolUseFailure:Edit":   {Event: HookAfterTool, SessionID: copilot, Edits: tool("Edit", "ok.txt")},
-			"PostToolUse:Read":          {Event: HookAfterTool, SessionID: copilot, Edits: tool("Read")},
+			"PostToolUse:Read":          {Event: HookAfterTool, SessionID: copilot, Edits: shows("Read", "/home/ann/app/ok.txt")},
 			"PreToolUse:lab-ping":       {Event: HookBeforeTool, SessionID: copilot, Edits: tool("tt-ping")},
 			"PostToolUse:lab-ping":      {Event: HookAfterTool, SessionID: copilot, Edits: tool("tt-ping")},
 			"PreToolUse:Bash:subagent":  {Event: HookBeforeTool, Subagent: true, Edits: tool("Bash")}, // its session isn't the agent's
@@ -149,8 +168,8 @@ func TestReadHook(t *testing.T) {
 			"SessionStart:clear":                     {Event: HookSessionStart, SessionID: qwen, Why: "clear"},
 			"UserPromptSubmit":                       {Event: HookPrompt, SessionID: qwen},
 			"UserPromptSubmit:again":                 {SessionID: qwen}, // before a call of the model without a new prompt
-			"PreToolUse:write_file":                  {Event: HookBeforeTool, SessionID: qwen, Edits: tool("write_file", "locked.txt")},
-			"PostToolUse:write_file":                 {Event: HookAfterTool, SessionID: qwen, Edits: tool("write_file", "ok.txt")},
+			"PreToolUse:write_file":                  {Event: HookBeforeTool, SessionID: qwen, Edits: whole("write_file", "locked.txt")},
+			"PostToolUse:write_file":                 {Event: HookAfterTool, SessionID: qwen, Edits: whole("write_file", "ok.txt")},
 			"PreToolUse:edit":                        {Event: HookBeforeTool, SessionID: qwen, Edits: tool("edit", "locked.txt")},
 			"PostToolUseFailure:edit":                {Event: HookAfterTool, SessionID: qwen, Edits: tool("edit", "locked.txt")},
 			"PreToolUse:run_shell_command":           {Event: HookBeforeTool, SessionID: qwen, Edits: reads("run_shell_command")},
@@ -171,11 +190,11 @@ func TestReadHook(t *testing.T) {
 			"session_start:clear":   {Event: HookSessionStart, SessionID: pi, Why: "clear"},
 			"session_start:compact": {Event: HookSessionStart, SessionID: pi, Why: "compact"},
 			"prompt":                {Event: HookPrompt, SessionID: pi},
-			"before_tool:write":     {Event: HookBeforeTool, SessionID: pi, Edits: tool("write", "locked.txt")},
+			"before_tool:write":     {Event: HookBeforeTool, SessionID: pi, Edits: whole("write", "locked.txt")},
 			"before_tool:edit":      {Event: HookBeforeTool, SessionID: pi, Edits: tool("edit", "locked.txt")},
-			"before_tool:bash":      {Event: HookBeforeTool, SessionID: pi, Edits: tool("bash", "sub/ok.txt")},
-			"after_tool:write":      {Event: HookAfterTool, SessionID: pi, Edits: tool("write", "ok.txt")},
-			"after_tool:read":       {Event: HookAfterTool, SessionID: pi, Edits: tool("read")},
+			"before_tool:bash":      {Event: HookBeforeTool, SessionID: pi, Edits: whole("bash", "sub/ok.txt")},
+			"after_tool:write":      {Event: HookAfterTool, SessionID: pi, Edits: whole("write", "ok.txt")},
+			"after_tool:read":       {Event: HookAfterTool, SessionID: pi, Edits: shows("read", "/home/ann/app/ok.txt")},
 			"stop":                  {Event: HookStop, SessionID: pi},
 			"stop:held":             {Event: HookStop, SessionID: pi, AlreadyBlocked: true},
 			"compact":               {Event: HookCompact, SessionID: pi},
@@ -207,20 +226,18 @@ func TestReadHook(t *testing.T) {
 			}
 			w.Name, _, _ = strings.Cut(event, ":")
 			w.Dir = "/home/ann/app"
+			w.Helper, w.Failed = subagentOf(t, told), strings.HasSuffix(w.Name, "Failure")
 			tool := strings.ToLower(w.Edits.Tool)
 			w.Edits.Command = tool == "bash" || tool == "run_shell_command"
 
 			// What a harness names as it likes.
-			if isNamed := in.Helper != ""; isNamed != w.Subagent {
-				t.Errorf("%s %s: the sub-agent is %q", name, event, in.Helper)
-			}
 			if isNamed := in.Call != ""; isNamed != (w.Edits.Tool != "" && namesCalls[name]) {
 				t.Errorf("%s %s: the call is %q", name, event, in.Call)
 			}
 			if hasText := in.Edits.Text != ""; hasText != w.Edits.Command {
 				t.Errorf("%s %s: the command is %q", name, event, in.Edits.Text)
 			}
-			in.Helper, in.Call, in.Edits.Text = "", "", ""
+			in.Call, in.Edits.Text = "", ""
 			if diff := cmp.Diff(w, in); diff != "" {
 				t.Errorf("%s %s:\n%s", name, event, diff)
 			}
@@ -250,7 +267,7 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`:                             {Name: "UserPromptSubmit", Subagent: true, Helper: "sub"},
 		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`:                                  {Event: HookAfterTool, Name: "PostToolUse", Subagent: true, Helper: "sub"},
 		`{"hook_event_name":"PreToolUse","agent_id":"sub","tool_name":"Write","tool_input":{"file_path":"a"}}`: {
-			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Helper: "sub", Edits: Edits{Tool: "Write", Paths: []string{"a"}},
+			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Helper: "sub", Edits: Edits{Tool: "Write", Paths: []string{"a"}, Wholes: []string{"a"}},
 		},
 	} {
 		in, err := readHook(row, []byte(told))

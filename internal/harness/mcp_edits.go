@@ -18,16 +18,16 @@ type serverEditor struct {
 // serverEditors are those of servers that are much in use, as their sources name them: server-filesystem of the
 // protocol's own project, Serena, and Desktop Commander.
 var serverEditors = []serverEditor{
-	{Server: "file", Editor: Editor{Tool: "write_file", Path: "path"}},
+	{Server: "file", Editor: Editor{Tool: "write_file", Path: "path", Whole: true}},
 	{Server: "file", Editor: Editor{Tool: "edit_file", Path: "path"}},
 	{Server: "file", Editor: Editor{Tool: "create_directory", Path: "path"}},
 	{Server: "file", Editor: Editor{Tool: "move_file", Path: "source"}, To: "destination"},
-	{Server: "commander", Editor: Editor{Tool: "write_file", Path: "path"}},
+	{Server: "commander", Editor: Editor{Tool: "write_file", Path: "path", Whole: true}},
 	{Server: "commander", Editor: Editor{Tool: "edit_block", Path: "file_path"}},
 	{Server: "commander", Editor: Editor{Tool: "create_directory", Path: "path"}},
 	{Server: "commander", Editor: Editor{Tool: "move_file", Path: "source"}, To: "destination"},
 	{Server: "commander", Editor: Editor{Tool: "start_process", Command: "command"}},
-	{Server: "serena", Editor: Editor{Tool: "create_text_file", Path: "relative_path"}},
+	{Server: "serena", Editor: Editor{Tool: "create_text_file", Path: "relative_path", Whole: true}},
 	{Server: "serena", Editor: Editor{Tool: "replace_content", Path: "relative_path"}},
 	{Server: "serena", Editor: Editor{Tool: "delete_lines", Path: "relative_path"}},
 	{Server: "serena", Editor: Editor{Tool: "replace_lines", Path: "relative_path"}},
@@ -36,6 +36,20 @@ var serverEditors = []serverEditor{
 	{Server: "serena", Editor: Editor{Tool: "insert_after_symbol", Path: "relative_path"}},
 	{Server: "serena", Editor: Editor{Tool: "insert_before_symbol", Path: "relative_path"}},
 	{Server: "serena", Editor: Editor{Tool: "execute_shell_command", Command: "command", Dir: "cwd"}},
+}
+
+// serverReader is a tool of an MCP server that shows a file. Its Server is that of a [serverEditor].
+type serverReader struct {
+	Server string
+	Reader
+}
+
+// serverReaders are those of the same servers.
+var serverReaders = []serverReader{
+	{"file", Reader{"read_file", "path"}},
+	{"file", Reader{"read_text_file", "path"}},
+	{"commander", Reader{"read_file", "path"}},
+	{"serena", Reader{"read_file", "relative_path"}},
 }
 
 // serverEdits adds what a tool of an MCP server changes. Of a tool that isn't known, it goes by the names: one that
@@ -51,9 +65,18 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	if !ok || !its || string(in["dryRun"]) == "true" {
 		return
 	}
+	isTool := func(server, tool string) bool {
+		named, fits := strings.CutSuffix(name, joint+tool)
+		return fits && strings.Contains(strings.ToLower(named), server)
+	}
+	for _, x := range serverReaders {
+		if isTool(x.Server, x.Tool) {
+			out.show(c.dir, in.text(x.Path))
+			return
+		}
+	}
 	for _, e := range serverEditors {
-		server, fits := strings.CutSuffix(name, joint+e.Tool)
-		if !fits || !strings.Contains(strings.ToLower(server), e.Server) {
+		if !isTool(e.Server, e.Tool) {
 			continue
 		}
 		if out.of(e.Editor, c, in); e.To != "" {

@@ -30,9 +30,10 @@ var piRow = Row{
 	},
 	Editors: []Editor{
 		{Tool: "edit", Path: "path"},
-		{Tool: "write", Path: "path"},
+		{Tool: "write", Path: "path", Whole: true},
 		{Tool: "bash", Command: "command"},
 	},
+	Readers:   []Reader{{"read", "path"}},
 	HookDeny:  "deny",
 	HookBlock: "block",
 	Wake:      WakeExit,

@@ -27,11 +27,12 @@ var qwenRow = Row{
 	PromptRepeats: true,
 	MCPTools:      "mcp__.*",
 	Editors: []Editor{
-		{Tool: "write_file", Path: "file_path"},
+		{Tool: "write_file", Path: "file_path", Whole: true},
 		{Tool: "edit", Path: "file_path"},
 		{Tool: "notebook_edit", Path: "notebook_path"},
 		{Tool: "run_shell_command", Command: "command", Dir: "directory"},
 	},
+	Readers:   []Reader{{"read_file", "file_path"}, {"read_file", "absolute_path"}},
 	HookBlock: "block",
 	Proves:    stick.ProvesSession,
 	Carriers:  []string{"serve", "--acp"},

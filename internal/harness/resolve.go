@@ -35,6 +35,7 @@ type Caller struct {
 	AsSource  string          // where it asks for it; empty without As
 	Harness   string          // the name of a row, or [Human]
 	SessionID string          // empty when it isn't known
+	Helper    string          // the sub-agent of the session, as the harness's hook names it; empty for the agent itself, and outside of hooks
 	Earlier   bool            // SessionID may be an older one of the process: a newer one in the database comes first
 	Process   stick.Process   // the harness's, or the person's outermost in the terminal; zero if it can't be seen
 	Proof     stick.Proof     // what the life of Process proves; empty without a Process

@@ -74,6 +74,9 @@ type Row struct {
 	// Editors are its tools that change files, including those that run commands.
 	Editors []Editor
 
+	// Readers are its tools that show the agent a file. They are heard of after the call only, because nothing is asked before it.
+	Readers []Reader
+
 	// MCPTools is a pattern of the tools of all MCP servers, which may change files, too. Empty where our plugin chooses.
 	MCPTools string
 
