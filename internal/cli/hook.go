@@ -184,6 +184,7 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 	if err != nil {
 		return operations{}, core.HookParams{}, err
 	}
+	by.Helper = f.Helper
 	c := a.config(procs)
 	if !patient {
 		c.WriteWait, c.ReadWait = a.slack(hookLimit), a.slack(hookReads)
@@ -277,8 +278,8 @@ func upperFirst(s string) string {
 func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 	x := in.Edits
 	return guard.CheckEditParams{
-		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Text: x.Text, Helper: in.Helper, Call: in.Call,
-		Unread: x.Command && !x.Reads,
+		HookParams: p, Paths: x.Paths, Names: x.Names, Trees: x.Trees, Acts: x.Acts, Text: x.Text, Call: in.Call,
+		Unread: x.Command && !x.Reads, Wholes: x.Wholes, Shown: x.Shown, Failed: in.Failed,
 	}
 }
 

@@ -91,6 +91,9 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			if m, _ := r.Member(me.Agent); m.Session.Running {
 				over = append(over, endedSession{r, m.Session.Context})
 			}
+			if err := tx.ForgetReads(id, me.Agent); err != nil {
+				return err
+			}
 			res.Left = append(res.Left, id)
 		}
 		return nil

@@ -36,12 +36,12 @@ func SeeFile(path string, known stick.FileState) (s stick.FileState, changed tim
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := os.Readlink(path)
-		s.Sum = sumOf([]byte(to))
+		s.Sum = SumOf([]byte(to))
 		return s, changed, err
 	case !info.Mode().IsRegular():
 		return s, changed, fmt.Errorf("%s is no file", path)
 	case info.Size() > maxSummed:
-		s.Sum = sumOf(fmt.Appendf(nil, "%d bytes at %d", s.Size, s.ModTime))
+		s.Sum = SumOf(fmt.Appendf(nil, "%d bytes at %d", s.Size, s.ModTime))
 		return s, changed, nil
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
@@ -57,7 +57,8 @@ func SeeFile(path string, known stick.FileState) (s stick.FileState, changed tim
 	return s, changed, nil
 }
 
-func sumOf(b []byte) string {
+// SumOf is the sum of a file with this content, as [stick.FileState] has it.
+func SumOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

@@ -67,7 +67,7 @@ func TestSeeFile(t *testing.T) {
 	if err := os.Symlink("b", link); err != nil {
 		t.Skip("this system makes no links:", err)
 	}
-	if s := see(link, stick.FileState{}); s.Sum != sumOf([]byte("b")) || strings.Contains(s.Sum, one.Sum) {
+	if s := see(link, stick.FileState{}); s.Sum != SumOf([]byte("b")) || strings.Contains(s.Sum, one.Sum) {
 		t.Errorf("a link is %+v", s)
 	}
 }

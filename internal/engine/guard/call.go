@@ -39,7 +39,7 @@ func (q editQuestion) call(by stick.AgentID, top string) stick.Call {
 		}
 	}
 	return stick.Call{
-		Agent: by, Helper: stick.Clip(q.Helper, maxName), Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
+		Agent: by, Helper: stick.Clip(q.Caller.Helper, maxName), Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
 		Command: stick.Clip(stick.Line(text), stick.MaxCallText), Checkout: top,
 	}
 }

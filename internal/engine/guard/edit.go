@@ -39,11 +39,13 @@ type MayEditResult struct {
 	here    stick.RoomID // that of the place of the call
 	refusal *stick.Error
 	step    stick.Hint
-	against []string  // the paths of Reason or Told, some of them
-	due     bool      // the hook that asked has something to record
-	taken   []takenIn // what a command that is allowed takes away
-	kept    []*snapshot
-	unkept  string    // the command that is refused once, because there is no whole copy of what it takes
+	against []string    // the paths of Reason or Told, some of them
+	due     bool        // the hook that asked has something to record
+	taken   []takenIn   // what a command that is allowed takes away
+	kept    []*snapshot // of the checkouts that it may change
+	reads   []knownRead // of the files that the call writes whole, what the caller has last seen
+	stale   []knownRead // those over which the call is refused once
+	unkept  string      // the command that is refused once, because there is no whole copy of what it takes
 }
 
 // Refusal returns the answer as an error: [stick.CodeEditDenied], or nil if the edit is allowed.
@@ -83,11 +85,12 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 // editQuestion is a question about edits, in terms of the file system.
 type editQuestion struct {
 	CheckEditParams
-	at   *workspace.Place   // the place of the call, nil for a room by its id
-	in   []workspace.Target // the files and directories to change
-	tree []workspace.Place  // checkouts in which anything may change
-	gone []removal          // directories, and what belongs to a repository, that are removed or moved away
-	all  bool               // anything may change at the place of the call
+	at     *workspace.Place   // the place of the call, nil for a room by its id
+	in     []workspace.Target // the files and directories to change
+	tree   []workspace.Place  // checkouts in which anything may change
+	wholes []*checkout        // with the files that are written whole
+	gone   []removal          // directories, and what belongs to a repository, that are removed or moved away
+	all    bool               // anything may change at the place of the call
 
 	roles map[stick.RoomID]roleFiles // of the rooms that decide, as far as they were read
 
@@ -130,7 +133,7 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 			q.tree = append(q.tree, place)
 		}
 	}
-	q.gone = removals(targets, p.Acts)
+	q.gone, q.wholes = removals(targets, p.Acts), checkoutsOf(targets, p.Wholes)
 	return q, err
 }
 

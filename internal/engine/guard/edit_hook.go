@@ -22,12 +22,15 @@ type CheckEditParams struct {
 	Names   []string // those of Paths that it removes, moves or replaces: of a link, not what it leads to
 	Tracked []string // paths that git records, relative to the top directory, which is the place of the call
 
+	Wholes []string // those of Paths whose content is replaced as a whole
+	Shown  []string // files that it shows to the caller, or parts of them
+	Failed bool     // it has failed, as far as the harness says so
+
 	Branches []string    // full names of branches that it moves
 	Acts     []shell.Act // what it may cost beyond the changes of files, such as whole directories
 
-	Text   string // of the command
-	Helper string // the sub-agent that makes the call, as the harness names it
-	Call   string // by which the harness names the call before and after it
+	Text string // of the command
+	Call string // by which the harness names the call before and after it
 
 	Unread  bool          // it is a command that may have changed more than is known
 	LookFor time.Duration // how long to look for that, or for whose work it takes; after that only what the command names counts. 0 for any time
@@ -48,6 +51,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	res, err := g.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
 		guarded.meet(r, me)
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
+		if err := o.findReads(q, res); err != nil {
+			return err
+		}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
 		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
@@ -63,8 +69,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		return MayEditResult{Allowed: true}, err
 	}
 
+	err = g.checkReads(ctx, q, &res)
 	if res.Allowed {
-		err = g.checkPushes(ctx, q, &res)
+		err = cmp.Or(g.checkPushes(ctx, q, &res), err)
 	}
 	if res.Allowed && guarded.keeps() {
 		res.kept = g.keepBefore(ctx, q, guarded)
@@ -103,6 +110,10 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	if err := g.tellTaken(ctx, p.HookParams, res.taken); err != nil || !res.due {
 		return err
 	}
+	if len(res.stale) > 0 {
+		return g.noteRefusal(ctx, p, res)
+	}
+
 	q := editQuestion{CheckEditParams: p}
 	p.Where = core.Where{RoomID: res.RoomID}
 	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
@@ -157,8 +168,9 @@ type EditedResult struct {
 
 // CheckEdited asks again after a tool call has run. If the caller lost the right to make the change meanwhile, an event tells
 // it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder. It also notes
-// who has edited which files.
+// who has edited which files, and what the caller was shown.
 func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
+	defer func() { err = cmp.Or(err, g.noteReads(ctx, p)) }()
 	pushes := slices.ContainsFunc(p.Acts, func(a shell.Act) bool { return a.Kind == shell.Pushes })
 	if len(p.Paths)+len(p.Trees) == 0 && !p.Unread && !pushes {
 		return out, nil

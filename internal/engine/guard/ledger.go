@@ -31,6 +31,8 @@ type checkout struct {
 
 	looks bool // everything in it may have changed
 
+	named []stick.SeenFile // of files, as they are after the call
+
 	staged []git.Uncommitted // the files that a commit in progress takes; empty if git is to say what is uncommitted
 
 	room  stick.RoomID       // empty where nothing is to be noted
@@ -38,11 +40,11 @@ type checkout struct {
 	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
 	found []stick.SeenFile
 
-	call   stick.Call               // that has ended
-	beside []stick.Call             // that ran in the same checkout meanwhile
+	call   stick.Call                   // that has ended
+	beside []stick.Call                 // that ran in the same checkout meanwhile
 	own    map[string]rescue.PathChange // what the call has changed, as far as that is sure
-	gone   bool                     // the call has removed the checkout
-	taken  stick.Taken              // what of others' work the call has changed
+	gone   bool                         // the call has removed the checkout
+	taken  stick.Taken                  // what of others' work the call has changed
 }
 
 // checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
@@ -109,7 +111,8 @@ func (q editQuestion) checkouts() (all []*checkout) {
 // of somebody who isn't a member.
 func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, error) {
 	all := q.checkouts()
-	if len(all) == 0 {
+	hasChangedNothing := q.Failed && !q.Unread // only a command that fails may have done a part of its work
+	if len(all) == 0 || hasChangedNothing {
 		return nil, nil
 	}
 	db, err := g.core.Open(ctx, false)
@@ -300,6 +303,7 @@ func (c *checkout) look(ctx context.Context, g git.Client) error {
 			c.found = append(c.found, stick.SeenFile{Path: path, State: s, New: true})
 		}
 	}
+	c.named = c.found
 	if !c.looks {
 		return nil
 	}
@@ -359,6 +363,9 @@ func (c *checkout) note(tx *store.Tx, probes *core.Probes, me core.Identity) err
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	by := editor(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
+		return err
+	}
+	if err := c.noteWritten(&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}); err != nil {
 		return err
 	}
 	if c.looks {
@@ -428,7 +435,7 @@ func (c *checkout) put(tx *store.Tx, before, after []stick.EditedFile) error {
 
 // editor describes the caller as one who edits now.
 func editor(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
-	by := stick.Editor{Agent: me.Agent, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above)}
+	by := stick.Editor{Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above)}
 	_, under := r.Parent(me.Agent, me.Above, s)
 	by.Held = under || r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent
 	return by

@@ -48,7 +48,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 
 	for _, x := range q.in {
 		c := newCheckout(x.Place)
-		add(c, c.named(x.Full)...)
+		add(c, c.relative(x.Full)...)
 		for _, below := range checkoutsBelow(x.Full, c, q.at) {
 			add(below)
 		}
@@ -66,8 +66,8 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 	return reach
 }
 
-// named returns a path relative to the top level, and nothing for the top level itself, or for a path that isn't below it.
-func (c *checkout) named(full string) []string {
+// relative returns a path relative to the top level, and nothing for the top level itself, or for a path that isn't below it.
+func (c *checkout) relative(full string) []string {
 	if c.top == "" {
 		return nil
 	}
