@@ -83,7 +83,11 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	if len(writes) > 1 {
 		it = "them"
 	}
-	return r.denied(said, paths).With("changed_by", writes[0].By.Agent).Hintf("read %s again, then write what keeps these changes", it)
+	why := r.denied(said, paths).Hintf("read %s again, then write what keeps these changes", it)
+	if by := writes[0].By.Agent; by != "" {
+		why = why.With("changed_by", by)
+	}
+	return why
 }
 
 // says tells who has changed the file, and how much.

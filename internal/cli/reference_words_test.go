@@ -142,6 +142,7 @@ var facts = map[string]string{
 	"current_turn_id": "the turn that is current, or was the last",
 	"cursor":          "where to go on reading",
 	"ended_by":        "the type of the event that ended the turn",
+	"changed_by":      "who has changed a file since the caller last saw it; absent if nobody knows",
 	"enforce":         "the room's policy for edits",
 	"example":         "a path that both patterns mean",
 	"field":           "the flag, parameter or part of the handoff that is wrong",
