@@ -41,10 +41,17 @@ func (r Room) NotKept(form string, missing []string) *Error {
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
 
-// AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied].
-func (r Room) AskedAgain(form string, last []Event) bool {
+// AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied]. Two commands are
+// the same if sum is, which is of all that the command would take; the text of a command is cut, and doesn't say where it runs. Events from
+// before there was a sum are compared by that text.
+func (r Room) AskedAgain(form, sum string, last []Event) bool {
 	for _, e := range last {
-		if p, ok := PayloadOf[StickDeniedPayload](e); ok && e.Turn == r.Turn.ID && p.Command == clip(form, maxCommand) {
+		p, ok := PayloadOf[StickDeniedPayload](e)
+		if !ok || e.Turn != r.Turn.ID {
+			continue
+		}
+
+		if p.Sum == sum && sum != "" || p.Sum == "" && p.Command == clip(form, maxCommand) {
 			return true
 		}
 	}

@@ -47,14 +47,19 @@ func TestNotKeptIsRefusedOnce(t *testing.T) {
 	if why := f.NotKept(long, []string{"big.bin (too large)"}); why.Code != CodeEditDenied || !strings.HasPrefix(why.Message, "no copy can be kept of what git checkout") || !strings.HasSuffix(why.Message, "would take away: big.bin (too large)") {
 		t.Error(why.Message)
 	}
-	e := f.DeniedCommand("a", long)
-	equal(t, "asked again", f.AskedAgain(long, []Event{f.Denied("a", []string{"x"}), e}), true)
+	e := f.DeniedCommand("a", long, "s1")
+	equal(t, "asked again", f.AskedAgain(long, "s1", []Event{f.Denied("a", []string{"x"}), e}), true)
+	equal(t, "the same text elsewhere", f.AskedAgain(long, "s2", []Event{e}), false)
+	equal(t, "the same work in other words", f.AskedAgain("git restore .", "s1", []Event{e}), true)
+	old := f.DeniedCommand("a", long, "")
+	equal(t, "an event without a sum", f.AskedAgain(long, "s1", []Event{old}), true)
+	equal(t, "another command after one without a sum", f.AskedAgain("git stash", "s1", []Event{old}), false)
 	equal(t, "of an edit", f.Denied("a", []string{"x"}).DeniesEdit(), true)
 	equal(t, "of a command", e.DeniesEdit(), false)
-	equal(t, "another command", f.AskedAgain("git stash", []Event{e}), false)
+	equal(t, "another command", f.AskedAgain("git stash", "s2", []Event{e}), false)
 	e.Turn--
-	equal(t, "in an earlier turn", f.AskedAgain(long, []Event{e}), false)
-	equal(t, "never", f.AskedAgain(long, nil), false)
+	equal(t, "in an earlier turn", f.AskedAgain(long, "s1", []Event{e}), false)
+	equal(t, "never", f.AskedAgain(long, "s1", nil), false)
 }
 
 // TestWorkTakenIsTold: who ran the command and whose work it was both have to read of it.

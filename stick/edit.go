@@ -284,9 +284,10 @@ func (r Room) Denied(by AgentID, paths []string) Event {
 	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
 }
 
-// DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept].
-func (r Room) DeniedCommand(by AgentID, form string) Event {
-	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Command: clip(form, maxCommand)})
+// DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept]. The sum tells the command from others, see
+// [Room.AskedAgain].
+func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
+	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Command: clip(form, maxCommand), Sum: sum})
 }
 
 // EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the stick, if there is

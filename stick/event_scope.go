@@ -50,6 +50,7 @@ type StickDeniedPayload struct {
 	Caller
 	Paths   []string `json:"paths,omitempty"`   // some of them
 	Command string   `json:"command,omitempty"` // one of whose work no whole copy can be kept; refused once
+	Sum     string   `json:"sum,omitempty"`     // of what that command would take: its kind, directory, paths and refs
 }
 
 // LateEditPayload is the payload of [EventLateEdit].

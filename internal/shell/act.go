@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"hash/fnv"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 type Act struct {
 	Kind Kind
 	Form string // the command as it was written, without git's own options and at most maxForm runes, such as "git reset --hard"
+	Text uint64 // a sum of the whole command as it was written, of which Form may have only the first part
 
 	// Dir is where it runs, absolute. Its checkout is the one that is meant, or its repository where the act is about
 	// refs.
@@ -88,10 +91,10 @@ func (w *walker) act(a Act) {
 	if len(a.Paths) >= maxPaths { // and maybe more
 		a.Paths, a.Some = nil, true
 	}
-	a.Dir, a.Form = filepath.Clean(a.Dir), w.form
+	a.Dir, a.Form, a.Text = filepath.Clean(a.Dir), w.form, w.text
 	a = w.withEarlier(a)
 	same := func(b Act) bool {
-		return a.Kind == b.Kind && a.Form == b.Form && a.Dir == b.Dir && a.Some == b.Some && a.Loses == b.Loses &&
+		return a.Kind == b.Kind && a.Form == b.Form && a.Text == b.Text && a.Dir == b.Dir && a.Some == b.Some && a.Loses == b.Loses &&
 			slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Refs, b.Refs)
 	}
 	if !slices.ContainsFunc(w.changes.Acts, same) {
@@ -151,8 +154,23 @@ func repository(path string) Work {
 	return 0
 }
 
+// sumOf returns a sum of all words of a command. It is kept in the log, so it is the same in every program.
+func sumOf(name string, args []word) uint64 {
+	sum := fnv.New64a()
+	io.WriteString(sum, name)
+	for _, x := range args {
+		io.WriteString(sum, "\x00"+x.text)
+		if !x.ok || x.some {
+			io.WriteString(sum, "\x01")
+		}
+	}
+	return sum.Sum64()
+}
+
 // named sets how the command that runs now is called in its acts.
 func (w *walker) named(name string, args []word) {
+	w.text = sumOf(name, args)
+
 	var b strings.Builder
 	b.WriteString(name)
 	for _, a := range args {

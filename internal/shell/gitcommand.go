@@ -261,7 +261,7 @@ func (w *walker) gitSubmodule(args []word) {
 // gitForeach is git submodule foreach. Which submodules there are isn't known here; what the command would cost in
 // any tree, it costs in them.
 func (w *walker) gitForeach(args []word) {
-	form := w.form
+	form, text := w.form, w.text
 	inner := walker{dir: w.dir, dirKnown: w.dirKnown, shared: &shared{alias: w.alias, aliases: w.aliases, steps: w.steps, bytes: w.bytes, entries: w.entries}}
 	if len(args) == 1 {
 		inner.scriptOf(args[0])
@@ -273,7 +273,7 @@ func (w *walker) gitForeach(args []word) {
 	if len(c.Paths)+len(c.Trees) > 0 {
 		w.changeTree()
 	}
-	w.form = form
+	w.form, w.text = form, text
 	for _, a := range c.Acts {
 		if a.Kind == Takes || a.Kind == Moves && a.Loses != 0 {
 			w.treeAct(Takes, Nested)

@@ -75,6 +75,7 @@ type walker struct {
 	home     word   // the home directory
 	nameOnly bool   // the command changes a link itself, not what it leads to
 	form     string // how acts call the command that runs
+	text     uint64 // a sum of all its words
 	fed      []word // where the find looks whose output the command reads
 	hidden   bool   // nobody reads what the command prints
 	git      gitPlace

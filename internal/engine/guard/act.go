@@ -3,7 +3,10 @@ package guard
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +65,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			return
 		}
 		i := slices.IndexFunc(all, func(a actIn) bool {
-			return a.in.top == top && a.Kind == act.Kind && a.Form == act.Form && a.Loses == act.Loses
+			return a.in.top == top && a.Kind == act.Kind && a.Text == act.Text && a.Form == act.Form && a.Loses == act.Loses
 		})
 		if i < 0 {
 			tree, ok := workspace.FindCheckout(top, workspace.Env{})
@@ -133,7 +136,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 				why = why.In(room.Path)
 			}
 			res.deny(room.ID, why)
-			res.unkept = taken.Form
+			res.unkept, res.unkeptSum = taken.Form, a.sum()
 			return failed
 		}
 		if len(taken.Kept)+len(taken.Of) > 0 {
@@ -195,7 +198,7 @@ func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snap
 
 	missing, merr := g.notKept(ctx, a, w, kept)
 	if len(missing) > 0 {
-		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a.Form)
+		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a)
 		if !again && err == nil {
 			return taken, w.room.NotKept(a.Form, missing), merr
 		}
@@ -331,11 +334,23 @@ func lacks(kept rescue.Taken, err error) (missing []string) {
 	return missing
 }
 
+// sum tells what a command takes from what others do: by its kind, directory, paths and refs, and by the sorts of work. Where nobody can
+// tell which files it means, all its words count.
+func (a actIn) sum() string {
+	text := a.Text
+	if !a.Some {
+		text = 0
+	}
+
+	s := sha256.Sum256(fmt.Appendf(nil, "%q %d %q %q %q %t %q %d", a.Kind, a.Loses, a.in.top, a.Dir, a.paths, a.whole, a.Refs, text))
+	return hex.EncodeToString(s[:8])
+}
+
 // wasRefused reports whether a command was refused to the caller in this turn already.
-func (g *Guard) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, form string) (again bool, err error) {
+func (g *Guard) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, a actIn) (again bool, err error) {
 	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
-		again = r.AskedAgain(form, last)
+		again = r.AskedAgain(a.Form, a.sum(), last)
 		return err
 	})
 	return again, err
@@ -360,7 +375,7 @@ func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.
 	for _, tip := range lost {
 		missing = append(missing, tip.Of+" ("+stick.AsError(kerr).Message+")")
 	}
-	again, rerr := g.wasRefused(ctx, by, room.ID, a.Form)
+	again, rerr := g.wasRefused(ctx, by, room.ID, a)
 	if again || rerr != nil {
 		return taken, nil, errors.Join(err, rerr)
 	}

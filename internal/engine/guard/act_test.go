@@ -213,15 +213,47 @@ func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
 	if err := os.Truncate(large, 60<<20); err != nil {
 		t.Fatal(err)
 	}
-	for i, command := range []string{"git clean -fd", "git clean -fdq", "git clean -fd", "git clean -fdq"} {
+	for i, command := range []string{"git clean -fd", "git clean -fdx", "git clean -fdq", "git clean -fdx"} {
 		res := runs(t, ann, command, nil)
-		s.Check(res.Allowed == (i >= 2), "%d, %s: %+v", i, command, res)
+		s.Check(res.Allowed == (i >= 2), "%d, %s: %+v", i, command, res) // -q takes the same, -x takes more
 		if !res.Allowed {
 			s.Check(strings.Contains(res.Reason, "no copy can be kept of what "+command+" would take away: large.bin (the rescue would be too large)"), "%s", res.Reason)
 		}
 	}
 	said := told(t, ann)
 	s.Check(len(said) == 0, "%q", said)
+}
+
+// TestNotKept_ComparesWhatIsTaken: after one command was refused because there is no copy of what it takes, another one is refused as well,
+// however much of its text is the same. The same one goes through.
+func TestNotKept_ComparesWhatIsTaken(t *testing.T) {
+	long := strings.Repeat("long/", 20)
+	for name, pair := range map[string]struct{ one, other, first, second string }{
+		"paths":              {long + "big1.bin", long + "big2.bin", "rm " + long + "big1.bin", "rm " + long + "big2.bin"},
+		"words":              {long + "big1.bin", long + "big2.bin", "find " + long + " -name big1.bin -delete", "find " + long + " -name big2.bin -delete"},
+		"directories":        {"s1/model.bin", "s2/model.bin", "cd s1 && rm model.bin", "cd s2 && rm model.bin"},
+		"directories of git": {"s1/x y/a", "s2/x y/a", "cd s1 && git clean -fd 'x y'", "cd s2 && git clean -fd 'x y'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann := s.Agent("claude:a")
+			s.Joins(ann)
+			ann.Try().Is(stick.YourTurn)
+			for _, name := range []string{pair.one, pair.other} {
+				if err := os.Truncate(s.File(name, ""), 60<<20); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			for _, command := range []string{pair.first, pair.second} {
+				res := runs(t, ann, command, nil)
+				s.Check(!res.Allowed && strings.Contains(res.Reason, "no copy can be kept"), "%s: %+v", command, res)
+			}
+			for _, command := range []string{pair.first, pair.second} {
+				s.Check(runs(t, ann, command, nil).Allowed, "%s again", command)
+			}
+		})
+	}
 }
 
 // TestMovesAreKept: before a move of a tree there is a snapshot of its uncommitted work. Nobody is told, because git takes that along. Of

@@ -46,6 +46,8 @@ type MayEditResult struct {
 	reads   []knownRead // of the files that the call writes whole, what the caller has last seen
 	stale   []knownRead // those over which the call is refused once
 	unkept  string      // the command that is refused once, because there is no whole copy of what it takes
+
+	unkeptSum string // of what that command takes
 }
 
 // Refusal returns the answer as an error: [stick.CodeEditDenied], or nil if the edit is allowed.

@@ -118,7 +118,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	p.Where = core.Where{RoomID: res.RoomID}
 	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
 		if res.unkept != "" {
-			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept))
+			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
 			return o.RecordWork(p.HookParams)
 		}
 		if !res.Allowed {
