@@ -37,6 +37,15 @@ var asInBash = []string{
 	"tar cf t.tar a.go && tar xf t.tar -C sub a.go", "find sub -name c.go -delete", "find . -name 'a.*' -exec rm {} +", "find sub -type f -execdir rm {} \\;",
 	"find sub -type f | xargs rm", "ls *.go | xargs sed -i s/x/y/", "ls a.go | xargs -I F mv F sub", "shred -u a.go", "gzip a.go", "gzip -k a.go sub/c.go", "gzip -c a.go > b.go", "unlink a.go", "sort -o b.go a.go", "perl -0pi -e 's/x/y/' a.go", "perl -lpi -e 1 a.go",
 	"printf -- '--- a.go\n+++ a.go\n@@ -0,0 +1 @@\n+x\n' > p; patch -p0 a.go p",
+	"f=a.go; rm $f", "f=a.go; rm -f ${f} \"$f\".none \"b\".go", "f=a; rm \"$f\".go $f.none", "f='a.go b.go'; rm $f", "f='a.go b.go'; rm \"$f\"", "f='*.go'; rm $f", "f='*.go'; rm \"$f\"", "d=sub; rm $d/*.go",
+	"for f in *.go; do rm \"$f\"; done", "for d in sub app; do rm -rf $d; done", "for d in sub none; do cd $d && rm c.go; done; rm a.go", "for d in */; do (cd \"$d\" && rm -f c.go a.go); done", "for f in a b; do mv $f.go ${f}.txt; done; rm $f.txt",
+	"for i in 1 2 3; do for f in a.go b.go; do echo $i > $f; done; done", "set -- a.go b.go; rm \"$@\"", "set -e; set -- a.go b.go 'x y.txt'; shift; for f; do rm \"$f\"; done", "set -- a.go b.go; rm $2", "set -- 'x y.txt'; rm $*",
+	"del() { local f=$1; rm \"$f\"; }; f=b.go; del a.go; rm $f", "del() { shift; rm \"$@\"; }; del a.go b.go 'x y.txt'", "x=(a.go 'x y.txt'); rm \"${x[@]}\"", "x=(a.go b.go); rm $x",
+	"f=a.go; bash -c 'rm -f $f'", "export f=a.go; bash -c 'rm -f $f'", "f=a.go bash -c 'rm $f'; rm b.go", "f=a.go; export f; bash -c 'rm $f'", "f=a.go; f=b.go rm $f", "bash -c 'rm \"$1\" $0' b.go 'x y.txt'", "declare -x f=a.go; sh -c 'rm $f'",
+	"f=a.go; (f=b.go); rm $f", "f=a.go; unset f; rm $f b.go", "f=a.go; f=$f; g=${f}; rm $g", "f=a.go; echo $f | while read f; do :; done; rm $f", "IFS=, read -r x < a.go; f='a.go b.go'; rm $f", "f='a.go b.go'; eval \"rm $f\"",
+	"if true; then f=a.go; else f=a.go; fi; rm $f", "f=a.go; case x in y) f=a.go;; esac; rm $f", "x='rm a.go'; $x", "x='rm a.go'; \"$x\"; rm b.go",
+	"shopt -s expand_aliases\nalias nuke='rm a.go'\nnuke 'x y.txt'", "shopt -s expand_aliases; alias nuke='rm a.go'; nuke; rm b.go", "alias nuke='rm a.go'\nnuke; rm b.go", "sh -c \"alias nuke='rm a.go'\nnuke b.go\"",
+	"shopt -s expand_aliases\nalias rm='rm -f' del=rm\n{ unalias rm\ndel a.go; }\n\\del b.go; rm 'x y.txt'", "nuke() { rm a.go; }; nuke",
 	"time rm a.go", "! rm a.go", "[[ -f a.go ]] && rm a.go", "while true; do rm a.go; break; done", "until rm a.go; do :; done", "case x in x) rm a.go;; esac",
 }
 

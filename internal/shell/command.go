@@ -22,17 +22,25 @@ func (w *walker) call(c *syntax.CallExpr, stdin string) {
 		return
 	}
 	if len(c.Assigns) == 0 {
-		w.run(args, stdin)
+		if !w.runAlias(c.Args[0], args[1:]) {
+			w.run(args, stdin)
+		}
 		return
 	}
-	git, home := w.git, w.home
+	git, home, vars := w.git, w.home, w.vars
 	for _, a := range c.Assigns {
 		if a.Name != nil {
 			w.assign(a.Name.Value, w.value(a.Value))
+			w.assignVariable(a, true)
 		}
 	}
 	w.run(args, stdin)
 	w.git, w.home = git, home
+	for _, a := range c.Assigns {
+		if a.Name != nil {
+			w.restoreVariable(a.Name.Value, vars)
+		}
+	}
 }
 
 // set notes a variable of the shell. Commands get it only if they got it before.
@@ -40,6 +48,7 @@ func (w *walker) set(a *syntax.Assign) {
 	if a.Name == nil {
 		return
 	}
+	defer w.assignVariable(a, false)
 	switch name := a.Name.Value; {
 	case name == "GIT_DIR" && w.git.dir == nil, name == "GIT_WORK_TREE" && w.git.tree == nil, name == "GIT_INDEX_FILE" && !w.git.index:
 	default:
@@ -52,13 +61,13 @@ func (w *walker) run(args []word, stdin string) {
 	if len(args) == 0 {
 		return
 	}
-	if w.steps--; w.steps < 0 || !args[0].ok {
+	if w.steps--; w.steps < 0 || !args[0].ok || args[0].some {
 		w.writes = true
 		return
 	}
 	w.nameOnly = false // of the command that runs this one
 	if body := w.funcs[args[0].text]; body != nil {
-		w.stmt(body)
+		w.callFunction(body, args[1:])
 		return
 	}
 	dir, name := path.Split(filepath.ToSlash(args[0].text))
@@ -90,10 +99,32 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 		w.enter(word{})
 	case "unset":
 		w.unset(args)
+	case "alias":
+		w.writes = true // where the harness's shell expands it, nobody knows what its name does
+		w.aliased.set(args)
+	case "unalias":
+		w.aliased.unset(args)
+	case "shopt":
+		w.writes = true
+		w.setOptions(args)
+	case "set":
+		w.setArguments(args)
+	case "shift":
+		w.shift(args)
+	case "read", "mapfile", "readarray", "getopts":
+		w.readNames(name, args)
+		return false
+	case "printf":
+		to, _ := parse(args, "+v:").value("v")
+		w.forgetVariable(to.text)
+		return false
+	case ".", "source":
+		w.forgetVariables()
+		return false
 	case "eval":
 		w.eval(args)
 	case "sh", "bash", "dash", "zsh", "ksh", "ash":
-		w.shell(args, stdin)
+		w.shell(name, args, stdin)
 	case "git":
 		w.byName(func() { w.runGit(args) })
 	default:
@@ -104,6 +135,7 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 
 func (w *walker) unset(args []word) {
 	for _, a := range args {
+		w.forgetVariable(a.text)
 		switch a.text {
 		case "GIT_DIR":
 			w.git.dir = nil
@@ -253,6 +285,7 @@ func (w *walker) eval(args []word) {
 	for _, a := range args {
 		if !a.ok {
 			w.writes = true
+			w.forgetVariables()
 			return
 		}
 		all = append(all, a.text)
@@ -261,16 +294,19 @@ func (w *walker) eval(args []word) {
 }
 
 // shell walks through the script of another shell, given by -c or on its standard input.
-func (w *walker) shell(args []word, stdin string) {
+func (w *walker) shell(name string, args []word, stdin string) {
 	o := parse(args, "+o:O:", "rcfile", "init-file")
 	w.inSubshell(func(w *walker) {
 		switch {
 		case o.has("c"):
 			if len(o.rest) > 0 {
+				w.startShell(name, o.rest[min(2, len(o.rest)):])
+				w.setVariable("0", variable{words: o.rest[1:min(2, len(o.rest))]})
 				w.scriptOf(o.rest[0])
 			}
 		case o.has("version"):
 		case (len(o.rest) == 0 || o.has("s")) && stdin != "":
+			w.startShell(name, o.rest)
 			w.script(stdin)
 		default: // a file, or what comes through a pipe
 			w.writes = true

@@ -13,7 +13,11 @@ type earlier struct {
 	moved   []move   // files and directories that have other names by now
 	indexed []string // the checkouts in which it has put new files into the index
 	popped  []popped // entries of the stash that are in a tree now, and nowhere else
+	aliases []alias  // git's aliases that it has set
 }
+
+// alias is a setting that makes an alias of git's, in a checkout, or everywhere.
+type alias struct{ checkout, setting string }
 
 // move is the move of a file or a directory.
 type move struct{ from, to string }

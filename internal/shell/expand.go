@@ -9,37 +9,23 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// expansion returns what a variable or a substitution becomes, if it names a directory that is known. Whatever else one
+// expansion returns what a variable or a substitution becomes: what the command sets it to, or a directory that is known. Whatever else one
 // stands for, nobody can tell from the text.
-func (w *walker) expansion(p syntax.WordPart, quoted bool) (text string, ok bool) {
-	var x word
+func (w *walker) expansion(p syntax.WordPart) (text string, ok bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
-		x = w.variable(p)
+		words, known := w.valueOf(p)
+		if known && len(words) == 1 && !isList(p) {
+			return words[0].text, words[0].ok && !words[0].some
+		}
 	case *syntax.CmdSubst:
+		var x word
 		if len(p.Stmts) == 1 {
 			w.inSubshell(func(w *walker) { x = w.printed(p.Stmts[0]) })
 		}
+		return x.text, x.ok && filepath.IsAbs(x.text)
 	}
-	split := !quoted && strings.ContainsAny(x.text, " \t\n*?[")
-	return x.text, x.ok && filepath.IsAbs(x.text) && !split
-}
-
-// variable returns the directory that a variable holds, if it is one of the shell's own.
-func (w *walker) variable(p *syntax.ParamExp) word {
-	changed := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Exp != nil
-	if p.Param == nil || changed {
-		return word{}
-	}
-	switch p.Param.Value {
-	case "PWD":
-		return w.here()
-	case "OLDPWD":
-		return w.last
-	case "HOME":
-		return w.home
-	}
-	return word{}
+	return "", false
 }
 
 // tilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the word ends with it.

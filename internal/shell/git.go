@@ -17,22 +17,12 @@ type gitPlace struct {
 	repo      string // where the repository is
 }
 
-// declare walks through export NAME=value and its like.
-func (w *walker) declare(c *syntax.DeclClause) {
-	w.within(c)
-	for _, a := range c.Args {
-		if a.Name != nil && a.Value != nil {
-			w.assign(a.Name.Value, w.value(a.Value))
-		}
-	}
-}
-
 // value is what a variable is set to.
 func (w *walker) value(x *syntax.Word) word {
 	if x == nil {
 		return literal("")
 	}
-	text, _, ok := w.flat(x.Parts)
+	text, ok := w.flat(x.Parts)
 	return word{text: text, ok: ok}
 }
 

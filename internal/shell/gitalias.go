@@ -13,6 +13,12 @@ func (w *walker) aliasOf(name string) string {
 			return text
 		}
 	}
+	for _, set := range slices.Backward(w.earlier.aliases) {
+		key, text, _ := strings.Cut(set.setting, "=")
+		if strings.EqualFold(key, "alias."+name) && (set.checkout == "" || set.checkout == w.checkout()) {
+			return text
+		}
+	}
 	if w.alias == nil || !w.dirKnown || w.aliases <= 0 {
 		return ""
 	}
@@ -20,21 +26,33 @@ func (w *walker) aliasOf(name string) string {
 	return w.alias(w.dir, name)
 }
 
+// gitConfig is git config, which may set an alias.
+func (w *walker) gitConfig(args []word) {
+	o := parse(args, "f:", "file", "blob", "type", "comment", "value")
+	set := o.rest
+	if len(set) > 0 && set[0] == literal("set") {
+		set = set[1:]
+	}
+	if len(set) != 2 || !set[0].ok || !set[1].ok || o.has("f", "file", "unset", "unset-all") || len(w.earlier.aliases) >= maxAliases {
+		return
+	}
+
+	if len(set[0].text) > len("alias.") && strings.EqualFold(set[0].text[:len("alias.")], "alias.") {
+		made := alias{w.checkout(), set[0].text + "=" + set[1].text}
+		if o.has("global", "system") {
+			made.checkout = ""
+		}
+		w.earlier.aliases = append(w.earlier.aliases, made)
+	}
+}
+
 // gitAlias walks through what an alias stands for. It is false if there is no such alias.
 func (w *walker) gitAlias(sub gitSub) bool {
 	text := w.aliasOf(sub.name)
 	if script, ok := strings.CutPrefix(text, "!"); ok {
-		var b strings.Builder
-		b.WriteString(script)
-		for _, a := range sub.args {
-			if b.WriteByte(' '); a.ok {
-				b.WriteString("'" + strings.ReplaceAll(a.text, "'", `'\''`) + "'")
-			} else {
-				b.WriteString(`"$x"`)
-			}
-		}
 		w.toTop()
-		w.script(b.String())
+		w.startShell("sh", sub.args)
+		w.script(script + ` "$@"`)
 		return true
 	}
 	words := splitAlias(text)

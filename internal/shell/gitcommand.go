@@ -69,6 +69,8 @@ func rareGitCommand(name string) func(*walker, []word) {
 		return (*walker).gitSparse
 	case "merge-file":
 		return (*walker).gitMergeFile
+	case "config":
+		return (*walker).gitConfig
 	}
 	return nil
 }

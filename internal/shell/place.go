@@ -42,7 +42,7 @@ func (w *walker) isDir(x word) bool {
 func (w *walker) enter(x word) {
 	path, ok := w.path(x)
 	w.last = w.here()
-	if !ok {
+	if !ok || x.some {
 		w.dirKnown = false
 		return
 	}

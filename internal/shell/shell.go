@@ -1,6 +1,6 @@
 // Package shell finds out what a shell command is going to do to files and to work that isn't committed, as far as
-// the command's text shows it. It doesn't guess at variables, scripts, or what programs do by themselves. It is no
-// guard against somebody who wants to hide what a command does.
+// the command's text shows it. It knows what the text sets a variable to, and doesn't guess at what is computed, at scripts, or at what
+// programs do by themselves. It is no guard against somebody who wants to hide what a command does.
 package shell
 
 import (
@@ -58,7 +58,7 @@ func Edits(command, dir string, env Env) (c Changes) {
 			c = Changes{} // the parser isn't ours, and may panic
 		}
 	}()
-	w := walker{dir: dir, dirKnown: true, home: word{text: env.Home, ok: true}, shared: &shared{alias: env.Alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries}}
+	w := walker{dir: dir, dirKnown: true, home: word{text: env.Home, ok: true}, shared: &shared{alias: env.Alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries, rounds: maxRounds}}
 	w.script(command)
 	if w.dirKnown {
 		w.changes.End = filepath.Clean(w.dir)
@@ -79,6 +79,9 @@ type walker struct {
 	fed      []word // where the find looks whose output the command reads
 	hidden   bool   // nobody reads what the command prints
 	git      gitPlace
+	vars     map[string]variable // what variables are set to
+	declared []string            // the variables that the function which runs declares
+	aliased  shellAliases
 	*shared
 }
 
@@ -91,7 +94,7 @@ type shared struct {
 	alias   Alias
 	earlier earlier
 
-	aliases, steps, bytes, entries int // what the limits still allow
+	aliases, steps, bytes, entries, rounds int // what the limits still allow
 }
 
 // script walks through a script. It skips one that doesn't parse.
@@ -109,7 +112,12 @@ func (w *walker) script(text string) {
 	}
 	was := w.nameOnly
 	w.nameOnly = false // of a command that runs a script, such as git with an alias
-	w.stmts(f.Stmts)
+	for i, s := range f.Stmts {
+		if i == 0 || s.Pos().Line() > f.Stmts[i-1].End().Line() {
+			w.aliased.beginLine()
+		}
+		w.stmt(s)
+	}
 	w.nameOnly = was
 }
 
@@ -184,7 +192,7 @@ func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		return heredoc(r)
 	case syntax.WordHdoc:
-		stdin, _, _ = w.flat(r.Word.Parts)
+		stdin, _ = w.flat(r.Word.Parts)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.DplOut, syntax.RdrAll, syntax.AppAll:
 		to := w.fields(r.Word)
 		switch {
@@ -220,10 +228,7 @@ func (w *walker) command(cmd syntax.Command, stdin string) {
 		w.stmts(c.Cond)
 		w.oneOf(c.Do, nil)
 	case *syntax.ForClause:
-		if items, ok := c.Loop.(*syntax.WordIter); ok {
-			w.substitutions(items.Items...)
-		}
-		w.oneOf(c.Do, nil)
+		w.forClause(c)
 	case *syntax.CaseClause:
 		w.substitutions(c.Word)
 		branches := [][]*syntax.Stmt{nil}
@@ -262,8 +267,9 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		// The second command runs if the first fails, mostly in the directory where that began.
 		other := *w
 		w.stmt(c.X)
-		from := other.dir
+		from, vars := other.dir, other.vars
 		other.stmt(c.Y)
+		w.joinVariables(vars, other.vars)
 		if !other.dirKnown || other.dir != from {
 			w.dirKnown, w.last = false, word{}
 		}
@@ -311,6 +317,7 @@ func (w *walker) join(other walker) {
 	if other.last != w.last {
 		w.last = word{}
 	}
+	w.joinVariables(w.vars, other.vars)
 }
 
 // substitutions walks through the commands inside words: $(…), `…`, <(…) and >(…).
@@ -331,6 +338,12 @@ func (w *walker) within(node syntax.Node) {
 		case *syntax.ProcSubst:
 			w.inSubshell(func(w *walker) { w.hide(func() { w.stmts(n.Stmts) }) })
 			return false
+		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
+			w.forgetComputed(n)
+		case *syntax.ParamExp:
+			if e := n.Exp; e != nil && (e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+				w.forgetVariable(n.Param.Value)
+			}
 		}
 		return true
 	})

@@ -246,7 +246,7 @@ func TestWhereItRuns(t *testing.T) {
 		{"if [ -d sub ]; then cd sub; fi; rm c.go", ""},
 		{"if true; then (cd sub; rm c.go); else rm a.go; fi; rm b.go", "sub/c.go a.go b.go"},
 		{"if a; then rm a.go; elif b; then rm b.go; else rm c.go; fi", "a.go b.go c.go"},
-		{"for f in *.go; do rm $f; rm b.go; done", "b.go"},
+		{"for f in *.go; do rm $f; rm README.md; done", "a.go README.md b.go"},
 		{"while read x; do sed -i s/a/b/ a.go; done < list", "a.go"},
 		{"until false; do rm a.go; done", "a.go"},
 		{"case $1 in a) rm a.go;; *) rm b.go;; esac", "a.go b.go"},
@@ -371,7 +371,8 @@ func TestAliases(t *testing.T) {
 	}
 	dir := scratchDir(t)
 	for command, want := range map[string]string{
-		"git undo HEAD":       "takes MSP",
+		"git undo HEAD": "takes MSP",
+		"git config set --local alias.new 'clean -f'; git new; git config --unset alias.new; git config -f x alias.old stash; git old": "takes U ./",
 		"cd sub; git undo":    "takes MSP in sub",
 		"git in":              "takes MSP in sub",
 		"git quoted":          "takes M a b c d e",
@@ -477,7 +478,8 @@ func FuzzShellEdits(f *testing.F) {
 		"apply_patch <<E\n*** Add File: x\nE", "f() { rm a; }; f", "perl -pi.bak -e x a", "env A=b sudo rm x", "if a; then cd b; fi; rm c", "rm \x00", "rm -", "rm --=",
 		"git checkout .", "git -C a -c b=c --git-dir d --work-tree=e reset --hard", "find a -name b -exec rm {} + -delete", "ls | xargs -I F mv F a", "git x; git -C . x", "rm a a a.go",
 		"git branch -D a; git fetch . +a:b; git stash drop 1", "tar xf a -C b; curl -O c/d; wget -P e f/g", "npx a@1 -w; gofmt -w ./...", "sed -n '1,2p;s/a/b/g' c; awk 1 d", "GIT_DIR=a git clean -fdx",
-		"git worktree remove a; git submodule foreach 'git reset --hard'", "export GIT_WORK_TREE=/; git rm -rf .",
+		"git worktree remove a; git submodule foreach 'git reset --hard'", "f=a; for g in $f b*; do rm \"$g\"; done", "f() { local x=$1; shift; rm $x \"$@\"; }; f a b", "shopt -s expand_aliases\nalias x='rm a'\nx b",
+		"git config alias.x 'rm -f'; git x a; set -- a; export A=$1; sh -c 'rm $A'", "export GIT_WORK_TREE=/; git rm -rf .",
 	} {
 		f.Add(c)
 	}

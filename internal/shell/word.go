@@ -20,7 +20,7 @@ const (
 // word is an argument of a command.
 type word struct {
 	text string
-	ok   bool // its text is known: it has no variable and no substitution
+	ok   bool // its text is known: it has no variable or substitution of which nobody knows what it becomes
 	some bool // it stands for files that nobody can tell, at or below text
 }
 
@@ -38,21 +38,33 @@ func (w *walker) fields(x *syntax.Word) (all []word) {
 		syntax.SplitBraces(x)
 	}
 	for _, parts := range unbrace(x.Parts) {
-		text, pattern, ok := w.flat(parts)
-		switch {
-		case !ok:
-			all = append(all, word{text: text})
-		case pattern == "", text == "[":
-			all = append(all, literal(text))
-		default:
-			names := w.glob(pattern)
-			if len(names) == 0 {
-				all = append(all, word{text: text}) // the shell leaves it as it is, and it names no file
-			}
-			for _, name := range names {
-				all = append(all, literal(name))
-			}
+		if words, ok := w.variableWords(parts); ok {
+			all = append(all, words...)
+			continue
 		}
+		var f flattener
+		if w.flatten(&f, parts) {
+			all = append(all, w.matchFiles(&f)...)
+		} else {
+			all = append(all, word{text: f.text.String()})
+		}
+	}
+	return all
+}
+
+// matchFiles returns the words that a text becomes: the files that match it, if it is a pattern.
+func (w *walker) matchFiles(f *flattener) (all []word) {
+	text := f.text.String()
+	if !f.wild || text == "[" {
+		return []word{literal(text)}
+	}
+
+	names := w.glob(f.pattern.String())
+	if len(names) == 0 {
+		return []word{{text: text}} // the shell leaves it as it is, and it names no file
+	}
+	for _, name := range names {
+		all = append(all, literal(name))
 	}
 	return all
 }
@@ -101,9 +113,15 @@ func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
 	return all
 }
 
-// flat returns a word's text, and its pattern if it has wildcards. It isn't ok if the text isn't known.
-func (w *walker) flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
+// flat returns a word's text. It isn't ok if that isn't known.
+func (w *walker) flat(parts []syntax.WordPart) (text string, ok bool) {
 	var f flattener
+	ok = w.flatten(&f, parts)
+	return f.text.String(), ok
+}
+
+// flatten adds the parts of a word to f. It isn't ok if the text isn't known.
+func (w *walker) flatten(f *flattener, parts []syntax.WordPart) (ok bool) {
 	ok = true
 	for i, p := range parts {
 		switch p := p.(type) {
@@ -118,15 +136,12 @@ func (w *walker) flat(parts []syntax.WordPart) (text, pattern string, ok bool) {
 			ok = ok && (!p.Dollar || !strings.Contains(p.Value, `\`))
 			f.quoted(p.Value)
 		case *syntax.DblQuoted:
-			ok = w.double(&f, p) && ok
+			ok = w.double(f, p) && ok
 		default:
-			ok = w.expand(&f, p, false) && ok
+			ok = w.expand(f, p, false) && ok
 		}
 	}
-	if f.wild {
-		return f.text.String(), f.pattern.String(), ok
-	}
-	return f.text.String(), "", ok
+	return ok
 }
 
 // flattener collects a word's text, and the same as a pattern of [path.Match].
@@ -171,12 +186,18 @@ func (f *flattener) quoted(s string) {
 
 // expand adds what a variable or a substitution becomes.
 func (w *walker) expand(f *flattener, p syntax.WordPart, quoted bool) (ok bool) {
-	text, ok := w.expansion(p, quoted)
-	if !ok {
-		text = "\x00"
+	text, ok := w.expansion(p)
+	w.bytes -= len(text)
+	switch split := strings.ContainsAny(text, " \t\n") || w.splitsOddly(text); {
+	case !ok, w.bytes < 0, !quoted && split:
+		f.quoted("\x00")
+		return false
+	case quoted:
+		f.quoted(text)
+	default:
+		f.bare(text)
 	}
-	f.quoted(text)
-	return ok
+	return true
 }
 
 // double adds text between double quotes.

@@ -440,3 +440,29 @@ func TestOneCommandIsToldOnce(t *testing.T) {
 	said := told(t, ann)
 	s.Check(len(said) == 1 && strings.Contains(said[0], "ran git branch -D one and git branch -D two; the old commits are kept: tt rescue list"), "%q", said)
 }
+
+// TestVariables_AreRead: what a command's text sets a variable, a function's arguments or an alias to is judged like the same words written
+// out.
+func TestVariables_AreRead(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	s.Commit("a.txt", "a")
+	ann.Try().Is(stick.YourTurn)
+	ann.Edits(func() { s.File("a.txt", "by ann") }, "a.txt")
+	pat.Sets("enforce=stick").OK()
+
+	for _, command := range []string{
+		"f=new.txt; echo x > $f", "f=a; rm \"$f\".txt", "f=a.txt; rm ${f}", "for f in *.txt; do rm \"$f\"; done", "for d in a.txt b; do rm -rf $d; done",
+		"G=git; $G reset --hard", "git config alias.nuke 'reset --hard' && git nuke", "nuke() { git reset --hard; }; nuke", "set -- a.txt; rm \"$@\"",
+		"shopt -s expand_aliases\nalias nuke='git reset --hard'\nnuke",
+	} {
+		s.Check(!runs(t, bob, command, nil).Allowed, "%s", command)
+	}
+	for _, command := range []string{
+		"rm \"$f\"", "f=a.txt; echo $f", "for f in *.txt; do cat \"$f\"; done", "G=git; $G status", "f=$(mktemp); echo x > $f", "f=/tmp/x; echo x > $f",
+		"alias nuke='git reset --hard'; nuke", "f=a.txt; f=$(date).txt; rm $f",
+	} {
+		s.Check(runs(t, bob, command, nil).Allowed, "%s", command)
+	}
+}
