@@ -3,6 +3,7 @@ package shell
 import (
 	"hash/fnv"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func (w *walker) act(a Act) {
 
 // removal notes that files go, by a command that knows nothing of git. What isn't there can't be lost.
 func (w *walker) removal(files []word, recursive bool) {
-	var gone, whole []string
+	var gone, whole []string // what goes, and of that the directories and parts of a repository that go for certain
 	some, loses := false, onDisk
 	for _, x := range files {
 		path, ok := w.path(x)
@@ -122,7 +123,7 @@ func (w *walker) removal(files []word, recursive bool) {
 			if !x.some || filepath.Base(path) == ".git" {
 				loses |= repository(path)
 			}
-			if recursive || filepath.Base(path) == ".git" {
+			if !x.some && (recursive || isRepositoryPart(path) && !isDirectory(path)) {
 				whole = add(whole, path)
 			}
 		}
@@ -139,8 +140,13 @@ func (w *walker) removal(files []word, recursive bool) {
 	}
 	w.act(Act{Kind: Takes, Dir: dir, Paths: gone, Some: some, Loses: loses})
 	if len(whole) > 0 {
-		w.act(Act{Kind: Removes, Dir: dir, Paths: whole, Some: some})
+		w.act(Act{Kind: Removes, Dir: dir, Paths: whole})
 	}
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 // repository returns what else is lost with a directory that is a repository, or has one in it.

@@ -104,9 +104,9 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 		w.aliased.set(args)
 	case "unalias":
 		w.aliased.unset(args)
-	case "shopt":
+	case "shopt", "setopt":
 		w.writes = true
-		w.setOptions(args)
+		w.setOptions(args, name == "setopt")
 	case "set":
 		w.setArguments(args)
 	case "shift":
@@ -185,7 +185,7 @@ func (w *walker) wrapper(name string, args []word, stdin string) bool {
 		w.typescript(args)
 		return true
 	case "xargs":
-		w.xargs(args)
+		w.xargs(args, stdin)
 		return true
 	case "sudo", "doas", "env":
 		w.elsewhere(name, args, stdin)
@@ -301,6 +301,7 @@ func (w *walker) shell(name string, args []word, stdin string) {
 		case o.has("c"):
 			if len(o.rest) > 0 {
 				w.startShell(name, o.rest[min(2, len(o.rest)):])
+				w.setOption(strings.ReplaceAll(o.given["O"].text, "_", ""), true)
 				w.setVariable("0", variable{words: o.rest[1:min(2, len(o.rest))]})
 				w.scriptOf(o.rest[0])
 			}

@@ -97,9 +97,29 @@ func (w *walker) printedBy(args []word) word {
 		return w.here()
 	case args[0].text == "git":
 		sub, ok := w.gitOptions(args[1:])
-		if ok && sub.name == "rev-parse" && len(sub.args) == 1 && sub.args[0] == literal("--show-toplevel") {
-			return w.topLevel()
+		if ok && sub.name == "rev-parse" && len(sub.args) == 1 {
+			return w.whereGitIs(sub.args[0].text)
 		}
+	}
+	return word{}
+}
+
+// whereGitIs is what git rev-parse prints of the checkout in which git works: its top level, or the directory of its repository. That is the
+// same directory where git prints it relative to where it runs.
+func (w *walker) whereGitIs(asked string) word {
+	switch asked {
+	case "--show-toplevel":
+		return w.topLevel()
+	case "--git-dir", "--absolute-git-dir", "--git-common-dir":
+		top := w.topLevel()
+		at, ok := workspace.FindCheckout(top.text, workspace.Env{})
+		if !top.ok || !ok || w.git.dir != nil {
+			return word{}
+		}
+		if asked == "--git-common-dir" {
+			return literal(at.Common)
+		}
+		return literal(at.Git)
 	}
 	return word{}
 }

@@ -84,7 +84,7 @@ func (w *walker) remove(args []word) {
 		name := path.Base("/" + x.text)
 		return !x.some && (name == "." || name == ".." || name == "/" || strings.HasSuffix(strings.TrimRight(x.text, "/"), "/."))
 	})
-	w.removal(files, o.has("r", "R", "recursive"))
+	w.removal(files, givesAny(args, []string{"r", "R", "recursive"}))
 }
 
 // mv takes away what it moves something onto, and where a whole directory was.
@@ -100,14 +100,14 @@ func (w *walker) mv(args []word) {
 		from = from[:max(0, len(from)-1)]
 	}
 	var whole []string
-	some, leaves := false, Work(0)
+	leaves := Work(0)
 	for _, x := range from {
-		if p, ok := w.path(x); ok && exists(p) && (path.Base(x.text) == ".git" || w.isDir(x)) {
-			whole, some, leaves = add(whole, p), some || x.some, leaves|repository(p)
+		if p, ok := w.path(x); ok && exists(p) && !x.some && (isRepositoryPart(p) || w.isDir(x)) {
+			whole, leaves = add(whole, p), leaves|repository(p)
 		}
 	}
 	if len(whole) > 0 {
-		w.act(Act{Kind: Removes, Paths: whole, Some: some, Loses: leaves})
+		w.act(Act{Kind: Removes, Paths: whole, Loses: leaves})
 	}
 }
 
@@ -145,13 +145,38 @@ func (w *walker) rsync(args []word) {
 		return // another machine
 	}
 	w.changeInside(to)
+	if !deletesOthers(o) {
+		return
+	}
+
+	to.some = true
+	gone := []word{to}
+	if git := literal(to.text + "/.git"); to.ok && w.sendsNoRepository(o, from) {
+		gone = append(gone, git)
+	}
+	w.removal(gone, true)
+}
+
+// deletesOthers reports whether rsync removes what isn't among its sources.
+func deletesOthers(o options) bool {
 	for name := range o.given {
 		if strings.HasPrefix(name, "del") {
-			to.some = true
-			w.removal([]word{to}, true)
-			return
+			return true
 		}
 	}
+	return false
+}
+
+// sendsNoRepository reports whether rsync takes what is in its sources for all that may be in its destination, and there is no .git among that.
+// With a filter it isn't told which files stay.
+func (w *walker) sendsNoRepository(o options, from []word) bool {
+	if o.has("f", "F", "C", "filter", "exclude", "exclude-from", "include", "include-from", "cvs-exclude", "files-from", "max-delete", "existing") {
+		return false
+	}
+	return !slices.ContainsFunc(from, func(x word) bool {
+		inside := strings.HasSuffix(x.text, "/") || path.Base(x.text) == "."
+		return !x.ok || !inside || w.exists(literal(x.text+"/.git"))
+	})
 }
 
 func (w *walker) dd(args []word) {

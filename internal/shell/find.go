@@ -11,24 +11,22 @@ import (
 // find may remove what it finds, or run a command on it. Which files those are can't be told from its tests.
 func (w *walker) find(args []word) {
 	starts, tests := findStarts(args)
+	parts := w.foundParts(starts, tests)
 	for i := 0; i < len(tests); i++ {
 		switch tests[i].text {
 		case "-delete":
 			w.changeAll(starts)
-			w.removal(starts, true)
+			w.removal(append(parts.ranBy(i), starts...), true)
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(tests) {
 				w.change(tests[i+1])
 			}
 		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			for end < len(tests) && tests[end].text != ";" && (tests[end].text != "+" || tests[end-1].text != "{}") {
-				end++
-			}
+			end := commandEnd(tests, i+1)
 			w.inSubshell(func(w *walker) {
-				found := starts
+				found := append(parts.ranBy(i), starts...)
 				if strings.HasSuffix(tests[i].text, "dir") { // it runs where the file is
-					found = w.absolute(starts)
+					found = w.absolute(found)
 					w.dirKnown = false
 				}
 				w.run(fill(tests[i+1:end], "{}", found), "")
@@ -36,6 +34,15 @@ func (w *walker) find(args []word) {
 			i = end
 		}
 	}
+}
+
+// commandEnd returns where the command of -exec ends that begins there.
+func commandEnd(tests []word, begin int) int {
+	end := begin
+	for end < len(tests) && tests[end].text != ";" && (tests[end].text != "+" || tests[end-1].text != "{}") {
+		end++
+	}
+	return end
 }
 
 // absolute returns words that mean the same wherever a command runs.
@@ -94,29 +101,97 @@ func fill(command []word, mark string, by []word) (all []word) {
 	return all
 }
 
-// feeds returns what a command prints names of, for the xargs after it: what its find finds.
-func (w *walker) feeds(s *syntax.Stmt) []word {
+// feeds returns what a command prints names of, for the xargs or the read after it: what its find finds, and what is printed for certain.
+// With a command in between that leaves names out, nothing is certain.
+func (w *walker) feeds(s *syntax.Stmt) (names []word) {
+	names, filtered := w.printedNames(s)
+	if filtered {
+		names = slices.DeleteFunc(names, func(x word) bool { return !x.some })
+	}
+	return names
+}
+
+// printedNames returns the names that a command prints, and whether a later part of a pipeline may leave some out.
+func (w *walker) printedNames(s *syntax.Stmt) (names []word, filtered bool) {
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
 		if !ok || b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 			break
 		}
+		filtered = filtered || !w.passesNames(b.Y)
 		s = b.X
 	}
-	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-		if args := w.args(c.Args); len(args) > 0 && path.Base(args[0].text) == "find" {
-			starts, _ := findStarts(args[1:])
-			return starts
+
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return nil, filtered
+	}
+	args := w.args(c.Args)
+	if len(args) == 0 {
+		return nil, filtered
+	}
+	switch name, args := path.Base(args[0].text), args[1:]; name {
+	case "find", "gfind":
+		starts, tests := findStarts(args)
+		names = append(w.foundParts(starts, tests).printed(), starts...)
+	case "ls":
+		names = w.lsNames(args)
+	case "echo":
+		names = args
+	case "printf":
+		if len(args) > 1 && (args[0] == literal(`%s\n`) || args[0] == literal(`%s\0`)) {
+			names = args[1:]
 		}
 	}
-	return nil
+	return names, filtered
+}
+
+// passesNames reports whether a command prints all the names that it reads.
+func (w *walker) passesNames(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	args := w.args(c.Args)
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0].text {
+	case "cat", "tac", "sort", "uniq":
+		return len(parse(args[1:], "").rest) == 0
+	case "tr":
+		return len(args) == 3 && args[1] == literal(`\n`) && args[2] == literal(`\0`)
+	}
+	return false
+}
+
+// lsNames returns the names that ls prints, as far as they mean the same here: those of the directory, or its arguments with -d.
+func (w *walker) lsNames(args []word) (names []word) {
+	o := parse(args, "I:w:T:", "ignore", "hide")
+	switch here := len(o.rest) == 0 || len(o.rest) == 1 && o.rest[0] == literal("."); {
+	case o.has("l", "I", "ignore", "hide"):
+		return nil
+	case o.has("d"):
+		return o.rest
+	case !here:
+		return nil
+	}
+	if o.has("a", "A", "all", "almost-all") && w.exists(literal(".git")) {
+		names = append(names, literal(".git"))
+	}
+	return append(names, somewhere(literal(".")))
 }
 
 // xargs runs a command on files whose names it reads. They are taken to lie where the find before it looks, else
 // below the directory.
-func (w *walker) xargs(args []word) {
+func (w *walker) xargs(args []word, stdin string) {
 	o := parse(args, "+a:d:E:I:L:n:P:s:e::i::l::", "arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var")
-	read := w.fed
+	read := slices.Clone(w.fed)
+	if !strings.ContainsRune(stdin, 0) {
+		for name := range strings.FieldsSeq(stdin) {
+			read = append(read, literal(name))
+		}
+	}
 	if len(read) == 0 || o.has("a", "arg-file") {
 		read = []word{somewhere(literal("."))}
 	}

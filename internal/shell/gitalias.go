@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -102,13 +101,7 @@ func splitAlias(text string) (words []word) {
 
 // toTop goes to the root of the checkout, where git runs an alias that is a script.
 func (w *walker) toTop() {
-	for dir := w.dir; ; dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, ".git")) {
-			w.dir = dir
-			return
-		}
-		if dir == filepath.Dir(dir) {
-			return
-		}
+	if top, ok := checkoutAround(w.dir); ok {
+		w.dir = top
 	}
 }

@@ -102,7 +102,7 @@ func TestFileCommands(t *testing.T) {
 		{"tar tf x.tar; tar czf new.tgz sub; tar -cf - sub; tar xOf x.tar a.go; tar -xf x.tar --strip-components=1 -C sub y", "new.tgz sub/"},
 		{"unzip x.zip -d sub; unzip -l x.zip; unzip -p x.zip a.go; unzip -o x.zip a.go", "sub/ a.go"},
 		{"find sub -name '*.go' -delete", "sub"},
-		{"find . sub -exec sed -i s/a/b/ {} +", "./ sub"},
+		{"find . sub -exec sed -i s/a/b/ {} +", "sub ./"},
 		{"find sub -type f -exec mv {} app \\;", "sub app"},
 		{"find sub -execdir rm {} +; find $x -delete; find sub -fprint list -fprintf list2 %p", "sub list list2"},
 		{"find sub -exec sh -c 'rm x' \\; -exec cp {} app/ \\;", "x app"},

@@ -82,6 +82,7 @@ type walker struct {
 	vars     map[string]variable // what variables are set to
 	declared []string            // the variables that the function which runs declares
 	aliased  shellAliases
+	dotglob  bool // a pattern matches names that begin with a dot, too
 	*shared
 }
 

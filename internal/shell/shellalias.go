@@ -61,13 +61,3 @@ func (w *walker) runAlias(name *syntax.Word, args []word) bool {
 	w.aliased = aliases
 	return true
 }
-
-// setOptions turns options of bash on or off.
-func (w *walker) setOptions(args []word) {
-	o := parse(args, "")
-	for _, x := range o.rest {
-		if x.text == "expand_aliases" {
-			w.aliased.on = o.has("s") || w.aliased.on && !o.has("u")
-		}
-	}
-}

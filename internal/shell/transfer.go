@@ -126,6 +126,9 @@ func (w *walker) tar(args []word) {
 		w.writes = true
 		w.change(archive)
 	}
+	if o.has("remove-files") && !o.has("C", "directory") {
+		w.removal(o.rest, true)
+	}
 }
 
 // unpack notes the files that come out of an archive: those that are named, else anything below the directory.

@@ -200,7 +200,7 @@ func (w *walker) startShell(name string, args []word) {
 			vars[name] = v
 		}
 	}
-	w.vars, w.declared, w.aliased = vars, nil, shellAliases{on: name != "bash"}
+	w.vars, w.declared, w.aliased, w.dotglob = vars, nil, shellAliases{on: name != "bash"}, false
 	w.setVariable("@", variable{words: args})
 }
 
@@ -288,7 +288,8 @@ func joinsList(p *syntax.ParamExp) bool {
 	return p.Param != nil && p.Param.Value == "*"
 }
 
-// variableWords returns the words that a variable becomes which is a whole word. It is false for any other word.
+// variableWords returns the words that a variable becomes which is a whole word, or a command of which it is known what names it prints. It is
+// false for any other word.
 func (w *walker) variableWords(parts []syntax.WordPart) (all []word, ok bool) {
 	if len(parts) != 1 {
 		return nil, false
@@ -298,6 +299,10 @@ func (w *walker) variableWords(parts []syntax.WordPart) (all []word, ok bool) {
 		part, quoted = q.Parts[0], true
 	}
 
+	if c, is := part.(*syntax.CmdSubst); is && !quoted && len(c.Stmts) == 1 {
+		names, filtered := w.printedNames(c.Stmts[0])
+		return names, len(names) > 0 && !filtered
+	}
 	p, is := part.(*syntax.ParamExp)
 	if !is || quoted && joinsList(p) {
 		return nil, false
@@ -337,4 +342,25 @@ func (w *walker) splitValue(text string) (all []word) {
 func (w *walker) splitsOddly(text string) bool {
 	_, split := w.vars["IFS"]
 	return split || strings.Contains(text, `\`)
+}
+
+// setOptions handles shopt, and zsh's setopt, of which on says what it does. They turn options of a shell on or off.
+func (w *walker) setOptions(args []word, on bool) {
+	o := parse(args, "")
+	on = on || o.has("s")
+	if !on && !o.has("u") {
+		return
+	}
+	for _, x := range o.rest {
+		w.setOption(strings.ToLower(strings.ReplaceAll(x.text, "_", "")), on)
+	}
+}
+
+func (w *walker) setOption(name string, on bool) {
+	switch name {
+	case "expandaliases":
+		w.aliased.on = on
+	case "dotglob", "globdots":
+		w.dotglob = on
+	}
 }

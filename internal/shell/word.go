@@ -64,6 +64,9 @@ func (w *walker) matchFiles(f *flattener) (all []word) {
 		return []word{{text: text}} // the shell leaves it as it is, and it names no file
 	}
 	for _, name := range names {
+		if !strings.HasPrefix(text, "/") {
+			name = strings.TrimPrefix(name, inside(w.dir))
+		}
 		all = append(all, literal(name))
 	}
 	return all
@@ -280,7 +283,7 @@ func (w *walker) glob(pattern string) []string {
 }
 
 // matching lists the names in a directory that match. As in a shell, only a pattern that begins with a dot
-// matches a name that does.
+// matches a name that does, unless an option says otherwise.
 func (w *walker) matching(dir, pattern string) (names []string) {
 	if w.entries <= 0 {
 		return nil
@@ -296,7 +299,8 @@ func (w *walker) matching(dir, pattern string) (names []string) {
 	entries, _ := f.ReadDir(w.entries) // whatever can't be read doesn't count
 	w.entries -= len(entries) + 1
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") != strings.HasPrefix(pattern, ".") {
+		hidden, named := strings.HasPrefix(e.Name(), "."), strings.HasPrefix(pattern, ".")
+		if hidden != named && (named || !w.dotglob) {
 			continue
 		}
 		if ok, err := path.Match(pattern, e.Name()); ok && err == nil {

@@ -138,11 +138,11 @@ func (p Place) MakesRepository(full string) bool {
 	switch full {
 	case filepath.Join(p.Root, ".git"), filepath.Join(p.Worktree, ".git"):
 		return true
-	case bare, filepath.Join(bare, "objects"), filepath.Join(bare, "refs"):
+	case bare, filepath.Join(bare, "HEAD"), filepath.Join(bare, "objects"), filepath.Join(bare, "refs"):
 		return p.Repository() == bare
 	}
 	within := filepath.Join(p.Root, ".git")
-	return full == filepath.Join(within, "objects") || full == filepath.Join(within, "refs")
+	return full == filepath.Join(within, "HEAD") || full == filepath.Join(within, "objects") || full == filepath.Join(within, "refs")
 }
 
 // chain lists the directories from path up to root. For a path outside root, such as one in a separate

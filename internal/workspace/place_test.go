@@ -200,13 +200,13 @@ func TestMakesRepository(t *testing.T) {
 	}
 	for at, files := range map[string]map[string]bool{
 		"app": {
-			"app/.git": true, "app/.git/objects": true, "app/.git/refs": true, "app/.git/index.lock": false, "app/.git/hooks": false, "app": false,
+			"app/.git": true, "app/.git/objects": true, "app/.git/refs": true, "app/.git/HEAD": true, "app/.git/HEAD.lock": false, "app/.git/index.lock": false, "app/.git/hooks": false, "app": false,
 			"app/src": false, "app/third/.git": false, "app/.bare": false,
 		},
 		"app/.git":  {"app/.git/objects": true, "app/.git/logs": false},
 		"app/third": {"app/third/.git": true, "app/.git": false},
 		"fix":       {"fix/.git": true, "app/.git": true, "fix/a.go": false},
-		"hub":       {"hub/.bare": true, "hub/.bare/refs": true, "hub/.bare/config": false, "hub/objects": false},
+		"hub":       {"hub/.bare": true, "hub/.bare/refs": true, "hub/.bare/HEAD": true, "hub/.bare/config": false, "hub/objects": false},
 		"other":     {"other/.bare": false, "other/.bare/refs": false},
 	} {
 		p := resolve(t, filepath.Join(dir, at), env)

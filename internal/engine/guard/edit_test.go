@@ -3,6 +3,7 @@ package guard_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"talkingstick/internal/engine"
@@ -107,4 +108,38 @@ func TestNobodyRemovesTheWorkspace(t *testing.T) {
 	ann.CheckEdit(removes(s.File("src/a.go", ""))).That("allowed", func(r guard.MayEditResult) bool { return r.Allowed })
 	carl.Sets("enforce=off").OK()
 	ann.CheckEdit(removes(s.Work)).That("allowed", func(r guard.MayEditResult) bool { return r.Allowed })
+}
+
+// TestRepository_IsntRemoved: a command whose text tells that it removes the repository is denied to every agent under every policy but off,
+// also to the holder. One that leaves it alone isn't.
+func TestRepository_IsntRemoved(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
+	s.Joins(ann, bob)
+	s.File("build/a", "a")
+	s.File("build/b.pyc", "b")
+	ann.Try().Granted(1)
+
+	for _, policy := range []string{"warn", "scopes", "stick"} {
+		carl.Sets("enforce=" + policy).OK()
+		for _, by := range []*scene.Actor{ann, bob} {
+			for _, command := range []string{
+				"find .git -delete", "find . -delete", "find . -exec rm -rf {} +", "find . -name .git -exec rm -rf {} \\;", "ls -A | xargs rm -rf", "shopt -s dotglob; rm -rf *",
+				"D=.git; rm -rf $D", "rm -rf \"$PWD\"", "rm -rf \"$(git rev-parse --show-toplevel)\"", "rm -rf \"$(git rev-parse --git-dir)\"", "cd .git && rm -rf *", "mv .git x", "rm -rf ./.git/", "rm .git/HEAD",
+				"find .. -name .git -execdir rm -rf {} +", "find . -print0 | xargs -0 rm -rf", "rsync -a --delete ../none/ ./", "cd build && rm -rf ../.git", "find . -name .git | while read d; do rm -rf \"$d\"; done",
+			} {
+				res := runs(t, by, command, nil)
+				s.Check(!res.Allowed && (strings.Contains(res.Reason, "without which there is no repository") || strings.Contains(res.Reason, "the root of the room")), "enforce=%s, %s: %+v", policy, command, res)
+			}
+		}
+		for _, command := range []string{
+			"find . -name '*.pyc' -delete", "find build -delete", "rm -rf build/*", "rm -rf node_modules/*", "cd build && ls | xargs rm -f", "cd build && ls -A | xargs rm -rf",
+			"find . -mindepth 1 -maxdepth 1 ! -name .git -exec echo {} +", "ls -A | xargs ls", "find . -name .git -prune -o -name '*.pyc' -exec rm {} +", "rm -rf $UNKNOWN", "git worktree remove .", "git clean -fdxn",
+		} {
+			s.Check(runs(t, ann, command, nil).Allowed, "enforce=%s, %s is denied", policy, command)
+		}
+	}
+
+	carl.Sets("enforce=off").OK()
+	s.Check(runs(t, bob, "find . -delete", nil).Allowed, "enforce=off denies")
 }
