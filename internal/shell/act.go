@@ -105,8 +105,9 @@ func (w *walker) act(a Act) {
 
 // removal notes that files go, by a command that knows nothing of git. What isn't there can't be lost.
 func (w *walker) removal(files []word, recursive bool) {
-	var gone, whole []string // what goes, and of that the directories and parts of a repository that go for certain
-	some, loses := false, onDisk
+	var sure, maybe []string // what goes for certain, and where something may go
+	var whole []string       // of what goes for certain, the directories and parts of a repository
+	loses := onDisk
 	for _, x := range files {
 		path, ok := w.path(x)
 		if x.some {
@@ -119,7 +120,11 @@ func (w *walker) removal(files []word, recursive bool) {
 			if !exists(path) {
 				continue
 			}
-			gone, some = add(gone, path), some || x.some
+			if x.some {
+				maybe = add(maybe, path)
+			} else {
+				sure = add(sure, path)
+			}
 			if !x.some || filepath.Base(path) == ".git" {
 				loses |= repository(path)
 			}
@@ -128,20 +133,31 @@ func (w *walker) removal(files []word, recursive bool) {
 			}
 		}
 	}
-	if len(gone) == 0 {
-		return
-	}
+	maybe = slices.DeleteFunc(maybe, func(path string) bool { return slices.Contains(sure, path) })
 	if recursive {
 		loses |= Nested
 	}
-	dir := w.dir
-	if !w.dirKnown || !filepath.IsAbs(dir) {
-		dir = filepath.Dir(gone[0])
-	}
-	w.act(Act{Kind: Takes, Dir: dir, Paths: gone, Some: some, Loses: loses})
+
+	w.taking(sure, false, loses)
+	w.taking(maybe, true, loses)
 	if len(whole) > 0 {
-		w.act(Act{Kind: Removes, Dir: dir, Paths: whole})
+		w.act(Act{Kind: Removes, Dir: w.actDir(whole[0]), Paths: whole})
 	}
+}
+
+// taking notes that files go, or some of them.
+func (w *walker) taking(paths []string, some bool, loses Work) {
+	if len(paths) > 0 {
+		w.act(Act{Kind: Takes, Dir: w.actDir(paths[0]), Paths: paths, Some: some, Loses: loses})
+	}
+}
+
+// actDir returns the directory in which a command runs, or that of a path where nobody knows it.
+func (w *walker) actDir(path string) string {
+	if !w.dirKnown || !filepath.IsAbs(w.dir) {
+		return filepath.Dir(path)
+	}
+	return w.dir
 }
 
 func isDirectory(path string) bool {

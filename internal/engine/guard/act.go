@@ -99,10 +99,39 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			found, _ := targets.ResolveNamed(path)
 			for _, x := range found {
 				add(act, x.Place, x.Full)
+				if checkoutOf(x.Place) == "" {
+					all = append(all, actsBelow(act, x.Full, &checkout{}, at)...)
+				}
 			}
 		}
 	}
+
+	for _, a := range slices.Clone(all) {
+		if len(a.paths) == 0 {
+			all = append(all, actsBelow(a.Act, a.in.top, a.in, at)...)
+		}
+		for _, path := range a.paths {
+			all = append(all, actsBelow(a.Act, filepath.Join(a.in.top, filepath.FromSlash(path)), a.in, at)...)
+		}
+	}
 	return all
+}
+
+// actsBelow says what an act that takes a directory means in the checkouts that lie in it: each goes as a whole. Of git's commands, only some
+// take those.
+func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place) (below []actIn) {
+	isGit := strings.HasPrefix(act.Form, "git ")
+	if act.Kind != shell.Takes || act.Some || isGit && act.Loses&shell.Nested == 0 {
+		return nil
+	}
+
+	act.Loses = shell.Modified | shell.Staged | shell.Partly | shell.Untracked | shell.Nested
+	for _, c := range checkoutsBelow(dir, around, at) {
+		if tree, ok := workspace.FindCheckout(c.top, workspace.Env{}); ok {
+			below = append(below, actIn{Act: act, tree: tree, in: c, whole: true})
+		}
+	}
+	return below
 }
 
 // checkActs judges what a command would take of uncommitted work. Where the room only warns, nothing is denied for whose work it is. What

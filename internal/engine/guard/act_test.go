@@ -466,3 +466,44 @@ func TestVariables_AreRead(t *testing.T) {
 		s.Check(runs(t, bob, command, nil).Allowed, "%s", command)
 	}
 }
+
+// TestCheckoutsBelowARemovedDirectory: a command that removes a directory takes the work in each checkout that lies in it, wherever it lies and
+// whether git ignores it or not.
+func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
+	for name, c := range map[string]struct{ dir, command string }{
+		"ignored":            {".claude/trees", "rm -rf .claude/trees"},
+		"outside":            {"../trees", "rm -rf ../trees"},
+		"from outside":       {"../trees", "cd .. && rm -rf trees"},
+		"found":              {"trees", "find trees -delete"},
+		"cleaned away":       {".claude/trees", "git clean -ffdxq"},
+		"two of them":        {"trees", "rm -rf trees/one trees/two"},
+		"by a loop":          {"trees", `for d in trees/*; do rm -rf "$d"; done`},
+		"with all around it": {"trees", "rm -rf ./*"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+			s.Joins(ann, bob)
+			s.Commit(".gitignore", ".claude/\n")
+			s.Git("worktree", "add", "-q", c.dir+"/one")
+			s.Git("worktree", "add", "-q", c.dir+"/two")
+			one := filepath.Join(s.Work, c.dir, "one")
+			bob.At(one).Edits(func() { s.File(filepath.Join(c.dir, "one", "README"), "by bob") }, filepath.Join(one, "README"))
+			ann.Try().Is(stick.YourTurn)
+			told(t, ann)
+
+			pat.Sets("enforce=stick").OK()
+			res := runs(t, ann, c.command, func() { t.Error("it was let through") })
+			s.Check(strings.Contains(res.Reason, "would take away uncommitted work of "+string(bob.ID)+": README"), "%q", res.Reason)
+
+			pat.Sets("enforce=warn").OK()
+			told(t, ann)
+			told(t, bob)
+			s.Check(runs(t, ann, c.command, nil).Allowed, "it was denied under warn")
+			for _, a := range []*scene.Actor{ann, bob} {
+				said := strings.Join(told(t, a), "; ")
+				s.Check(strings.Contains(said, "which took README, work of "+string(bob.ID)+"; a copy was kept before: tt rescue show "), "%s is told %q", a.Name, said)
+			}
+		})
+	}
+}

@@ -316,7 +316,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 		places = append(places, x.Place)
 	}
 	places = append(places, q.tree...)
-	if len(places) == 0 && q.at != nil {
+	if q.at != nil && (len(places) == 0 || q.Unread) { // the room of a command is asked also where its text only names files elsewhere
 		places = append(places, *q.at)
 	}
 	chains := make([][]string, len(places))
