@@ -46,6 +46,16 @@ func (s state) files() (n int) {
 	return n
 }
 
+// uncommitted lists the paths of a state that git doesn't ignore.
+func (s state) uncommitted() (paths []string) {
+	for _, e := range s.Entries {
+		if !e.Ignored {
+			paths = append(paths, string(e.Path))
+		}
+	}
+	return paths
+}
+
 // entry is how one path was.
 type entry struct {
 	Path    bytesText `json:"path"`

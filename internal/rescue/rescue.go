@@ -131,6 +131,8 @@ type Taken struct {
 	Same    bool      `json:"same"`     // the state is that of the last rescue, whose id this is
 	Nothing bool      `json:"nothing"`  // nothing is uncommitted
 	Nested  []Nested  `json:"nested"`   // the rescues of repositories inside the tree
+
+	Paths []string `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
 }
 
 // Nested is the rescue of a repository inside another's working tree.

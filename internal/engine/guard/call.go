@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
@@ -93,7 +94,11 @@ func begunCall(open []stick.Call, end stick.Call, now stick.Time) (begun stick.C
 func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err error) {
 	c.call, c.beside = q.call(me, c.top), nil
 	if !q.Unread {
-		return nil
+		rows, err := tx.Edited(c.room, c.top, c.files)
+		c.hasOthers = slices.ContainsFunc(rows, func(f stick.EditedFile) bool {
+			return slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent != me })
+		})
+		return err
 	}
 
 	open, err := tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Agent: me, Since: tx.Now().Add(time.Hour), Limit: maxOpen})
@@ -142,6 +147,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 		return s.err
 	}
 	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
+	c.dirty = uncommittedIn(s.taken)
 	if c.call.Started.IsZero() {
 		c.call.Started = c.call.Ended
 	}
@@ -151,6 +157,18 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	c.own, err = g.ownChanges(ctx, q, c)
 	c.call.Files = len(c.own)
 	return err
+}
+
+// uncommittedIn lists what a snapshot of all of a checkout found uncommitted. It is nil if the snapshot couldn't look everywhere.
+func uncommittedIn(t rescue.Taken) []git.Uncommitted {
+	if slices.ContainsFunc(t.LeftOut, func(l rescue.LeftOut) bool { return strings.HasSuffix(l.Path, "/") }) {
+		return nil
+	}
+	dirty := make([]git.Uncommitted, 0, len(t.Paths))
+	for _, path := range t.Paths {
+		dirty = append(dirty, git.Uncommitted{Path: path})
+	}
+	return dirty
 }
 
 // endGone finds what a call has taken with a checkout that it has removed.
@@ -174,6 +192,12 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 		return own, nil
 	}
 
+	if !q.Unread && !c.hasOthers {
+		for _, path := range c.files {
+			own[path] = rescue.PathChange{Path: path, Kind: rescue.ChangeChanged}
+		}
+		return own, nil
+	}
 	parts := []stick.CallPart{{From: c.call.Before, To: c.call.After, Alone: true}}
 	if q.Unread {
 		parts = c.call.Parts(c.beside, c.call.Ended)

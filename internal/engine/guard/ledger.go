@@ -40,11 +40,14 @@ type checkout struct {
 	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
 	found []stick.SeenFile
 
-	call   stick.Call                   // that has ended
-	beside []stick.Call                 // that ran in the same checkout meanwhile
-	own    map[string]rescue.PathChange // what the call has changed, as far as that is sure
-	gone   bool                         // the call has removed the checkout
-	taken  stick.Taken                  // what of others' work the call has changed
+	call      stick.Call                   // that has ended
+	beside    []stick.Call                 // that ran in the same checkout meanwhile
+	own       map[string]rescue.PathChange // what the call has changed, as far as that is sure
+	hasOthers bool                         // somebody else has edited a file that the call names
+
+	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
+	gone  bool              // the call has removed the checkout
+	taken stick.Taken       // what of others' work the call has changed
 }
 
 // checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
@@ -172,7 +175,7 @@ func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all
 	return noted, by, err
 }
 
-// lookAfter makes the snapshots after a call, and finds what files are like now. They run at the same time: each asks git.
+// lookAfter makes the snapshots after a call, and finds what files are like now.
 func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
@@ -184,8 +187,10 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 			errs[2*i] = g.endGone(ctx, c)
 			continue
 		}
-		wait.Go(func() { errs[2*i] = g.endCall(ctx, q, c, by) })
-		wait.Go(func() { errs[2*i+1] = c.look(looking, g.core.Config.Git) })
+		wait.Go(func() {
+			errs[2*i] = g.endCall(ctx, q, c, by)
+			errs[2*i+1] = c.look(looking, g.core.Config.Git)
+		})
 	}
 	wait.Wait()
 
@@ -307,7 +312,14 @@ func (c *checkout) look(ctx context.Context, g git.Client) error {
 	if !c.looks {
 		return nil
 	}
-	_, seen, err := seeUncommitted(ctx, g, c.top, known, c.since)
+
+	var seen []stick.SeenFile
+	var err error
+	if c.dirty != nil {
+		seen, err = seeFiles(ctx, c.top, c.dirty, known, c.since)
+	} else {
+		_, seen, err = seeUncommitted(ctx, g, c.top, known, c.since)
+	}
 	if err != nil {
 		c.looks = false
 		return err
