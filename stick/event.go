@@ -48,6 +48,7 @@ const (
 	EventWorkTaken   EventType = "work_taken"
 
 	EventChangesAdopted EventType = "changes_adopted"
+	EventCallUndone     EventType = "call_undone"
 
 	EventSessionStarted EventType = "session_started"
 	EventSessionEnded   EventType = "session_ended"

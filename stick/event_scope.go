@@ -117,6 +117,21 @@ func (p ChangesAdoptedPayload) yours() string {
 	return "your changes to " + editedOf(p.Paths, p.Count)
 }
 
+// CallUndonePayload is the payload of [EventCallUndone].
+type CallUndonePayload struct {
+	Caller
+	Call      int64     `json:"call_id,omitempty"`      // the call that was taken back
+	Of        AgentID   `json:"call_of,omitempty"`      // whose it was
+	Command   string    `json:"command,omitempty"`      // what it ran, or the tool
+	As        int64     `json:"undo_call_id,omitempty"` // the call that the undo is; 0 if it has changed nothing
+	Checkout  string    `json:"checkout,omitempty"`     // the top level
+	Paths     []string  `json:"paths,omitempty"`        // some of the files that were restored or removed
+	Count     int       `json:"count,omitempty"`        // how many they are
+	Left      []string  `json:"left,omitempty"`         // some of the files that stay as they are
+	LeftCount int       `json:"left_count,omitempty"`   // how many they are
+	LeftOf    []AgentID `json:"left_of,omitempty"`      // who has changed those since, or ran a call meanwhile
+}
+
 // copyIn names the rescue, as the end of a sentence.
 func (p ChangesAdoptedPayload) copyIn() string {
 	if p.Rescue == "" {
@@ -242,6 +257,45 @@ var scopeEvents = []EventInfo{
 		},
 		Replay: unchanged[ChangesAdoptedPayload],
 	}),
+	row(kind[CallUndonePayload]{
+		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
+		Say: func(e Event, p CallUndonePayload) string { return who(e.From) + " undid " + p.said(e.From) },
+		Replay: func(_ *Record, e *Event, p CallUndonePayload) error {
+			e.For = p.readers(e.From)
+			return nil
+		},
+	}),
+}
+
+// readers are those whom the event is for: whose call it was, and whose files stay as they are.
+func (p CallUndonePayload) readers(by AgentID) (all []Addressee) {
+	for _, a := range union([]AgentID{p.Of}, p.LeftOf) {
+		if a != "" && a != by {
+			all = append(all, Addressee{a, OwesReading})
+		}
+	}
+	return all
+}
+
+// said says which call was taken back, and with what outcome.
+func (p CallUndonePayload) said(by AgentID) string {
+	s := fmt.Sprintf("call %d", p.Call)
+	if p.Of != "" && p.Of != by {
+		s += " of " + who(p.Of)
+	}
+	if p.Command != "" {
+		s += ", " + Line(p.Command)
+	}
+	if p.Count > 0 {
+		s += "; as before it: " + editedOf(p.Paths, p.Count)
+	}
+	if p.LeftCount > 0 {
+		s += "; left as now: " + editedOf(p.Left, p.LeftCount)
+	}
+	if len(p.LeftOf) > 0 {
+		s += ", work of " + agents(p.LeftOf)
+	}
+	return s
 }
 
 // readers are those whom the event is for: who ran the command, and whose work it took.
