@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -188,40 +187,11 @@ func (w *restoring) deletion(ctx context.Context, e entry) {
 	case !w.replaceable(e, c):
 		w.fail(e, "it was deleted, and has changed since: the file is kept")
 	default:
-		if err := w.remove(path, c); err != nil {
+		if err := w.tree.remove(path, c); err != nil {
 			w.fail(e, "%v", err)
 			return
 		}
 		w.result.Restored = append(w.result.Restored, path)
-	}
-}
-
-// remove removes a file that was read, and the directories that are empty then, as git does.
-func (w *restoring) remove(path string, c content) error {
-	dir, name, err := w.tree.parent(path, false)
-	if err != nil {
-		return err
-	}
-	if err := unchanged(dir, name, c.info); err != nil {
-		return err
-	}
-	if err := dir.Remove(name); err != nil {
-		return err
-	}
-	for {
-		i := strings.LastIndexByte(path, '/')
-		if i < 0 {
-			return nil
-		}
-		path = path[:i]
-		w.tree.forget()
-		dir, name, err := w.tree.parent(path, false)
-		if err != nil {
-			return nil
-		}
-		if info, err := dir.Lstat(name); err != nil || !info.IsDir() || dir.Remove(name) != nil {
-			return nil
-		}
 	}
 }
 
@@ -282,23 +252,9 @@ func same(a, b content) bool { return a.mode == b.mode && string(a.data) == stri
 // temp is the name of files that are being written. A restore that is run again finds what an interrupted one has left.
 func (w *restoring) temp() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
-// beside puts the file of an entry beside its path. Where something else lies in the place of one of its directories, a
-// directory beside that one gets it.
+// beside puts the file of an entry beside its path.
 func (w *restoring) beside(ctx context.Context, e entry, want content) {
-	names := strings.Split(string(e.Path), "/")
-	i := len(names) - 1
-	_, _, err := w.tree.parent(string(e.Path), false)
-	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
-		i = blocked.depth
-	}
-	names[i] += ".rescued-" + w.loaded.manifest.ID
-	at := strings.Join(names, "/")
-	err = w.tree.create(at, w.temp(), want)
-	if errors.Is(err, fs.ErrExist) {
-		if now, rerr := w.tree.read(ctx, at, math.MaxInt64-1); rerr == nil && same(now, want) {
-			err = nil // an earlier restore has put it there
-		}
-	}
+	at, err := w.tree.putBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.temp(), want)
 	if err != nil {
 		w.fail(e, "it has changed, and the rescued file can't be put beside it: %v", err)
 		return

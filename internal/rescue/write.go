@@ -1,9 +1,12 @@
 package rescue
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
+	"strings"
 )
 
 // unchanged fails with errTorn if the file at name isn't the one that info is of, or was written since.
@@ -88,4 +91,54 @@ func (f *folders) removeEmpty(path string) bool {
 	}
 	info, err := dir.Lstat(name)
 	return err == nil && info.IsDir() && dir.Remove(name) == nil
+}
+
+// remove removes a file that was read, and the directories that are empty then, as git does.
+func (f *folders) remove(path string, c content) error {
+	dir, name, err := f.parent(path, false)
+	if err != nil {
+		return err
+	}
+	if err := unchanged(dir, name, c.info); err != nil {
+		return err
+	}
+	if err := dir.Remove(name); err != nil {
+		return err
+	}
+	for {
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return nil
+		}
+		path = path[:i]
+		f.forget()
+		dir, name, err := f.parent(path, false)
+		if err != nil {
+			return nil
+		}
+		if info, err := dir.Lstat(name); err != nil || !info.IsDir() || dir.Remove(name) != nil {
+			return nil
+		}
+	}
+}
+
+// putBeside puts a file or link beside a path, under its name with a suffix. Where something else lies in the place of one of the path's
+// directories, a directory beside that one gets it. It replaces nothing, and does nothing if the same lies there already.
+func (f *folders) putBeside(ctx context.Context, path, suffix, temp string, c content) (at string, err error) {
+	names := strings.Split(path, "/")
+	i := len(names) - 1
+	_, _, err = f.parent(path, false)
+	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
+		i = blocked.depth
+	}
+	names[i] += suffix
+	at = strings.Join(names, "/")
+
+	err = f.create(at, temp, c)
+	if errors.Is(err, fs.ErrExist) {
+		if now, rerr := f.read(ctx, at, math.MaxInt64-1); rerr == nil && same(now, c) {
+			err = nil
+		}
+	}
+	return at, err
 }
