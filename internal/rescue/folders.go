@@ -117,6 +117,8 @@ type content struct {
 	perm fs.FileMode // of a file
 	data []byte
 	info fs.FileInfo
+
+	usual bool // a file that is written gets the permissions that a new one has, and perm doesn't count
 }
 
 var (

@@ -321,3 +321,54 @@ var damages = []damage{
 		return m.attempt("gc", "-q", "--prune=now")
 	}},
 }
+
+// TestUndo_RandomTrees makes random trees and changes them between two snapshots, and takes that back. Each file is as it was, but for those
+// that an undo leaves with a reason.
+func TestUndo_RandomTrees(t *testing.T) {
+	testenv.Alone(t)
+
+	from := template(t)
+	for _, n := range seeds(t, 40, 8) {
+		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
+			isTakenBack(t, from, rand.New(rand.NewPCG(n, 16)))
+		})
+	}
+}
+
+func isTakenBack(t *testing.T, from *scratch, r *rand.Rand) {
+	m := newMaker(t, from, r)
+	m.plain = true // a file with other line ends than git's comes back with git's
+	m.make()
+	m.plant()
+	before := m.moment()
+	m.change()
+	after := m.moment()
+
+	u := m.undo(before.taken.ID, after.taken.ID)
+	done := m.takeBack(u)
+	m.nothingRan("Undo")
+
+	left := named{}
+	for path, step := range done {
+		if strings.HasPrefix(step, "leave") {
+			left[path] = true
+		}
+	}
+	for _, l := range slices.Concat(before.taken.LeftOut, after.taken.LeftOut) {
+		left[l.Path] = true
+	}
+	for _, files := range []map[string]string{before.files, after.files} {
+		for path, is := range files {
+			if strings.HasPrefix(is, "prw") { // git doesn't tell of a FIFO that it doesn't track
+				left[path] = true
+			}
+		}
+	}
+	compare(t, "the files", before.files, m.files(), left)
+	if t.Failed() {
+		t.Log(done)
+		for _, line := range m.done {
+			t.Log(line)
+		}
+	}
+}

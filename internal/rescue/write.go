@@ -69,18 +69,32 @@ func (f *folders) prepare(dir *os.Root, temp string, c content) error {
 	if c.mode == modeLink {
 		return dir.Symlink(string(c.data), temp)
 	}
-	file, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, c.firstPerm())
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(c.data)
-	if err = errors.Join(err, file.Chmod(c.perm), file.Close()); err != nil {
+	if !c.usual {
+		err = errors.Join(err, file.Chmod(c.perm))
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, dir.Remove(temp))
 	}
 	if f.kill != nil {
 		f.kill("wrote a file")
 	}
 	return nil
+}
+
+// firstPerm returns the permissions with which a file is made, as far as the process's mask allows them.
+func (c content) firstPerm() fs.FileMode {
+	switch {
+	case !c.usual:
+		return 0o600
+	case c.mode == modeProgram:
+		return 0o777
+	}
+	return 0o666
 }
 
 // removeEmpty removes the directory at path if it is empty, and reports whether it did.

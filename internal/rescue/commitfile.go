@@ -1,0 +1,138 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
+)
+
+// commitFiles reads files of commits as git would check them out, with its conversions of line ends and encodings. It runs no filter: of a
+// file that has one, nobody knows here how it would lie in the tree.
+type commitFiles struct {
+	git      git.Isolated
+	autocrlf bool // git converts the line ends of all texts
+}
+
+// conversions are the attributes of a path that say how git writes it to the tree.
+var conversions = []string{"text", "eol", "crlf", "ident", "working-tree-encoding"}
+
+// filterAttribute names the filter through which git writes a path.
+const filterAttribute = "filter"
+
+func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*commitFiles, error) {
+	g, err := s.Git.Isolate(ctx, tree.Top, variables(tree, "")...)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	_, err = g.Run(ctx, nil, &out, "config", "--default", "false", "--get", "core.autocrlf")
+	return &commitFiles{git: g, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
+}
+
+// read returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one without a mode for a file of which
+// nobody can tell how git would write it.
+func (f *commitFiles) read(ctx context.Context, commit string, paths []string) map[string]content {
+	all := map[string]content{}
+	if commit == "" || len(paths) == 0 {
+		return all
+	}
+	in, err := committed(ctx, f.git, commit, scope(paths))
+	var said map[string]map[string]string
+	if err == nil {
+		said, err = f.attributes(ctx, paths)
+	}
+	if err != nil { // such as for a commit that is gone
+		for _, p := range paths {
+			all[p] = content{}
+		}
+		return all
+	}
+
+	var plain []string
+	for _, p := range paths {
+		v, ok := in[p]
+		switch {
+		case !ok:
+		case v.submodule() || v.Mode != modeLink && said[p][filterAttribute] != "":
+			all[p] = content{}
+		case v.Mode != modeLink && f.isConverted(said[p]):
+			all[p] = f.converted(ctx, p, v)
+		default:
+			plain = append(plain, p)
+		}
+	}
+	f.addPlain(ctx, all, in, plain)
+	return all
+}
+
+func (f *commitFiles) isConverted(attributes map[string]string) bool {
+	for _, name := range conversions {
+		if attributes[name] != "" {
+			return true
+		}
+	}
+	return f.autocrlf
+}
+
+// attributes returns the attributes of paths that are set, by the path and the name.
+func (f *commitFiles) attributes(ctx context.Context, paths []string) (map[string]map[string]string, error) {
+	var out bytes.Buffer
+	args := append(append([]string{"check-attr", "-z", "--stdin"}, conversions...), filterAttribute)
+	if _, err := f.git.Run(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), &out, args...); err != nil {
+		return nil, err
+	}
+
+	all := map[string]map[string]string{}
+	fields := strings.Split(out.String(), "\x00") // <path> <attribute> <value>
+	for ; len(fields) >= 3; fields = fields[3:] {
+		path, name, value := fields[0], fields[1], fields[2]
+		if value == "unspecified" || value == "unset" {
+			continue
+		}
+		if all[path] == nil {
+			all[path] = map[string]string{}
+		}
+		all[path][name] = value
+	}
+	return all, nil
+}
+
+// addPlain reads files that git writes as they are committed.
+func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in map[string]version, paths []string) {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = in[p].OID
+	}
+	found, err := objects(ctx, f.git, names)
+	for i, p := range paths {
+		all[p] = content{}
+		if err == nil && found[i].kind == "blob" {
+			all[p] = content{mode: in[p].Mode, data: found[i].data, usual: true}
+		}
+	}
+}
+
+// converted reads one file that git converts.
+func (f *commitFiles) converted(ctx context.Context, path string, v version) content {
+	var out bytes.Buffer
+	if _, err := f.git.With(noReplace).Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
+		return content{}
+	}
+	return content{mode: v.Mode, data: out.Bytes(), usual: true}
+}
+
+// differ lists the paths in which two commits differ.
+func (f *commitFiles) differ(ctx context.Context, from, to string) ([]string, error) {
+	var out bytes.Buffer
+	if _, err := f.git.Run(ctx, nil, &out, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to); err != nil {
+		return nil, err
+	}
+	said := strings.TrimSuffix(out.String(), "\x00")
+	if said == "" {
+		return nil, nil
+	}
+	return strings.Split(said, "\x00"), nil
+}

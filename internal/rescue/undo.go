@@ -1,0 +1,293 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"slices"
+
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// ErrChanged says that a path isn't as it was looked at before.
+var ErrChanged = errors.New("it has changed meanwhile")
+
+// UndoRequest says which changes are to be taken back: those between two snapshots of a checkout.
+type UndoRequest struct {
+	Tree          workspace.Checkout
+	Before, After string
+	Paths         []string // relative to the top level, with / between names; a directory means everything below. None means all
+}
+
+// UndoFile is a path that differs between the two snapshots, and how it lies in the checkout now. Alone isn't set.
+type UndoFile struct {
+	PathChange
+	stick.UndoneFile
+
+	Nested bool // it lies in a repository inside the checkout, of which nothing is known here
+}
+
+// Undo takes back what has changed between two snapshots of a checkout, path by path. Close ends it.
+type Undo struct {
+	Before, After Manifest   // of the snapshots
+	Files         []UndoFile // sorted by path
+
+	store   *Store
+	request UndoRequest
+	before  *loaded
+	held    map[string]entry   // what the first snapshot has, by path
+	then    map[string]content // files that the first snapshot has as in its commit
+	tree    *folders
+	commits *commitFiles
+}
+
+// Undo compares two snapshots with what lies in their checkout. It changes nothing. It fails as [Store.Changes] does, and with
+// [stick.CodeNotFound] for a path in which they don't differ.
+func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
+	paths, err := clean(r.Paths)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.Changes(ctx, r.Before, r.After)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		if !slices.ContainsFunc(changes, func(c PathChange) bool { return within(c.Path, []string{p}) }) {
+			return nil, stick.Errorf(stick.CodeNotFound, "%s hasn't changed then", stick.Line(p)).With("path", p)
+		}
+	}
+	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !within(c.Path, paths) })
+
+	u := &Undo{store: s, request: r, held: map[string]entry{}}
+	if u.before, err = s.load(ctx, r.Before); err != nil {
+		return nil, err
+	}
+	after, err := s.load(ctx, r.After)
+	if err != nil {
+		return nil, err
+	}
+	u.Before, u.After = u.before.manifest, after.manifest
+	for _, e := range u.before.state.Entries {
+		u.held[string(e.Path)] = e
+	}
+	return u, u.look(ctx, changes)
+}
+
+// Close closes the directories that are open.
+func (u *Undo) Close() {
+	if u.tree != nil {
+		u.tree.close()
+	}
+}
+
+// look finds how each path was before, was after, and is now.
+func (u *Undo) look(ctx context.Context, changes []PathChange) (err error) {
+	if u.tree, err = openFolders(u.request.Tree.Top); err != nil {
+		return errNoCheckout(u.Before, err)
+	}
+	u.tree.kill = u.store.Kill
+	if u.commits, err = u.store.commitFiles(ctx, u.request.Tree); err != nil {
+		u.Close()
+		return err
+	}
+
+	var old, now []PathChange
+	for _, c := range changes {
+		if isNested(c.Path, u.Before.Nested) || isNested(c.Path, u.After.Nested) {
+			continue
+		}
+		if c.Old.Commit != "" {
+			old = append(old, c)
+		}
+		if c.New.Commit != "" {
+			now = append(now, c)
+		}
+	}
+	u.then = u.commits.read(ctx, u.Before.Head, pathsOf(old))
+	later := u.commits.read(ctx, u.After.Head, pathsOf(now))
+
+	for _, c := range changes {
+		f := UndoFile{PathChange: c, Nested: isNested(c.Path, u.Before.Nested) || isNested(c.Path, u.After.Nested)}
+		if !f.Nested {
+			f.Was, f.Left, f.Is = versionOf(c.Path, c.Old, u.then), versionOf(c.Path, c.New, later), u.present(ctx, c.Path)
+			f.Was.Unknown = f.Was.Unknown || c.Kind == ChangeKept
+		}
+		u.Files = append(u.Files, f)
+	}
+	return ctx.Err()
+}
+
+func pathsOf(changes []PathChange) (paths []string) {
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// isNested reports whether a path lies in one of these repositories.
+func isNested(path string, in []Nested) bool {
+	return slices.ContainsFunc(in, func(n Nested) bool { return within(path, []string{n.Path}) })
+}
+
+// unknownFile stands for a file of which nobody can tell how it was.
+var unknownFile = stick.FileVersion{Unknown: true}
+
+// versionOf returns how a path was. committed are the files of the commit.
+func versionOf(path string, s Side, committed map[string]content) stick.FileVersion {
+	switch {
+	case s.LeftOut:
+		return unknownFile
+	case s.Blob != "":
+		return stick.FileVersion{Mode: s.Mode, Sum: s.Blob}
+	case s.Commit == "":
+		return stick.FileVersion{}
+	}
+	c, ok := committed[path]
+	switch {
+	case !ok:
+		return stick.FileVersion{}
+	case c.mode == "":
+		return unknownFile
+	}
+	return c.version()
+}
+
+// version names the bytes as rescues do.
+func (c content) version() stick.FileVersion {
+	return stick.FileVersion{Mode: c.mode, Sum: objectName(newHash(""), "blob", c.data)}
+}
+
+// present returns how a path lies in the checkout. A directory is no file.
+func (u *Undo) present(ctx context.Context, path string) stick.FileVersion {
+	if !local(path) {
+		return unknownFile
+	}
+	c, err := u.tree.read(ctx, path, math.MaxInt64-1)
+	switch {
+	case err == nil:
+		return c.version()
+	case absent(err) || errors.Is(err, errSpecial) && u.isFolder(path):
+		return stick.FileVersion{}
+	}
+	return unknownFile
+}
+
+func (u *Undo) isFolder(path string) bool {
+	info, err := u.tree.lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// Restore gives a path its state from before, and removes it if there was no file. It fails with [ErrChanged] if the path isn't as it was
+// looked at.
+func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
+	if f.Nested || f.Was.Unknown || f.Is.Unknown || !local(f.Path) {
+		return ErrChanged
+	}
+	u.tree.forget() // the directories that are open may be others' by now
+	if !f.Was.Exists() {
+		return asChanged(u.removeFile(ctx, f))
+	}
+	want, err := u.contentBefore(ctx, f)
+	if err != nil {
+		return err
+	}
+
+	now, err := u.tree.read(ctx, f.Path, math.MaxInt64-1)
+	switch {
+	case err == nil && now.version() != f.Is, err != nil && f.Is.Exists():
+		return ErrChanged
+	case err == nil:
+		err = u.tree.replace(f.Path, u.temp(), want, now.info)
+	case absent(err) || errors.Is(err, errSpecial) && u.tree.removeEmpty(f.Path):
+		err = u.tree.create(f.Path, u.temp(), want)
+	}
+	return asChanged(err)
+}
+
+// removeFile removes the file of a path, and the directories that are empty then.
+func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
+	defer u.tree.forget()
+	now, err := u.tree.read(ctx, f.Path, math.MaxInt64-1)
+	switch {
+	case err != nil:
+		return err
+	case now.version() != f.Is:
+		return ErrChanged
+	}
+	return u.tree.remove(f.Path, now)
+}
+
+// asChanged makes an error of the tree [ErrChanged], if it says that something else lies there now.
+func asChanged(err error) error {
+	blocked := (*blockedError)(nil)
+	if err != nil && (absent(err) || errors.As(err, &blocked) || errors.Is(err, errSpecial) || errors.Is(err, errTorn) || errors.Is(err, fs.ErrExist)) {
+		return ErrChanged
+	}
+	return err
+}
+
+// PutBeside puts the state of a path from before beside it, under its name with a suffix, and returns where that is. There must have been
+// a file.
+func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at string, err error) {
+	if f.Nested || !f.Was.Exists() || !local(f.Path) {
+		return "", ErrChanged
+	}
+	want, err := u.contentBefore(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	u.tree.forget()
+	return u.tree.putBeside(ctx, f.Path, suffix, u.temp(), want)
+}
+
+// contentBefore returns the file of a path as it was before.
+func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (content, error) {
+	if c, ok := u.then[f.Path]; ok && f.Old.Commit != "" {
+		return c, nil
+	}
+	data, err := u.before.blobs(ctx, []string{f.Old.Blob})
+	if err != nil {
+		return content{}, err
+	}
+
+	c := content{mode: f.Old.Mode, data: data[f.Old.Blob]}
+	if w := u.held[f.Path].Work; w != nil {
+		c.perm = w.Perm
+	}
+	return c, nil
+}
+
+// temp is the name of files that are being written.
+func (u *Undo) temp() string { return ".tt-undo-" + u.request.Before }
+
+// HeadMove says how HEAD has moved between the snapshots. It is zero if HEAD is elsewhere by now, since that is somebody else's move.
+func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
+	if u.Before.Head == u.After.Head && u.Before.Branch == u.After.Branch {
+		return m, nil
+	}
+	said, _, err := runStatus(ctx, u.commits.git, []string{"-uall"}, nil)
+	if err != nil {
+		return m, err
+	}
+	v := &survey{entries: map[string]*entry{}}
+	if err := v.parseStatus(said); err != nil || v.head != u.After.Head || v.branch != u.After.Branch {
+		return m, err
+	}
+
+	m = stick.HeadMove{From: u.Before.Head, To: u.After.Head, FromBranch: u.Before.Branch, ToBranch: u.After.Branch}
+	if m.From == "" || m.From == m.To {
+		return m, nil
+	}
+	if m.Differ, err = u.commits.differ(ctx, m.From, m.To); err != nil {
+		return stick.HeadMove{}, err
+	}
+	for _, p := range m.Differ {
+		if _, held := u.held[p]; held || v.entries[p] != nil || slices.Contains(v.untracked, p) {
+			m.Held = append(m.Held, p)
+		}
+	}
+	return m, nil
+}
