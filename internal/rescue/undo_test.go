@@ -26,7 +26,7 @@ func (s *scratch) undo(before, after string, paths ...string) *Undo {
 	return u
 }
 
-// takeBack does all steps, and returns what each was by its path.
+// takeBack does all steps, and returns what each was by its path, or why it failed.
 func (s *scratch) takeBack(u *Undo) map[string]string {
 	s.t.Helper()
 	done := map[string]string{}
@@ -41,7 +41,7 @@ func (s *scratch) takeBack(u *Undo) map[string]string {
 				continue
 			}
 			if err := u.Restore(context.Background(), f); err != nil {
-				s.t.Errorf("%s of %q: %v", step, f.Path, err)
+				done[f.Path] = "failed: " + err.Error()
 			}
 		}
 	}
