@@ -151,7 +151,7 @@ var Codes = []CodeInfo{
 	{CodeElsewhere, ExitRefused, false, "the task's branch and worktree are in another clone of the repository, and this needs them"},
 	{CodeBaseRed, ExitHands, false, "the gate is red on the integration branch itself, so nothing is merged"},
 	{CodeAlreadyExists, ExitRefused, false, "that name is already in use"},
-	{CodeAlreadyRunning, ExitRefused, true, "a command of the task runs already"},
+	{CodeAlreadyRunning, ExitRefused, true, "a command of the task, or the tool call, is still running"},
 	{CodeMaxRunning, ExitRefused, true, "as many commands of tasks run on this host as the project allows"},
 	{CodeDirtyTree, ExitHands, false, "a checkout has uncommitted changes, or isn't on its branch"},
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},

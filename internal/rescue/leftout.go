@@ -12,6 +12,11 @@ type LeftOut struct {
 	Files int    `json:"files,omitempty"` // how many, if Path stands for several
 }
 
+// Covers reports whether a path, with / between names, may be lacking because of it.
+func (l LeftOut) Covers(path string) bool {
+	return l.Path == path || l.Path == "./" || strings.HasSuffix(l.Path, "/") && strings.HasPrefix(path, l.Path)
+}
+
 // Why says for what reason something was left out.
 type Why string
 

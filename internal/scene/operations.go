@@ -180,6 +180,12 @@ func (a *Actor) ListNotes(p engine.ListNotesParams) Answer[engine.ListNotesResul
 	return do(a, "ListNotes", a.Engine.ListNotes, p)
 }
 
+// ListCalls is the operation of that name.
+func (a *Actor) ListCalls(p guard.ListCallsParams) Answer[guard.ListCallsResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ListCalls", a.Engine.Guard.ListCalls, p)
+}
+
 // ListRescues is the operation of that name.
 func (a *Actor) ListRescues(p guard.ListRescuesParams) Answer[guard.ListRescuesResult] {
 	p.Where = a.where(p.Where)
@@ -330,6 +336,12 @@ func (a *Actor) TakeoverStick(p engine.TakeoverStickParams) Answer[engine.Takeov
 func (a *Actor) WaitForEvents(p engine.WaitForEventsParams) Answer[engine.EventsResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)
 	return do(a, "WaitForEvents", a.Engine.WaitForEvents, p)
+}
+
+// UndoCall is the operation of that name.
+func (a *Actor) UndoCall(p guard.UndoCallParams) Answer[guard.UndoCallResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "UndoCall", a.Engine.Guard.UndoCall, p)
 }
 
 // Whoami is the operation of that name.

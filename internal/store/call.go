@@ -13,6 +13,7 @@ type CallQuery struct {
 	ID       int64         // 0 for all
 	Changed  bool          // only those that have changed something
 	Since    stick.Time    // only those that ran then or later
+	Until    stick.Time    // only those that ran then or earlier; 0 for any time
 	Limit    int
 }
 
@@ -33,6 +34,9 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	}
 	if q.Since != 0 {
 		where, args = where+" AND (ended_at = 0 OR ended_at >= ?)", append(args, q.Since)
+	}
+	if q.Until != 0 {
+		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
 	err = tx.scan("SELECT "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC LIMIT ?", append(args, q.Limit), func(scan func(...any) error) error {

@@ -37,6 +37,7 @@ func TestCalls(t *testing.T) {
 			"that changed":     {store.CallQuery{Room: room, Agent: "claude:a", Changed: true, Limit: 9}, []stick.Call{first}},
 			"by its number":    {store.CallQuery{Room: room, ID: 2, Limit: 9}, []stick.Call{second}},
 			"that ran lately":  {store.CallQuery{Room: room, Checkout: "/app", Since: 22, Limit: 9}, []stick.Call{first}},
+			"that ran before":  {store.CallQuery{Room: room, Until: 20, Limit: 9}, []stick.Call{second, first}},
 			"of another room":  {store.CallQuery{Room: "another", Limit: 9}, nil},
 			"of an idle agent": {store.CallQuery{Room: room, Agent: "pi:c", Limit: 9}, nil},
 		} {
