@@ -61,6 +61,8 @@ var examples = map[string][]string{
 	"tt rescue show":    {"tt rescue show 1m819e"},
 	"tt changes":        {"tt changes", "tt changes --agent codex", "tt changes --diff codex"},
 	"tt changes adopt":  {"tt changes adopt src/parse.go --reason 'codex left it half done'", "tt changes adopt 'stash@{0}' --reason 'codex has no use for it'"},
+	"tt calls":          {"tt calls", "tt calls --agent codex --all"},
+	"tt undo":           {"tt undo 12", "tt undo 12 src/parse.go docs"},
 	"tt changes mine":   {"tt changes mine docs"},
 
 	"tt helper":          {"tt helper -- claude"},

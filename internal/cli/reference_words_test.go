@@ -74,6 +74,8 @@ var results = map[string][]any{
 	"tt init":           {initResult{}},
 	"tt changes mine":   {guard.ClaimChangesResult{}},
 	"tt changes adopt":  {guard.AdoptChangesResult{}},
+	"tt calls":          {guard.ListCallsResult{}},
+	"tt undo":           {guard.UndoCallResult{}, guard.ListCallsResult{}},
 
 	"tt roster":                 {engine.GetRosterResult{}},
 	"tt session start":          {engine.StartSessionResult{}},

@@ -22,6 +22,8 @@ func (a *app) scopeCommands() []command {
 		{"may-edit", a.mayEditCmd},
 		{"changes", a.changesCmd},
 		{"conflicts", a.conflictsCmd},
+		{"calls", a.callsCmd},
+		{"undo", a.undoCmd},
 		{"rescue", a.rescueCmd},
 	}
 }

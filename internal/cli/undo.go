@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
+	"talkingstick/stick"
+)
+
+func (a *app) callsCmd() *cobra.Command {
+	var p guard.ListCallsParams
+	c := &cobra.Command{
+		Use: "calls [path]", Short: "List the tool calls of agents that have changed files", Args: between(0, 1, "a path"),
+		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest first: when, who, how many files, and the\n" +
+			"command. Hooks note them, with a snapshot of the checkout before and after each. tt undo takes one back.",
+	}
+	agent := c.Flags().String("agent", "", "only calls of this agent")
+	c.Flags().BoolVar(&p.All, "all", false, "also calls that have changed nothing, or haven't ended")
+	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var err error
+		if p.Where, err = path.of(args, 0); err != nil {
+			return err
+		}
+		return show(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
+			p.Caller, p.Agent = by, stick.AgentID(*agent)
+			return e.ListCalls(c.Context(), p)
+		}, (*page).calls)
+	}
+	return c
+}
+
+// calls lists calls of tools, and says how one is undone.
+func (p *page) calls(res guard.ListCallsResult) {
+	if len(res.Calls) == 0 {
+		p.linef("no calls that hooks have seen")
+		return
+	}
+
+	t := table{}
+	for _, c := range res.Calls {
+		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), callMaker(c), p.callFiles(c), callText(c))
+	}
+	p.table(t)
+	if res.More {
+		p.linef("%s", p.faint("older ones are hidden: --limit"))
+	}
+	for _, c := range res.Calls {
+		if c.Files > 0 {
+			p.linef("to undo one: %s", p.next(stick.Cmd("tt undo <call>", c.ID)))
+			return
+		}
+	}
+}
+
+// callMaker is who has made a call.
+func callMaker(c stick.Call) string {
+	if c.Helper != "" {
+		return string(c.Agent) + ", " + c.Helper
+	}
+	return string(c.Agent)
+}
+
+// callFiles says how much a call has changed, as far as it is known.
+func (p *page) callFiles(c stick.Call) string {
+	switch {
+	case c.Runs(p.now):
+		return "still running"
+	case c.Ended.IsZero():
+		return "its end was never seen"
+	case c.Overlapped:
+		return stick.Count(c.Files, "file") + ", beside another's call"
+	}
+	return stick.Count(c.Files, "file")
+}
+
+// callText is the tool of a call, and its command or file.
+func callText(c stick.Call) string {
+	const most = 80
+	return stick.Clip(strings.TrimSpace(c.Tool+" "+strings.TrimPrefix(c.Command, c.Tool)), most)
+}
+
+func (a *app) undoCmd() *cobra.Command {
+	var p guard.UndoCallParams
+	c := &cobra.Command{
+		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: between(0, -1, ""),
+		Long: "Take back what a tool call has changed: each file that is still as the call left it gets its state from before. A file that the call\n" +
+			"made goes, and one that it deleted is back. A file that somebody has changed since stays, and its state from before the call is put beside\n" +
+			"it, as FILE.before-CALL. Of a call that ran beside another agent's, only what it alone has touched is taken back. HEAD, branches and the\n" +
+			"index stay: where the call has moved HEAD, the commands of git that bring it back are printed.\n\n" +
+			"Without a call, an agent's last one that has changed something is meant, and a person gets the list. An undo is a call itself: undo\n" +
+			"again, and it is undone. An agent may only change what it may edit now. Paths are relative to the top level of the checkout, or absolute.\n" +
+			"The exit status is 8 if something was left as it is.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		p.Where, p.Paths = path.where(), args
+		if len(args) > 0 {
+			if id, err := strconv.ParseInt(args[0], 10, 64); err == nil && id > 0 {
+				p.ID, p.Paths = id, args[1:]
+			}
+		}
+
+		return a.undoCall(c.Context(), p)
+	}
+	return c
+}
+
+// undoCall undoes a call. A person that names none gets the list.
+func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
+	e, by, err := a.open()
+	if err != nil {
+		return err
+	}
+	if p.ID == 0 && actsAsPerson(by) {
+		a.reads = true
+		res, err := e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: p.Where})
+		if err != nil {
+			return err
+		}
+		return a.print(res, func(pg *page) { pg.calls(res) })
+	}
+
+	p.Caller = by
+	res, err := e.UndoCall(ctx, p)
+	if err != nil {
+		return err
+	}
+	if res.HasLeft() {
+		a.status = stick.ExitHands
+	}
+	return a.print(res, func(pg *page) { pg.undone(res) })
+}
+
+// undone says what an undo has done.
+func (p *page) undone(res guard.UndoCallResult) {
+	if res.Joined {
+		p.linef("you joined the room as %s", res.AgentID)
+	}
+	p.linef("call %d of %s, %s: %s", res.Call.ID, callMaker(res.Call), p.ago(res.Call.Started), callText(res.Call))
+	if n := len(res.Restored); n > 0 {
+		p.linef("%s as before it in %s:", stick.Count(n, "file"), file(res.Checkout))
+		p.files(res.Restored)
+	}
+	if n := len(res.Removed); n > 0 {
+		p.linef("%s removed that it had made:", stick.Count(n, "file"))
+		p.files(res.Removed)
+	}
+	switch n := len(res.Same); {
+	case res.Already:
+		p.linef("nothing to undo: the files in %s are as they were before it", file(res.Checkout))
+	case n > 0:
+		p.linef("%s as before it already", stick.Count(n, "other file"))
+	}
+	p.leftFiles(res.Left)
+	p.undoneHead(res)
+
+	for _, who := range res.Told {
+		p.linef("tt has told %s", who)
+	}
+	if res.UndoID != 0 {
+		p.linef("to undo this: %s", p.next(stick.Cmd("tt undo <call>", res.UndoID)))
+	}
+	if res.Warning != "" {
+		p.linef("note: %s; %s", stick.Line(res.Warning), stick.Line(res.Hint))
+	}
+}
+
+// leftFiles names the files that stay as they are.
+func (p *page) leftFiles(left []guard.LeftFile) {
+	for i, l := range left {
+		if i == mostFiles && len(left) > mostFiles+1 {
+			p.linef("%s", p.faint(fmt.Sprintf("and %d more that stay: --json", len(left)-mostFiles)))
+			return
+		}
+		by, beside := "", shown("")
+		if len(l.By) > 0 {
+			by = " (by " + agentNames(l.By) + ")"
+		}
+		if l.Beside != "" {
+			beside = showf("; its state from before is %s", file(l.Beside))
+		}
+		p.linef("%s stays: %s%s%s", file(l.Path), l.Why, by, beside)
+	}
+}
+
+// undoneHead says what git has to take back.
+func (p *page) undoneHead(res guard.UndoCallResult) {
+	if res.Unstage != "" {
+		p.linef("to unstage what it has staged: %s", res.Unstage)
+	}
+	if h := res.Head; h != nil {
+		p.linef("HEAD stays at %s, and was at %s; to bring it back:", at(h.To, h.ToBranch), at(h.From, h.FromBranch))
+		for _, c := range h.Back {
+			p.linef("  %s", c)
+		}
+	}
+	if res.HeadWhy != "" {
+		p.linef("whether it has moved HEAD isn't known: %s", res.HeadWhy)
+	}
+}
+
+func agentNames(all []stick.AgentID) string {
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = string(a)
+	}
+	return strings.Join(names, ", ")
+}
