@@ -12,7 +12,7 @@ import (
 // KeepFiles makes a snapshot as [Store.Take] does, but looks only at the files that [Request.Paths] names: the rest of the state is that of
 // the last snapshot. It starts no program, so that it costs little beside a tool that edits a file. What git says of a path that wasn't in
 // the last state isn't known before the next [Store.Take]; its file is kept as it lies, also where it isn't there. Where there is no last
-// state, KeepFiles does all that Take does.
+// state, KeepFiles does all that Take does before.
 //
 // It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
 func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
@@ -31,7 +31,16 @@ func (t *taking) keepFiles(ctx context.Context) (taken Taken, err error) {
 	if known && !errors.Is(err, errStale) {
 		return taken, err
 	}
-	return (&taking{store: t.store, r: t.r, reading: t.reading, left: t.left}).runSnapshot(ctx)
+
+	whole := &taking{store: t.store, r: t.r, reading: t.reading, left: t.left}
+	if taken, err = whole.runSnapshot(ctx); err != nil || taken.ID == "" {
+		return taken, err
+	}
+	named := &taking{store: t.store, r: t.r, reading: t.reading, left: t.left}
+	if more, known, err := named.updateFiles(ctx); known && err == nil {
+		return more, nil // with the named files that have no uncommitted changes
+	}
+	return taken, nil
 }
 
 // updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if there is no last state.

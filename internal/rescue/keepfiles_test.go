@@ -57,6 +57,21 @@ func TestKeepFiles(t *testing.T) {
 }
 
 // Restoring what was kept of one file alone changes nothing of its index entry, which nobody has looked at.
+// TestKeepFiles_first: also of a checkout without an earlier snapshot, a named file without uncommitted changes is kept.
+func TestKeepFiles_first(t *testing.T) {
+	s := newScratch(t)
+	before := s.keep("a.txt", "none")
+	if s.blob(before.ID, "a.txt") != "one\n" {
+		t.Errorf("%+v", before)
+	}
+	s.write("a.txt", "edited\n")
+	s.write("none", "made\n")
+	changes, err := s.store.Changes(context.Background(), before.ID, s.keep("a.txt", "none").ID)
+	if err != nil || len(changes) != 2 || changes[0].Kind != ChangeChanged || changes[1].Kind != ChangeMade {
+		t.Errorf("%+v, %v", changes, err)
+	}
+}
+
 func TestKeepFiles_Restore(t *testing.T) {
 	s := newScratch(t)
 	s.snapshot()
