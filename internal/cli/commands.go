@@ -217,7 +217,7 @@ func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + "
 
 // guesses are the commands that a mistyped word may be taken for. They only read, because whoever follows a hint runs it.
 var guesses = []string{
-	"tt changes", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
+	"tt calls", "tt changes", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
 	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
 	"tt state", "tt status", "tt timeline", "tt version", "tt whoami", "tt worker", "tt worker diff", "tt worker export", "tt worker logs", "tt worker prompt",
 	"tt worker show", "tt worker status",

@@ -32,7 +32,7 @@ var argumentCandidates = map[string]candidates{
 	"tt pass": also(members, "next\twhoever waits longest"), "tt kick": members, "tt reorder": members,
 	"tt msg send":      also(members, "room\tall members", "system\tonly the log"),
 	"tt notes resolve": notes, "tt unreserve": reservations,
-	"tt policy set": policies, "tt rescue diff": rescues, "tt rescue restore": rescues, "tt rescue show": rescues,
+	"tt policy set": policies, "tt rescue diff": rescues, "tt rescue restore": rescues, "tt rescue show": rescues, "tt undo": undoableCalls,
 	"tt install":   also(installable, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt uninstall": also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction", "pre-push"),

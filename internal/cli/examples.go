@@ -62,7 +62,7 @@ var examples = map[string][]string{
 	"tt changes":        {"tt changes", "tt changes --agent codex", "tt changes --diff codex"},
 	"tt changes adopt":  {"tt changes adopt src/parse.go --reason 'codex left it half done'", "tt changes adopt 'stash@{0}' --reason 'codex has no use for it'"},
 	"tt calls":          {"tt calls", "tt calls --agent codex --all"},
-	"tt undo":           {"tt undo 12", "tt undo 12 src/parse.go docs"},
+	"tt undo":           {"tt undo", "tt undo 4", "tt undo 4 guide.md"},
 	"tt changes mine":   {"tt changes mine docs"},
 
 	"tt helper":          {"tt helper -- claude"},

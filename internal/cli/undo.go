@@ -214,3 +214,12 @@ func agentNames(all []stick.AgentID) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// undoableCalls are the numbers of the calls that have changed files.
+func undoableCalls(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return found(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
+		return e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
+	}, func(r guard.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
+		return beside(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+callText(c))
+	})
+}

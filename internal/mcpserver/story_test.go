@@ -150,6 +150,15 @@ func TestEveryTool(t *testing.T) {
 			return e.Guard.MayEdit(ctx, p)
 		},
 		guard.MayEditParams{Caller: d.caller(b), Where: here, Paths: []string{filepath.Join(d.work, "src", "a.go")}})
+	equal(s, "list_calls", doc{"all": true},
+		func(e *engine.Engine, p guard.ListCallsParams) (guard.ListCallsResult, error) {
+			return e.Guard.ListCalls(ctx, p)
+		},
+		guard.ListCallsParams{Caller: me, Where: here, All: true})
+	s.called["undo_call"] = true // no hook has seen a call here
+	if none, failed := s.call("undo_call", doc{}); !failed || none["error"] != "not_found" {
+		t.Errorf("no call has changed a file, but the undo answers %v", none)
+	}
 	if free := s.ok("release_paths", doc{"all": true})["released"].([]any); len(free) != 1 {
 		t.Errorf("given free: %v", free)
 	}

@@ -115,6 +115,8 @@ var tools = sync.OnceValue(func() []tool {
 		op("release_paths", "Release reserved paths: by pattern, by number, or all of yours.", rare, (*engine.Engine).ReleasePaths),
 		op("list_reservations", "List reserved paths and who reserved them.", reads, (*engine.Engine).ListReservations),
 		guardOp("may_edit", "Ask whether you may change paths now.", reads, (*guard.Guard).MayEdit, "paths"),
+		guardOp("list_calls", "List the tool calls of the room's agents that have changed files.", reads, (*guard.Guard).ListCalls),
+		guardOp("undo_call", "Take back what a tool call has changed; by default your last one. What others have changed since stays.", asks, (*guard.Guard).UndoCall),
 		op("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads, (*engine.Engine).GetConflicts),
 		op("save_draft", "Save a draft of your handoff, for the case that your turn ends without one. You keep the stick.", rare,
 			(*engine.Engine).SaveDraft, "room_id", "lease_id", "expected_turn_id"),

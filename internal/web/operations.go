@@ -96,6 +96,8 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		op("resume_room", (*engine.Engine).ResumeRoom, "room_id"),
 		op("set_room_policy", (*engine.Engine).SetRoomPolicy, "room_id"),
 		op("reorder_members", (*engine.Engine).ReorderMembers, "room_id", "order"),
+		guardOp("list_calls", (*guard.Guard).ListCalls, "room_id"),
+		guardOp("undo_call", (*guard.Guard).UndoCall, "room_id", "call_id"),
 		guardOp("list_rescues", (*guard.Guard).ListRescues),
 		guardOp("show_rescue", (*guard.Guard).ShowRescue, "rescue_id"),
 		guardOp("diff_rescue", (*guard.Guard).DiffRescue, "rescue_id"),

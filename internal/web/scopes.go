@@ -17,11 +17,16 @@ type scopesPage struct {
 	NoConflicts string // why they aren't known
 	Changes     guard.ListChangesResult
 	NoChanges   string
+	Calls       guard.ListCallsResult
+	NoCalls     string
 	Rescues     guard.ListRescuesResult
 	NoRescues   string
 }
 
-// readScopes asks git what collides and what is uncommitted, and lists the rescues. What can't be found out is said, and fails nothing.
+// shownCalls is how many calls of tools the page lists.
+const shownCalls = 30
+
+// readScopes asks git what collides and what is uncommitted, and lists the calls of tools and the rescues. What can't be found out is said, and fails nothing.
 func (s *Server) readScopes(r *http.Request, v *view) error {
 	b, where := &scopesPage{}, core.Where{RoomID: v.Room.ID()}
 	v.Body = b
@@ -31,6 +36,9 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 	}
 	if b.Changes, err = s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: where}); err != nil {
 		b.NoChanges = stick.AsError(err).Message
+	}
+	if b.Calls, err = s.ops.ListCalls(r.Context(), guard.ListCallsParams{Caller: s.o.Caller, Where: where, Limit: shownCalls}); err != nil {
+		b.NoCalls = stick.AsError(err).Message
 	}
 	if b.Rescues, err = s.ops.ListRescues(r.Context(), guard.ListRescuesParams{Where: where}); err != nil {
 		b.NoRescues = stick.AsError(err).Message
@@ -42,7 +50,8 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 func (v *view) Meetings() (rows []eventRow) {
 	for i := len(v.Room.Events) - 1; i >= 0; i-- {
 		switch e := v.Room.Events[i]; e.Type {
-		case stick.EventIncursion, stick.EventResume, stick.EventLateEdit, stick.EventStickDenied, stick.EventWorkTaken, stick.EventChangesAdopted:
+		case stick.EventIncursion, stick.EventResume, stick.EventLateEdit, stick.EventStickDenied, stick.EventWorkTaken,
+			stick.EventChangesAdopted, stick.EventCallUndone:
 			rows = append(rows, rowOf(v.Room, e))
 		}
 	}

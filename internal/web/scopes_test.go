@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,4 +45,23 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	codex.Try().Granted(2)
 	x.part("turn", "1 uncommitted file of "+string(codex.ID)+", who holds the stick")
 	x.part("turn", "1 uncommitted file of earlier holders of the stick: "+string(claude.ID))
+}
+
+// TestUndoACall: the page of the scopes lists the tool calls that have changed files, each with a button that takes it back.
+func TestUndoACall(t *testing.T) {
+	s := scene.InGit(t)
+	claude := s.Agent("claude:a")
+	s.Joins(claude)
+	s.Commit("a.go", "a")
+	d := newDesk(s, nil)
+	page := "/room/" + string(s.Room().ID) + "/scopes"
+	has(t, d.ok(page), "No tool call has changed a file.")
+	claude.Edits(func() { s.File("a.go", "x") }, "a.go")
+
+	has(t, d.ok(page), "Edit a.go", "1 file", `name="call_id" value="1"`)
+	status, got := d.call("undo_call", doc{"room_id": string(s.Room().ID), "call_id": 1})
+	if b, err := os.ReadFile(filepath.Join(s.Work, "a.go")); status != 200 || err != nil || string(b) != "a" {
+		t.Errorf("%d %v: %q, %v", status, got, b, err)
+	}
+	has(t, d.ok(page), "tt undo 1", `name="call_id" value="2"`)
 }
