@@ -127,6 +127,8 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 		w.shell(name, args, stdin)
 	case "git":
 		w.byName(func() { w.runGit(args) })
+	case "jj":
+		w.jj(args)
 	default:
 		return false
 	}
