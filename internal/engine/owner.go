@@ -308,7 +308,7 @@ func (e *Engine) placeArtifacts(ctx context.Context, w core.Where, h *stick.Hand
 	if err != nil || core.IsGone(p.Root) {
 		return p, err
 	}
-	tops := workspace.Worktrees(p.Root)
+	tops := p.Worktrees()
 	artifacts := make([]stick.Artifact, len(h.Artifacts))
 	for i, a := range h.Artifacts {
 		rel, err := workspace.RelPath(a.Path, p.Path, p.Root, tops)

@@ -84,7 +84,7 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResu
 // inside returns a function that reports whether a process with this working directory works in the workspace
 // of a place.
 func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
-	root, tops := place.Root, workspace.Worktrees(place.Root)
+	root, tops := place.Root, place.Worktrees()
 	if e.isUnmarked(place) {
 		return func(dir string) bool { return dir == root }
 	}

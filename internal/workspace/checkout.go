@@ -8,11 +8,13 @@ import (
 	"strings"
 )
 
-// checkout is the git checkout that a directory lies in.
+// checkout is the git checkout, or the workspace of jj, that a directory lies in.
 type checkout struct {
 	top    string // the top level
 	main   string // the main checkout's top level; top itself, unless linked
 	linked bool   // top is a linked worktree
+
+	withoutGit bool // top is a workspace of jj in which git doesn't work
 }
 
 // findCheckout finds the checkout of dir as git does: by GIT_DIR first, then by the nearest directory
@@ -28,13 +30,17 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 	if c, ok := givenCheckout(dir, env); ok {
 		return c, true
 	}
-	var bare checkout
+	var bare, jj checkout
 	for d := dir; ; d = filepath.Dir(d) {
-		if git, ok := dotGit(d); ok && (bare.top == "" || !isHome(d, env)) {
-			return lostWorktree(dir, checkoutAt(d, git), git), true
+		if git, ok := dotGit(d); ok && (bare.top+jj.top == "" || !isHome(d, env)) {
+			c := lostWorktree(dir, checkoutAt(d, git), git)
+			if jj.linked && jj.main == c.main {
+				return jj, true
+			}
+			return c, true
 		}
 		switch {
-		case bare.top != "":
+		case bare.top+jj.top != "":
 		case isGitDir(d):
 			main := mainOf(d)
 			bare = checkout{top: main, main: main}
@@ -43,8 +49,13 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 			}
 		case isGitDir(filepath.Join(d, bareName)):
 			bare = checkout{top: d, main: d}
+		default:
+			jj = jjCheckout(d)
 		}
 		if d == filepath.Dir(d) {
+			if jj.top != "" {
+				return jj, true
+			}
 			return bare, bare.top != ""
 		}
 	}

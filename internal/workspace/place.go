@@ -25,6 +25,7 @@ type Env struct {
 // How a workspace root was found.
 const (
 	FoundGit    = "git"    // the top level of a git checkout
+	FoundJJ     = "jj"     // the top level of a workspace of jj without git
 	FoundMarker = "marker" // the nearest directory that holds a marker file
 	FoundPath   = "path"   // the path itself, because nothing else was found
 )
@@ -35,12 +36,15 @@ type Place struct {
 	Path string
 	// Root is the preferred workspace root. A new room is created there.
 	Root string
-	// Found says how Root was found: [FoundGit], [FoundMarker] or [FoundPath].
+	// Found says how Root was found: [FoundGit], [FoundJJ], [FoundMarker] or [FoundPath].
 	Found string
 	// Marker is the name of the marker file, if Found is [FoundMarker].
 	Marker string
-	// Worktree is the top level of the linked worktree that Path lies in. It is empty outside of one.
+	// Worktree is the top level of the linked worktree that Path lies in, or of the second workspace of a jj repository. It is empty
+	// outside of one.
 	Worktree string
+	// WithoutGit is true if git finds no checkout at Path, or another one, because Path lies in a workspace of jj alone.
+	WithoutGit bool
 	// Broad is true if Root is the home directory or the root of the file system. A room there would cover
 	// nearly everything of a user, so one is made only when somebody asks for it.
 	Broad bool
@@ -52,8 +56,8 @@ type Place struct {
 }
 
 // Resolve finds the place of path, which must exist. The root is the first of these: the top level of the
-// git checkout (the main one for a linked worktree, its own for a submodule), the nearest directory
-// upwards with a marker, the path itself.
+// git checkout (the main one for a linked worktree, its own for a submodule) or of the main workspace of a jj repository, the nearest
+// directory upwards with a marker, the path itself.
 //
 // It fails with invalid_path if the path doesn't exist or can't be read.
 func Resolve(path string, env Env) (Place, error) {
@@ -99,7 +103,10 @@ func findRoot(dir string, env Env) (Place, error) {
 		return Place{}, err
 	}
 	if c, ok := findCheckout(dir, env); ok {
-		p := Place{Path: dir, Root: c.main, Found: FoundGit}
+		p := Place{Path: dir, Root: c.main, Found: FoundGit, WithoutGit: c.withoutGit}
+		if _, ok := dotGit(c.main); c.withoutGit && !ok {
+			p.Found = FoundJJ
+		}
 		if !c.linked {
 			p.Chain = chain(dir, c.main)
 			return p, nil
@@ -119,6 +126,16 @@ func findRoot(dir string, env Env) (Place, error) {
 		}
 	}
 	return p, nil
+}
+
+// Worktrees lists the top levels of the checkouts of p's repository beside the main one: its linked worktrees, and that of p, which only
+// p tells of where it is a workspace of jj.
+func (p Place) Worktrees() []string {
+	tops := Worktrees(p.Root)
+	if p.WithoutGit && p.Worktree != "" {
+		tops = append(tops, p.Worktree)
+	}
+	return tops
 }
 
 // Repository returns the directory in which git finds the workspace's repository: Root, or the bare

@@ -52,7 +52,7 @@ type checkout struct {
 
 // checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
 func checkoutOf(p workspace.Place) string {
-	if p.Found != workspace.FoundGit {
+	if p.Found != workspace.FoundGit || p.WithoutGit {
 		return ""
 	}
 	return cmp.Or(p.Worktree, p.Root)
