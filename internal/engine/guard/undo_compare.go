@@ -1,0 +1,170 @@
+package guard
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// compare finds what the call has changed, and decides about each path.
+func (u *undoing) compare(ctx context.Context) (err error) {
+	r := rescue.UndoRequest{Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top)}
+	u.undo, err = u.guard.rescues().Undo(ctx, r)
+	if err != nil {
+		return u.explain(err)
+	}
+	shared, theirs, err := u.sharedPaths(ctx)
+	if err != nil {
+		u.undo.Close()
+		return err
+	}
+
+	var staged []string
+	for _, f := range u.undo.Files {
+		of, isShared := shared[f.Path]
+		f.Alone = !isShared
+		step, why := f.Step()
+		sameFile := f.Was == f.Left && !f.Was.Unknown
+		switch {
+		case theirs[f.Path]:
+		case f.Nested:
+			u.leave(f, stick.UndoNested, nil)
+		case sameFile && f.Kind == rescue.ChangeStaged && isShared: // maybe the other one's
+		case sameFile && f.Kind == rescue.ChangeStaged:
+			staged = append(staged, f.Path)
+			u.leave(f, stick.UndoStaged, nil)
+		case sameFile: // it was committed as it was, for one
+		case step == stick.UndoNothing:
+			u.result.Same = append(u.result.Same, f.Path)
+		case step == stick.UndoLeave:
+			u.leave(f, why, of)
+		default:
+			u.steps = append(u.steps, undoStep{f, step})
+		}
+	}
+	if len(staged) > 0 {
+		u.result.Unstage = stick.Unstage(staged).String()
+	}
+	return u.nameEditors(ctx)
+}
+
+// leave notes that a path stays as it is.
+func (u *undoing) leave(f rescue.UndoFile, why stick.UndoReason, by []stick.AgentID) {
+	u.result.Left = append(u.result.Left, LeftFile{Path: f.Path, Reason: why, Why: why.Says(), By: by})
+	isBeside := why == stick.UndoChanged || why == stick.UndoUnread
+	if isBeside && f.Was.Exists() {
+		u.steps = append(u.steps, undoStep{f, stick.UndoLeave})
+	}
+}
+
+// explain says of an error of the snapshots which call it is about.
+func (u *undoing) explain(err error) error {
+	e := stick.AsError(err)
+	path, isPath := e.Fields["path"].(string)
+	switch {
+	case e.Code != stick.CodeNotFound:
+		return err
+	case isPath:
+		return stick.Errorf(stick.CodeNotFound, "call %d hasn't changed %s", u.call.ID, stick.Line(path)).With("call_id", u.call.ID).With("path", path).
+			Hintf("to undo all that it has changed: %s", stick.Cmd("tt undo <call_id>"))
+	}
+	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d are past their time", u.call.ID).With("call_id", u.call.ID).
+		Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
+}
+
+// sharedPaths returns the paths that changed while calls of other agents ran, with these agents. theirs are those that one of these
+// calls names as the file that it edits, and that didn't change at another time.
+func (u *undoing) sharedPaths(ctx context.Context) (shared map[string][]stick.AgentID, theirs map[string]bool, err error) {
+	shared, theirs = map[string][]stick.AgentID{}, map[string]bool{}
+	all, err := u.guard.rescues().Changes(ctx, u.call.Before, u.call.After)
+	if err != nil {
+		return nil, nil, u.explain(err)
+	}
+
+	parts := u.call.Parts(u.beside, stick.At(u.guard.core.Now()))
+	if u.call.IsEditOf(changedIn(all)) { // the snapshot after an edit has only the files that the tool names
+		for i := range parts {
+			parts[i].Alone = i == len(parts)-1
+		}
+	}
+	alone := map[string]bool{}
+	for _, p := range parts {
+		changes, err := u.guard.rescues().Changes(ctx, p.From, p.To)
+		if stick.CodeOf(err) == stick.CodeNotFound { // another call's snapshot is past its time
+			changes, p.Alone = all, false
+		} else if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range changes {
+			if p.Alone {
+				alone[c.Path] = true
+			} else {
+				shared[c.Path] = u.othersBeside()
+			}
+		}
+	}
+
+	for path := range shared {
+		isTheirs := func(o stick.Call) bool { return o.Agent != u.call.Agent && o.Command == path }
+		theirs[path] = !alone[path] && slices.ContainsFunc(u.beside, isTheirs)
+	}
+	return shared, theirs, nil
+}
+
+func changedIn(changes []rescue.PathChange) (paths []string) {
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// othersBeside are the other agents whose calls ran meanwhile.
+func (u *undoing) othersBeside() (others []stick.AgentID) {
+	for _, o := range u.beside {
+		if o.Agent != u.call.Agent && !slices.Contains(others, o.Agent) {
+			others = append(others, o.Agent)
+		}
+	}
+	return others
+}
+
+// nameEditors says who has changed the files since the call that stay because they have changed.
+func (u *undoing) nameEditors(ctx context.Context) error {
+	var paths []string
+	for _, l := range u.result.Left {
+		if l.Reason == stick.UndoChanged {
+			paths = append(paths, l.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return u.guard.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(tx *store.Tx, _ *core.Probes, _ stick.Room, _ core.Identity) error {
+		files, err := tx.Edited(u.room.ID, u.tree.Top, paths)
+		for i, l := range u.result.Left {
+			at := slices.IndexFunc(files, func(f stick.EditedFile) bool { return f.Path == l.Path })
+			if at >= 0 && l.Reason == stick.UndoChanged {
+				u.result.Left[i].By = u.editorsSince(files[at])
+			}
+		}
+		return err
+	})
+}
+
+// editorsSince returns who has edited a file after the call. The call's own agent has only if it is noted for a later call of its own.
+func (u *undoing) editorsSince(f stick.EditedFile) (by []stick.AgentID) {
+	for _, e := range f.Editors {
+		isLater := e.At >= u.call.Ended
+		if e.Agent == u.call.Agent {
+			isLater = slices.ContainsFunc(u.later, func(c stick.Call) bool { return c.ID > u.call.ID && !c.Ended.IsZero() && e.At >= c.Ended })
+		}
+		if e.Agent != "" && isLater {
+			by = append(by, e.Agent)
+		}
+	}
+	return by
+}

@@ -1,0 +1,239 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// besideSuffix is how the name of a file ends that is put beside another.
+func (u *undoing) besideSuffix() string { return fmt.Sprintf(".before-%d", u.call.ID) }
+
+// toWrite lists the paths that are going to be written, absolute.
+func (u *undoing) toWrite() (paths []string) {
+	for _, s := range u.steps {
+		path := s.Path
+		if s.do == stick.UndoLeave {
+			path += u.besideSuffix()
+		}
+		paths = append(paths, filepath.Join(u.tree.Top, filepath.FromSlash(path)))
+	}
+	return paths
+}
+
+// ask asks whether the caller may change the files now.
+func (u *undoing) ask(ctx context.Context) error {
+	may, err := u.guard.MayEdit(ctx, MayEditParams{Caller: u.p.Caller, Where: core.Where{Path: u.tree.Top}, Paths: u.toWrite()})
+	if err != nil {
+		return err
+	}
+	if err := may.Refusal(); err != nil {
+		return err
+	}
+	u.result.Warning, u.result.Hint = may.Told, may.Step().As(u.p.Caller.Flag()).String()
+	return nil
+}
+
+// snapshot keeps the state of the checkout. Whoever undoes something waits for that longer than a hook may.
+func (u *undoing) snapshot(ctx context.Context) (rescue.Taken, error) {
+	s := u.guard.rescues()
+	s.Limits.Time, s.Limits.Status = changesLimit, changesLimit/2
+	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.guard.core.Now()), Facts: rescue.Facts{
+		Room: string(u.room.ID), Agent: string(u.me.Agent), TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.named(),
+	}})
+}
+
+// named is the undo as somebody would call it.
+func (u *undoing) named() string { return fmt.Sprintf("tt undo %d", u.call.ID) }
+
+// undoTool is the tool of a call that is an undo.
+const undoTool = "tt undo"
+
+// begin keeps what is there now, and records that the undo begins: whatever happens next, it can be undone, and other agents' calls
+// that run meanwhile don't take its changes for theirs.
+func (u *undoing) begin(ctx context.Context) error {
+	kept, err := u.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if kept.ID == "" {
+		return stick.Errorf(stick.CodeGitFailed, "no copy of what is there now could be made in time, so nothing has been changed").
+			With("path", u.tree.Top).Hintf("see how long git takes: %s", stick.Cmd("git status"))
+	}
+	u.dropUnkept(kept.LeftOut)
+
+	return u.guard.write(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
+		o.Settle()
+		u.begun = stick.Call{
+			Agent: o.Me.Agent, Tool: undoTool, Command: u.named(), Checkout: u.tree.Top, Before: kept.ID, Started: o.Tx.Now(),
+		}
+		u.result.AgentID, u.result.Joined = o.Me.Agent, o.Joined
+		return recordCall(o.Tx, o.Room.ID, &u.begun)
+	})
+}
+
+// dropUnkept leaves files alone of whose present state there is no copy.
+func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
+	steps := u.steps
+	u.steps = nil
+	for _, s := range steps {
+		isUnkept := slices.ContainsFunc(leftOut, func(l rescue.LeftOut) bool { return l.Covers(s.Path) })
+		if !isUnkept || s.do == stick.UndoLeave {
+			u.steps = append(u.steps, s)
+			continue
+		}
+		u.result.Left = append(u.result.Left, LeftFile{Path: s.Path, Reason: stick.UndoUnkept, Why: "no copy could be made of what is there now"})
+	}
+}
+
+// write does the steps. Removals come first, since a directory may have been in the place of a file, or the other way round.
+func (u *undoing) write(ctx context.Context) {
+	for _, s := range slices.Backward(u.steps) {
+		if s.do == stick.UndoRemove && u.restore(ctx, s) {
+			u.result.Removed = append(u.result.Removed, s.Path)
+		}
+	}
+	slices.Reverse(u.result.Removed)
+	for _, s := range u.steps {
+		if s.do == stick.UndoRestore && u.restore(ctx, s) {
+			u.result.Restored = append(u.result.Restored, s.Path)
+		}
+	}
+	for _, s := range u.steps {
+		if s.do == stick.UndoLeave {
+			u.putBeside(ctx, s)
+		}
+	}
+}
+
+// restore gives a path its state from before, and reports whether it could.
+func (u *undoing) restore(ctx context.Context, s undoStep) bool {
+	err := ctx.Err()
+	if err == nil {
+		err = u.undo.Restore(ctx, s.UndoFile)
+	}
+	switch {
+	case err == nil:
+		u.written = append(u.written, s.Path)
+		return true
+	case errors.Is(err, rescue.ErrChanged):
+		u.leave(s.UndoFile, stick.UndoChanged, nil) // putBeside follows
+	default:
+		u.result.Left = append(u.result.Left, LeftFile{Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Message})
+	}
+	return false
+}
+
+// putBeside puts the state of a path from before the call beside it.
+func (u *undoing) putBeside(ctx context.Context, s undoStep) {
+	i := slices.IndexFunc(u.result.Left, func(l LeftFile) bool { return l.Path == s.Path })
+	at, err := u.undo.PutBeside(ctx, s.UndoFile, u.besideSuffix())
+	if err != nil {
+		u.result.Left[i].Why += "; its state from before can't be put beside it: " + stick.AsError(err).Message
+		return
+	}
+	u.result.Left[i].Beside = at
+	u.written = append(u.written, at)
+}
+
+// end keeps the state after the undo, records that it has ended, and tells whom it concerns.
+func (u *undoing) end(ctx context.Context) error {
+	after, serr := u.snapshot(ctx) // without it, the undo can't be undone, but it has happened
+	found := u.seeWritten()
+
+	return u.guard.write(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
+		u.begun.Ended, u.begun.Files = o.Tx.Now(), len(u.written)
+		if serr == nil {
+			u.begun.After = after.ID
+		}
+		beside, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: u.tree.Top, Since: u.begun.Started, Limit: maxBeside})
+		if err != nil {
+			return err
+		}
+		u.begun.Overlapped = u.begun.Overlaps(beside, u.begun.Ended)
+		if err := recordCall(o.Tx, o.Room.ID, &u.begun); err != nil || len(u.written) == 0 {
+			return err
+		}
+		u.result.UndoID = u.begun.ID
+
+		u.tell(o)
+		return u.note(o, found)
+	})
+}
+
+// readHead finds how the call has moved HEAD.
+func (u *undoing) readHead(ctx context.Context) {
+	m, err := u.undo.HeadMove(ctx)
+	switch {
+	case err != nil:
+		u.result.HeadWhy = stick.AsError(err).Message
+	case m.Moved():
+		h := &UndoneHead{From: m.From, FromBranch: m.FromBranch, To: m.To, ToBranch: m.ToBranch, Back: []string{}, commands: m.Back()}
+		for _, c := range h.commands {
+			h.Back = append(h.Back, c.String())
+		}
+		u.result.Head = h
+	}
+}
+
+// seeWritten looks at the files that were written.
+func (u *undoing) seeWritten() (found []stick.SeenFile) {
+	for _, path := range u.written {
+		if s, _, err := workspace.SeeFile(filepath.Join(u.tree.Top, filepath.FromSlash(path)), stick.FileState{}); err == nil {
+			found = append(found, stick.SeenFile{Path: path, State: s})
+		}
+	}
+	return found
+}
+
+// tell adds the event.
+func (u *undoing) tell(o *op) {
+	t := stick.Undo{By: o.Me.Agent, Call: u.call, As: u.begun.ID, Checkout: u.tree.Top, Files: slices.Concat(u.result.Restored, u.result.Removed)}
+	for _, l := range u.result.Left {
+		t.Left = append(t.Left, l.Path)
+		for _, a := range l.By {
+			if !slices.Contains(t.Of, a) {
+				t.Of = append(t.Of, a)
+			}
+		}
+	}
+	e := o.Room.CallUndone(t)
+	o.Events = append(o.Events, e)
+
+	u.result.Told = []stick.AgentID{}
+	for _, a := range e.For {
+		u.result.Told = append(u.result.Told, a.Agent)
+	}
+}
+
+// note notes an agent as the editor of the files. Where a file has the bytes again that it was noted with, its editors stay: it is their
+// work that came back.
+func (u *undoing) note(o *op, found []stick.SeenFile) error {
+	if !o.Room.Enforces() || o.Me.Person() {
+		return nil
+	}
+	by := editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+	known, err := o.Tx.Edited(o.Room.ID, u.tree.Top, u.written)
+	if err != nil {
+		return err
+	}
+
+	var noted []stick.EditedFile
+	for _, s := range found {
+		i := slices.IndexFunc(known, func(k stick.EditedFile) bool { return k.Path == s.Path })
+		if i < 0 {
+			noted = append(noted, stick.EditedFile{Path: s.Path}.Note(by, s.State))
+		} else {
+			noted = append(noted, known[i].Find(s.State, by))
+		}
+	}
+	return (&checkout{top: u.tree.Top, room: o.Room.ID}).add(o.Tx, noted)
+}
