@@ -1,6 +1,8 @@
 package git
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"talkingstick/stick"
@@ -12,5 +14,13 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 	if e.Code != stick.CodeGitFailed || e.Message != "git doesn't work in /srv/app, because it belongs to another user" ||
 		e.Hint.String() != "if you trust whoever it belongs to: git config --global --add safe.directory /srv/app" {
 		t.Errorf("%s; %s", e.Message, e.Hint)
+	}
+	if d := Distrust(fmt.Errorf("look: %w", e)); d == nil || d.Message != e.Message {
+		t.Errorf("%v", d)
+	}
+	for _, other := range []error{nil, context.DeadlineExceeded, failed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: not a git repository"})} {
+		if d := Distrust(other); d != nil {
+			t.Errorf("%v: %v", other, d)
+		}
 	}
 }

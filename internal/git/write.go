@@ -129,12 +129,29 @@ func failed(f *Failure) *stick.Error {
 		e.Message = fmt.Sprintf("git %s failed: %s exists: another git is running, or a killed one has left it", f.command(), stick.Line(lock))
 		e.With("path", lock).Hintf("wait until that git has ended; if no git is running there, remove that file; then run the same command again")
 	}
-	if _, said, ok := strings.Cut(f.Said, "detected dubious ownership in repository at '"); ok {
-		path, _, _ := strings.Cut(said, "'")
+	if path, ok := f.foreign(); ok {
 		e.Message = fmt.Sprintf("git doesn't work in %s, because it belongs to another user", stick.Line(path))
 		e.With("path", path).Hintf("if you trust whoever it belongs to: %s", stick.Cmd("git config --global --add safe.directory <path>"))
 	}
 	return e
+}
+
+// Distrust returns the error by which git has refused to work in a repository, because that belongs to another user, or nil. Its hint is what a
+// person does about it.
+func Distrust(err error) *stick.Error {
+	if f := failure(err); f != nil {
+		if _, ok := f.foreign(); ok {
+			return failed(f)
+		}
+	}
+	return nil
+}
+
+// foreign returns the repository of another user in which git has refused to work.
+func (f *Failure) foreign() (path string, ok bool) {
+	_, said, ok := strings.Cut(f.Said, "detected dubious ownership in repository at '")
+	path, _, _ = strings.Cut(said, "'")
+	return path, ok
 }
 
 // lock returns the lock file that made git fail, or "".

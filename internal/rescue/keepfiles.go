@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/git"
 	"talkingstick/stick"
 )
 
 // KeepFiles makes a snapshot as [Store.Take] does, but looks only at the files that [Request.Paths] names: the rest of the state is that of
 // the last snapshot. It starts no program, so that it costs little beside a tool that edits a file. What git says of a path that wasn't in
 // the last state isn't known before the next [Store.Take]; its file is kept as it lies, also where it isn't there. Where there is no last
-// state, KeepFiles does all that Take does before.
+// state, KeepFiles does all that Take does. If git refuses to work there, because the repository belongs to another user, it keeps the named
+// files alone.
 //
 // It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
 func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
@@ -32,15 +34,45 @@ func (t *taking) keepFiles(ctx context.Context) (taken Taken, err error) {
 		return taken, err
 	}
 
-	whole := &taking{store: t.store, r: t.r, reading: t.reading, left: t.left}
-	if taken, err = whole.runSnapshot(ctx); err != nil || taken.ID == "" {
+	taken, err = t.another().runSnapshot(ctx)
+	switch {
+	case git.Distrust(err) != nil:
+		return t.another().keepAlone(ctx)
+	case err != nil || taken.ID == "":
 		return taken, err
 	}
-	named := &taking{store: t.store, r: t.r, reading: t.reading, left: t.left}
-	if more, known, err := named.updateFiles(ctx); known && err == nil {
+	if more, known, err := t.another().updateFiles(ctx); known && err == nil {
 		return more, nil // with the named files that have no uncommitted changes
 	}
 	return taken, nil
+}
+
+// another begins the same again.
+func (t *taking) another() *taking {
+	return &taking{store: t.store, r: t.r, reading: t.reading, left: t.left}
+}
+
+// keepAlone makes a snapshot of the named files, and of nothing else: nobody knows what else there is.
+func (t *taking) keepAlone(ctx context.Context) (taken Taken, err error) {
+	t.snapshot = &snapshotting{began: t.store.now(), alone: true}
+	if err := t.beginSnapshot(ctx); err != nil {
+		return Taken{}, err
+	}
+	defer t.snapshot.end()
+	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+		return Taken{}, err
+	}
+	defer t.closeTree()
+
+	t.seen = &survey{entries: map[string]*entry{}}
+	t.taken = Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyForeign}}, Nested: []Nested{}}
+	var there []candidate
+	for _, path := range t.r.Paths {
+		if c, _ := t.lookAt(path); c.entry != nil {
+			there = append(there, c)
+		}
+	}
+	return t.keepSnapshot(ctx, t.choose(there))
 }
 
 // updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if there is no last state.

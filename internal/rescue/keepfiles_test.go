@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
+	"talkingstick/internal/git"
 	"talkingstick/stick"
 )
 
@@ -124,6 +127,44 @@ func TestKeepFiles_FileForDirectory(t *testing.T) {
 	below := s.keep("new/file")
 	if s.blob(below.ID, "new") != "nothing" || s.blob(below.ID, "new/file") != "below again\n" {
 		t.Errorf("%+v", below)
+	}
+	s.whole()
+}
+
+// foreign has git take the repository for another user's.
+func (s *scratch) foreign() {
+	s.t.Helper()
+	if runtime.GOOS == "windows" {
+		s.t.Skip("the git of this test is a shell script")
+	}
+	s.store.Git = s.fake("export GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+}
+
+// Where git refuses to work, the named files are kept all the same. A later snapshot leans on nothing of that, and has everything.
+func TestKeepFiles_RepositoryOfAnotherUser(t *testing.T) {
+	s := newScratch(t)
+	s.write("dir/b.txt", "changed\n")
+	s.foreign()
+	if _, err := s.store.Take(context.Background(), s.call()); git.Distrust(err) == nil {
+		t.Fatalf("git works there: %v", err)
+	}
+
+	s.write("a.txt", "edited\n")
+	alone := s.keep("a.txt", "new")
+	if s.blob(alone.ID, "a.txt") != "edited\n" || s.blob(alone.ID, "dir/b.txt") != "nothing" ||
+		!slices.Equal(alone.LeftOut, []LeftOut{{Path: "./", Why: WhyForeign}}) || s.store.Last(s.tree) != "" {
+		t.Errorf("%+v", alone)
+	}
+
+	s.store.Git = git.Client{}
+	all := s.snapshot()
+	if s.blob(all.ID, "dir/b.txt") != "changed\n" || s.blob(all.ID, "new") != "nothing" || len(all.LeftOut) != 0 || len(s.needsOf(all.ID)) != 0 {
+		t.Errorf("%+v", all)
+	}
+	s.foreign()
+	s.write("a.txt", "edited again\n")
+	if again := s.keep("a.txt"); s.blob(again.ID, "a.txt") != "edited again\n" || s.blob(again.ID, "dir/b.txt") != "changed\n" {
+		t.Errorf("with a last state: %+v", again)
 	}
 	s.whole()
 }

@@ -32,6 +32,7 @@ const (
 	WhyCommits    Why = "what is committed in a repository inside the tree isn't copied"
 	WhyForgotten  Why = "somebody had it forgotten"
 	WhyNested     Why = "it is a repository of its own that can't be read"
+	WhyForeign    Why = "git doesn't work there, because it belongs to another user"
 )
 
 // maxLeftOut is how many things that were left out are named one by one. More are named by the first directory they lie in.

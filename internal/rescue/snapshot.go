@@ -40,6 +40,7 @@ type snapshotting struct {
 	staged map[string]string // the blobs of versions that were staged, by their names in the user's repository
 	stamps map[string]seenStamp
 	looked bool // a file was read of which another stamp was known
+	alone  bool // of some files only: no later snapshot leans on it
 }
 
 // runSnapshot makes a snapshot of everything that is uncommitted, and leans on the last one.
@@ -291,7 +292,7 @@ func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, e
 	if c.id, err = s.writing.complete(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
 		return Taken{}, err
 	}
-	if s.checkout != nil {
+	if s.checkout != nil && !s.alone {
 		c.objects = ownedBy(c.id, t.pack.used)
 		s.repo.writeCache(t.r.Tree, c)
 	}
