@@ -41,6 +41,12 @@ func (r Room) NotKept(form string, missing []string) *Error {
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
 
+// NoneKept is [Room.NotKept] where no copies can be kept at all. why says so, and its hint what to do about that.
+func (r Room) NoneKept(form string, why *Error) *Error {
+	return r.denied(fmt.Sprintf("no copy can be kept of what %s would take away: %s", form, why.Message), nil).
+		With("command", form).Hintf("%s; else copy that yourself, or run the same command again: it goes through", why.Hint)
+}
+
 // AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied]. Two commands are
 // the same if sum is, which is of all that the command would take; the text of a command is cut, and doesn't say where it runs. Events from
 // before there was a sum are compared by that text.

@@ -308,6 +308,21 @@ func (r Room) PushTold(by AgentID, branch string) Event {
 	return r.event(EventEditTold, by, r.Turn.Owner).with(EditToldPayload{Pushed: clip(branch, 256)})
 }
 
+// UnkeptTold makes the event that an agent was told that no copies can be kept in a checkout. It concerns nobody else, and one event in a
+// session is enough, see [Room.ToldUnkept].
+func (r Room) UnkeptTold(by AgentID, checkout string) Event {
+	return r.event(EventEditTold, by, "").with(EditToldPayload{Unkept: clip(checkout, 256)})
+}
+
+// ToldUnkept reports whether an agent was told in its session that no copies can be kept, by its last events [EventEditTold].
+func (r Room) ToldUnkept(by AgentID, last []Event) bool {
+	m, _ := r.Member(by)
+	return slices.ContainsFunc(last, func(e Event) bool {
+		p, _ := PayloadOf[EditToldPayload](e)
+		return p.Unkept != "" && e.CreatedAt >= m.Session.Since
+	})
+}
+
 // Told reports whether an agent doesn't have to be told again, because of its last events [EventEditTold]: in a turn once is
 // enough, in a pause too, and while nobody holds the stick once in a session.
 func (r Room) Told(by AgentID, last []Event) bool {
@@ -315,6 +330,8 @@ func (r Room) Told(by AgentID, last []Event) bool {
 	return slices.ContainsFunc(last, func(e Event) bool {
 		p, _ := PayloadOf[EditToldPayload](e)
 		switch {
+		case p.Unkept != "":
+			return false
 		case p.Paused || r.Paused.On():
 			return p.Paused && r.Paused.On() && e.CreatedAt >= r.Paused.Since
 		case r.Turn.State == Owned:

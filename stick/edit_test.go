@@ -278,3 +278,27 @@ func TestToldOnce(t *testing.T) {
 	f.after(DefaultReservationTTL).starts(Starting{By: "b", Same: true})
 	equal(t, "in the next session", edits(), true)
 }
+
+// TestToldUnkeptOnce: an agent is told once in a session that no copies can be kept. That says nothing of its edits.
+func TestToldUnkeptOnce(t *testing.T) {
+	f := room(t).member("a", "b").alive("a", "b")
+	equal(t, "at first", f.ToldUnkept("b", nil), false)
+	last := f.commit(f.Room, []Event{f.EditTold("b", []string{"x.go"})})
+	equal(t, "after an edit", f.ToldUnkept("b", last), false)
+	last = f.commit(f.Room, []Event{f.UnkeptTold("b", "/srv/app")})
+	equal(t, "once", f.ToldUnkept("b", last), true)
+	equal(t, "of an edit", f.Told("b", last), false)
+	equal(t, "in words", last[0].Say(), "b was told that no copies can be kept in /srv/app")
+	f.after(DefaultReservationTTL).starts(Starting{By: "b", Same: true})
+	equal(t, "in the next session", f.ToldUnkept("b", last), false)
+}
+
+// TestNoneKept: the refusal says why, what to do about it, and that the same command again goes through.
+func TestNoneKept(t *testing.T) {
+	f := room(t).member("a")
+	why := Errorf(CodeGitFailed, "git doesn't work in /srv/app, because it belongs to another user").With("path", "/srv/app").
+		Hintf("if you trust it: %s", Cmd("git config --global --add safe.directory <path>"))
+	e := f.NoneKept("rm a.go", why)
+	equal(t, "why", e.Message, "no copy can be kept of what rm a.go would take away: git doesn't work in /srv/app, because it belongs to another user")
+	equal(t, "the hint", e.Hint.String(), "if you trust it: git config --global --add safe.directory /srv/app; else copy that yourself, or run the same command again: it goes through")
+}

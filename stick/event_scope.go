@@ -68,6 +68,7 @@ type EditToldPayload struct {
 	Count  int      `json:"count,omitempty"`  // how many they are
 	Paused bool     `json:"paused,omitempty"` // the room was paused, and To had paused it
 	Pushed string   `json:"pushed,omitempty"` // it was no edit: the branch that it pushed to
+	Unkept string   `json:"unkept,omitempty"` // nothing was against the rules: the checkout of which no copies can be kept
 }
 
 // did says in words what the agent did.
@@ -220,8 +221,11 @@ var scopeEvents = []EventInfo{
 		Replay: unchanged[LateEditPayload],
 	}),
 	row(kind[EditToldPayload]{
-		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn", For: forRecipient,
+		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session", For: forRecipient,
 		Say: func(e Event, p EditToldPayload) string {
+			if p.Unkept != "" {
+				return who(e.From) + " was told that no copies can be kept in " + p.Unkept
+			}
 			if p.Paused {
 				return who(e.From) + " " + p.did() + " while the room was paused"
 			}

@@ -50,6 +50,7 @@ func (e *Engine) checks(configured string) []core.Check {
 		{Name: "waking", Run: e.checkWaking},
 		{Name: "policies", Run: e.checkPolicies},
 		{Name: "rescues", Run: e.Guard.Check},
+		{Name: "copies", Run: e.Guard.CheckCopies},
 	}
 	if e.core.Config.Database != "" {
 		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }

@@ -29,6 +29,7 @@ type Actor struct {
 	tt        int    // of its program
 	dir       string // in which it works
 	namespace string // the pid namespace; empty for the usual one
+	git       string // the git that its program runs; empty for that in PATH
 
 	renews time.Duration                  // how often its commands renew what they do; 0 for the usual
 	inbox  struct{ Socket, Token string } // of its harness; empty without
@@ -111,11 +112,13 @@ func (a *Actor) program(kill func(string)) {
 	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
 	procs := a.machine.seen(a.tt, a.namespace)
 	procs.OneHost = !a.Shared()
-	a.kernel = core.New(core.Config{
+	c := core.Config{
 		Dir: a.data, Database: a.database, Procs: procs, Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
 		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host, News: news, InboxPeer: a.peer,
-	})
+	}
+	c.Git.Path = a.git
+	a.kernel = core.New(c)
 	a.Tasks = task.New(task.Config{Kernel: a.kernel, Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
 		if err != nil {
@@ -149,6 +152,14 @@ func (a *Actor) Renewing(each time.Duration) *Actor {
 // Again returns the same actor with another program.
 func (a *Actor) Again() *Actor {
 	b := *a
+	b.program(nil)
+	return &b
+}
+
+// WithGit returns the same actor with a program that runs another git.
+func (a *Actor) WithGit(path string) *Actor {
+	b := *a
+	b.git = path
 	b.program(nil)
 	return &b
 }

@@ -210,6 +210,9 @@ func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snap
 	looking, cancel := q.looking(ctx)
 	defer cancel()
 	w, err := g.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
+	if foreign := git.Distrust(err); foreign != nil {
+		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign)
+	}
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.room.ID != ""
 	if err != nil && !late {
 		return taken, nil, err
@@ -233,6 +236,20 @@ func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snap
 		}
 	}
 	return stick.Taken{}, nil, merr
+}
+
+// takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that is, and no copy can be kept of it.
+// Of other acts the caller is told after them.
+func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error) (taken stick.Taken, why *stick.Error, err error) {
+	if a.Kind != shell.Takes {
+		return taken, nil, nil
+	}
+	again, err := g.wasRefused(ctx, by, room.ID, a)
+	if again || err != nil {
+		return taken, nil, err
+	}
+	taken.Form = a.Form
+	return taken, room.NoneKept(a.Form, foreign), nil
 }
 
 // notKept names the uncommitted work that an act would take and that no snapshot has.

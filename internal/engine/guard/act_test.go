@@ -22,12 +22,7 @@ import (
 // in its place.
 func runs(t *testing.T, a *scene.Actor, command string, instead func()) guard.MayEditResult {
 	t.Helper()
-	c := shell.Edits(command, a.Work, shell.Env{})
-	p := guard.CheckEditParams{
-		HookParams: a.Hook(), Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Text: command, Unread: !c.Reads, LookFor: time.Minute,
-	}
-	p.Tool = "Bash"
-
+	p := commandOf(a, command)
 	res := a.CheckEdit(p).OK()
 	if err := a.Engine.Guard.EditChecked(t.Context(), p, res); err != nil {
 		t.Fatal(err)
@@ -41,6 +36,16 @@ func runs(t *testing.T, a *scene.Actor, command string, instead func()) guard.Ma
 	instead()
 	a.CheckEdited(p)
 	return res
+}
+
+// commandOf is what a hook knows of a command.
+func commandOf(a *scene.Actor, command string) guard.CheckEditParams {
+	c := shell.Edits(command, a.Work, shell.Env{})
+	p := guard.CheckEditParams{
+		HookParams: a.Hook(), Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Text: command, Unread: !c.Reads, LookFor: time.Minute,
+	}
+	p.Tool = "Bash"
+	return p
 }
 
 // runInBash runs a command as it is; some fail, as git may refuse what they ask for.

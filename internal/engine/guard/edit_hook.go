@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -198,11 +199,40 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 
 	serr := g.noteStash(ctx, q)
 	ended, err := g.noteEdits(ctx, q)
+	if foreign := git.Distrust(err); foreign != nil {
+		if err = nil; out.Told == "" {
+			out, err = g.tellUnkept(ctx, p.HookParams, foreign)
+		}
+	}
 	if q.Unread {
 		found, aerr := g.askedOfFound(ctx, p, ended)
 		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
 	}
 	return out, cmp.Or(err, g.tellEnd(ctx, q, ended), serr)
+}
+
+// tellUnkept tells the caller once in its session that no copies can be kept where git refuses to work.
+func (g *Guard) tellUnkept(ctx context.Context, p core.HookParams, foreign *stick.Error) (out EditedResult, err error) {
+	known := false
+	ask := func(o *op) error {
+		last, err := o.tellings()
+		known = o.Room.ToldUnkept(o.Me.Agent, last)
+		return err
+	}
+	if err := g.hooked(ctx, p, false, ask); err != nil || known {
+		return out, err
+	}
+
+	checkout, _ := foreign.Fields["path"].(string)
+	return out, g.hooked(ctx, p, true, func(o *op) error {
+		out = EditedResult{}
+		if err := ask(o); err != nil || known {
+			return err
+		}
+		out = EditedResult{"no copies can be kept of uncommitted work there: " + foreign.Message, foreign.Hint.String()}
+		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))
+		return nil
+	})
 }
 
 // askedOfFound is [Guard.askedAgain] about files that a command has changed, as only the look after it shows.
@@ -259,11 +289,17 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 
 // alreadyTold reports whether the caller needn't be told again that it edits against the rules.
 func (o *op) alreadyTold() (bool, error) {
+	last, err := o.tellings()
+	return o.Room.Told(o.Me.Agent, last), err
+}
+
+// tellings returns the last events by which hooks told the caller of something.
+func (o *op) tellings() ([]stick.Event, error) {
 	const most = 20 // with more turns in a session it is told again
 	last, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventEditTold}, Limit: most, Newest: true,
 	})
-	return o.Room.Told(o.Me.Agent, last), err
+	return last, err
 }
 
 // gaveUpTurn reports whether the caller itself gave up its right to change the paths while the tool call ran,

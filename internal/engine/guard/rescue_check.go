@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -30,4 +31,26 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 		Status: core.FindingOK,
 		Detail: fmt.Sprintf("%s, %d MB on disk; tt rescue list --all shows them", stick.Count(sum.Count, "rescue"), (sum.Bytes+999_999)/1_000_000),
 	}
+}
+
+// CheckCopies is the doctor's check whether copies can be kept of what is uncommitted around the working directory.
+func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
+	place, err := g.core.PlaceToRead(core.Where{})
+	switch {
+	case err != nil:
+		return core.Finding{Status: core.FindingOK, Detail: "not checked, because the working directory can't be looked up"}
+	case place.WithoutGit:
+		return core.Finding{
+			Status: core.FindingWarning, Fix: "let agents work where jj and git share the files (jj git init --colocate), or in a worktree of git",
+			Detail: fmt.Sprintf("none are kept in %s, because it is a workspace of jj without git", stick.Line(cmp.Or(place.Worktree, place.Root))),
+		}
+	case checkoutOf(*place) == "":
+		return core.Finding{Status: core.FindingOK, Detail: "none are kept here, because it isn't a git repository"}
+	}
+
+	if _, err := g.core.Config.Git.Checkout(ctx, checkoutOf(*place)); err != nil {
+		why := stick.AsError(err)
+		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here: " + why.Message, Fix: why.Hint.String()}
+	}
+	return core.Finding{Status: core.FindingOK, Detail: "they can be kept of what is uncommitted in " + stick.Line(checkoutOf(*place))}
 }

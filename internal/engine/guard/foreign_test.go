@@ -1,0 +1,94 @@
+package guard_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/scene"
+	"talkingstick/stick"
+)
+
+// distrusting makes a git that takes all repositories for another user's.
+func distrusting(t *testing.T) (path string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the git of this test is a shell script")
+	}
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "git")
+	script := "#!/bin/sh\nexport GIT_TEST_ASSUME_DIFFERENT_OWNER=1\nexec '" + real + "' \"$@\"\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestWhereGitRefusesToWork: in a repository of another user no copies can be kept. A command that names what it takes away is denied once, and
+// whoever runs another is told once in a session.
+func TestWhereGitRefusesToWork(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	ann.Edits(func() { s.File("a.go", "a, by ann") }, "a.go")
+	git := distrusting(t)
+	ann, bob = ann.WithGit(git), bob.WithGit(git)
+
+	const why = "git doesn't work in "
+	for _, command := range []string{"rm a.go", "git checkout -- a.go", "git clean -fd"} {
+		res := runs(t, bob, command, nil)
+		s.Check(!res.Allowed && strings.Contains(res.Reason, "no copy can be kept of what "+command+" would take away: "+why) &&
+			strings.Contains(res.Hint, "git config --global --add safe.directory "+s.Work+"; else copy that yourself"), "%s: %+v", command, res)
+		s.Check(runs(t, bob, command, func() {}).Allowed, "%s was denied again", command)
+	}
+	for _, command := range []string{"make", "git add -A", "git switch other", "rm gone.go"} {
+		s.Check(runs(t, ann, command, func() {}).Allowed, "%s was denied", command)
+	}
+
+	var told []stick.AgentID
+	for _, e := range ann.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventEditTold}}}).OK().Events {
+		if strings.HasSuffix(e.Say(), " was told that no copies can be kept in "+s.Work) && e.To == "" {
+			told = append(told, e.From)
+		}
+	}
+	s.Check(slices.Equal(told, []stick.AgentID{bob.ID, ann.ID}), "%q", told)
+	found := ann.Doctor(engine.DoctorParams{}).OK().Findings
+	s.Check(hasFinding(found, "copies", "none can be kept here: "+why), "%+v", found)
+}
+
+func hasFinding(all []core.Finding, check, detail string) bool {
+	for _, f := range all {
+		if f.Check == check && strings.Contains(f.Detail, detail) && f.Status == core.FindingWarning {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWhatIsToldOfCopies: a call is answered with what is against the rules, and the next one with that no copies can be kept.
+func TestWhatIsToldOfCopies(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	git := distrusting(t)
+	ann, bob = ann.WithGit(git), bob.WithGit(git)
+
+	var said []string
+	for range 3 {
+		p := commandOf(bob, "make > out.txt")
+		bob.CheckEdit(p).OK()
+		said = append(said, bob.CheckEdited(p).Told)
+	}
+	s.Check(strings.Contains(said[0], "isn't yours to change") && strings.Contains(said[1], "no copies can be kept of uncommitted work there: git doesn't work in ") && said[2] == "", "%q", said)
+}
