@@ -238,7 +238,7 @@ func (g *forgetting) removeUnreached(ctx context.Context) error {
 	for _, name := range all {
 		name, ok := strings.CutSuffix(name, indexSuffix)
 		base := filepath.Join(r.dir(packsName), name)
-		if !ok {
+		if !ok || strings.HasPrefix(name, commitPrefix) { // what was committed isn't a rescue's
 			continue
 		}
 		hasForgotten, err := g.hasForgotten(base, reached)

@@ -31,6 +31,8 @@ const (
 	WhyMany       Why = "it holds very many ignored files"
 	WhyCommits    Why = "what is committed in a repository inside the tree isn't copied"
 	WhyForgotten  Why = "somebody had it forgotten"
+	WhyMissing    Why = "the repository lacks something of it"
+	WhyFormat     Why = "the repository names objects by SHA-256"
 	WhyNested     Why = "it is a repository of its own that can't be read"
 	WhyForeign    Why = "git doesn't work there, because it belongs to another user"
 )

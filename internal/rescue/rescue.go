@@ -54,6 +54,9 @@ type Limits struct {
 	SnapshotIgnored int64         // bytes of all ignored files of a snapshot
 	SnapshotsAll    time.Duration // how long all snapshots are kept. After that, the last of each hour of a checkout is
 	SnapshotsTotal  int64         // bytes of the snapshots of a repository, and of the packs that they need
+
+	CommitBytes int64 // of the commits of a repository that are copied at one time
+	CommitTotal int64 // bytes of the kept commits of a repository
 }
 
 // Defaults are the limits of the program.
@@ -61,6 +64,7 @@ var Defaults = Limits{
 	Bytes: 50 << 20, Time: time.Second, Status: 600 * time.Millisecond, IgnoredBytes: 1 << 20, IgnoredFiles: 1000,
 	Age: 14 * 24 * time.Hour, Count: 200, Total: 500 << 20, Prune: 100 * time.Millisecond,
 	SnapshotIgnored: 20 << 20, SnapshotsAll: 2 * 24 * time.Hour, SnapshotsTotal: 1 << 30,
+	CommitBytes: 200 << 20, CommitTotal: 1 << 30,
 }
 
 // Longest is how long [Store.Take] may take at most: a rescue that the end of its time meets while it is written is completed, and

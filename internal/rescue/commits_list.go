@@ -1,0 +1,210 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// LostTip is a kept commit of a local ref that the user's repository doesn't have any more.
+type LostTip struct {
+	Tip
+	Repository string // ours, from which git can fetch Ref
+	Leans      bool   // on commits that ours lacks, because a remote of the repository had them
+}
+
+// LostTips lists the kept commits that the repository with a common git directory lacks, or all if it is gone: first what local refs were
+// last, then what they were before, the newest first.
+func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) {
+	r := s.repository(common)
+	if r.check() != nil {
+		return nil, nil
+	}
+	log := r.readCommitLog(common)
+	newest := func(a, b keptRef) int { return strings.Compare(b.Ref, a.Ref) }
+	slices.SortStableFunc(log.Tips, newest)
+	slices.SortStableFunc(log.Gone, newest)
+	all := slices.Concat(log.Tips, log.Gone)
+	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.dir(f.Ref)) != nil })
+
+	lacks, err := s.lackedBy(ctx, common, all)
+	if err != nil {
+		return nil, err
+	}
+	var lost []LostTip
+	for _, f := range all {
+		isListed := slices.ContainsFunc(lost, func(l LostTip) bool { return l.Commit == f.Commit && (l.Of == f.Of || f.Of == headName) })
+		if lacks[f.Commit] && !isListed {
+			lost = append(lost, LostTip{Tip: Tip{Ref: f.Ref, Of: f.Of, Commit: f.Commit, At: f.At}, Repository: r.path, Leans: f.Leans})
+		}
+	}
+	return lost, nil
+}
+
+// lackedBy says which commits of kept refs the user's repository lacks.
+func (s *Store) lackedBy(ctx context.Context, common string, kept []keptRef) (map[string]bool, error) {
+	var commits []string
+	for _, f := range kept {
+		commits = append(commits, f.Commit)
+	}
+	if !isRepositoryGone(common) && len(commits) > 0 {
+		g, err := s.Git.Isolate(ctx, common, "GIT_DIR="+common)
+		if err != nil {
+			return nil, err
+		}
+		if commits, err = missingCommits(ctx, g, commits); err != nil {
+			return nil, err
+		}
+	}
+	lacks := map[string]bool{}
+	for _, c := range commits {
+		lacks[c] = true
+	}
+	return lacks, nil
+}
+
+// isRepositoryGone reports whether there is no repository any more with a common git directory.
+func isRepositoryGone(common string) bool {
+	_, err := os.Lstat(filepath.Join(common, "HEAD"))
+	return os.IsNotExist(err)
+}
+
+func checkFile(path string) error {
+	_, err := os.Lstat(path)
+	return err
+}
+
+// missingCommits returns those of some commits that a repository lacks.
+func missingCommits(ctx context.Context, g git.Isolated, commits []string) (missing []string, err error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	in := strings.NewReader(strings.Join(commits, "\n") + "\n")
+	if _, err := g.With(noReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out.String()) {
+		o, err := objectHead(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			return nil, err
+		}
+		if o.kind != "commit" {
+			missing = append(missing, o.name)
+		}
+	}
+	return missing, nil
+}
+
+// sizeOfCommits returns how much a pack of commits takes on disk.
+func (r *repository) sizeOfCommits(id string) (n int64) {
+	for _, suffix := range []string{packSuffix, indexSuffix} {
+		if info, err := os.Lstat(r.commitBase(id) + suffix); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// pruneCommits drops the commits that local refs lost long ago, the rounds of which nothing is left, and, the oldest first, those that are
+// too much. Of a repository that is gone, its last refs are those that it lost.
+func (r *repository) pruneCommits(now stick.Time, l Limits) {
+	if checkFile(r.commitLogPath()) != nil {
+		return
+	}
+	lock, ok := tryLock(r.commitLogPath()+lockSuffix, lockExclusive)
+	if !ok {
+		return
+	}
+	defer lock.unlock()
+
+	log := r.readCommitLog("")
+	before := len(log.Tips) + len(log.Gone) + len(log.Packs)
+	moved := isRepositoryGone(log.Common) && len(log.Tips) > 0
+	if moved {
+		log.loseTips(now)
+	}
+	log.Gone = slices.DeleteFunc(log.Gone, func(f keptRef) bool { return now.Sub(f.Gone) > l.Age })
+	for log.dropRounds(); l.CommitTotal > 0 && log.total() > l.CommitTotal && log.Packs[0].Round != log.Round; log.dropRounds() {
+		oldest := log.Packs[0].Round
+		log.Gone = slices.DeleteFunc(log.Gone, func(f keptRef) bool { return f.Round == oldest })
+		log.Tips = slices.DeleteFunc(log.Tips, func(f keptRef) bool { return f.Round == oldest })
+	}
+	if moved || len(log.Tips)+len(log.Gone)+len(log.Packs) != before {
+		if r.writeCommitLog(log) != nil {
+			return
+		}
+	}
+	r.sweepCommits(log, now)
+}
+
+// loseTips notes that the local refs are gone, with their repository.
+func (l *commitLog) loseTips(now stick.Time) {
+	for _, f := range l.Tips {
+		f.Gone = now
+		l.Gone = append(l.Gone, f)
+	}
+	l.Tips, l.Stamp = nil, ""
+}
+
+// dropRounds drops the packs of rounds of which no commit is named any more.
+func (l *commitLog) dropRounds() {
+	used := map[string]bool{}
+	for _, f := range slices.Concat(l.Tips, l.Gone) {
+		used[f.Round] = true
+	}
+	l.Packs = slices.DeleteFunc(l.Packs, func(p keptPack) bool { return !used[p.Round] })
+	if l.Round != "" && !used[l.Round] {
+		l.Round, l.Bases, l.Stamp = "", nil, ""
+	}
+}
+
+func (l *commitLog) total() (n int64) {
+	for _, p := range l.Packs {
+		n += p.Bytes
+	}
+	return n
+}
+
+// sweepCommits removes the packs and refs that the log doesn't name. Nobody writes them meanwhile: the lock is held.
+func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
+	packs, refs := map[string]bool{}, map[string]bool{}
+	for _, p := range log.Packs {
+		packs[p.ID] = true
+	}
+	for _, f := range slices.Concat(log.Tips, log.Gone) {
+		refs[f.Ref] = true
+	}
+
+	folders, _ := names(r.dir(commitRefs))
+	for _, id := range folders {
+		files, _ := names(r.dir(commitRefs + "/" + id))
+		for _, name := range files {
+			if ref := commitRefs + "/" + id + "/" + name; !refs[ref] {
+				os.Remove(r.dir(ref))
+			}
+		}
+		os.Remove(r.dir(commitRefs + "/" + id)) // if it is empty
+	}
+	all, _ := names(r.dir(packsName))
+	for _, name := range all {
+		id, ours := strings.CutPrefix(name, commitPrefix)
+		id, _, _ = strings.Cut(id, ".")
+		if ours && !packs[id] {
+			os.Remove(filepath.Join(r.dir(packsName), name))
+		}
+	}
+	r.store.sweep(r.dir(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
+}
+
+// UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching repository has: it reads these there.
+func UploadPack(common string) string {
+	objects := filepath.ToSlash(filepath.Join(common, "objects"))
+	return "env GIT_ALTERNATE_OBJECT_DIRECTORIES='" + strings.ReplaceAll(objects, "'", `'\''`) + "' git-upload-pack"
+}
