@@ -1,0 +1,421 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/plainfile"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// KeptCommits is the outcome of [Store.KeepCommits].
+type KeptCommits struct {
+	Same    bool      // no ref has moved since the last time: git wasn't asked
+	New     int       // how many commits were copied
+	LeftOut []LeftOut // what isn't kept: refs, or the git directories of submodules
+}
+
+// errTooLarge ends a copy that would pass the limit.
+var errTooLarge = errors.New("the commits are too large")
+
+// KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs reach, and no remote-tracking
+// branch does: only the user's repository has them. What is there since the last time isn't copied again, and while no ref has moved, no git
+// runs. Commits of submodules are kept, too. It takes at most Limits.Time, and changes nothing in the user's repository.
+//
+// What is too large, takes too long or can't be read is left out and named; that is no error. Everything of one time is kept, or nothing.
+// KeepCommits fails with [stick.CodeDataDirNotWritable], [stick.CodeGitMissing], or the error of ctx.
+func (s *Store) KeepCommits(ctx context.Context, tree workspace.Checkout) (kept KeptCommits, err error) {
+	limited, cancel := context.WithTimeout(ctx, s.Limits.Time)
+	defer cancel()
+
+	kept.Same = true
+	for _, common := range append([]string{tree.Common}, submodulesOf(tree.Common)...) {
+		one, err := s.keepCommitsOf(limited, common)
+		if ctx.Err() != nil {
+			return kept, ctx.Err()
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			one, err = KeptCommits{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}}, nil
+		}
+		if err != nil {
+			return kept, err
+		}
+		kept.Same, kept.New = kept.Same && one.Same, kept.New+one.New
+		for _, l := range one.LeftOut {
+			if common != tree.Common {
+				l.Path = common + ": " + l.Path
+			}
+			kept.LeftOut = append(kept.LeftOut, l)
+		}
+	}
+	return kept, nil
+}
+
+// HasCommits reports whether [Store.KeepCommits] was done for the repository with a common git directory.
+func (s *Store) HasCommits(common string) bool {
+	_, err := os.Lstat(s.repository(common).commitLogPath())
+	return err == nil
+}
+
+// submodulesOf lists the git directories of the submodules of a repository, and of theirs.
+func submodulesOf(common string) (dirs []string) {
+	root := filepath.Join(common, "modules")
+	seen := 0
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if seen++; err != nil || seen > 1000 || !d.IsDir() {
+			return nil
+		}
+		if _, err := os.Lstat(filepath.Join(path, "HEAD")); err != nil {
+			return nil
+		}
+		dirs = append(dirs, path)
+		if strings.Count(path[len(root):], "modules") < maxDepth {
+			dirs = append(dirs, submodulesOf(path)...)
+		}
+		return fs.SkipDir
+	})
+	return dirs
+}
+
+// keeping is one time of keeping the commits of a repository.
+type keeping struct {
+	repo   *repository
+	common string
+	log    *commitLog
+	now    stick.Time
+	git    git.Isolated // in the user's repository
+
+	refs    []keptRef // what the local refs are
+	found   localCommits
+	fresh   bool // nothing of earlier times is leaned on
+	dropped []LeftOut
+}
+
+// localCommits are the commits that are to be copied.
+type localCommits struct {
+	all, parents map[string]bool
+	heads        []string // those that are no parent of another one
+	bases        []string // parents that aren't among them
+}
+
+func (s *Store) keepCommitsOf(ctx context.Context, common string) (kept KeptCommits, err error) {
+	stamp := stampRefs(common) // before git is asked: what moves meanwhile is seen next time
+	repo, now := s.repository(common), stick.At(s.now())
+	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) {
+		return KeptCommits{Same: true}, nil
+	}
+
+	if repo, err = s.prepare(ctx, common); err != nil {
+		return kept, err
+	}
+	if err := plainfile.MkdirAll(repo.dir(stateName)); err != nil {
+		return kept, unwritable(repo.dir(stateName), err)
+	}
+	lock, ok := waitLock(ctx, repo.commitLogPath()+lockSuffix, lockExclusive)
+	if !ok {
+		return kept, context.DeadlineExceeded
+	}
+	defer lock.unlock()
+
+	k := &keeping{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
+	if k.log.isCurrent(stamp, now) { // somebody else has kept them meanwhile
+		return KeptCommits{Same: true}, nil
+	}
+	kept.New, err = k.run(ctx)
+	kept.LeftOut = k.dropped
+	switch {
+	case errors.Is(err, errTooLarge):
+		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyLimit})
+	case err != nil && ctx.Err() != nil:
+		k.log.Late = now
+		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyTime})
+	case stick.CodeOf(err) == stick.CodeGitFailed:
+		k.log.Late = now
+		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyUnreadable})
+	case err != nil:
+		return kept, err
+	default:
+		k.log.Late = 0
+	}
+	if err != nil {
+		k.log = k.laterLog()
+	}
+	k.log.Stamp = stamp
+	return kept, repo.writeCommitLog(k.log)
+}
+
+// laterLog is the log after commits couldn't be kept. Where that was to begin anew, the next time leans on earlier ones.
+func (k *keeping) laterLog() *commitLog {
+	log := k.repo.readCommitLog(k.common)
+	log.Late = k.log.Late
+	if k.fresh && log.Round != "" && k.log.isRoundOld(k.now, k.repo.store.Limits) {
+		log.NotBefore = k.now.Add(freshEvery)
+	}
+	return log
+}
+
+func (k *keeping) run(ctx context.Context) (n int, err error) {
+	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
+		return 0, err
+	}
+	k.git = k.git.With(noReplace)
+	if k.refs, err = k.readRefs(ctx); err != nil {
+		return 0, err
+	}
+	if slices.ContainsFunc(k.refs, func(f keptRef) bool { return len(f.Commit) != len(noCommit) }) {
+		k.dropped = append(k.dropped, LeftOut{Path: "./", Why: WhyFormat})
+		return 0, nil
+	}
+	if k.fresh, err = k.mustBeginAnew(ctx); err != nil {
+		return 0, err
+	}
+
+	if err := k.findCommits(ctx); err != nil {
+		return 0, err
+	}
+	id := newID(k.log.after(k.now), shortSum(k.common, 2))
+	if len(k.found.heads) > 0 {
+		if err := k.copyCommits(ctx, id); err != nil {
+			return 0, err
+		}
+	}
+	return len(k.found.all), k.noteRefs(ctx, id)
+}
+
+// readRefs lists the local branches, the entries of the stash, and where the checkouts are.
+func (k *keeping) readRefs(ctx context.Context) (all []keptRef, err error) {
+	var out bytes.Buffer
+	if _, err := k.git.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", stashName); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out.String()) {
+		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		all = append(all, keptRef{Of: name, Commit: commit})
+	}
+
+	entries, _ := workspace.Stash(k.common)
+	for _, e := range entries {
+		all = append(all, keptRef{Of: stashName, Commit: e.Commit})
+	}
+	for _, head := range headsOf(k.common) {
+		if !slices.ContainsFunc(all, func(f keptRef) bool { return f.Commit == head }) {
+			all = append(all, keptRef{Of: headName, Commit: head})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b keptRef) int { return strings.Compare(a.Of+" "+a.Commit, b.Of+" "+b.Commit) })
+	return slices.Compact(all), nil
+}
+
+// mustBeginAnew reports whether nothing of earlier times can be leaned on: there is nothing, a remote no longer has what that lacks, or it
+// has become large or old.
+func (k *keeping) mustBeginAnew(ctx context.Context) (bool, error) {
+	if k.log.Round == "" || k.log.isRoundOld(k.now, k.repo.store.Limits) && k.now >= k.log.NotBefore {
+		return true, nil
+	}
+	if len(k.log.Bases) == 0 {
+		return false, nil
+	}
+	var out bytes.Buffer
+	in := strings.NewReader(strings.Join(k.log.Bases, "\n") + "\n")
+	_, err := k.git.Run(ctx, in, &out, "rev-list", "--max-count=1", "--ignore-missing", "--stdin", "--not", "--remotes")
+	return out.Len() > 0, err
+}
+
+// findCommits finds what is to be copied. Where a ref names what isn't there, it is left out, and so are reflogs.
+func (k *keeping) findCommits(ctx context.Context) error {
+	err := k.listCommits(ctx, true)
+	if err != nil && stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
+		err = k.findWithout(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return k.recognizeOther(ctx)
+}
+
+// recognizeOther begins anew where the repository is another one in the place of that whose commits were kept: it has none of them.
+func (k *keeping) recognizeOther(ctx context.Context) error {
+	if len(k.found.heads) == 0 || len(k.found.bases) > 0 {
+		return nil
+	}
+	kept := k.keptCommits()
+	missing, err := missingCommits(ctx, k.git, kept)
+	k.fresh = k.fresh || len(missing) == len(kept)
+	return err
+}
+
+// findWithout finds what is to be copied without the refs whose commits or files are missing.
+func (k *keeping) findWithout(ctx context.Context) error {
+	var whole []keptRef
+	for _, f := range k.refs {
+		_, err := k.git.Run(ctx, strings.NewReader(f.Commit+"\n"), nil, k.revList("--objects", "--quiet")...)
+		switch {
+		case err == nil:
+			whole = append(whole, f)
+		case ctx.Err() != nil:
+			return err
+		default:
+			k.dropped = append(k.dropped, LeftOut{Path: f.Of, Why: WhyMissing})
+		}
+	}
+	k.refs = whole
+	return k.listCommits(ctx, false)
+}
+
+func (k *keeping) revList(more ...string) []string {
+	return slices.Concat([]string{"rev-list"}, more, []string{"--exclude-promisor-objects", "--stdin", "--not", "--remotes"})
+}
+
+func (k *keeping) listCommits(ctx context.Context, reflogs bool) error {
+	var in strings.Builder
+	for _, f := range k.refs {
+		fmt.Fprintln(&in, f.Commit)
+	}
+	for _, commit := range slices.Concat(k.keptCommits(), shallowRoots(k.common)) {
+		fmt.Fprintln(&in, "^"+commit)
+	}
+	args := []string{"--parents", "--ignore-missing"}
+	if reflogs {
+		args = append(args, "--reflog")
+	}
+	var out bytes.Buffer
+	if _, err := k.git.Run(ctx, strings.NewReader(in.String()), &out, k.revList(args...)...); err != nil {
+		return err
+	}
+	k.found = parseParents(out.String())
+	return nil
+}
+
+// keptCommits lists the commits that earlier times have kept, and that are leaned on.
+func (k *keeping) keptCommits() (commits []string) {
+	if k.fresh {
+		return nil
+	}
+	for _, f := range slices.Concat(k.log.Tips, k.log.Gone) {
+		if f.Round == k.log.Round {
+			commits = append(commits, f.Commit)
+		}
+	}
+	return commits
+}
+
+// parseParents reads what git rev-list --parents prints.
+func parseParents(said string) localCommits {
+	found := localCommits{all: map[string]bool{}, parents: map[string]bool{}}
+	var inOrder []string
+	for line := range strings.Lines(said) {
+		names := strings.Fields(line)
+		if len(names) == 0 {
+			continue
+		}
+		found.all[names[0]], inOrder = true, append(inOrder, names[0])
+		for _, parent := range names[1:] {
+			found.parents[parent] = true
+		}
+	}
+	for _, c := range inOrder {
+		if !found.parents[c] {
+			found.heads = append(found.heads, c)
+		}
+	}
+	for parent := range found.parents {
+		if !found.all[parent] {
+			found.bases = append(found.bases, parent)
+		}
+	}
+	slices.Sort(found.bases)
+	return found
+}
+
+// copyCommits copies what was found into a pack of ours. If refs turn out to lack something, it copies the others.
+func (k *keeping) copyCommits(ctx context.Context, id string) error {
+	err := k.writePack(ctx, id)
+	if err == nil || stick.CodeOf(err) != stick.CodeGitFailed || ctx.Err() != nil {
+		return err
+	}
+	if err := k.findWithout(ctx); err != nil || len(k.found.heads) == 0 {
+		return err
+	}
+	return k.writePack(ctx, id)
+}
+
+func (k *keeping) writePack(ctx context.Context, id string) error {
+	file, err := plainfile.Temp(k.repo.dir(packsName), tempPrefix+"*"+packSuffix)
+	if err != nil {
+		return unwritable(k.repo.dir(packsName), err)
+	}
+	defer os.Remove(file.Name()) // nothing, once it has its name
+	defer file.Close()
+
+	limited, stop := context.WithCancel(ctx)
+	defer stop()
+	out := &limitedFile{file: file, left: k.repo.store.Limits.CommitBytes, stop: stop}
+	in := strings.Join(k.found.heads, "\n") + "\n"
+	for _, base := range k.found.bases {
+		in += "^" + base + "\n"
+	}
+	_, err = k.git.Run(limited, strings.NewReader(in), out, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--delta-base-offset",
+		"--exclude-promisor-objects")
+	switch {
+	case out.left < 0:
+		return errTooLarge
+	case out.err != nil:
+		return unwritable(file.Name(), out.err)
+	case err != nil:
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return unwritable(file.Name(), err)
+	}
+	return k.settlePack(ctx, id, file.Name())
+}
+
+// limitedFile writes a file up to a size. Then it stops who writes.
+type limitedFile struct {
+	file *os.File
+	left int64
+	err  error
+	stop func()
+}
+
+func (f *limitedFile) Write(b []byte) (n int, err error) {
+	if f.left -= int64(len(b)); f.left < 0 {
+		f.stop()
+		return 0, errTooLarge
+	}
+	n, f.err = f.file.Write(b)
+	return n, f.err
+}
+
+// settlePack has git check a pack and make its index, and gives both their names.
+func (k *keeping) settlePack(ctx context.Context, id, pack string) error {
+	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
+	defer os.Remove(index) // nothing, once it has its name
+	own := k.repo.git().With("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
+	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, pack); err != nil {
+		return err
+	}
+	if err := plainfile.InheritPath(index); err != nil {
+		return unwritable(index, err)
+	}
+
+	base := k.repo.commitBase(id)
+	if err := os.Rename(pack, base+packSuffix); err != nil {
+		return unwritable(base+packSuffix, err)
+	}
+	k.repo.store.kill("commit pack")
+	if err := os.Rename(index, base+indexSuffix); err != nil {
+		return unwritable(base+indexSuffix, err)
+	}
+	k.repo.store.kill("commit index")
+	return nil
+}

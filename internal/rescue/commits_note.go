@@ -1,0 +1,107 @@
+package rescue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// noteRefs writes a ref for each local ref whose commit ours has and that has none, and says in the log what refs are now.
+func (k *keeping) noteRefs(ctx context.Context, id string) error {
+	log := k.log
+	if len(k.found.heads) > 0 {
+		if k.fresh {
+			log.Round, log.Bases, log.NotBefore = id, nil, 0
+		}
+		size := k.repo.sizeOfCommits(id)
+		log.Packs = append(log.Packs, keptPack{ID: id, Round: log.Round, Bytes: size})
+		if err := k.noteBases(ctx); err != nil {
+			return err
+		}
+	}
+	known := map[string]keptRef{}
+	for _, f := range slices.Concat(log.Gone, log.Tips) {
+		if f.Round == log.Round {
+			known[f.Commit] = f
+		}
+	}
+
+	tips, err := k.chooseTips(ctx, known)
+	if err != nil {
+		return err
+	}
+	at, _ := timeOf(id)
+	var made []keptRef
+	for i, f := range tips {
+		if have, ok := known[f.Commit]; ok {
+			tips[i].Ref, tips[i].At = have.Ref, have.At
+		} else {
+			tips[i].Ref, tips[i].At = fmt.Sprintf("%s/%s/%d", commitRefs, id, len(made)), at
+			known[f.Commit], made = tips[i], append(made, tips[i])
+		}
+		tips[i].Round, tips[i].Leans = log.Round, len(log.Bases) > 0
+	}
+	if err := k.repo.writeCommitRefs(id, made); err != nil {
+		return err
+	}
+	k.retire(tips)
+	return nil
+}
+
+// noteBases adds to the log the commits that a pack leans on and ours hasn't.
+func (k *keeping) noteBases(ctx context.Context) error {
+	missing, err := missingCommits(ctx, k.repo.git(), k.found.bases)
+	if err != nil {
+		return err
+	}
+	k.log.Bases = append(k.log.Bases, missing...)
+	slices.Sort(k.log.Bases)
+	k.log.Bases = slices.Compact(k.log.Bases)
+	return nil
+}
+
+// chooseTips lists the refs whose commits ours has, and the commits that nothing but a reflog reaches.
+func (k *keeping) chooseTips(ctx context.Context, known map[string]keptRef) (tips []keptRef, err error) {
+	if k.log.Round == "" {
+		return nil, nil
+	}
+	var asked []string
+	for _, f := range k.refs {
+		if _, ok := known[f.Commit]; !ok && !k.found.all[f.Commit] {
+			asked = append(asked, f.Commit)
+		}
+	}
+	lacks, err := missingCommits(ctx, k.repo.git(), asked)
+	if err != nil {
+		return nil, err
+	}
+
+	named := map[string]bool{}
+	for _, f := range k.refs {
+		if !slices.Contains(lacks, f.Commit) {
+			named[f.Commit], tips = true, append(tips, f)
+		}
+	}
+	for _, c := range k.found.heads {
+		if !named[c] {
+			tips = append(tips, keptRef{Of: headName, Commit: c})
+		}
+	}
+	return tips, nil
+}
+
+// retire puts the present tips in the log, and among those that are gone the earlier ones that nothing reaches now.
+func (k *keeping) retire(tips []keptRef) {
+	isBase := map[string]bool{}
+	for _, b := range k.found.bases {
+		isBase[b] = true
+	}
+	for _, f := range k.log.Tips {
+		still := slices.ContainsFunc(tips, func(t keptRef) bool { return t.Of == f.Of && t.Commit == f.Commit })
+		if !still && !(isBase[f.Commit] && f.Round == k.log.Round) {
+			f.Gone = k.now
+			k.log.Gone = append(k.log.Gone, f)
+		}
+	}
+	k.log.Tips = tips
+}
