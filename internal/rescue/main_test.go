@@ -28,6 +28,7 @@ type order struct {
 	Restore string // an id; empty for a rescue
 	Files   bool   // only the files that the request names
 	Forget  string // a path
+	Commits bool   // the commits that only the repository has
 	Prune   stick.Time
 	Point   string
 	N       int
@@ -57,6 +58,8 @@ func child(text string) int {
 		s.Prune(context.Background(), o.Prune)
 	case o.Forget != "":
 		_, err = s.ForgetPath(context.Background(), o.Request.Tree.Common, o.Forget)
+	case o.Commits:
+		_, err = s.KeepCommits(context.Background(), o.Request.Tree)
 	case o.Files:
 		_, err = s.KeepFiles(context.Background(), o.Request)
 	default:
