@@ -62,7 +62,9 @@ type keptPack struct {
 
 func (r *repository) commitLogPath() string { return r.dir(stateName + "/" + commitLog1) }
 
-func (r *repository) commitBase(id string) string { return filepath.Join(r.dir(packsName), commitPrefix+id) }
+func (r *repository) commitBase(id string) string {
+	return filepath.Join(r.dir(packsName), commitPrefix+id)
+}
 
 // readCommitLog reads the log. One that is missing or damaged is as none: then commits are kept again.
 func (r *repository) readCommitLog(common string) *commitLog {
