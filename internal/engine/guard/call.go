@@ -141,10 +141,10 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 		c.call.Before = g.rescues().Last(tree)
 	}
 
-	s := &snapshot{checkout: c, tree: tree, named: c.files}
+	s := &snapshot{checkout: c, tree: tree, named: c.files, after: true}
 	g.keep(ctx, q, []*snapshot{s}, by.facts(q))
 	if s.err != nil || s.taken.ID == "" {
-		return s.err
+		return cmp.Or(s.err, s.commitsErr)
 	}
 	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
 	c.dirty = uncommittedIn(s.taken)
@@ -156,7 +156,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	var err error
 	c.own, err = g.ownChanges(ctx, q, c)
 	c.call.Files = len(c.own)
-	return err
+	return cmp.Or(err, s.commitsErr)
 }
 
 // uncommittedIn lists what a snapshot of all of a checkout found uncommitted. It is nil if the snapshot couldn't look everywhere.

@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ type ListRescuesResult struct {
 	TipsWhy    string            `json:"kept_tips_unread,omitempty"` // why they can't be read
 }
 
-// KeptTip is the last commit of a branch that was deleted or moved.
+// KeptTip is the last commit of a branch that was deleted or moved, or one that the repository has lost and ours has.
 type KeptTip struct {
 	rescue.Tip
 	Back string `json:"brings_back"` // the command that makes a branch of the commit
@@ -71,6 +72,9 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	if found {
 		g.addTips(ctx, &res, p.Limit)
 	}
+	if res.Common != "" {
+		g.addLostTips(ctx, &res, p.Limit)
+	}
 	common := res.Common
 	if p.All {
 		common = ""
@@ -102,11 +106,7 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 	}
 	branches := map[string]bool{}
 	if err == nil && len(tips) > 0 {
-		refs, rerr := g.core.Config.Git.Refs(ctx, res.Common, "refs/heads/")
-		for _, r := range refs {
-			branches[r.Name] = true
-		}
-		err = rerr
+		branches, err = g.branchesIn(ctx, res.Common)
 	}
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Message
@@ -117,6 +117,72 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 		kept.Back = kept.command.String()
 		res.Tips = append(res.Tips, kept)
 	}
+}
+
+// branchesIn lists the branches of a repository by their full names.
+func (g *Guard) branchesIn(ctx context.Context, common string) (map[string]bool, error) {
+	branches := map[string]bool{}
+	refs, err := g.core.Config.Git.Refs(ctx, common, "refs/heads/")
+	for _, r := range refs {
+		branches[r.Name] = true
+	}
+	return branches, err
+}
+
+// headRef returns the branch that is checked out in the main checkout of a repository, also if it has no commit. It is empty if there is none.
+func headRef(common string) string {
+	b, _ := os.ReadFile(filepath.Join(common, "HEAD"))
+	name, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
+	return name
+}
+
+// addLostTips adds the commits that our repository keeps and the user's doesn't have any more, or all if that is gone.
+func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, limit int) {
+	lost, err := g.rescues().LostTips(ctx, res.Common)
+	if err == nil && len(lost) > limit {
+		res.TipsHidden += len(lost) - limit
+		lost = lost[:limit]
+	}
+	branches := map[string]bool{}
+	if err == nil && len(lost) > 0 && !core.IsGone(res.Common) {
+		branches, err = g.branchesIn(ctx, res.Common)
+		branches[headRef(res.Common)] = true // git fetches into no branch that is checked out, and that may have no commit
+	}
+	if err != nil {
+		res.TipsWhy = stick.AsError(err).Message
+		return
+	}
+	for _, l := range lost {
+		name := branchFor(l, branches)
+		branches["refs/heads/"+name] = true
+		kept := KeptTip{Tip: l.Tip, command: fetchCommand(l, res.Common, name)}
+		kept.Back = kept.command.String()
+		res.Tips = append(res.Tips, kept)
+	}
+}
+
+// branchFor names the branch for a lost tip: as its own, with the start of the commit where that is taken.
+func branchFor(l rescue.LostTip, branches map[string]bool) string {
+	name, isBranch := strings.CutPrefix(l.Of, "refs/heads/")
+	if !isBranch {
+		name = "lost"
+		if l.Of == stashRef {
+			name = "stash"
+		}
+	}
+	if !isBranch || branches[l.Of] {
+		name += "-" + l.Commit[:7]
+	}
+	return name
+}
+
+// fetchCommand makes the command that brings a lost tip back as a branch. Commits that a remote has have to be fetched from there before.
+func fetchCommand(l rescue.LostTip, common, branch string) stick.Command {
+	to := l.Ref + ":refs/heads/" + branch
+	if l.Leans {
+		return stick.Cmd("git fetch --upload-pack <program> <repository> <refspec>", rescue.UploadPack(common), l.Repository, to)
+	}
+	return stick.Cmd("git fetch <repository> <refspec>", l.Repository, to)
 }
 
 // lostStashed leaves out the tips of entries that the stash still has.

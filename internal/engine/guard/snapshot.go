@@ -23,6 +23,9 @@ type snapshot struct {
 	named []string // what the call names there, relative to the top level; none for all of it
 	taken rescue.Taken
 	err   error
+
+	after      bool  // it is made after the call, which may have moved refs
+	commitsErr error // of keeping the commits that only the repository has
 }
 
 // maxSnapshots is how many checkouts one call keeps. Each has a git of its own.
@@ -199,10 +202,21 @@ func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, fac
 			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at}
 			if q.Unread {
 				s.taken, s.err = g.rescues().Take(ctx, r)
+				s.commitsErr = g.keepCommits(ctx, s)
 			} else {
 				s.taken, s.err = g.rescues().KeepFiles(ctx, r)
 			}
 		})
 	}
 	wait.Wait()
+}
+
+// keepCommits copies the commits that only the repository of a checkout has: after each command, and before one if it was never done. Those
+// of several checkouts of one repository come one after the other.
+func (g *Guard) keepCommits(ctx context.Context, s *snapshot) error {
+	if !s.after && g.rescues().HasCommits(s.tree.Common) {
+		return nil
+	}
+	_, err := g.rescues().KeepCommits(ctx, s.tree)
+	return err
 }
