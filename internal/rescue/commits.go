@@ -39,7 +39,7 @@ func (s *Store) KeepCommits(ctx context.Context, tree workspace.Checkout) (kept 
 
 	kept.Same = true
 	for _, common := range append([]string{tree.Common}, submodulesOf(tree.Common)...) {
-		one, err := s.keepCommitsOf(limited, common)
+		one, err := s.keepCommitsOf(limited, common, false)
 		if ctx.Err() != nil {
 			return kept, ctx.Err()
 		}
@@ -107,10 +107,22 @@ type localCommits struct {
 	bases        []string // parents that aren't among them
 }
 
-func (s *Store) keepCommitsOf(ctx context.Context, common string) (kept KeptCommits, err error) {
+// keepLateCommits keeps what took too long for [Store.KeepCommits], such as the first time in a repository without a remote.
+func (r *repository) keepLateCommits(ctx context.Context) {
+	log := r.readCommitLog("")
+	if log.Late == 0 || isRepositoryGone(log.Common) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, longKeep)
+	defer cancel()
+	_, _ = r.store.keepCommitsOf(ctx, log.Common, true) // else the next time
+}
+
+// keepCommitsOf keeps the commits of one repository. again tries what took too long a short time ago.
+func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (kept KeptCommits, err error) {
 	stamp := stampRefs(common) // before git is asked: what moves meanwhile is seen next time
 	repo, now := s.repository(common), stick.At(s.now())
-	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) {
+	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) && !again {
 		return KeptCommits{Same: true}, nil
 	}
 
@@ -120,14 +132,16 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string) (kept KeptComm
 	if err := plainfile.MkdirAll(repo.dir(stateName)); err != nil {
 		return kept, unwritable(repo.dir(stateName), err)
 	}
-	lock, ok := waitLock(ctx, repo.commitLogPath()+lockSuffix, lockExclusive)
+	short, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	lock, ok := waitLock(short, repo.commitLogPath()+lockSuffix, lockExclusive)
 	if !ok {
 		return kept, context.DeadlineExceeded
 	}
 	defer lock.unlock()
 
 	k := &keeping{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
-	if k.log.isCurrent(stamp, now) { // somebody else has kept them meanwhile
+	if k.log.isCurrent(stamp, now) && !again { // somebody else has kept them meanwhile
 		return KeptCommits{Same: true}, nil
 	}
 	kept.New, err = k.run(ctx)

@@ -75,6 +75,27 @@ func TestStore_KeepCommits_killed(t *testing.T) {
 	}
 }
 
+func TestStore_Prune_keeps_late_commits(t *testing.T) {
+	s := newScratch(t)
+	second := s.commit("second")
+	r, err := s.store.prepare(context.Background(), s.tree.Common)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(r.dir(stateName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeCommitLog(&commitLog{Common: s.tree.Common, Stamp: stampRefs(s.tree.Common), Late: s.now}); err != nil {
+		t.Fatal(err)
+	}
+	if kept := s.keepCommits(); !kept.Same {
+		t.Errorf("what took too long a short time ago is tried again: %+v", kept)
+	}
+	s.store.Prune(context.Background(), s.now)
+	s.loseRepository()
+	s.brings(second)
+}
+
 func TestStore_Prune_commits(t *testing.T) {
 	s := newScratch(t)
 	second := s.commit("second")

@@ -24,6 +24,7 @@ const (
 	stashName = "refs/stash"
 	headName  = "HEAD" // stands for what only a reflog or a detached HEAD reaches
 
+	longKeep   = time.Minute      // for keeping commits in the background
 	retryLate  = 10 * time.Minute // after commits took too long, until they are tried again although no ref has moved
 	freshEvery = 24 * time.Hour   // after beginning anew took too long, until it is tried again
 )

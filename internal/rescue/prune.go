@@ -17,7 +17,7 @@ const crashAge = time.Hour
 // Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest first, and what
 // crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When ctx ends it stops; the next one goes on.
 //
-// Prune alone looks through kept commits, and through snapshots, of each repository once an hour: that takes about a second for ten thousand. A process in the background
+// Prune alone keeps commits for which [Store.KeepCommits] had too little time, looks through them, and through snapshots, of each repository once an hour: that takes about a second for ten thousand. A process in the background
 // calls it where [Store.IsPruneDue].
 func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
 
@@ -41,6 +41,7 @@ func (s *Store) prune(ctx context.Context, first *repository, keep string, now s
 		}
 		if first == nil && r.check() == nil {
 			r.pruneSnapshots(ctx, now, limits)
+			r.keepLateCommits(ctx)
 			r.pruneCommits(now, limits)
 		}
 	}
