@@ -21,9 +21,12 @@ type Forgotten struct {
 }
 
 // Forget removes a rescue, and from the disk whatever no other rescue has: the others keep what they hold. It waits for those who make
-// rescues. It fails as [Store.Show] does.
+// rescues, and may be called again after it was interrupted. It fails as [Store.Show] does.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	r, f, err := s.find(id)
+	if stick.CodeOf(err) == stick.CodeNotFound {
+		return s.forgetRemains(ctx, id, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -50,6 +53,31 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 		g.sweep(r.base(form, id))
 	}
 	return g.removeUnreached(ctx)
+}
+
+// forgetRemains removes what is left of a rescue that has no ref any more, where others need its pack: one that was dropped, or whose
+// forgetting was interrupted. If there is nothing, it returns the error that says so.
+func (s *Store) forgetRemains(ctx context.Context, id string, none error) error {
+	all, err := s.repositories()
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		for _, in := range forms {
+			base := r.base(in, id)
+			if _, err := os.Lstat(base + packSuffix); err != nil || r.check() != nil {
+				continue
+			}
+			g, err := r.forgetting(ctx)
+			if err != nil {
+				return err
+			}
+			defer g.end()
+			g.sweep(base)
+			return g.removeUnreached(ctx)
+		}
+	}
+	return none
 }
 
 // ForgetPath removes a path, and everything below it, from all rescues of the repository with a common git directory, and the bytes from the
@@ -99,6 +127,10 @@ type forgetting struct {
 	lock  *fileLock
 	swept map[string]bool // packs from which goes what no rescue reaches
 	blobs map[string]bool // that go from every pack, unless a rescue reaches them
+
+	// again is true if something was forgotten earlier, maybe by one that was interrupted. What went then isn't known, so every pack loses
+	// what no rescue reaches.
+	again bool
 }
 
 func (r *repository) forgetting(ctx context.Context) (*forgetting, error) {
@@ -130,6 +162,7 @@ func (g *forgetting) rewrite(ctx context.Context, f ref, path string) (had bool,
 	}
 	st, gone := withoutPath(l.state, path)
 	if len(gone) == 0 {
+		g.again = g.again || slices.ContainsFunc(l.manifest.LeftOut, func(o LeftOut) bool { return o.Why == WhyForgotten })
 		return false, nil
 	}
 	for _, b := range gone {
@@ -270,6 +303,9 @@ func (g *forgetting) hasForgotten(base string, reached map[string]bool) (bool, e
 		return false, err
 	}
 	defer p.close()
+	if g.again {
+		return slices.ContainsFunc(p.names(), func(name string) bool { return !reached[name] }), nil
+	}
 	for name := range g.blobs {
 		if _, ok := p.offset(name); ok && !reached[name] {
 			return true, nil
