@@ -56,6 +56,7 @@ var examples = map[string][]string{
 	"tt unreserve":      {"tt unreserve web", "tt unreserve --all"},
 	"tt rescue":         {"tt rescue list"},
 	"tt rescue diff":    {"tt rescue diff 1m819e", "tt rescue diff 1m819e src/parse.go"},
+	"tt rescue forget":  {"tt rescue forget 1m819e", "tt rescue forget .env"},
 	"tt rescue list":    {"tt rescue list", "tt rescue ls --all"},
 	"tt rescue restore": {"tt rescue restore 1m819e", "tt rescue restore 1m819e src/parse.go docs"},
 	"tt rescue show":    {"tt rescue show 1m819e"},

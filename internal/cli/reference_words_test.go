@@ -70,6 +70,7 @@ var results = map[string][]any{
 	"tt rescue list":    {guard.ListRescuesResult{}},
 	"tt rescue show":    {guard.ShowRescueResult{}},
 	"tt rescue diff":    {guard.DiffRescueResult{}},
+	"tt rescue forget":  {guard.ForgetRescueResult{}},
 	"tt rescue restore": {guard.RestoreRescueResult{}},
 	"tt init":           {initResult{}},
 	"tt changes mine":   {guard.ClaimChangesResult{}},

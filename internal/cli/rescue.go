@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -18,13 +19,15 @@ import (
 // rescueCmd are the commands about copies of uncommitted work.
 func (a *app) rescueCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "rescue", Short: "List, compare and restore copies of uncommitted work", Args: noArgs,
+		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: noArgs,
 		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and untracked files. tt makes one after\n" +
-			"a takeover, before the new holder changes anything. Rescues lie in the data directory, not in your repository, and go after\n" +
-			"14 days. The first six characters of an id are enough where no other begins with them.",
+			"a takeover, before the new holder changes anything, and smaller ones, snapshots, before and after the calls of agents' tools.\n" +
+			"Rescues lie in the data directory, not in your repository, and go after 14 days. The first six characters of an id are enough\n" +
+			"where no other begins with them. [snapshots] never in .talking-stick.toml names files that are never copied, and\n" +
+			"tt policy set snapshots=off has a room make none.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd())
+	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(), a.rescueForgetCmd())
 	return c
 }
 
@@ -229,6 +232,42 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 		}, (*page).restored)
 	}
 	return c
+}
+
+func (a *app) rescueForgetCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good", Args: between(1, 1, "the id of a rescue, or a path"),
+		Long: "Remove a rescue, or take a file out of all rescues and snapshots of the repository, with the bytes on the disk: for a secret that\n" +
+			"was copied. A path is relative to the top level of the checkout, as tt rescue show prints it, or absolute; a directory means\n" +
+			"everything below it. Write ./ before a path that looks like an id. Nothing brings back what is forgotten. Only a person may do\n" +
+			"it. A file that is still there is copied again, unless [snapshots] never in .talking-stick.toml names it.",
+	}
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return answer(a, func(e operations, by core.Caller) (guard.ForgetRescueResult, error) {
+			p := guard.ForgetRescueParams{Caller: by, Where: path.where(), File: args[0]}
+			if e.IsRescue(args[0]) {
+				p.ID, p.File = args[0], ""
+			}
+			return e.ForgetRescue(c.Context(), p)
+		}, (*page).forgotten)
+	}
+	return c
+}
+
+// forgotten says what was forgotten.
+func (p *page) forgotten(res guard.ForgetRescueResult) {
+	if res.ID != "" {
+		p.linef("rescue %s is forgotten", res.ID)
+		return
+	}
+	p.linef("%s is forgotten: %s had it", file(res.File), stick.Count(len(res.Rescues), "rescue"))
+	for _, id := range res.Unread {
+		p.linef("%s is damaged, and nobody can say what it has; remove it: %s", id, p.next(stick.Cmd("tt rescue forget <id>", id)))
+	}
+	if res.Kept {
+		p.linef("it is still there, and is copied again unless [snapshots] never in %s names it", config.FileName)
+	}
 }
 
 // restored says what a restore has done.

@@ -105,6 +105,7 @@ var exempt = map[string]string{
 	"ListSessions":         "get_roster and get_room_state tell who is there; the list with its files is for a shell",
 	"PromoteSession":       "on the command line: it is rare, and get_roster says whether it is due",
 	"RestoreRescue":        "on the command line, which the answer of a takeover names: it is rare, and a tool costs every session",
+	"ForgetRescue":         "people's, at a terminal: a caller through MCP is never a person",
 	"ListChanges":          "whoever cares what is uncommitted works in a shell; what is others' is counted in get_room_state and in a grant",
 	"ClaimChanges":         "people's, at a terminal",
 	"AdoptChanges":         "on the command line: it is rare, and what follows it is done by git in a shell",

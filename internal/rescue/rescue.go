@@ -162,6 +162,12 @@ func newID(at stick.Time, sum string) string {
 	return string(b[:]) + "-" + sum[:idLen-idTime-1]
 }
 
+// IsID reports whether a text has the form of the id of a rescue, which needn't be there.
+func IsID(text string) bool {
+	_, ok := timeOf(text)
+	return ok
+}
+
 // timeOf returns when the rescue with an id was taken. ok is false if this can't be an id.
 func timeOf(id string) (at stick.Time, ok bool) {
 	if len(id) != idLen || id[idTime] != '-' || strings.Trim(id[idTime+1:], "0123456789abcdef") != "" {

@@ -99,6 +99,12 @@ func (a *Actor) EndSession(p engine.EndSessionParams) Answer[engine.EndSessionRe
 	return do(a, "EndSession", a.Engine.EndSession, p)
 }
 
+// ForgetRescue is the operation of that name.
+func (a *Actor) ForgetRescue(p guard.ForgetRescueParams) Answer[guard.ForgetRescueResult] {
+	p.Caller, p.Where = a.By, a.where(p.Where)
+	return do(a, "ForgetRescue", a.Engine.Guard.ForgetRescue, p)
+}
+
 // GetConflicts is the operation of that name.
 func (a *Actor) GetConflicts(p engine.GetConflictsParams) Answer[engine.GetConflictsResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

@@ -36,6 +36,7 @@ var exempt = map[string]string{
 	"Heartbeat":      "an agent's: a person's turn is kept by the process of the server's shell",
 	"WaitForEvents":  "the stream of a page",
 
+	"ForgetRescue": "nothing brings back what it removes, and it means files of the caller's checkout: at a terminal, where they are",
 	"ListChanges":  "it reads a checkout by its path, on the page of a room's scopes; it has no names for parameters in JSON",
 	"ClaimChanges": "it means files of the caller's checkout, where the caller's shell is",
 	"AdoptChanges": "it means files of the caller's checkout, where the caller's shell is",

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -47,4 +48,45 @@ func TestATakeoverKeepsWhatIsUncommitted(t *testing.T) {
 	pat.Sets("enforce=warn").OK()
 	cyd.RestoreRescue(only).That("what the room says", func(r guard.RestoreRescueResult) bool { return r.Told != "" && r.Exact })
 	bob.RestoreRescue(guard.RestoreRescueParams{ID: kept.ID, Where: core.Where{Path: s.Dir("elsewhere")}}).Refused(stick.CodeNoRepository)
+}
+
+// TestForgetRescue: a person has a file forgotten by all rescues of a repository, also of one that is gone, or a whole rescue. An agent
+// may not, whatever name it asks for.
+func TestForgetRescue(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	ann.Try().Granted(1)
+	s.File("draft.md", "a draft\n")
+	s.File("key.pem", "a secret\n")
+	ann.Dies()
+	kept := bob.Take("it is gone").OK().Rescue.ID
+
+	secret := guard.ForgetRescueParams{File: "key.pem"}
+	bob.ForgetRescue(secret).Refused(stick.CodePersonOnly)
+	bob.ForgetRescue(guard.ForgetRescueParams{ID: kept}).Refused(stick.CodePersonOnly)
+	pat.ForgetRescue(guard.ForgetRescueParams{}).Refused(stick.CodeUsage)
+	pat.ForgetRescue(guard.ForgetRescueParams{ID: kept, File: "key.pem"}).Refused(stick.CodeUsage)
+	pat.ForgetRescue(guard.ForgetRescueParams{ID: "1m8"}).Refused(stick.CodeNotFound)
+	elsewhere := core.Where{Path: s.Dir("elsewhere")}
+	pat.ForgetRescue(guard.ForgetRescueParams{Where: elsewhere, File: "key.pem"}).Refused(stick.CodeNoRepository)
+	s.Check(slices.Contains(pat.Holds(kept), "key.pem"), "a refusal has changed something")
+	remove := func(name string) {
+		if err := os.RemoveAll(filepath.Join(s.Work, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	remove("key.pem")
+	pat.ForgetRescue(secret).That("the one rescue", func(r guard.ForgetRescueResult) bool {
+		return slices.Equal(r.Rescues, []string{kept}) && r.File == "key.pem" && !r.Kept
+	})
+	s.Check(slices.Equal(pat.Holds(kept), []string{"draft.md"}), "%v", pat.Holds(kept))
+	pat.ForgetRescue(secret).Refused(stick.CodeNotFound)
+
+	remove(".git")
+	byItsPath := guard.ForgetRescueParams{Where: elsewhere, File: filepath.Join(s.Work, "draft.md")}
+	pat.ForgetRescue(byItsPath).That("a file that is there", func(r guard.ForgetRescueResult) bool { return r.Kept && r.File == "draft.md" })
+	pat.ForgetRescue(guard.ForgetRescueParams{ID: kept[:9]}).That("its whole id", func(r guard.ForgetRescueResult) bool { return r.ID == kept })
+	bob.ShowRescue(guard.ShowRescueParams{ID: kept}).Refused(stick.CodeNotFound)
 }
