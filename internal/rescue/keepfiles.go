@@ -94,8 +94,7 @@ func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err 
 	}
 	defer t.closeTree()
 
-	t.takeOver()
-	touched := false
+	touched := t.takeOver()
 	var changed []candidate
 	for _, path := range t.related(t.r.Paths) {
 		c, isChanged := t.lookAt(path)
@@ -126,8 +125,8 @@ func (t *taking) related(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// takeOver begins with the last state.
-func (t *taking) takeOver() {
+// takeOver begins with the last state. It reports whether that has something that may no longer be kept.
+func (t *taking) takeOver() (touched bool) {
 	s := t.snapshot
 	t.seen = &survey{head: s.base.state.Head, branch: s.base.branch, entries: make(map[string]*entry, len(s.base.state.Entries))}
 	for _, e := range s.base.state.Entries {
@@ -141,6 +140,11 @@ func (t *taking) takeOver() {
 	if t.taken.LeftOut == nil {
 		t.taken.LeftOut = []LeftOut{}
 	}
+	t.taken.LeftOut = slices.Clone(t.taken.LeftOut)
+	for _, e := range t.seen.entries {
+		touched = t.dropNever(e) || touched
+	}
+	return touched
 }
 
 // lookAt looks at the file of a path. touched is false if it is as it was. If it has to be read, the candidate says so.
@@ -154,6 +158,10 @@ func (t *taking) lookAt(path string) (c candidate, touched bool) {
 	}
 	info, err := t.tree.lstat(path)
 	if err == nil && info.IsDir() && e.Work == nil || err == nil && t.snapshot.untouched(e, stampOf(info)) != nil {
+		return c, false
+	}
+
+	if err == nil && e.LeftOut && t.isNever(path) {
 		return c, false
 	}
 

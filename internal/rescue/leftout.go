@@ -33,6 +33,7 @@ const (
 	WhyForgotten  Why = "somebody had it forgotten"
 	WhyMissing    Why = "the repository lacks something of it"
 	WhyFormat     Why = "the repository names objects by SHA-256"
+	WhyNever      Why = "[snapshots] never names it"
 	WhyNested     Why = "it is a repository of its own that can't be read"
 	WhyForeign    Why = "git doesn't work there, because it belongs to another user"
 )

@@ -14,6 +14,9 @@ func (t *taking) staged() ([]candidate, error) {
 	var all []candidate
 	var ask bytes.Buffer
 	for _, e := range t.seen.entries {
+		if t.leaveStaged(e) {
+			continue
+		}
 		for i := range e.Index {
 			v := &e.Index[i]
 			if e.Intent || v.submodule() || !e.conflict() && e.Head != nil && e.Head.OID == v.OID {

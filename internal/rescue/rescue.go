@@ -32,6 +32,9 @@ type Store struct {
 	Git    git.Client
 	Limits Limits
 
+	// Never returns which files of a checkout no rescue may have, by their paths relative to its top level. It may be nil, for none.
+	Never func(workspace.Checkout) func(path string) bool
+
 	// Kill is called at named points, for tests that end the process there. It is nil in the program.
 	Kill func(point string)
 

@@ -94,6 +94,7 @@ type taking struct {
 	tree  *folders // nil once a file of it couldn't be read in time
 	pack  *pack
 	taken Taken
+	never func(path string) bool // see isNever
 
 	snapshot *snapshotting // nil for a whole rescue
 }
@@ -266,6 +267,8 @@ func (t *taking) measure(e *entry, class int) (c candidate, ok bool) {
 	case err != nil:
 		t.leaveWork(e, WhyUnreadable)
 	case info.IsDir():
+	case t.isNever(string(e.Path)):
+		t.leaveWork(e, WhyNever)
 	case info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular():
 		t.leaveWork(e, WhySpecial)
 	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:

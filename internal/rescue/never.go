@@ -1,0 +1,44 @@
+package rescue
+
+import "slices"
+
+// isNever reports whether no rescue may have a file.
+func (t *taking) isNever(path string) bool {
+	if t.never == nil {
+		t.never = func(string) bool { return false }
+		if t.store.Never != nil {
+			t.never = t.store.Never(t.r.Tree)
+		}
+	}
+	return t.never(path)
+}
+
+// leaveStaged notes that the rescue lacks what is staged of an entry, if it may not have it.
+func (t *taking) leaveStaged(e *entry) bool {
+	if !t.isNever(string(e.Path)) {
+		return false
+	}
+	isStaged := e.staged() || e.conflict()
+	if isStaged {
+		t.leave(string(e.Path), WhyNever, 0)
+	}
+	return true
+}
+
+// dropNever takes from an entry of an earlier state the bytes that no rescue may have any more. It reports whether there were any.
+func (t *taking) dropNever(e *entry) bool {
+	if len(blobsOf([]entry{*e})) == 0 || !t.isNever(string(e.Path)) {
+		return false
+	}
+	if e.Work != nil {
+		t.taken.Bytes -= e.Work.Size
+		e.Work, e.LeftOut = nil, true
+		delete(t.snapshot.stamps, string(e.Path))
+	}
+	e.Index = slices.Clone(e.Index)
+	for i := range e.Index {
+		e.Index[i].Blob = ""
+	}
+	t.leave(string(e.Path), WhyNever, 0)
+	return true
+}
