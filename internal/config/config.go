@@ -26,11 +26,12 @@ const maxFile = 1 << 20
 
 // Config is what a project sets. Its zero value isn't the default: see [Default].
 type Config struct {
-	Session Session
-	Roles   Roles
-	Gate    Gate
-	Worker  Worker
-	PR      PR
+	Session   Session
+	Roles     Roles
+	Gate      Gate
+	Worker    Worker
+	PR        PR
+	Snapshots Snapshots
 }
 
 // Session is the section [session].
@@ -101,10 +102,10 @@ var sections = []section{
 	{"gate", gateKeys},
 	{"worker", workerKeys},
 	{"pr", prKeys},
+	{"snapshots", snapshotKeys},
 }
 
-// Read reads the file of a workspace. If there is none, it returns the default. It fails with
-// [stick.CodeProjectConfig].
+// Read reads the file of a workspace. If there is none, it returns the default. It fails as [Parse] does.
 func Read(root string) (Config, error) {
 	path := filepath.Join(root, FileName)
 	b, err := ReadFile(root, FileName, maxFile)
@@ -125,7 +126,8 @@ func Read(root string) (Config, error) {
 	return c, err
 }
 
-// Parse parses the text of the file. If it fails, with [stick.CodeProjectConfig], it returns the default.
+// Parse parses the text of the file. If it fails, with [stick.CodeProjectConfig], it returns the default, but for what is never copied:
+// there the patterns that are understood hold.
 func Parse(b []byte) (Config, error) {
 	var tree map[string]any
 	if err := toml.Unmarshal(b, &tree); err != nil {
@@ -135,18 +137,28 @@ func Parse(b []byte) (Config, error) {
 		}
 		return Default(), invalid("%s isn't TOML", FileName)
 	}
+	c, err := parseSections(tree)
+	if err != nil {
+		c = Default()
+		section, _ := tree["snapshots"].(map[string]any)
+		c.Snapshots.Never = understood(section["never"])
+	}
+	return c, err
+}
+
+func parseSections(tree map[string]any) (Config, error) {
 	c := Default()
 	for name, v := range sorted(tree) {
 		i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
 		if i < 0 {
-			return Default(), unknownName("section", name, names(sections, func(s section) string { return s.name }))
+			return c, unknownName("section", name, names(sections, func(s section) string { return s.name }))
 		}
 		values, ok := v.(map[string]any)
 		if !ok {
-			return Default(), invalid("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
+			return c, invalid("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
 		}
 		if err := sections[i].read(&c, values); err != nil {
-			return Default(), err
+			return c, err
 		}
 	}
 	return c, nil

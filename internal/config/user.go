@@ -25,6 +25,10 @@ type User struct {
 	// Notify is the command that is run for each notice, for the shell; empty for none. It is in no project's file: what runs for a user
 	// is set by nobody else.
 	Notify string
+
+	// Snapshots says what is never copied. If one of its patterns isn't understood, the others hold, and BadNever says so: who works goes on.
+	Snapshots Snapshots
+	BadNever  error
 }
 
 // ReadUser reads the user's file in a directory of configuration. Without the file, nothing is set. It fails with
@@ -57,20 +61,31 @@ func ReadUser(dir string) (u User, err error) {
 		switch {
 		case !isText && (k.name == "database" || k.name == "notify.command"):
 			return u, bad("%s sets %s to what isn't text", stick.Line(path), k.name).Hintf("%s", userKeys)
+		case k.name == "snapshots.never":
+			if !u.readNever(k.value) {
+				u.BadNever = bad("%s sets snapshots.never to what isn't a list of patterns", stick.Line(path)).With("field", k.name).Hintf("%s", userKeys)
+			}
 		case k.name == "database":
 			u.Database = text
 		case k.name == "notify.command":
 			u.Notify = text
 		default:
 			return u, bad("%s sets %s, which tt doesn't understand", stick.Line(path), stick.Clip(k.name, 60)).
-				Hintf("did you mean %s? %s", stick.Nearest(k.name, []string{"database", "notify.command"}), userKeys)
+				Hintf("did you mean %s? %s", stick.Nearest(k.name, []string{"database", "notify.command", "snapshots.never"}), userKeys)
 		}
 	}
 	return u, nil
 }
 
 // userKeys says what the user's file may have.
-const userKeys = "it may set database = \"postgres://…\", and command = \"…\" under [notify]"
+const userKeys = "it may set database = \"postgres://…\", command = \"…\" under [notify], and never = [\"*.pem\"] under [snapshots]"
+
+// readNever reads what is never copied. It reports whether all of it is understood.
+func (u *User) readNever(v any) bool {
+	u.Snapshots.Never = understood(v)
+	list, isList := v.([]any)
+	return isList && len(u.Snapshots.Never) == len(list)
+}
 
 // setting is a key of a file, with its table, and its value.
 type setting struct {
@@ -89,7 +104,7 @@ func flat(all map[string]any) (out []setting) {
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			out = append(out, setting{key + "." + name, table[name]})
 		}
-		if len(table) == 0 && key != "notify" {
+		if len(table) == 0 && key != "notify" && key != "snapshots" {
 			out = append(out, setting{key, nil})
 		}
 	}

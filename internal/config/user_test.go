@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"talkingstick/stick"
+	"talkingstick/stick/glob"
 )
 
 // TestReadUser: the user's file names the database. What isn't understood is refused, and no refusal shows what the file holds.
@@ -28,6 +30,9 @@ func TestReadUser(t *testing.T) {
 		{"a command that is no text", "[notify]\ncommand = [\"secret\"]\n", 0o600, "", "notify.command"},
 		{"a table that isn't one", "notify = \"secret\"\n", 0o600, "", "sets notify"},
 		{"another table", "[gate]\ncommand = \"secret\"\n", 0o600, "", "gate.command"},
+		{"no text in a list", "database = \"" + address + "\"\n[snapshots]\nnever = \"*.pem\"\n", 0o600, address, "snapshots.never"},
+		{"a bad pattern", "database = \"" + address + "\"\n[snapshots]\nnever = [\"*.pem\", \"../secret\"]\n", 0o600, address, "snapshots.never"},
+		{"another key of snapshots", "[snapshots]\nnevr = [\"*.pem\"]\n", 0o600, "", "snapshots.nevr"},
 		{"no TOML", "database = " + address, 0o600, "", "isn't TOML"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -43,6 +48,9 @@ func TestReadUser(t *testing.T) {
 				t.Fatal(err)
 			}
 			u, err := ReadUser(dir)
+			if err == nil {
+				err = u.BadNever
+			}
 			if u.Database != c.want {
 				t.Errorf("the database is %q, want %q", u.Database, c.want)
 			}
@@ -70,5 +78,29 @@ func TestReadUser(t *testing.T) {
 	}
 	if u, err := ReadUser(t.TempDir()); err != nil || u.Database != "" {
 		t.Errorf("without the file: %+v, %v", u, err)
+	}
+}
+
+// TestReadUser_Never: what is never copied. Of a list with a fault, the patterns that are understood hold.
+func TestReadUser_Never(t *testing.T) {
+	for text, want := range map[string][]glob.Pattern{
+		`never = ["*.pem", ".env"]`:       {"*.pem", ".env"},
+		`never = []`:                      nil,
+		`never = ["*.pem", "../x", 5]`:    {"*.pem"},
+		`never = "*.pem"`:                 nil,
+		`never = ["secrets/", ".//a//b"]`: {"secrets", "a/b"},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(UserFile))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("[snapshots]\n"+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		u, err := ReadUser(dir)
+		if err != nil || !slices.Equal(u.Snapshots.Never, want) {
+			t.Errorf("%s: %q, %v", text, u.Snapshots.Never, err)
+		}
 	}
 }
