@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -100,6 +101,7 @@ type app struct {
 	color string
 
 	database   string // the address of the database; empty for the one in the data directory
+	snapshots  config.Snapshots
 	operations operations
 	trace      *core.Trace
 	inWait     bool   // the command is about to wait
@@ -183,13 +185,20 @@ func (e Env) dataDir() (string, error) {
 	return filepath.Join(parent, "talking-stick"), nil
 }
 
-// databaseAddress returns the address of the database, of the environment or else of the user's file. It is empty for the database in
-// the data directory.
-func (e Env) databaseAddress() (string, error) {
-	if address := e.Getenv("TALKING_STICK_DATABASE_URL"); address != "" {
-		return address, nil
+// readSettings reads what the environment and the user's file set. A hook goes on in spite of a fault in what it doesn't need: a pattern of
+// what is never copied or, where the environment names the database, all of the file.
+func (a *app) readSettings() error {
+	u, err := a.userFile()
+	a.database, a.snapshots = a.Getenv("TALKING_STICK_DATABASE_URL"), u.Snapshots
+	needsFile := a.database == "" || !a.inHook
+	if needsFile && err != nil {
+		return err
 	}
-	return e.fileDatabase()
+	a.database = cmp.Or(a.database, u.Database)
+	if a.inHook {
+		return nil
+	}
+	return u.BadNever
 }
 
 // fileDatabase returns the address of the database in the user's file, or nothing.
@@ -254,8 +263,7 @@ func (a *app) surroundings() (harness.Input, *proc.Table, error) {
 	if _, err := a.dataDir(); err != nil {
 		return harness.Input{}, nil, err
 	}
-	var err error
-	if a.database, err = a.databaseAddress(); err != nil {
+	if err := a.readSettings(); err != nil {
 		return harness.Input{}, nil, err
 	}
 	if err := a.openTrace(); err != nil && !a.inHook { // a hook decides and tells all the same
@@ -308,7 +316,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
-		Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
+		Snapshots: a.snapshots, Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
 		News: a.newsForAnother,
 	}
 }

@@ -28,7 +28,7 @@ type Engine struct {
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
 	e := &Engine{core: cfg.Kernel, others: cfg.Checks}
-	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roles})
+	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roles, Never: e.neverCopied})
 	e.core.Told = e.wakeRooms
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"talkingstick/internal/config"
@@ -59,6 +60,42 @@ func (p project) contract() *RoleContract {
 func (e *Engine) roles(room string) guard.RoleFiles {
 	its, _ := e.project(room)
 	return guard.RoleFiles{PrimaryOnly: its.contract().PrimaryOnly, SessionFile: its.anchor.rel}
+}
+
+// neverCopied says which files of a checkout are never copied: by its own configuration, by that of the main checkout, by those of the
+// checkouts around it, and by the user's. Of a file with a fault, what is understood holds.
+func (e *Engine) neverCopied(tree workspace.Checkout) func(path string) bool {
+	fold := workspace.FoldsCase(tree.Top)
+	rules := []neverRule{{"", e.core.Config.Snapshots.Matcher(fold)}}
+	add := func(root, below string) {
+		c, _ := config.Read(root)
+		rules = append(rules, neverRule{below, c.Snapshots.Matcher(fold)})
+	}
+
+	add(tree.Top, "")
+	if main := filepath.Dir(tree.Common); filepath.Base(tree.Common) == ".git" && main != tree.Top {
+		add(main, "")
+	}
+	for at := tree.Top; ; {
+		around, ok := workspace.FindCheckout(filepath.Dir(at), workspace.Env{})
+		if !ok || around.Top == at {
+			break
+		}
+		at = around.Top
+		if rel, ok := workspace.Below(tree.Top, at); ok {
+			add(at, filepath.ToSlash(rel)+"/")
+		}
+	}
+
+	return func(path string) bool {
+		return slices.ContainsFunc(rules, func(r neverRule) bool { return r.isNever(r.below + path) })
+	}
+}
+
+// neverRule is what one configuration says of which files are never copied.
+type neverRule struct {
+	below   string // of the checkout, in the directory of the configuration; empty, or with a slash at its end
+	isNever func(path string) bool
 }
 
 // maxInstructions limits the project's own instructions, in bytes: they take room in the context of each

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"talkingstick/internal/config"
 	"talkingstick/internal/git"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
@@ -30,6 +31,7 @@ type Config struct {
 	Workspace workspace.Env
 	Git       git.Client
 	Host      string                 // this host's name in the names of persons, where several share the database
+	Snapshots config.Snapshots       // what the user's own file says
 	Environ   []string               // the environment for a project's commands: gates and checks
 	Alone     bool                   // the process performs one operation at a time: it may sleep as a whole
 	Now       func() time.Time       // nil for the real clock: the database's

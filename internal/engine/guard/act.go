@@ -278,9 +278,10 @@ func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snaps
 	return missing, s.err
 }
 
-// mayTake reports whether an act may take what a snapshot lacks. Of ignored files, many and large ones are nobody's work.
+// mayTake reports whether an act may take what a snapshot lacks, of which the caller has to be told first. Of ignored files, many and large
+// ones are nobody's work. What is never copied somebody wanted to have no copy.
 func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
-	if l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany {
+	if l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever {
 		return false
 	}
 	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })

@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/workspace"
 )
 
 // Config is what a guard needs.
@@ -22,16 +23,20 @@ type Config struct {
 
 	// Roles reads which files of the room in a directory belong to a role or to a session.
 	Roles func(room string) RoleFiles
+
+	// Never returns which files of a checkout are never copied, by their paths relative to its top level.
+	Never func(workspace.Checkout) func(path string) bool
 }
 
 // Guard performs the operations on edits, uncommitted changes and rescues. Several goroutines may use it.
 type Guard struct {
 	core  *core.Kernel
 	roles func(room string) RoleFiles
+	never func(workspace.Checkout) func(path string) bool
 }
 
 // New returns a guard. It touches no file.
-func New(cfg Config) *Guard { return &Guard{core: cfg.Kernel, roles: cfg.Roles} }
+func New(cfg Config) *Guard { return &Guard{core: cfg.Kernel, roles: cfg.Roles, never: cfg.Never} }
 
 // op is one run of an operation inside its transaction.
 type op struct{ *core.Op }

@@ -12,6 +12,7 @@ import (
 // rescues returns the store of rescues in the data directory.
 func (g *Guard) rescues() *rescue.Store {
 	s := rescue.New(g.core.Config.Dir, g.core.Config.Git)
+	s.Never = g.never
 	s.Limits.Time, s.Limits.Status = g.core.Slack(s.Limits.Time), g.core.Slack(s.Limits.Status)
 	return s
 }
