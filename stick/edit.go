@@ -194,6 +194,9 @@ func (r Room) Enforces() bool {
 	return !r.Closed && r.Policy.Enforce.Known() && r.Policy.Enforce != EnforceOff
 }
 
+// KeepsSnapshots reports whether uncommitted work is copied in the room.
+func (r Room) KeepsSnapshots() bool { return r.Enforces() && r.Policy.Snapshots != SnapshotsOff }
+
 // rules are the reservations that decide who may edit without the stick: those that aren't stale, the
 // earliest first. A pattern that could match anywhere gives no such right.
 type rules struct {

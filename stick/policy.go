@@ -18,6 +18,16 @@ const (
 	Sequence Order = "sequence"
 )
 
+// Snapshots says whether a room keeps copies of uncommitted work.
+type Snapshots string
+
+const (
+	// SnapshotsOn copies it. So does any word that this program doesn't know.
+	SnapshotsOn Snapshots = "on"
+	// SnapshotsOff copies nothing: what a command takes away is lost.
+	SnapshotsOff Snapshots = "off"
+)
+
 // Policy holds the settings of a room.
 type Policy struct {
 	// OwnerLeaseTTL is how long a lease lasts if only its holder's calls renew it.
@@ -46,6 +56,8 @@ type Policy struct {
 	Enforce Enforce
 	// EnforceCheckouts says in which checkouts, where a room has several.
 	EnforceCheckouts Fenced
+	// Snapshots says whether uncommitted work is copied around the calls of agents, and at a takeover.
+	Snapshots Snapshots
 	// NextTurn holds what applies from the next turn on.
 	NextTurn Limits
 }
@@ -74,6 +86,7 @@ func DefaultPolicy() Policy {
 		Order:             Fair,
 		Enforce:           EnforceWarn,
 		EnforceCheckouts:  FencedHolders,
+		Snapshots:         SnapshotsOn,
 	}
 }
 
@@ -152,6 +165,11 @@ var PolicyKeys = []PolicyKey{
 		Name: "enforce_checkouts", Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
 			"only a person may relax it",
 		words: []string{string(FencedHolders), string(FencedAll)}, word: func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
+	},
+	{
+		Name: "snapshots", Meaning: "whether uncommitted work is copied before and after the calls of agents' tools, and at a takeover: on, or off nothing is, " +
+			"and what a command takes away is lost; only a person may switch it off",
+		words: []string{string(SnapshotsOn), string(SnapshotsOff)}, word: func(p *Policy) *string { return (*string)(&p.Snapshots) },
 	},
 }
 
@@ -268,6 +286,8 @@ func (p Policy) relaxed(q Policy) string {
 		return "enforce"
 	case p.EnforceCheckouts == FencedAll && q.EnforceCheckouts != FencedAll:
 		return "enforce_checkouts"
+	case p.Snapshots != SnapshotsOff && q.Snapshots == SnapshotsOff:
+		return "snapshots"
 	}
 	return ""
 }

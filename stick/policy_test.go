@@ -37,7 +37,7 @@ func TestPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := `{"claim_ttl_ms":1500,"enforce":"warn","enforce_checkouts":"holder","heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
-			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"require_contracts":false,"wait_for_events_max_wait_ms":110000,"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
+			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"require_contracts":false,"snapshots":"on","wait_for_events_max_wait_ms":110000,"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
 		equal(t, "JSON", string(b), want)
 		var q Policy
 		if err := json.Unmarshal(b, &q); err != nil {
@@ -156,6 +156,30 @@ func TestSetPolicy(t *testing.T) {
 		equal(t, "error", CodeOf(err), "")
 		equal(t, "events", len(events), 1)
 		equal(t, "required", r.Policy.RequireContracts, false)
+	})
+	t.Run("only a person switches snapshots off", func(t *testing.T) {
+		f := room(t).member("a")
+		equal(t, "a new room keeps them", f.KeepsSnapshots(), true)
+		_, _, err := f.SetPolicy("a", false, []string{"snapshots=off"}, f.now)
+		refused(t, err, CodePersonOnly, map[string]any{"field": "snapshots"})
+		r, events, err := f.SetPolicy("human:x", true, []string{"snapshots=off"}, f.now)
+		equal(t, "error", CodeOf(err), "")
+		equal(t, "it keeps them", r.KeepsSnapshots(), false)
+		f.commit(r, events)
+		r, _, err = f.SetPolicy("a", false, []string{"snapshots=on"}, f.now)
+		equal(t, "on again, by an agent", CodeOf(err), "")
+		equal(t, "it keeps them again", r.KeepsSnapshots(), true)
+		r.Policy.Enforce = EnforceOff
+		equal(t, "a room that enforces nothing", r.KeepsSnapshots(), false)
+	})
+	t.Run("snapshots of rooms from before, and of a word that isn't known", func(t *testing.T) {
+		for text, want := range map[string]bool{`{"enforce":"warn"}`: true, `{"enforce":"warn","snapshots":"weekly"}`: true, `{"enforce":"warn","snapshots":"off"}`: false} {
+			r := Room{}
+			if err := json.Unmarshal([]byte(text), &r.Policy); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, text, r.KeepsSnapshots(), want)
+		}
 	})
 	t.Run("what is set already", func(t *testing.T) {
 		f := room(t).member("a")

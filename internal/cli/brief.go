@@ -112,11 +112,17 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("%s only the holder of the stick changes files%s.%s %s blocks until it is your turn "+
 			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", where, enforced(res.Enforce), elsewhere, wait)
 	}
+	if res.NoSnapshots && !short {
+		p.linef("%s Commit before you run what could take uncommitted work away.", noCopies)
+	}
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")
 		p.text("  ", res.Instructions)
 	}
 }
+
+// noCopies says that the room makes no copies of uncommitted work.
+const noCopies shown = "This room has snapshots=off: no copy is kept of uncommitted work that a command takes away."
 
 // enforced says what becomes of an edit without the stick, as a part of a sentence.
 func enforced(e stick.Enforce) shown {

@@ -209,6 +209,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		}
 		p.linef("%s", p.faint(lease))
 	}
+	if res.NoSnapshots {
+		p.linef("snapshots are off: no copy is kept of uncommitted work that a command takes away")
+	}
 	p.linef("members:")
 	t := table{indent: "  "}
 	for _, m := range res.Members {

@@ -32,6 +32,7 @@ type PathRoom struct {
 	Members          []RoomMember      `json:"members"`
 	HiddenMembers    int               `json:"hidden_members,omitempty"` // left or removed
 	NextActionOfTurn string            `json:"handoff_next_action,omitempty"`
+	NoSnapshots      bool              `json:"no_snapshots,omitempty"` // the policy switches copies of uncommitted work off
 }
 
 // Takeover says why the stick can be taken over, and since when.
@@ -69,7 +70,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	t := r.Turn
 	v := PathRoom{
 		RoomID: r.ID, Path: r.Path, State: r.State(probes.Probed, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
-		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{},
+		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{}, NoSnapshots: r.Enforces() && !r.KeepsSnapshots(),
 	}
 	switch t.State {
 	case stick.Owned:

@@ -46,7 +46,8 @@ type StartSessionResult struct {
 	Holder      string           `json:"holder,omitempty"` // who has the stick, in words
 	Paused      *stick.Pause     `json:"paused,omitempty"` // set while the room is paused
 	Enforce     stick.Enforce    `json:"enforce,omitempty"`
-	Apart       bool             `json:"apart,omitempty"` // edits need the stick in the checkout of its holder only
+	Apart       bool             `json:"apart,omitempty"`        // edits need the stick in the checkout of its holder only
+	NoSnapshots bool             `json:"no_snapshots,omitempty"` // the policy switches copies of uncommitted work off
 	YourTurn    bool             `json:"your_turn"`
 	ReservedFor *stick.AgentID   `json:"reserved_for,omitempty"`
 	Unread      int              `json:"unread"`
@@ -309,7 +310,8 @@ func (s *sessionStart) done(o *op) error {
 		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Probed, now),
 		Answered: s.answered,
 		Holder:   o.Room.Holder(now), Enforce: o.Room.Policy.Enforce, Apart: o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.FencedAll, Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
-		YourTurn: o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
+		NoSnapshots: o.Room.Enforces() && !o.Room.KeepsSnapshots(),
+		YourTurn:    o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 	if s.out.Primary != "" {
 		s.res.Primary = &s.out.Primary

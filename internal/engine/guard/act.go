@@ -252,8 +252,11 @@ func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room
 	return taken, room.NoneKept(a.Form, foreign), nil
 }
 
-// notKept names the uncommitted work that an act would take and that no snapshot has.
+// notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no copies, nothing is missing.
 func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []string, err error) {
+	if !w.room.KeepsSnapshots() {
+		return nil, nil
+	}
 	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 { // a snapshot has nothing of ignored directories that aren't named
 		copied, err := g.takeRescue(ctx, rescue.Request{
 			Tree: a.tree, Untracked: true, Ignored: true, Nested: a.Loses&shell.Nested != 0,

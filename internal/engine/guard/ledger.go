@@ -48,6 +48,7 @@ type checkout struct {
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
 	gone  bool              // the call has removed the checkout
 	taken stick.Taken       // what of others' work the call has changed
+	off   bool              // its room wants no snapshots
 }
 
 // checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
@@ -188,7 +189,9 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 			continue
 		}
 		wait.Go(func() {
-			errs[2*i] = g.endCall(ctx, q, c, by)
+			if !c.off {
+				errs[2*i] = g.endCall(ctx, q, c, by)
+			}
 			errs[2*i+1] = c.look(looking, g.core.Config.Git)
 		})
 	}
@@ -255,7 +258,7 @@ func (q editQuestion) looking(ctx context.Context) (context.Context, context.Can
 
 // read finds the room of a checkout and what was noted there. c.room stays empty if nothing is to be noted.
 func (c *checkout) read(tx *store.Tx, me core.Identity) (r stick.Room, err error) {
-	c.room, c.known, c.since = "", nil, 0
+	c.room, c.known, c.since, c.off = "", nil, 0, false
 	rooms, err := tx.RoomsAt([][]string{c.chain})
 	if err != nil || rooms[0].Room == "" {
 		return r, err
@@ -267,7 +270,7 @@ func (c *checkout) read(tx *store.Tx, me core.Identity) (r stick.Room, err error
 	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined {
 		return r, nil
 	}
-	c.room = r.ID
+	c.room, c.off = r.ID, !r.KeepsSnapshots()
 	if !c.looks {
 		return r, nil
 	}

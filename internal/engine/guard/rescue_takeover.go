@@ -24,6 +24,7 @@ type CommittedTakeover struct {
 	took     bool // the caller holds the stick by a takeover
 	already  bool // which an earlier command made
 	enforces bool // the room does
+	copies   bool // the room keeps copies of uncommitted work
 	path     string
 	left     []stick.Process // those of the holder before
 	facts    rescue.Facts
@@ -32,7 +33,7 @@ type CommittedTakeover struct {
 // DescribeTakeover describes the takeover by which the caller has the stick now, if it has.
 func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, err error) {
 	r := o.Room
-	t = CommittedTakeover{enforces: r.Enforces(), path: r.Path, already: why == stick.AlreadyOwner}
+	t = CommittedTakeover{enforces: r.Enforces(), copies: r.KeepsSnapshots(), path: r.Path, already: why == stick.AlreadyOwner}
 	event := o.LastEvent(stick.EventTakeover)
 	if t.already {
 		if event, err = o.LastGrant(); err != nil {
@@ -62,6 +63,8 @@ func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t Committ
 		return nil, "nothing was taken over"
 	case !t.enforces:
 		return nil, "the room enforces nothing"
+	case !t.copies:
+		return nil, "the room has snapshots=off"
 	}
 	trees := g.treesLeft(w, t)
 	if len(trees) == 0 {

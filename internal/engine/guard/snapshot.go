@@ -12,6 +12,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
+	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -153,17 +154,21 @@ func repositoriesBelow(dir string) (tops []string) {
 type keeper struct {
 	room stick.Room
 	me   core.Identity
+	off  []stick.RoomID // rooms that the call concerns and that want none
 }
 
 // meet takes note of a room that a call concerns.
 func (k *keeper) meet(r stick.Room, me core.Identity) {
-	if k.room.ID == "" || !k.room.Enforces() {
-		*k = keeper{r, me}
+	if r.Policy.Snapshots == stick.SnapshotsOff {
+		k.off = append(k.off, r.ID)
+	}
+	if k.room.ID == "" || !k.room.KeepsSnapshots() {
+		k.room, k.me = r, me
 	}
 }
 
-// keeps reports whether snapshots are made: for agents, in rooms that enforce something.
-func (k keeper) keeps() bool { return k.room.ID != "" && k.room.Enforces() && !k.me.Person() }
+// keeps reports whether snapshots are made: for agents, in rooms that keep them.
+func (k keeper) keeps() bool { return k.room.ID != "" && k.room.KeepsSnapshots() && !k.me.Person() }
 
 func (k keeper) facts(q editQuestion) rescue.Facts {
 	return rescue.Facts{
@@ -176,8 +181,37 @@ func (k keeper) facts(q editQuestion) rescue.Facts {
 // copied again.
 func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*snapshot {
 	reach := g.reachOf(q)
+	if len(by.off) > 0 {
+		reach = g.leaveOff(ctx, q, reach, by)
+	}
 	g.keep(ctx, q, reach, by.facts(q))
 	return reach
+}
+
+// leaveOff leaves out the checkouts of rooms that want no snapshots, where a call concerns several rooms. If it can't tell, it leaves out all.
+func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot, by keeper) (left []*snapshot) {
+	var chains [][]string
+	for _, s := range reach {
+		chains = append(chains, s.chain)
+	}
+	db, err := g.core.Open(ctx, false)
+	if err != nil {
+		return nil
+	}
+	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, _ *core.Probes) error {
+		left = nil
+		rooms, err := tx.RoomsAt(chains)
+		for i, at := range rooms {
+			if !slices.Contains(by.off, at.Room) {
+				left = append(left, reach[i])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil
+	}
+	return left
 }
 
 // keepAnyway is [Guard.keepBefore] where the database can't be read: for checkouts of which there are snapshots already.
