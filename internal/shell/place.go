@@ -67,5 +67,8 @@ func inside(dir string) string { return strings.TrimSuffix(dir, separator) + sep
 
 func endsInSeparator(path string) bool { return strings.HasSuffix(path, separator) }
 
-// inDev reports whether a path is a device, such as /dev/null.
-func inDev(path string) bool { return strings.HasPrefix(filepath.ToSlash(path), "/dev/") }
+// inDev reports whether a path is a device, such as /dev/null. In /dev/shm lie files of which people make checkouts, too.
+func inDev(path string) bool {
+	path = filepath.ToSlash(path)
+	return strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/dev/shm/")
+}

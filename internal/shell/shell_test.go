@@ -71,6 +71,7 @@ func TestRedirections(t *testing.T) {
 		{"make > log 2>&1 < in", "log"},
 		{"make >&2 2>&-", ""},
 		{"make > /dev/null 2> /dev/stderr", ""},
+		{"echo x >/dev/shm/app/a.go; rm /dev/shm/app/b.go", "/dev/shm/app/a.go /dev/shm/app/b.go"},
 		{"exec 3<> a.go", "a.go"},
 		{"> a.go", "a.go"},
 		{"echo x > 'x y.txt'", "x y.txt"},
