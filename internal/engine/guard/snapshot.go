@@ -12,6 +12,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
+	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -33,7 +34,7 @@ type snapshot struct {
 const maxSnapshots = 20
 
 // reachOf lists the checkouts that a call may change: those of the files that it names, of the directories that it removes or moves
-// with all below, and, for a command of which not everything is known, that of its working directory.
+// with all below or cleans of repositories, and, for a command of which not everything is known, that of its working directory.
 func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 	add := func(c *checkout, paths ...string) {
 		if c.top == "" {
@@ -59,6 +60,12 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 	}
 	for _, a := range g.actsIn(q.at, q.Acts) {
 		add(a.in, a.paths...)
+		if a.Loses&shell.Nested == 0 {
+			continue
+		}
+		for _, below := range checkoutsBelow(a.in.top, a.in, q.at) {
+			add(below)
+		}
 	}
 	places := q.tree
 	if q.Unread && q.at != nil {

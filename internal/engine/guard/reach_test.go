@@ -1,0 +1,58 @@
+package guard_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/scene"
+	"talkingstick/stick"
+)
+
+// linked adds a linked worktree with a file that nobody has committed.
+func linked(s *scene.Scene, dir, branch string) {
+	s.Helper()
+	s.Git("worktree", "add", "-q", dir, "-b", branch)
+	rel, err := filepath.Rel(s.Work, filepath.Join(dir, "left.go"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.File(rel, "nobody's")
+}
+
+// TestReach_IsBesideTheRepository: checkouts in a directory that lies in no room are kept, and told of, by the room in which a command
+// that takes them runs.
+func TestReach_IsBesideTheRepository(t *testing.T) {
+	for _, command := range []string{"rm -rf ../wts", "cd .. && rm -rf wts", "mv ../wts ../gone"} {
+		t.Run(command, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann := s.Agent("claude:a")
+			s.Joins(ann)
+			ann.Try().Is(stick.YourTurn)
+			linked(s, filepath.Join(filepath.Dir(s.Work), "wts", "x"), "x")
+			told(t, ann)
+
+			runs(t, ann, command, nil)
+			s.Check(keeps(t, ann, "left.go"), "no snapshot has the file")
+			said := strings.Join(told(t, ann), "; ")
+			s.Check(strings.Contains(said, "which took left.go; a copy was kept before"), "told %q", said)
+		})
+	}
+}
+
+// TestReach_IsWhatACleanTakes: git clean with two f takes the checkouts inside of the tree.
+func TestReach_IsWhatACleanTakes(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	ann.Try().Is(stick.YourTurn)
+	linked(s, filepath.Join(s.Work, "side"), "side")
+	told(t, ann)
+
+	runs(t, ann, "git clean -ffdqx", nil)
+	_, err := os.Stat(filepath.Join(s.Work, "side"))
+	s.Check(os.IsNotExist(err), "the checkout is still there: %v", err)
+	said := strings.Join(told(t, ann), "; ")
+	s.Check(strings.Contains(said, "left.go"), "told %q", said)
+}
