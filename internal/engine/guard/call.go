@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,12 +172,13 @@ func uncommittedIn(t rescue.Taken) []git.Uncommitted {
 	return dirty
 }
 
-// endGone finds what a call has taken with a checkout that it has removed.
+// endGone finds what a call has taken with a checkout that it has removed. Where only the repository is gone, files are still there.
 func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 	had, err := g.rescues().Show(ctx, c.call.Before)
 	c.own = map[string]rescue.PathChange{}
 	for _, f := range had.Entries {
-		if !slices.Contains(f.States, "deleted") {
+		_, lerr := os.Lstat(filepath.Join(c.top, filepath.FromSlash(f.Path)))
+		if lerr != nil && !slices.Contains(f.States, "deleted") {
 			c.own[f.Path] = rescue.PathChange{Path: f.Path, Kind: rescue.ChangeDeleted, Old: rescue.Side{Mode: "100644"}}
 		}
 	}

@@ -116,7 +116,8 @@ func (q editQuestion) checkouts() (all []*checkout) {
 func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, error) {
 	all := q.checkouts()
 	hasChangedNothing := q.Failed && !q.Unread // only a command that fails may have done a part of its work
-	if len(all) == 0 || hasChangedNothing {
+	mayBeGone := q.Unread && q.at != nil       // with the checkout in which it ran
+	if len(all) == 0 && !mayBeGone || hasChangedNothing {
 		return nil, nil
 	}
 	db, err := g.core.Open(ctx, false)
@@ -151,6 +152,11 @@ func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all
 			by.meet(r, me)
 			noted = append(noted, c)
 			if err := c.readCall(tx, q, me.Agent); err != nil {
+				return err
+			}
+		}
+		if by.room.ID == "" && q.Unread && q.at != nil {
+			if err := by.meetAt(tx, *q.at, me); err != nil {
 				return err
 			}
 		}

@@ -56,3 +56,22 @@ func TestReach_IsWhatACleanTakes(t *testing.T) {
 	said := strings.Join(told(t, ann), "; ")
 	s.Check(strings.Contains(said, "left.go"), "told %q", said)
 }
+
+// TestTells_OfARepositoryThatIsGone: what a command has taken with the repository is told, though nothing is left to look at. Files that
+// are still there are not taken.
+func TestTells_OfARepositoryThatIsGone(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	bob.Edits(func() { s.File("b.go", "by bob") }, "b.go")
+	s.File("kept.go", "nobody's")
+	told(t, ann)
+	told(t, bob)
+
+	runs(t, ann, "sh wipe.sh", func() { runInBash(s.Work, "rm -rf .git b.go") })
+	for _, a := range []*scene.Actor{ann, bob} {
+		said := strings.Join(told(t, a), "; ")
+		s.Check(strings.Contains(said, "which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s: told %q", a.Name, said)
+	}
+}

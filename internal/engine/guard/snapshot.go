@@ -174,6 +174,17 @@ func (k *keeper) meet(r stick.Room, me core.Identity) {
 	}
 }
 
+// meetAt takes note of the room of a place, which needn't be a checkout any more.
+func (k *keeper) meetAt(tx *store.Tx, p workspace.Place, me core.Identity) error {
+	rooms, err := tx.RoomsAt([][]string{p.Chain})
+	if err != nil || rooms[0].Room == "" {
+		return err
+	}
+	r, err := tx.PartAt(rooms[0], me.Agent)
+	k.meet(r, me)
+	return err
+}
+
 // keeps reports whether snapshots are made: for agents, in rooms that keep them.
 func (k keeper) keeps() bool { return k.room.ID != "" && k.room.KeepsSnapshots() && !k.me.Person() }
 
