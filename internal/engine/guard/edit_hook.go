@@ -70,10 +70,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		return MayEditResult{Allowed: true}, err
 	}
 
-	if !guarded.keeps() && q.Unread && res.here != "" {
-		err = g.meetHere(ctx, q, &res, &guarded)
-	}
-	err = cmp.Or(g.checkReads(ctx, q, &res), err)
+	err = g.checkReads(ctx, q, &res)
 	if res.Allowed {
 		err = cmp.Or(g.checkPushes(ctx, q, &res), err)
 	}
@@ -88,17 +85,6 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		err = cmp.Or(g.checkActs(ctx, q, &res), err)
 	}
 	return res, err
-}
-
-// meetHere has the room in which a command runs count where all that its text names lies outside of rooms: a directory of checkouts
-// beside the repository does, and what isn't known of the command may change anything here.
-func (g *Guard) meetHere(ctx context.Context, q editQuestion, res *MayEditResult, k *keeper) error {
-	here := core.Where{RoomID: res.here}
-	return g.core.Read(ctx, here, q.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		k.meet(r, me)
-		res.RoomID = cmp.Or(res.RoomID, r.ID)
-		return nil
-	})
 }
 
 // hookQuestion makes the question of a hook. A path that can't be looked up is judged by its name. It is left
