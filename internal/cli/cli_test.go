@@ -74,8 +74,8 @@ import (
 
 func TestMain(m *testing.M) {
 	clitest.Main()
-	if len(os.Args) > 1 && os.Args[1] == "guard" {
-		fmt.Fprintln(os.Stderr, "the test binary was started as a guardian, under the wrong name")
+	if len(os.Args) > 1 && (os.Args[1] == "guard" || os.Args[1] == "rescue") {
+		fmt.Fprintln(os.Stderr, "the test binary was started as a process in the background, under the wrong name")
 		os.Exit(1)
 	}
 	os.Exit(testenv.Run(m))

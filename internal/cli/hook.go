@@ -289,6 +289,9 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 		p.Sub = true // the waker may not have recorded yet that it showed these events
 	}
 	edited, late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
+	if edited.Prune {
+		defer a.pruneLater() // when the harness has its answer
+	}
 	if edited.Told != "" {
 		done := "the edit went through"
 		if f.Edits.Command {

@@ -27,7 +27,7 @@ func (a *app) rescueCmd() *cobra.Command {
 			"tt policy set snapshots=off has a room make none.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(), a.rescueForgetCmd())
+	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(), a.rescueForgetCmd(), a.rescuePruneCmd())
 	return c
 }
 
@@ -267,6 +267,28 @@ func (p *page) forgotten(res guard.ForgetRescueResult) {
 	}
 	if res.Kept {
 		p.linef("it is still there, and is copied again unless [snapshots] never in %s names it", config.FileName)
+	}
+}
+
+// rescuePruneCmd drops the copies that are past their time. Hooks start it in the background, at most once an hour.
+func (a *app) rescuePruneCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "prune", Hidden: true, Args: noArgs, Short: "Drop copies of uncommitted work that are past their time",
+		RunE: func(c *cobra.Command, args []string) error {
+			e, _, err := a.open()
+			if err != nil {
+				return err
+			}
+			e.PruneRescues(c.Context())
+			return nil
+		},
+	}
+}
+
+// pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the next hour brings another.
+func (a *app) pruneLater() {
+	if a.Exe != "" {
+		_, _ = detach(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
 	}
 }
 

@@ -17,8 +17,8 @@ const crashAge = time.Hour
 // Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest first, and what
 // crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When ctx ends it stops; the next one goes on.
 //
-// Prune alone keeps commits for which [Store.KeepCommits] had too little time, looks through them, and through snapshots, of each repository once an hour: that takes about a second for ten thousand. A process in the background
-// calls it where [Store.IsPruneDue].
+// Prune alone keeps commits for which [Store.KeepCommits] had too little time, and looks through them and through snapshots, of each
+// repository once an hour: that takes about a second for ten thousand. A process in the background calls it, see [Store.BeginPrune].
 func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
 
 // prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is nil. It

@@ -17,28 +17,49 @@ import (
 // pruneEvery is how often the snapshots of a repository are looked through.
 const pruneEvery = time.Hour
 
-// IsPruneDue reports whether an hour has passed since [Store.Prune] looked through the snapshots of the repository with a common git
-// directory. It costs the reading of one small file.
-func (s *Store) IsPruneDue(common string, now stick.Time) bool {
+// isPruneDue reports whether an hour has passed since the snapshots were looked through.
+func (r *repository) isPruneDue(now stick.Time) bool { return r.hasPassed(prunedName, pruneEvery, now) }
+
+// retryPrune is how long nobody begins to look through the snapshots again, after somebody has begun and maybe died.
+const retryPrune = 10 * time.Minute
+
+// BeginPrune reports whether the caller is to start a process that calls [Store.Prune], because that is due, and notes that it does. It costs
+// the reading of two small files. Of a repository that is new, the first time is an hour off, but for what the clock did.
+func (s *Store) BeginPrune(common string, now stick.Time) bool {
 	r := s.repository(common)
-	return r.check() == nil && r.isPruneDue(now)
+	if r.check() != nil || !r.isPruneDue(now) || !r.hasPassed(pruningName, retryPrune, now) {
+		return false
+	}
+	_, err := os.Lstat(r.dir(prunedName))
+	isFirst := errors.Is(err, fs.ErrNotExist) && r.isNew(now)
+	if !isFirst {
+		r.noteTime(pruningName, now)
+	}
+	return !isFirst
 }
 
-func (r *repository) isPruneDue(now stick.Time) bool {
-	b, err := plainfile.Read(r.dir(prunedName))
+// isNew reports whether there is no snapshot yet that is older than an hour.
+func (r *repository) isNew(now stick.Time) bool {
+	info, err := os.Lstat(r.dir("HEAD")) // written once
+	return err == nil && now.Sub(stick.At(info.ModTime())) < pruneEvery
+}
+
+// hasPassed reports whether a time has passed since the one that a file notes. Without it, it has.
+func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) bool {
+	b, err := plainfile.Read(r.dir(name))
 	if err != nil {
 		return true
 	}
 	at, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	since := now.Sub(stick.Time(at))
-	return err != nil || since >= pruneEvery || since < 0
+	return err != nil || since >= d || since < 0
 }
 
-// notePruned notes when the snapshots were looked through.
-func (r *repository) notePruned(now stick.Time) {
-	f, err := plainfile.Open(r.dir(prunedName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+// noteTime notes a time in a file.
+func (r *repository) noteTime(name string, now stick.Time) {
+	f, err := plainfile.Open(r.dir(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err == nil {
-		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n") // without it, they are looked through again
+		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n") // without it, the time has passed
 		f.Close()
 	}
 }
@@ -56,7 +77,7 @@ func (r *repository) pruneSnapshots(ctx context.Context, now stick.Time, l Limit
 	}
 	p.dropPacks(ctx, now)
 	if ctx.Err() == nil {
-		r.notePruned(now)
+		r.noteTime(prunedName, now)
 	}
 }
 

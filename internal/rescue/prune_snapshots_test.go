@@ -106,11 +106,10 @@ func TestPruneSnapshots_OnceAnHour(t *testing.T) {
 	s.store.Limits.SnapshotsTotal = 1
 	due := func(want bool) {
 		t.Helper()
-		if got := s.store.IsPruneDue(s.tree.Common, s.now); got != want {
+		if got := s.store.repository(s.tree.Common).isPruneDue(s.now); got != want {
 			t.Errorf("due: %v", got)
 		}
 	}
-	due(false) // there is nothing
 	s.keptAt(s.now, "one")
 	due(true)
 	s.store.Prune(context.Background(), s.now)
@@ -148,7 +147,7 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 		t.Errorf("it needs %q", needs)
 	}
 	pruner.unlock()
-	for s.store.IsPruneDue(s.tree.Common, s.now) { // the one that gave up waiting gets its lock now, and returns it
+	for s.store.repository(s.tree.Common).isPruneDue(s.now) { // the one that gave up waiting gets its lock now, and returns it
 		s.store.Prune(context.Background(), s.now)
 	}
 	s.have()
@@ -265,4 +264,41 @@ func TestPruneSnapshots_BesideMakers(t *testing.T) {
 		}
 	}
 	s.whole()
+}
+
+// Of several who ask, one is to look through the snapshots: once an hour, and ten minutes after one that may have died. Of a new repository
+// nobody is.
+func TestBeginPrune(t *testing.T) {
+	s := newScratch(t)
+	if s.store.BeginPrune(s.tree.Common, s.now) {
+		t.Error("of no repository")
+	}
+	made := stick.At(time.Now()) // as files are dated
+	s.keptAt(s.now, "one")
+	r := s.store.repository(s.tree.Common)
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		prune bool // somebody does, before the question
+		want  bool
+	}{
+		{"a new repository", time.Minute, false, false},
+		{"an hour later", 2 * time.Hour, false, true},
+		{"at the same time", 2 * time.Hour, false, false},
+		{"after one that has died", 2*time.Hour + 11*time.Minute, false, true},
+		{"after one that has done it", 2*time.Hour + 30*time.Minute, true, false},
+		{"an hour after that", 3*time.Hour + 31*time.Minute, false, true},
+		{"a clock that went back", time.Minute, false, true},
+	} {
+		now := made.Add(c.after)
+		if c.prune {
+			s.store.Prune(context.Background(), now)
+		}
+		if got := s.store.BeginPrune(s.tree.Common, now); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	if _, err := os.Lstat(r.dir(prunedName)); err != nil {
+		t.Error(err)
+	}
 }

@@ -40,8 +40,9 @@ const (
 	keepSuffix    = ".keep" // of the mark beside a pack
 	replaceSuffix = ".new"  // of what is about to replace a pack and its index
 
-	prunedName = "pruned"      // the file whose time says when snapshots were removed last
-	makingLock = "making.lock" // shared by who makes a snapshot of earlier packs, exclusive for who removes some
+	prunedName  = "pruned"      // the file whose time says when snapshots were removed last
+	pruningName = "pruning"     // the file whose time says when a process for that was started last
+	makingLock  = "making.lock" // shared by who makes a snapshot of earlier packs, exclusive for who removes some
 
 	entriesName = "entries" // in the tree of a rescue
 )

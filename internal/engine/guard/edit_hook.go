@@ -165,6 +165,9 @@ func (o *op) denials() ([]stick.Event, error) {
 type EditedResult struct {
 	Told string // what was against the rules; empty if nothing was, or if the agent has been told already
 	Hint string // the next safe step
+
+	// Prune is true if the caller is to start a process that calls [Guard.PruneRescues]. Nobody has to wait for that.
+	Prune bool
 }
 
 // CheckEdited asks again after a tool call has run. If the caller lost the right to make the change meanwhile, an event tells
@@ -208,6 +211,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 		found, aerr := g.askedOfFound(ctx, p, ended)
 		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
 	}
+	out.Prune = slices.ContainsFunc(ended, func(c *checkout) bool { return c.prune })
 	return out, cmp.Or(err, g.tellEnd(ctx, q, ended), serr)
 }
 
@@ -271,7 +275,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 			if err != nil || known {
 				return err
 			}
-			out = EditedResult{res.Told, res.Hint}
+			out = EditedResult{Told: res.Told, Hint: res.Hint}
 			o.Events = append(o.Events, o.Room.EditTold(o.Me.Agent, res.against))
 			return nil
 		}

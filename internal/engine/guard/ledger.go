@@ -49,6 +49,7 @@ type checkout struct {
 	gone  bool              // the call has removed the checkout
 	taken stick.Taken       // what of others' work the call has changed
 	off   bool              // its room wants no snapshots
+	prune bool              // somebody has to look through the snapshots of its repository
 }
 
 // checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.

@@ -17,6 +17,10 @@ func (g *Guard) rescues() *rescue.Store {
 	return s
 }
 
+// PruneRescues drops the rescues and snapshots that aren't kept any longer. What fails it tries again another time. It isn't an operation: a
+// process in the background calls it.
+func (g *Guard) PruneRescues(ctx context.Context) { g.rescues().Prune(ctx, stick.At(g.core.Now())) }
+
 // takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as [rescue.Store.Take]
 // does, and may be called only outside of transactions.
 func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
