@@ -233,7 +233,7 @@ func (g *Guard) tellUnkept(ctx context.Context, p core.HookParams, foreign *stic
 		if err := ask(o); err != nil || known {
 			return err
 		}
-		out = EditedResult{"no copies can be kept of uncommitted work there: " + foreign.Message, foreign.Hint.String()}
+		out = EditedResult{Told: "no copies can be kept of uncommitted work there: " + foreign.Message, Hint: foreign.Hint.String()}
 		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))
 		return nil
 	})
