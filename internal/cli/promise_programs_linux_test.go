@@ -24,7 +24,7 @@ var (
 )
 
 // shortPrograms are played by `make test`.
-const shortPrograms = 12
+const shortPrograms = 4
 
 // manyPrograms are played by `make ci-full`.
 const manyPrograms = 1000
