@@ -66,11 +66,12 @@ cross: ## build for every system that there is a build for, as it is shipped
 	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -trimpath -ldflags "-s -w" -o /dev/null ./cmd/tt || exit 1; done
 
 .PHONY: campaign
-campaign: deps-test ## the long exploration of the rules, a million acts by the rules and by their model, and the long campaigns of real processes (CAMPAIGN=30s)
+campaign: deps-test ## the long exploration of the rules, a million acts by the rules and by their model, a thousand random programs beside others' work, and the long campaigns of real processes (CAMPAIGN=30s)
 	GOGC=400 $(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
 	$(GO) test ./stick -run Differential -model.steps=1000000 -timeout 2h -count=1 -v
 	$(GO) test ./stick/glob -run Overlap -glob.long -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v
+	$(GO) test ./internal/cli -run NothingIsLostByPrograms -promise.programs=1000 -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run SimultaneousStarts -roster.sessions=200 -roster.crashes=50 -timeout 2h -count=1 -v
 
 .PHONY: pairs
