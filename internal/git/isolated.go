@@ -55,8 +55,8 @@ func (c Client) IsolateOwn(gitDir string) Isolated {
 	return Isolated{git: c, at: []string{"--git-dir=" + gitDir}, env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"}}
 }
 
-// With returns g with more variables.
-func (g Isolated) With(env ...string) Isolated {
+// WithEnv returns g with more variables.
+func (g Isolated) WithEnv(env ...string) Isolated {
 	g.env = slices.Concat(g.env, env)
 	return g
 }

@@ -414,7 +414,7 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 func (k *keeping) settlePack(ctx context.Context, id, pack string) error {
 	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
 	defer os.Remove(index) // nothing, once it has its name
-	own := k.repo.git().With("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
+	own := k.repo.git().WithEnv("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
 	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, pack); err != nil {
 		return err
 	}

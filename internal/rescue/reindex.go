@@ -130,7 +130,7 @@ func (w *restoring) storeVersions(ctx context.Context, entries []entry) []entry 
 func (w *restoring) storeVersion(ctx context.Context, v version) error {
 	if v.Blob == "" {
 		var out bytes.Buffer
-		_, err := w.now.git.With(noReplace).Run(ctx, strings.NewReader(v.OID+"\n"), &out, "cat-file", "--batch-check")
+		_, err := w.now.git.WithEnv(noReplace).Run(ctx, strings.NewReader(v.OID+"\n"), &out, "cat-file", "--batch-check")
 		if o, herr := objectHead(strings.TrimSpace(out.String())); err == nil && (herr != nil || o.kind != "blob") {
 			return fmt.Errorf("the staged bytes weren't rescued, and the repository has lost them")
 		}
@@ -216,7 +216,7 @@ func (w *restoring) intend(ctx context.Context, entries []entry) error {
 		}
 		paths = append(paths, string(e.Path))
 	}
-	g := w.now.git.With("GIT_DIR="+w.now.tree.Git, "GIT_WORK_TREE="+top)
+	g := w.now.git.WithEnv("GIT_DIR="+w.now.tree.Git, "GIT_WORK_TREE="+top)
 	names := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
 	_, err = g.Run(ctx, names, nil, "-C", top, "add", "--intent-to-add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
