@@ -118,7 +118,7 @@ func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in m
 // converted reads one file that git converts.
 func (f *commitFiles) converted(ctx context.Context, path string, v version) content {
 	var out bytes.Buffer
-	if _, err := f.git.With(noReplace).Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
+	if _, err := f.git.WithEnv(noReplace).Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
 		return content{}
 	}
 	return content{mode: v.Mode, data: out.Bytes(), usual: true}

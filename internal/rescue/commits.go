@@ -181,7 +181,7 @@ func (k *keeping) run(ctx context.Context) (n int, err error) {
 	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
 		return 0, err
 	}
-	k.git = k.git.With(noReplace)
+	k.git = k.git.WithEnv(noReplace)
 	if k.refs, err = k.readRefs(ctx); err != nil {
 		return 0, err
 	}

@@ -87,7 +87,7 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 	}
 	var out bytes.Buffer
 	in := strings.NewReader(strings.Join(commits, "\n") + "\n")
-	if _, err := g.With(noReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
+	if _, err := g.WithEnv(noReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(out.String()) {

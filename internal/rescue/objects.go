@@ -64,7 +64,7 @@ func objects(ctx context.Context, g git.Isolated, names []string) ([]object, err
 		return nil, nil
 	}
 	var out bytes.Buffer
-	if _, err := g.With(noReplace).Run(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), &out, "cat-file", "--batch"); err != nil {
+	if _, err := g.WithEnv(noReplace).Run(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), &out, "cat-file", "--batch"); err != nil {
 		return nil, err
 	}
 	said := out.Bytes()

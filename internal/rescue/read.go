@@ -35,7 +35,7 @@ func (t *taking) staged() ([]candidate, error) {
 		return nil, nil
 	}
 	var out bytes.Buffer
-	_, err := t.git.With(noReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
+	_, err := t.git.WithEnv(noReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, c := range all {
 			t.leave(string(c.entry.Path), WhyTime, 0)
