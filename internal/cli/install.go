@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/internal/plainfile"
@@ -35,14 +36,18 @@ type installResult struct {
 	Links    []string             `json:"links,omitempty"`    // the program's other names that were made or removed
 	Snippets []harness.Snippet    `json:"snippets,omitempty"` // what a person pastes, where tt writes nothing
 	Next     []string             `json:"next,omitempty"`     // of install: what a person has to do now, by harness
-	DataDir  string               `json:"data_dir,omitempty"` // of uninstall: where the data lies, which stays
+	DataDir  string               `json:"data_dir,omitempty"` // of uninstall: where the data lies
+	Data     []engine.DataPart    `json:"data,omitempty"`     // of uninstall: the database and the copies of uncommitted work there
+	DataGone bool                 `json:"data_removed,omitempty"`
+	Stays    string               `json:"database_stays,omitempty"` // why --data doesn't concern the database
 
 	removing bool
+	withData bool
 	asked    bool // the plan was shown already
 }
 
 // installOptions are the flags of both commands.
-type installOptions struct{ all, project, show, prePush, removing bool }
+type installOptions struct{ all, project, show, prePush, removing, data, yes bool }
 
 func (a *app) installCmd() *cobra.Command {
 	var o installOptions
@@ -77,14 +82,23 @@ func (a *app) uninstallCmd() *cobra.Command {
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of them) and into the hooks of the\n" +
 			"repository of the working directory. What several harnesses share stays as long as one of them uses it. Your data\n" +
-			"stays, and so does .talking-stick.toml.\n\n" +
+			"stays, and so does .talking-stick.toml. With --data, the database and the copies of uncommitted work go, too, after a question\n" +
+			"that names them with their sizes; only a person may do that, and nothing brings them back.\n\n" +
 			"An MCP server of the npm program of the same name goes, too. Without a name, show what would change, and ask if there is a terminal.\n" +
 			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
+	c.Flags().BoolVar(&o.data, "data", false, "remove the database and the copies of uncommitted work, too")
+	c.Flags().BoolVar(&o.yes, "yes", false, "with --data: don't ask")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o.all = len(args) == 0
+		switch {
+		case o.yes && !o.data:
+			return stick.Errorf(stick.CodeUsage, "--yes is for --data").With("field", "yes")
+		case o.data && (o.project || !o.all):
+			return stick.Errorf(stick.CodeUsage, "--data goes with all of tt: name no harness, and no project").With("field", "data")
+		}
 		return a.install(c.Context(), args, o)
 	}
 	return c
@@ -96,7 +110,14 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	if err != nil {
 		return err
 	}
+	data, err := a.dataOf(ctx, o)
+	if err != nil {
+		return err
+	}
 	asked := len(names) > 0 || o.all && !o.removing || o.show || o.removing && !a.canAsk()
+	if o.data {
+		asked = o.yes || o.show
+	}
 	withLinks := slices.Contains(names, "links")
 	names, pasted, err := snippetsOf(t, names)
 	if err != nil {
@@ -113,7 +134,8 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		res.Steps = []install.FileChange{}
 	}
 	if o.removing {
-		res.DataDir = t.DataDir
+		res.DataDir, res.Data, res.Stays = t.DataDir, data.Parts, data.Stays
+		res.withData = o.data
 	}
 	if withLinks && o.show {
 		res.Links, _ = a.changeLinks(t.TT, o) // it only lists names, so it doesn't fail
@@ -125,7 +147,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		}
 		return a.print(res, func(p *page) { p.installed(res) })
 	}
-	if !asked && slices.ContainsFunc(steps, install.FileChange.Pending) {
+	if !asked && (o.data || slices.ContainsFunc(steps, install.FileChange.Pending)) {
 		if ok, err := a.agrees(res); err != nil || !ok {
 			return err
 		}
@@ -141,10 +163,37 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 			return err
 		}
 	}
+	if o.data {
+		e, by, err := a.open()
+		if err == nil {
+			_, err = e.RemoveData(ctx, engine.RemoveDataParams{Caller: by, Remove: true})
+		}
+		if err != nil {
+			return err
+		}
+		res.DataGone = true
+	}
 	if !o.removing {
 		res.Next = install.Next(ctx, t, steps, run)
 	}
 	return a.print(res, func(p *page) { p.installed(res) })
+}
+
+// dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it removed.
+func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDataResult, err error) {
+	if !o.removing || o.project {
+		return res, nil
+	}
+	e, by, err := a.open()
+	switch {
+	case o.data && err != nil:
+		return res, err
+	case err != nil: // what is wrong with the data keeps nobody from removing tt
+		return res, nil
+	case o.data && !actsAsPerson(by):
+		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
+	}
+	return e.RemoveData(ctx, engine.RemoveDataParams{Caller: by})
 }
 
 // snippetsOf takes those names off a list for which tt only prints what to paste into a person's own configuration.
@@ -260,8 +309,12 @@ func (a *app) agrees(res installResult) (bool, error) {
 	err := a.print(res, func(p *page) { p.installed(res) })
 	if err != nil || !a.canAsk() {
 		a.status = stick.ExitUsage
+		again := "tt install " + strings.Join(stepHarnesses(res.Steps), " ")
+		if res.removing {
+			again = "tt uninstall --data --yes"
+		}
 		if err == nil && !a.json {
-			_ = a.sayf("nothing was changed; to make these changes: tt install %s", strings.Join(stepHarnesses(res.Steps), " "))
+			_ = a.sayf("nothing was changed; to make these changes: %s", again)
 		}
 		return false, err
 	}
@@ -309,14 +362,45 @@ func (p *page) installed(res installResult) {
 	for _, n := range res.Next {
 		p.linef("next: %s", stick.Line(n))
 	}
+	p.data(res)
 	switch {
 	case res.removing && res.asked:
 		p.linef("done")
-	case res.removing && len(res.Steps) == 0 && len(res.Snippets) > 0:
+	case res.removing && len(res.Steps) == 0 && len(res.Snippets) > 0, res.withData:
 	case res.removing:
 		p.linef("the data stays in %s", stick.Line(res.DataDir))
+		for _, d := range res.Data {
+			if d.What == engine.DataCopies {
+				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s", stick.Line(d.Path), inBytes(d.Bytes),
+					p.next(stick.Cmd("tt uninstall --data")))
+			}
+		}
 	case res.Applied && len(res.Steps) > 0:
 		p.linef("done; to see whether harnesses run it: tt doctor")
+	}
+}
+
+// data says what goes with --data, or went.
+func (p *page) data(res installResult) {
+	if !res.withData || res.asked {
+		return
+	}
+	state := "remove"
+	if res.DataGone {
+		state = "removed"
+	}
+	for _, d := range res.Data {
+		what := "the database"
+		if d.What == engine.DataCopies {
+			what = "copies of uncommitted work"
+		}
+		p.linef("%-12s %-20s %-8s %s (%s)", "data", what, state, stick.Line(d.Path), inBytes(d.Bytes))
+	}
+	if res.Stays != "" {
+		p.linef("%-12s the database stays: %s", "data", stick.Line(res.Stays))
+	}
+	if len(res.Data) == 0 {
+		p.linef("%-12s nothing to remove", "data")
 	}
 }
 

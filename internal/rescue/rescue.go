@@ -77,6 +77,9 @@ func (l Limits) Longest() time.Duration { return l.Time + l.Time/10 + l.Prune }
 // New returns the store in a data directory, with the limits of the program.
 func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limits: Defaults} }
 
+// Root is the directory in which all rescues lie. It may not exist.
+func (s *Store) Root() string { return s.root() }
+
 // now is the present time, by the clock that file systems write.
 func (s *Store) now() time.Time {
 	if s.clock != nil {

@@ -273,6 +273,12 @@ func (a *Actor) ReleaseStick(p engine.ReleaseStickParams) Answer[engine.ReleaseS
 	return do(a, "ReleaseStick", a.Engine.ReleaseStick, p)
 }
 
+// RemoveData is the operation of that name.
+func (a *Actor) RemoveData(p engine.RemoveDataParams) Answer[engine.RemoveDataResult] {
+	p.Caller = a.By
+	return do(a, "RemoveData", a.Engine.RemoveData, p)
+}
+
 // ReorderMembers is the operation of that name.
 func (a *Actor) ReorderMembers(p engine.ReorderMembersParams) Answer[engine.ReorderMembersResult] {
 	p.Caller, p.Where = a.By, a.where(p.Where)

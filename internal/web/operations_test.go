@@ -28,6 +28,7 @@ var exempt = map[string]string{
 	"WaitForWake":   "hooks: it waits for an agent that is idle",
 	"Doctor":        "care of the database: at a terminal, where its next steps can be taken",
 	"MigrateDB":     "care of the database: at a terminal",
+	"RemoveData":    "a part of tt uninstall --data, which asks a person first",
 	"Whoami":        "every result tells agent_id; the explanation is about a process's surroundings",
 
 	"GetSession":     "the paths and variables of a session are for its shell",

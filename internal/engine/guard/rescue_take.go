@@ -17,6 +17,9 @@ func (g *Guard) rescues() *rescue.Store {
 	return s
 }
 
+// RescueDir is the directory in which all copies of uncommitted work lie. It may not exist.
+func (g *Guard) RescueDir() string { return g.rescues().Root() }
+
 // PruneRescues drops the rescues and snapshots that aren't kept any longer. What fails it tries again another time. It isn't an operation: a
 // process in the background calls it.
 func (g *Guard) PruneRescues(ctx context.Context) { g.rescues().Prune(ctx, stick.At(g.core.Now())) }

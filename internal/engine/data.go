@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// RemoveDataParams asks for what the data directory keeps, or to remove it.
+type RemoveDataParams struct {
+	Caller core.Caller `json:"-"`
+	Remove bool        `json:"remove,omitempty"` // without it, nothing is changed
+}
+
+// RemoveDataResult says what the data directory keeps, or kept.
+type RemoveDataResult struct {
+	DataDir string     `json:"data_dir"`
+	Parts   []DataPart `json:"parts"` // what can be removed, or was
+	Removed bool       `json:"removed,omitempty"`
+	Stays   string     `json:"stays,omitempty"` // why the database isn't among it
+}
+
+// DataPart is a part of the data directory.
+type DataPart struct {
+	What  string `json:"what"` // copies, of uncommitted work; or database
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"` // on disk
+}
+
+// The parts of the data directory.
+const (
+	DataCopies   = "copies"
+	DataDatabase = "database"
+)
+
+// RemoveData removes the database and the copies of uncommitted work from the data directory, or says what there is. Nothing brings them back.
+// What is no file of ours stays. It may be repeated. It fails with [stick.CodePersonOnly] if an agent wants something removed, and with
+// [stick.CodeDataDirNotWritable].
+func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
+	res := RemoveDataResult{DataDir: e.core.Config.Dir, Parts: []DataPart{}}
+	byPerson := p.Caller.Person && (p.Caller.As == "" || stick.AgentID(p.Caller.As).Human())
+	if p.Remove && !byPerson {
+		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
+	}
+
+	res.add(DataCopies, e.Guard.RescueDir())
+	file := filepath.Join(res.DataDir, store.FileName)
+	if res.Stays = e.whyDatabaseStays(ctx); res.Stays == "" {
+		res.add(DataDatabase, file, file+"-wal", file+"-shm")
+	}
+	if !p.Remove {
+		return res, nil
+	}
+
+	if err := e.Close(); err != nil {
+		return res, err
+	}
+	for _, part := range res.Parts {
+		paths := []string{part.Path}
+		if part.What == DataDatabase { // the file itself comes last: a log without it would stop every command
+			paths = []string{file + "-wal", file + "-shm", file}
+		}
+		for _, path := range paths {
+			if err := os.RemoveAll(path); err != nil {
+				return res, stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
+					Hintf("make that directory writable, then run the same command again")
+			}
+		}
+	}
+	res.Removed = true
+	return res, nil
+}
+
+// whyDatabaseStays says why there is no database of ours to remove beside the copies; empty if there may be one.
+func (e *Engine) whyDatabaseStays(ctx context.Context) string {
+	if e.core.Config.Database != "" {
+		return "the rooms are in a database on a server"
+	}
+	_, err := e.core.Open(ctx, false)
+	if stick.CodeOf(err) == stick.CodeForeignDatabase {
+		return stick.AsError(err).Message
+	}
+	return ""
+}
+
+// add adds a part, if there is something of it.
+func (r *RemoveDataResult) add(what string, paths ...string) {
+	part, found := DataPart{What: what, Path: paths[0]}, false
+	for _, path := range paths {
+		n, err := sizeOf(path)
+		found = found || err == nil
+		part.Bytes += n
+	}
+	if found {
+		r.Parts = append(r.Parts, part)
+	}
+}
+
+// sizeOf returns how many bytes a file has, or all below a directory. What goes meanwhile, or can't be read, counts nothing.
+func sizeOf(path string) (n int64, err error) {
+	if _, err := os.Lstat(path); err != nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n, err
+}
