@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -134,8 +135,11 @@ func (s *Store) Named(text string) (id string, err error) {
 // Sum is what a store holds.
 type Sum struct {
 	Count   int
-	Bytes   int64    // on disk
+	Bytes   int64    // on disk, with what of snapshots that were dropped others still need
 	Damaged []string // the ids of rescues that can't be read
+
+	Snapshots      int // how many of Count
+	SnapshotsBytes int64
 }
 
 // Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't lie where they should,
@@ -153,11 +157,40 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	}
 	for _, h := range held {
 		sum.Count++
-		sum.Bytes += h.repo.size(h.ref)
+		if h.form.lean {
+			sum.Snapshots++
+		} else {
+			sum.Bytes += h.repo.size(h.ref)
+		}
 	}
+	sum.SnapshotsBytes, err = s.leanBytes()
+	if err != nil {
+		return sum, err
+	}
+	sum.Bytes += sum.SnapshotsBytes
 	l, err := s.List(ctx, "", 0, Every)
 	sum.Damaged = l.Damaged
 	return sum, err
+}
+
+// leanBytes returns how much the packs of snapshots take on disk, in bytes.
+func (s *Store) leanBytes() (n int64, err error) {
+	all, err := s.repositories()
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range all {
+		packs, err := names(r.dir(packsName))
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range packs {
+			if info, err := os.Lstat(filepath.Join(r.dir(packsName), name)); err == nil && strings.HasPrefix(name, lean.prefix) {
+				n += info.Size()
+			}
+		}
+	}
+	return n, nil
 }
 
 // manifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in neither.

@@ -29,7 +29,8 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 	}
 	return core.Finding{
 		Status: core.FindingOK,
-		Detail: fmt.Sprintf("%s, %d MB on disk; tt rescue list --all shows them", stick.Count(sum.Count, "rescue"), (sum.Bytes+999_999)/1_000_000),
+		Detail: fmt.Sprintf("%s, %d MB on disk, of which %s with %d MB; tt rescue list --all shows those that something names",
+			stick.Count(sum.Count, "rescue"), megabytes(sum.Bytes), areSnapshots(sum.Snapshots), megabytes(sum.SnapshotsBytes)),
 	}
 }
 
@@ -53,4 +54,15 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here: " + why.Message, Fix: why.Hint.String()}
 	}
 	return core.Finding{Status: core.FindingOK, Detail: "they can be kept of what is uncommitted in " + stick.Line(checkoutOf(*place))}
+}
+
+// megabytes rounds up.
+func megabytes(bytes int64) int64 { return (bytes + 999_999) / 1_000_000 }
+
+// areSnapshots says how many snapshots there are.
+func areSnapshots(n int) string {
+	if n == 1 {
+		return "1 is a snapshot"
+	}
+	return fmt.Sprintf("%d are snapshots", n)
 }
