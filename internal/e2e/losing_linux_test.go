@@ -212,5 +212,7 @@ func (l *losing) end() {
 
 var (
 	rescued = regexp.MustCompile(`tt rescue show ([0-9a-z]+-[0-9a-f]+)`)
-	keptAs  = regexp.MustCompile(`the old commit is kept as (refs/talkingstick/kept/\S+)`)
+	// snapshotBefore finds the snapshot before the newest call.
+	snapshotBefore = regexp.MustCompile(`"before": *"([0-9a-z]+-[0-9a-f]+)"`)
+	keptAs         = regexp.MustCompile(`the old commit is kept as (refs/talkingstick/kept/\S+)`)
 )

@@ -211,6 +211,9 @@ func (l *losing) hears(c loss) (heard string, ok bool) {
 func (l *losing) comesBack(c loss, before seen, said string) string {
 	l.t.Helper()
 	id := rescued.FindStringSubmatch(said)
+	if c.moves { // git takes the work along, so nobody is told of the snapshot before it
+		id = snapshotBefore.FindStringSubmatch(l.person("calls", "--all", "--json"))
+	}
 	if id == nil {
 		return "no copy was kept: " + said
 	}

@@ -207,7 +207,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 			out, err = g.tellUnkept(ctx, p.HookParams, foreign)
 		}
 	}
-	if q.Unread {
+	if q.Unread && len(p.Paths)+len(p.Trees) == 0 { // else the room was asked of what the text names
 		found, aerr := g.askedOfFound(ctx, p, ended)
 		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
 	}
