@@ -156,7 +156,7 @@ func (s *snapshotting) end() {
 
 // untouched returns the file of an entry as it was kept last, if its stamp is still the same. Else it is nil.
 func (s *snapshotting) untouched(e *entry, now stamp) *work {
-	if s == nil || s.base == nil || e.Assume || e.Skip { // of these two, reading the file tells whether it is one to keep
+	if s == nil || s.base == nil || e.Assume || e.Skip { // git doesn't look at files with these flags: only their bytes tell
 		return nil
 	}
 	was := s.was[string(e.Path)]

@@ -139,7 +139,7 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 // it, see [Guard.tellEnd].
 func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
-	for _, a := range g.actsIn(q.at, q.Acts) {
+	for _, a := range q.acts {
 		if a.Kind == shell.Pushes { // see checkPushes
 			continue
 		}
@@ -281,10 +281,9 @@ func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snaps
 	return missing, s.err
 }
 
-// mayTake reports whether an act may take what a snapshot lacks, of which the caller has to be told first. Of ignored files, many and large
-// ones are nobody's work. What is never copied somebody wanted to have no copy.
+// mayTake reports whether an act may take what a snapshot lacks, of which the caller has to be told first.
 func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
-	if l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever {
+	if isLeftOnPurpose(l) {
 		return false
 	}
 	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
@@ -371,10 +370,16 @@ func (a actIn) concerns(c Change) bool {
 	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 || staged && changed && a.Loses&shell.Partly != 0
 }
 
-// lacks names what a rescue lacks, but for ignored files that are left out because they are large or many.
+// isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many and large ones are nobody's work,
+// and of what is never copied somebody wanted no copy.
+func isLeftOnPurpose(l rescue.LeftOut) bool {
+	return l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever
+}
+
+// lacks names what a rescue lacks that nobody has left out on purpose.
 func lacks(kept rescue.Taken, err error) (missing []string) {
 	for _, l := range kept.LeftOut {
-		if l.Why != rescue.WhyIgnored && l.Why != rescue.WhyMany {
+		if !isLeftOnPurpose(l) {
 			missing = append(missing, l.Path+" ("+string(l.Why)+")")
 		}
 	}

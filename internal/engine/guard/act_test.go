@@ -512,3 +512,20 @@ func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
 		})
 	}
 }
+
+// TestNeverCopiedIsNoReasonToRefuse: what a project has never copied stops no command, also where that cleans everything away.
+func TestNeverCopiedIsNoReasonToRefuse(t *testing.T) {
+	for _, command := range []string{"rm key.pem", "git clean -fd", "git clean -fdx"} {
+		t.Run(command, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann := s.Agent("claude:a")
+			s.Joins(ann)
+			ann.Try().Is(stick.YourTurn)
+			s.Commit(".talking-stick.toml", "[snapshots]\nnever = [\"*.pem\"]\n")
+			s.File("key.pem", "secret")
+
+			res := runs(t, ann, command, nil)
+			s.Check(res.Allowed, "%q", res.Reason)
+		})
+	}
+}

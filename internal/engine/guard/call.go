@@ -113,23 +113,28 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	return err
 }
 
-// otherCheckouts returns the checkouts in which the call began beside those that are known: where its text names others. Some may be gone.
-func (q editQuestion) otherCheckouts(tx *store.Tx, room stick.RoomID, me stick.AgentID, known []*checkout) (others []*checkout, err error) {
+// callsElsewhere returns the calls in which this one began in other checkouts than those that are known: where its text names others.
+func (q editQuestion) callsElsewhere(tx *store.Tx, room stick.RoomID, me stick.AgentID, known []*checkout) (calls []stick.Call, err error) {
 	open, err := tx.Calls(store.CallQuery{Room: room, Agent: me, Since: tx.Now().Add(time.Hour), Limit: maxOpen})
 	for _, b := range open {
-		begun, ok := begunCall([]stick.Call{b}, q.call(me, b.Checkout), tx.Now())
-		if !ok || slices.ContainsFunc(slices.Concat(known, others), func(c *checkout) bool { return c.top == b.Checkout }) {
-			continue
+		isKnown := slices.ContainsFunc(known, func(c *checkout) bool { return c.top == b.Checkout }) ||
+			slices.ContainsFunc(calls, func(c stick.Call) bool { return c.Checkout == b.Checkout })
+		if begun, ok := begunCall([]stick.Call{b}, q.call(me, b.Checkout), tx.Now()); ok && !isKnown {
+			calls = append(calls, begun)
 		}
-		c := &checkout{top: b.Checkout, gone: true}
-		if place, err := workspace.Resolve(b.Checkout, workspace.Env{}); err == nil && checkoutOf(place) == b.Checkout {
-			c = newCheckout(place)
-			c.looks = true
-		}
-		c.room, c.call = room, begun
-		others = append(others, c)
 	}
-	return others, err
+	return calls, err
+}
+
+// checkoutOfCall returns the checkout in which a call began. It may be gone.
+func checkoutOfCall(call stick.Call, r stick.Room) *checkout {
+	c := &checkout{top: call.Checkout, gone: true, apart: !workspace.Within(r.Path, call.Checkout)}
+	if place, err := workspace.Resolve(call.Checkout, workspace.Env{}); err == nil && checkoutOf(place) == call.Checkout {
+		c = newCheckout(place)
+		c.looks = true
+	}
+	c.room, c.call = r.ID, call
+	return c
 }
 
 // endCall makes the snapshot after a call, and finds what the call has changed.
@@ -157,7 +162,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 
 	var err error
 	c.own, err = g.ownChanges(ctx, q, c)
-	c.call.Files = len(c.own)
+	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
 	return cmp.Or(err, s.commitsErr)
 }
 
@@ -183,7 +188,7 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 			c.own[f.Path] = rescue.PathChange{Path: f.Path, Kind: rescue.ChangeDeleted, Old: rescue.Side{Mode: "100644"}}
 		}
 	}
-	c.call.Files, c.call.Ended = len(c.own), stick.At(g.core.Now())
+	c.call.Files, c.call.Ended, c.fold = len(c.own), stick.At(g.core.Now()), workspace.FoldsCase(c.top)
 	return err
 }
 
@@ -257,51 +262,67 @@ func (c *checkout) changedPaths() (paths []string) {
 	return paths
 }
 
+// hadWork lists the files that the call has changed and that were uncommitted before it, as far as anybody has to be told.
+func (c *checkout) hadWork() (files []git.Uncommitted) {
+	for _, path := range slices.Sorted(maps.Keys(c.own)) {
+		ch := c.own[path]
+		isToTell := ch.Kind != rescue.ChangeStaged && ch.Kind != rescue.ChangeKept && (!ch.Ignored || c.isNamed(path))
+		if isToTell && (ch.Old.Mode != "" || ch.Old.LeftOut) {
+			files = append(files, git.Uncommitted{Path: path})
+		}
+	}
+	return files
+}
+
 // othersWork lists the files of others, and those that nobody has noted, whose uncommitted state a call has taken or changed. Whoever is
 // noted as an editor of a file has been told already.
-func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identity, known []stick.EditedFile) (t stick.Taken, err error) {
+func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identity) (t stick.Taken, err error) {
+	had := c.hadWork()
+	if len(had) == 0 {
+		return t, nil
+	}
+	var paths []string
+	for _, u := range had {
+		paths = append(paths, u.Path)
+	}
+	known, err := tx.Edited(c.room, c.top, paths)
+	if err != nil {
+		return t, err
+	}
 	r, err := tx.Room(c.room)
 	if err != nil {
 		return t, err
 	}
-	r = r.AtGeneration(tx.Generation(), tx.Now())
-	rows := map[string]stick.EditedFile{}
-	for _, f := range known {
-		rows[f.Path] = f
-	}
 
-	q := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Tree: !c.apart, Fold: workspace.FoldsCase(c.top)}
-	for _, path := range slices.Sorted(maps.Keys(c.own)) {
-		ch := c.own[path]
-		wasThere := ch.Old.Mode != "" || ch.Old.LeftOut
-		if !wasThere || ch.Kind == rescue.ChangeStaged || ch.Kind == rescue.ChangeKept || ch.Ignored && !c.isNamed(path) {
-			continue
-		}
-		f, noted := rows[path]
-		if slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent == me.Agent }) {
-			continue
-		}
-		near, rerr := tx.ReservationsNear(r.ID, []string{path}, nil)
-		if rerr != nil {
-			return t, rerr
-		}
-		share, others := r.WhoseEdit(f, q, near, probes.Probed, tx.Now())
+	w := whoseWork{room: r.AtGeneration(tx.Generation(), tx.Now()), me: me}
+	if err := w.judge(tx, probes, c, c.fold, had, known); err != nil {
+		return t, err
+	}
+	for _, f := range w.changes {
+		ch := c.own[f.Path]
 		vanished := ch.Kind == rescue.ChangeDeleted || ch.Kind == rescue.ChangeClean
-		switch {
-		case share == stick.ShareOwn, share == stick.SharePassed && !vanished, !noted && ch.Unsure:
+		isToldOf := f.Share == stick.ShareOthers || f.Share == stick.SharePassed && vanished ||
+			f.Share == stick.ShareNobody && (len(f.Editors) > 0 || !ch.Unsure)
+		if !isToldOf || f.editedBy(me.Agent) {
 			continue
 		}
-		t.Files = append(t.Files, path)
-		for _, o := range others {
-			if !slices.Contains(t.Of, o) {
-				t.Of = append(t.Of, o)
-			}
-		}
+
+		t.Files, t.Of = append(t.Files, f.Path), withAgents(t.Of, f.Others)
 		if ch.Old.LeftOut {
-			t.Left = append(t.Left, path)
+			t.Left = append(t.Left, f.Path)
 		}
 	}
-	return t, probes.Enough(r)
+	return t, probes.Enough(w.room)
+}
+
+// withAgents returns agents, and those of more that aren't among them.
+func withAgents(agents, more []stick.AgentID) []stick.AgentID {
+	for _, a := range more {
+		if !slices.Contains(agents, a) {
+			agents = append(agents, a)
+		}
+	}
+	return agents
 }
 
 // isNamed reports whether the call names a path, or a directory above it. What a build makes and removes again nobody has to be told of.

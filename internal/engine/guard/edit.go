@@ -93,6 +93,9 @@ type editQuestion struct {
 	wholes []*checkout        // with the files that are written whole
 	gone   []removal          // directories, and what belongs to a repository, that are removed or moved away
 	all    bool               // anything may change at the place of the call
+	acts   []actIn            // what a command may cost in each checkout, where that was looked up
+
+	around map[string][]string // the places around each submodule, by its top level
 
 	roles map[stick.RoomID]roleFiles // of the rooms that decide, as far as they were read
 
@@ -136,7 +139,36 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 		}
 	}
 	q.gone, q.wholes = removals(targets, p.Acts), checkoutsOf(targets, p.Wholes)
+	q.findAround()
 	return q, err
+}
+
+// findAround looks up the places around submodules: a submodule without a room is of the one around it.
+func (q *editQuestion) findAround() {
+	q.around = map[string][]string{}
+	for _, p := range q.places() {
+		top := checkoutOf(p)
+		if _, known := q.around[top]; known || top == "" {
+			continue
+		}
+		q.around[top] = nil
+		if over, ok := superproject(p); ok {
+			q.around[top] = newCheckout(over).chain
+		}
+	}
+}
+
+// places are those that the question is about: of the files and directories, then of the checkouts, then of the call. The room of a command
+// is asked also where its text only names files elsewhere.
+func (q editQuestion) places() (places []workspace.Place) {
+	for _, x := range q.in {
+		places = append(places, x.Place)
+	}
+	places = append(places, q.tree...)
+	if q.at != nil && (len(places) == 0 || q.Unread) {
+		places = append(places, *q.at)
+	}
+	return places
 }
 
 // readRoles reads which files of a room belong to a role or to a session.
@@ -311,17 +343,10 @@ func (all *roomQuestions) of(tx *store.Tx, at store.Place, me stick.AgentID) (*r
 // rooms returns the rooms that decide, and the room of the place of the call, empty if there is none. If nothing is to be changed, that
 // one decides.
 func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, here stick.RoomID, err error) {
-	var places []workspace.Place
-	for _, x := range q.in {
-		places = append(places, x.Place)
-	}
-	places = append(places, q.tree...)
-	if q.at != nil && (len(places) == 0 || q.Unread) { // the room of a command is asked also where its text only names files elsewhere
-		places = append(places, *q.at)
-	}
+	places := q.places()
 	chains := make([][]string, len(places))
 	for i, p := range places {
-		chains[i] = newCheckout(p).chain // a submodule without a room is of the one around it
+		chains[i] = slices.Concat(p.Chain, q.around[checkoutOf(p)])
 	}
 	if q.at != nil {
 		chains = append(chains, q.at.Chain)

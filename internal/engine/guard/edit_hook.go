@@ -65,6 +65,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		}
 		return nil
 	})
+	if err != nil || res.Allowed {
+		q.acts = g.actsIn(q.at, q.Acts)
+	}
 	if err != nil {
 		g.keepAnyway(ctx, q)
 		return MayEditResult{Allowed: true}, err

@@ -46,6 +46,7 @@ type checkout struct {
 	hasOthers bool                         // somebody else has edited a file that the call names
 
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
+	fold  bool              // names that differ only in case are one file
 	gone  bool              // the call has removed the checkout
 	taken stick.Taken       // what of others' work the call has changed
 	off   bool              // its room wants no snapshots
@@ -136,8 +137,9 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 
 // readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which something is to be noted.
 func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all []*checkout) (noted []*checkout, by keeper, err error) {
+	var elsewhere []stick.Call
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
-		noted, by = nil, keeper{}
+		noted, by, elsewhere = nil, keeper{}, nil
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
@@ -165,22 +167,37 @@ func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all
 			return nil
 		}
 
-		others, err := q.otherCheckouts(tx, by.room.ID, me.Agent, noted)
+		elsewhere, err = q.callsElsewhere(tx, by.room.ID, me.Agent, noted)
+		return err
+	})
+	if err != nil || len(elsewhere) == 0 {
+		return noted, by, err
+	}
+
+	others, err := g.readElsewhere(ctx, db, q, elsewhere, by)
+	return append(noted, others...), by, err
+}
+
+// readElsewhere is [Guard.readNoted] of checkouts that only the beginning of the call has named.
+func (g *Guard) readElsewhere(ctx context.Context, db *store.DB, q editQuestion, calls []stick.Call, by keeper) (others []*checkout, err error) {
+	for _, call := range calls {
+		others = append(others, checkoutOfCall(call, by.room))
+	}
+	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, _ *core.Probes) error {
 		for _, c := range others {
 			if c.gone {
 				continue
 			}
-			if _, rerr := c.read(tx, me); rerr != nil {
-				return rerr
+			if _, err := c.read(tx, by.me); err != nil {
+				return err
 			}
-			if rerr := c.readCall(tx, q, me.Agent); rerr != nil {
-				return rerr
+			if err := c.readCall(tx, q, by.me.Agent); err != nil {
+				return err
 			}
 		}
-		noted = append(noted, slices.DeleteFunc(others, func(c *checkout) bool { return c.room == "" })...)
-		return err
+		return nil
 	})
-	return noted, by, err
+	return slices.DeleteFunc(others, func(c *checkout) bool { return c.room == "" }), err
 }
 
 // lookAfter makes the snapshots after a call, and finds what files are like now.
@@ -235,11 +252,7 @@ func (g *Guard) writeNoted(ctx context.Context, db *store.DB, q editQuestion, al
 
 // writeEnd is the part of [Guard.writeNoted] in one checkout.
 func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity) (err error) {
-	known, err := tx.Edited(c.room, c.top, slices.Sorted(maps.Keys(c.own)))
-	if err != nil {
-		return err
-	}
-	if c.taken, err = c.othersWork(tx, probes, me, known); err != nil {
+	if c.taken, err = c.othersWork(tx, probes, me); err != nil {
 		return err
 	}
 

@@ -12,7 +12,6 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
-	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -58,14 +57,8 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 			add(below)
 		}
 	}
-	for _, a := range g.actsIn(q.at, q.Acts) {
+	for _, a := range q.acts {
 		add(a.in, a.paths...)
-		if a.Loses&shell.Nested == 0 {
-			continue
-		}
-		for _, below := range checkoutsBelow(a.in.top, a.in, q.at) {
-			add(below)
-		}
 	}
 	places := q.tree
 	if q.Unread && q.at != nil {
