@@ -1,7 +1,6 @@
 package rescue
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
@@ -373,94 +371,4 @@ func syncFolder(ctx context.Context, path string) {
 		_ = flush(ctx, d)
 		d.Close()
 	}
-}
-
-// ref is a rescue, as the repository names it.
-type ref struct {
-	form         form
-	checkout, id string
-}
-
-// noCommit is the name of no object.
-const noCommit = "0000000000000000000000000000000000000000"
-
-// refs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each form and checkout they are
-// sorted by id.
-func (r *repository) refs(checkout string, in ...form) (all []ref, err error) {
-	if len(in) == 0 {
-		in = forms
-	}
-	for _, f := range in {
-		checkouts := []string{checkout}
-		if checkout == "" {
-			if checkouts, err = names(r.dir(f.refs)); err != nil {
-				return nil, err
-			}
-		}
-		for _, c := range checkouts {
-			ids, err := names(r.dir(f.refs + "/" + c))
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range ids {
-				if _, ok := timeOf(id); ok {
-					all = append(all, ref{f, c, id})
-				}
-			}
-		}
-	}
-	return all, nil
-}
-
-func (r *repository) refPath(f ref) string { return r.dir(f.form.refs + "/" + f.checkout + "/" + f.id) }
-
-// commit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
-func (r *repository) commit(f ref) (commit string, ok bool) {
-	b, err := plainfile.Read(r.refPath(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return noCommit, false
-	}
-	commit = strings.TrimSpace(string(b))
-	if err != nil || len(commit) != len(noCommit) || strings.Trim(commit, "0123456789abcdef") != "" {
-		commit = noCommit
-	}
-	return commit, true
-}
-
-// isHeld reports whether a rescue is still there.
-func (r *repository) isHeld(f ref) bool {
-	_, err := os.Lstat(r.refPath(f))
-	return err == nil
-}
-
-// names lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
-func names(dir string) ([]string, error) {
-	if checkFolder(dir) != nil {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the rescues: %w", err)
-	}
-	var all []string
-	for _, e := range entries {
-		all = append(all, e.Name())
-	}
-	return all, nil
-}
-
-// last returns the newest whole rescue of a checkout, if its state has this tree.
-func (r *repository) last(ctx context.Context, checkout, tree string) (id string, ok bool) {
-	all, err := r.refs(checkout, whole)
-	if err != nil || len(all) == 0 {
-		return "", false
-	}
-	f := all[len(all)-1]
-	if !strings.HasSuffix(f.id, tree[:idLen-idTime-1]) {
-		return "", false
-	}
-	commit, _ := r.commit(f)
-	var out bytes.Buffer
-	_, err = r.git().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
-	return f.id, err == nil && strings.TrimSpace(out.String()) == tree
 }

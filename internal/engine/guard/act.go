@@ -3,10 +3,7 @@ package guard
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +11,6 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
-	"talkingstick/internal/rescue"
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -238,61 +234,6 @@ func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snap
 	return stick.Taken{}, nil, merr
 }
 
-// takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that is, and no copy can be kept of it.
-// Of other acts the caller is told after them.
-func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error) (taken stick.Taken, why *stick.Error, err error) {
-	if a.Kind != shell.Takes {
-		return taken, nil, nil
-	}
-	again, err := g.wasRefused(ctx, by, room.ID, a)
-	if again || err != nil {
-		return taken, nil, err
-	}
-	taken.Form = a.Form
-	return taken, room.NoneKept(a.Form, foreign), nil
-}
-
-// notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no copies, nothing is missing.
-func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []string, err error) {
-	if !w.room.KeepsSnapshots() {
-		return nil, nil
-	}
-	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 { // a snapshot has nothing of ignored directories that aren't named
-		copied, err := g.takeRescue(ctx, rescue.Request{
-			Tree: a.tree, Untracked: true, Ignored: true, Nested: a.Loses&shell.Nested != 0,
-			Facts: rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
-		})
-		return lacks(copied, err), err
-	}
-
-	i := slices.IndexFunc(kept, func(s *snapshot) bool { return s.top == a.in.top })
-	if i < 0 {
-		return nil, nil
-	}
-	s := kept[i]
-	for _, l := range s.taken.LeftOut {
-		if a.mayTake(l, w.changes) {
-			missing = append(missing, l.Path+" ("+string(l.Why)+")")
-		}
-	}
-	if s.err != nil {
-		missing = append(missing, "all of it ("+stick.AsError(s.err).Message+")")
-	}
-	return missing, s.err
-}
-
-// mayTake reports whether an act may take what a snapshot lacks, of which the caller has to be told first.
-func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
-	if isLeftOnPurpose(l) {
-		return false
-	}
-	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
-	if i >= 0 {
-		return a.concerns(changes[i])
-	}
-	return l.Path == "./" || len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
-}
-
 // judge says which of the uncommitted files an act would take, and whether it may.
 func (a actIn) judge(w whoseWork) (stick.Taken, stick.Judgement) {
 	q := stick.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
@@ -370,73 +311,6 @@ func (a actIn) concerns(c Change) bool {
 	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 || staged && changed && a.Loses&shell.Partly != 0
 }
 
-// isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many and large ones are nobody's work,
-// and of what is never copied somebody wanted no copy.
-func isLeftOnPurpose(l rescue.LeftOut) bool {
-	return l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever
-}
-
-// lacks names what a rescue lacks that nobody has left out on purpose.
-func lacks(kept rescue.Taken, err error) (missing []string) {
-	for _, l := range kept.LeftOut {
-		if !isLeftOnPurpose(l) {
-			missing = append(missing, l.Path+" ("+string(l.Why)+")")
-		}
-	}
-	if err != nil {
-		missing = append(missing, "all of it ("+stick.AsError(err).Message+")")
-	}
-	return missing
-}
-
-// sum tells what a command takes from what others do: by its kind, directory, paths and refs, and by the sorts of work. Where nobody can
-// tell which files it means, all its words count.
-func (a actIn) sum() string {
-	text := a.Text
-	if !a.Some {
-		text = 0
-	}
-
-	s := sha256.Sum256(fmt.Appendf(nil, "%q %d %q %q %q %t %q %d", a.Kind, a.Loses, a.in.top, a.Dir, a.paths, a.whole, a.Refs, text))
-	return hex.EncodeToString(s[:8])
-}
-
-// wasRefused reports whether a command was refused to the caller in this turn already.
-func (g *Guard) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, a actIn) (again bool, err error) {
-	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
-		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
-		again = r.AskedAgain(a.Form, a.sum(), last)
-		return err
-	})
-	return again, err
-}
-
-// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
-// If a commit can't be kept, the act is refused once.
-func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
-	taken.Form = a.Form
-	taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
-	lost, terr := g.lostTips(ctx, a)
-	kept, kerr := g.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
-	if err = errors.Join(err, terr, kerr); kerr == nil {
-		for _, tip := range kept {
-			if !slices.Contains(taken.Kept, tip.Ref) {
-				taken.Kept = append(taken.Kept, tip.Ref)
-			}
-		}
-		return taken, nil, err
-	}
-	var missing []string
-	for _, tip := range lost {
-		missing = append(missing, tip.Of+" ("+stick.AsError(kerr).Message+")")
-	}
-	again, rerr := g.wasRefused(ctx, by, room.ID, a)
-	if again || rerr != nil {
-		return taken, nil, errors.Join(err, rerr)
-	}
-	return taken, room.NotKept(a.Form, missing), err
-}
-
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.
 func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []takenIn) error {
 	var err error
@@ -449,44 +323,4 @@ func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []takenIn)
 		}))
 	}
 	return err
-}
-
-// lostTips lists the commits that the refs of an act name.
-func (g *Guard) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err error) {
-	for _, ref := range a.Refs {
-		if strings.HasSuffix(ref, "/") { // any below it
-			all, rerr := g.core.Config.Git.Refs(ctx, a.in.top, ref)
-			for _, r := range all {
-				lost = append(lost, rescue.Tip{Of: r.Name, Commit: r.Commit})
-			}
-			err = errors.Join(err, rerr)
-			continue
-		}
-		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
-		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
-		for _, commit := range commits {
-			lost = append(lost, rescue.Tip{Of: name, Commit: commit})
-		}
-		err = errors.Join(err, terr)
-	}
-	return lost, err
-}
-
-// workersOf lists the agents that work on the tasks of branches, if these are others' for the caller.
-func (g *Guard) workersOf(ctx context.Context, room stick.RoomID, refs []string, by core.Caller) (of []stick.AgentID, err error) {
-	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
-		of = nil
-		w, err := (&roomQuestion{room: r}).working(tx, probes, me)
-		if err != nil {
-			return err
-		}
-		tasks, err := tx.Tasks(room)
-		for _, t := range tasks {
-			if slices.Contains(refs, "refs/heads/"+t.Branch) && r.MayWorkOn(t, w) != (stick.Judgement{}) {
-				of = append(of, t.Worker)
-			}
-		}
-		return err
-	})
-	return of, err
 }

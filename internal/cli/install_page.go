@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/install"
+	"talkingstick/stick"
+)
+
+func stepHarnesses(steps []install.FileChange) []string {
+	var names []string
+	for _, s := range steps {
+		if !slices.Contains(names, s.Harness) && s.Harness != "project" {
+			names = append(names, s.Harness)
+		}
+	}
+	return names
+}
+
+// installed shows a plan, or what was done.
+func (p *page) installed(res installResult) {
+	for _, s := range res.Steps {
+		if res.asked {
+			break
+		}
+		p.step(s)
+	}
+	for _, l := range res.Links {
+		p.linef("%-12s %s", "links", stick.Line(l))
+	}
+	for _, s := range res.Snippets {
+		p.snippet(s, res.removing)
+	}
+	if len(res.Steps)+len(res.Links)+len(res.Snippets) == 0 {
+		if res.Applied || res.removing {
+			p.linef("%-12s %s", "links", "nothing to change")
+		} else {
+			p.linef("no harness was found; to install for one, name it: %s", strings.Join(harness.Names(), ", "))
+		}
+	}
+	for _, n := range res.Next {
+		p.linef("next: %s", stick.Line(n))
+	}
+	p.data(res)
+	switch {
+	case res.removing && res.asked:
+		p.linef("done")
+	case res.removing && len(res.Steps) == 0 && len(res.Snippets) > 0, res.withData:
+	case res.removing:
+		p.linef("the data stays in %s", stick.Line(res.DataDir))
+		for _, d := range res.Data {
+			if d.What == engine.DataCopies {
+				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s", stick.Line(d.Path), inBytes(d.Bytes),
+					p.next(stick.Cmd("tt uninstall --data")))
+			}
+		}
+	case res.Applied && len(res.Steps) > 0:
+		p.linef("done; to see whether harnesses run it: tt doctor")
+	}
+}
+
+// data says what goes with --data, or went.
+func (p *page) data(res installResult) {
+	if !res.withData || res.asked {
+		return
+	}
+	state := "remove"
+	if res.DataGone {
+		state = "removed"
+	}
+	for _, d := range res.Data {
+		what := "the database"
+		if d.What == engine.DataCopies {
+			what = "copies of uncommitted work"
+		}
+		p.linef("%-12s %-20s %-8s %s (%s)", "data", what, state, stick.Line(d.Path), inBytes(d.Bytes))
+	}
+	if res.Stays != "" {
+		p.linef("%-12s the database stays: %s", "data", stick.Line(res.Stays))
+	}
+	if len(res.Data) == 0 {
+		p.linef("%-12s nothing to remove", "data")
+	}
+}
+
+// snippet shows what a person pastes, or takes out again.
+func (p *page) snippet(s harness.Snippet, removing bool) {
+	if removing {
+		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself", s.Harness, harness.ServerName, s.File)
+		return
+	}
+	p.linef("%-12s paste this into %s, beside what is there:", s.Harness, s.File)
+	p.text("    ", s.Text)
+	p.linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s", "", s.Title, harness.ServerName)
+}
+
+// step shows a change of a file.
+func (p *page) step(s install.FileChange) {
+	file := stick.Line(s.File)
+	if s.Target != "" {
+		file += " -> " + stick.Line(s.Target)
+	}
+	p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, file)
+	if s.Note != "" {
+		p.linef("%-12s %s", "", stick.Line(s.Note))
+	}
+	p.text("    ", s.Diff)
+}

@@ -1,0 +1,112 @@
+package guard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/shell"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that is, and no copy can be kept of it.
+// Of other acts the caller is told after them.
+func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error) (taken stick.Taken, why *stick.Error, err error) {
+	if a.Kind != shell.Takes {
+		return taken, nil, nil
+	}
+	again, err := g.wasRefused(ctx, by, room.ID, a)
+	if again || err != nil {
+		return taken, nil, err
+	}
+	taken.Form = a.Form
+	return taken, room.NoneKept(a.Form, foreign), nil
+}
+
+// notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no copies, nothing is missing.
+func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []string, err error) {
+	if !w.room.KeepsSnapshots() {
+		return nil, nil
+	}
+	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 { // a snapshot has nothing of ignored directories that aren't named
+		copied, err := g.takeRescue(ctx, rescue.Request{
+			Tree: a.tree, Untracked: true, Ignored: true, Nested: a.Loses&shell.Nested != 0,
+			Facts: rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
+		})
+		return lacks(copied, err), err
+	}
+
+	i := slices.IndexFunc(kept, func(s *snapshot) bool { return s.top == a.in.top })
+	if i < 0 {
+		return nil, nil
+	}
+	s := kept[i]
+	for _, l := range s.taken.LeftOut {
+		if a.mayTake(l, w.changes) {
+			missing = append(missing, l.Path+" ("+string(l.Why)+")")
+		}
+	}
+	if s.err != nil {
+		missing = append(missing, "all of it ("+stick.AsError(s.err).Message+")")
+	}
+	return missing, s.err
+}
+
+// mayTake reports whether an act may take what a snapshot lacks, of which the caller has to be told first.
+func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
+	if isLeftOnPurpose(l) {
+		return false
+	}
+	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
+	if i >= 0 {
+		return a.concerns(changes[i])
+	}
+	return l.Path == "./" || len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
+}
+
+// isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many and large ones are nobody's work,
+// and of what is never copied somebody wanted no copy.
+func isLeftOnPurpose(l rescue.LeftOut) bool {
+	return l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever
+}
+
+// lacks names what a rescue lacks that nobody has left out on purpose.
+func lacks(kept rescue.Taken, err error) (missing []string) {
+	for _, l := range kept.LeftOut {
+		if !isLeftOnPurpose(l) {
+			missing = append(missing, l.Path+" ("+string(l.Why)+")")
+		}
+	}
+	if err != nil {
+		missing = append(missing, "all of it ("+stick.AsError(err).Message+")")
+	}
+	return missing
+}
+
+// sum tells what a command takes from what others do: by its kind, directory, paths and refs, and by the sorts of work. Where nobody can
+// tell which files it means, all its words count.
+func (a actIn) sum() string {
+	text := a.Text
+	if !a.Some {
+		text = 0
+	}
+
+	s := sha256.Sum256(fmt.Appendf(nil, "%q %d %q %q %q %t %q %d", a.Kind, a.Loses, a.in.top, a.Dir, a.paths, a.whole, a.Refs, text))
+	return hex.EncodeToString(s[:8])
+}
+
+// wasRefused reports whether a command was refused to the caller in this turn already.
+func (g *Guard) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, a actIn) (again bool, err error) {
+	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
+		again = r.AskedAgain(a.Form, a.sum(), last)
+		return err
+	})
+	return again, err
+}

@@ -1,0 +1,79 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
+// If a commit can't be kept, the act is refused once.
+func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
+	taken.Form = a.Form
+	taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
+	lost, terr := g.lostTips(ctx, a)
+	kept, kerr := g.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
+	if err = errors.Join(err, terr, kerr); kerr == nil {
+		for _, tip := range kept {
+			if !slices.Contains(taken.Kept, tip.Ref) {
+				taken.Kept = append(taken.Kept, tip.Ref)
+			}
+		}
+		return taken, nil, err
+	}
+	var missing []string
+	for _, tip := range lost {
+		missing = append(missing, tip.Of+" ("+stick.AsError(kerr).Message+")")
+	}
+	again, rerr := g.wasRefused(ctx, by, room.ID, a)
+	if again || rerr != nil {
+		return taken, nil, errors.Join(err, rerr)
+	}
+	return taken, room.NotKept(a.Form, missing), err
+}
+
+// lostTips lists the commits that the refs of an act name.
+func (g *Guard) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err error) {
+	for _, ref := range a.Refs {
+		if strings.HasSuffix(ref, "/") { // any below it
+			all, rerr := g.core.Config.Git.Refs(ctx, a.in.top, ref)
+			for _, r := range all {
+				lost = append(lost, rescue.Tip{Of: r.Name, Commit: r.Commit})
+			}
+			err = errors.Join(err, rerr)
+			continue
+		}
+		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
+		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
+		for _, commit := range commits {
+			lost = append(lost, rescue.Tip{Of: name, Commit: commit})
+		}
+		err = errors.Join(err, terr)
+	}
+	return lost, err
+}
+
+// workersOf lists the agents that work on the tasks of branches, if these are others' for the caller.
+func (g *Guard) workersOf(ctx context.Context, room stick.RoomID, refs []string, by core.Caller) (of []stick.AgentID, err error) {
+	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+		of = nil
+		w, err := (&roomQuestion{room: r}).working(tx, probes, me)
+		if err != nil {
+			return err
+		}
+		tasks, err := tx.Tasks(room)
+		for _, t := range tasks {
+			if slices.Contains(refs, "refs/heads/"+t.Branch) && r.MayWorkOn(t, w) != (stick.Judgement{}) {
+				of = append(of, t.Worker)
+			}
+		}
+		return err
+	})
+	return of, err
+}

@@ -1,0 +1,103 @@
+package guard
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// checkout is one checkout of a git repository, and its room.
+type checkout struct {
+	top   string   // its top level
+	chain []string // the places of its room, as in [workspace.Place]; those of a submodule go on with the checkout around it
+	apart bool     // it is a linked worktree, or lies in one, so nobody reserves anything there
+	files []string // relative to top: those that a tool call has changed
+
+	looks bool // everything in it may have changed
+
+	named []stick.SeenFile // of files, as they are after the call
+
+	staged []git.Uncommitted // the files that a commit in progress takes; empty if git is to say what is uncommitted
+
+	room  stick.RoomID       // empty where nothing is to be noted
+	known []stick.EditedFile // what was noted before, of the files or of all
+	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
+	found []stick.SeenFile
+
+	call      stick.Call                   // that has ended
+	beside    []stick.Call                 // that ran in the same checkout meanwhile
+	own       map[string]rescue.PathChange // what the call has changed, as far as that is sure
+	hasOthers bool                         // somebody else has edited a file that the call names
+
+	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
+	fold  bool              // names that differ only in case are one file
+	gone  bool              // the call has removed the checkout
+	taken stick.Taken       // what of others' work the call has changed
+	off   bool              // its room wants no snapshots
+	prune bool              // somebody has to look through the snapshots of its repository
+}
+
+// checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
+func checkoutOf(p workspace.Place) string {
+	if p.Found != workspace.FoundGit || p.WithoutGit {
+		return ""
+	}
+	return cmp.Or(p.Worktree, p.Root)
+}
+
+// newCheckout returns the checkout that a place lies in. Its top is empty if there is none.
+func newCheckout(p workspace.Place) *checkout {
+	c := &checkout{top: checkoutOf(p), chain: p.Chain, apart: p.Worktree != ""}
+	if around, ok := superproject(p); ok {
+		over := newCheckout(around)
+		c.chain, c.apart = slices.Concat(c.chain, over.chain), c.apart || over.apart
+	}
+	return c
+}
+
+// superproject returns the checkout around a submodule, whose git directory is elsewhere.
+func superproject(p workspace.Place) (around workspace.Place, ok bool) {
+	top := checkoutOf(p)
+	if top == "" || p.Worktree != "" {
+		return around, false
+	}
+	if git, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !git.Mode().IsRegular() {
+		return around, false
+	}
+	around, err := workspace.Resolve(filepath.Dir(top), workspace.Env{})
+	return around, err == nil && around.Found == workspace.FoundGit
+}
+
+// checkouts returns the checkouts in which a tool call has changed files.
+func (q editQuestion) checkouts() (all []*checkout) {
+	at := func(p workspace.Place) *checkout {
+		top := checkoutOf(p)
+		i := slices.IndexFunc(all, func(c *checkout) bool { return c.top == top })
+		if top == "" {
+			return &checkout{}
+		}
+		if i < 0 {
+			i, all = len(all), append(all, newCheckout(p))
+		}
+		return all[i]
+	}
+	for _, x := range q.in {
+		if c := at(x.Place); c.top != "" && !x.Dir {
+			rel, _ := workspace.Below(x.Full, c.top)
+			c.files = another(c.files, rel)
+		}
+	}
+	if q.Unread && q.at != nil {
+		at(*q.at).looks = true
+		for _, p := range q.tree {
+			at(p).looks = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// lookAfter makes the snapshots after a call, and finds what files are like now.
+func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
+	looking, cancel := q.looking(ctx)
+	defer cancel()
+
+	errs := make([]error, 2*len(all))
+	var wait sync.WaitGroup
+	for i, c := range all {
+		if c.gone {
+			errs[2*i] = g.endGone(ctx, c)
+			continue
+		}
+		wait.Go(func() {
+			if !c.off {
+				errs[2*i] = g.endCall(ctx, q, c, by)
+			}
+			errs[2*i+1] = c.look(looking, g.core.Config.Git)
+		})
+	}
+	wait.Wait()
+
+	for _, c := range all {
+		c.markOwn()
+	}
+	return cmp.Or(errs...)
+}
+
+// looking limits a look at a checkout.
+func (q editQuestion) looking(ctx context.Context) (context.Context, context.CancelFunc) {
+	if q.LookFor <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, q.LookFor)
+}
+
+// markOwn has what the call has changed for sure be its agent's, and nothing else. Where there are no snapshots, what the file system
+// tells has to do.
+func (c *checkout) markOwn() {
+	if c.call.Before == "" || c.call.After == "" || !c.looks {
+		return
+	}
+	for i, f := range c.found {
+		_, c.found[i].New = c.own[f.Path]
+	}
+}
+
+// look finds what the checkout's files are like now. If it can't look at all of them in time, c.found has only those that
+// are named.
+func (c *checkout) look(ctx context.Context, g git.Client) error {
+	known := map[string]stick.FileState{}
+	for _, f := range c.known {
+		known[f.Path] = f.State
+	}
+	for _, path := range c.files {
+		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), stick.FileState{}); err == nil {
+			c.found = append(c.found, stick.SeenFile{Path: path, State: s, New: true})
+		}
+	}
+	c.named = c.found
+	if !c.looks {
+		return nil
+	}
+
+	var seen []stick.SeenFile
+	var err error
+	if c.dirty != nil {
+		seen, err = seeFiles(ctx, c.top, c.dirty, known, c.since)
+	} else {
+		_, seen, err = seeUncommitted(ctx, g, c.top, known, c.since)
+	}
+	if err != nil {
+		c.looks = false
+		return err
+	}
+	c.found = seen
+	return nil
+}
+
+// seeUncommitted lists the files of a checkout that have changes, and says what they are like, and which of known are gone. What has
+// changed since a time is new; if that time is zero, nothing is. With paths, it looks only there and below.
+func seeUncommitted(ctx context.Context, g git.Client, top string, known map[string]stick.FileState, since stick.Time, paths ...string) (dirty []git.Uncommitted, found []stick.SeenFile, err error) {
+	if dirty, err = g.Uncommitted(ctx, top, paths...); err != nil {
+		return nil, nil, err
+	}
+	found, err = seeFiles(ctx, top, dirty, known, since)
+	return dirty, found, err
+}
+
+// seeFiles says what the files of a checkout that have changes are like, and which of known are gone. Its since is that of
+// [seeUncommitted].
+func seeFiles(ctx context.Context, top string, dirty []git.Uncommitted, known map[string]stick.FileState, since stick.Time) (found []stick.SeenFile, err error) {
+	const coarse = 10 * time.Millisecond // file systems take their time from a clock that ticks that slowly
+	isDirty := map[string]bool{}
+	for _, u := range dirty {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		isDirty[u.Path] = true
+		s, changed, err := workspace.SeeFile(filepath.Join(top, u.Path), known[u.Path])
+		if err != nil { // such as a repository of its own, or a file that can't be read
+			continue
+		}
+		recent := s.Sum == "" || !changed.Before(since.Go().Add(-coarse))
+		found = append(found, stick.SeenFile{Path: u.Path, State: s, New: recent && !since.IsZero()})
+	}
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		if isDirty[path] || strings.HasSuffix(path, "/") {
+			continue
+		}
+		if s, _, err := workspace.SeeFile(filepath.Join(top, path), known[path]); err == nil && s.Sum == "" {
+			found = append(found, stick.SeenFile{Path: path, Clean: true})
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,128 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"talkingstick/internal/plainfile"
+)
+
+// replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is removed. Both files get their
+// names after both are written; what is interrupted between, finishReplacing finishes, and openPack reads.
+func (r *repository) replacePack(ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error) error {
+	w := r.begin(in)
+	defer w.abandon()
+	err := w.copyFrom(ctx, base, keep)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if add != nil {
+		if err := add(w.pack); err != nil {
+			return err
+		}
+	}
+	if len(w.pack.objects) == 0 && w.pack.err == nil {
+		return errors.Join(os.Remove(base+indexSuffix), os.Remove(base+packSuffix))
+	}
+	return w.replace(base)
+}
+
+// copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such pack.
+func (w *writing) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
+	old, err := openPack(base)
+	if err != nil {
+		return err
+	}
+	defer old.close()
+	for _, name := range old.names() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !keep(name) {
+			continue
+		}
+		o, err := old.read(name)
+		if err != nil {
+			return err
+		}
+		w.pack.write(name, kindOf(o.kind), o.data)
+	}
+	return nil
+}
+
+// replace puts what was written in the place of a pack.
+func (w *writing) replace(base string) error {
+	index, err := w.pack.finish()
+	if err != nil {
+		return err
+	}
+	f, err := plainfile.Temp(w.repo.dir(packsName), tempPrefix)
+	if err != nil {
+		return unwritable(base, err)
+	}
+	_, err = f.Write(index)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), base+indexSuffix+replaceSuffix)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	w.repo.store.kill("new index")
+
+	err = errors.Join(w.pack.file.Sync(), w.pack.file.Close())
+	if err == nil {
+		err = os.Rename(w.pack.file.Name(), base+packSuffix+replaceSuffix)
+	}
+	if err != nil {
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	w.done = true
+	w.repo.store.kill("new pack")
+	return w.repo.finishReplace(base)
+}
+
+// finishReplacing finishes what an interrupted replacePack has left.
+func (r *repository) finishReplacing() {
+	all, _ := names(r.dir(packsName))
+	for _, name := range all {
+		if name, ok := strings.CutSuffix(name, indexSuffix+replaceSuffix); ok {
+			_ = r.finishReplace(filepath.Join(r.dir(packsName), name)) // the next one tries again
+		}
+	}
+}
+
+func (r *repository) finishReplace(base string) error {
+	pack, index := base+packSuffix, base+indexSuffix
+	switch _, err := os.Lstat(pack + replaceSuffix); {
+	case err == nil: // so the index is complete, too
+		if err := os.Rename(pack+replaceSuffix, pack); err != nil {
+			return err
+		}
+		r.store.kill("replaced pack")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	p, err := openPack(base)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	now, err := plainfile.Read(index + replaceSuffix)
+	if err != nil {
+		return err
+	}
+	if string(now) != string(p.index) { // the pack wasn't written
+		return os.Remove(index + replaceSuffix)
+	}
+	return os.Rename(index+replaceSuffix, index)
+}
