@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/storetest"
@@ -67,6 +68,9 @@ var inspections = map[string]struct{ arguments, want string }{
 	"list_reservations": {"", `"reservations"`},
 	"may_edit":          {`paths=["src/x.go"]`, `"allowed": true`},
 	"get_conflicts":     {"", `"room_id"`},
+
+	"list_calls": {"", `"agent_id": "claude:inspector"`},
+	"undo_call":  {"call_id={call}", `"kept.txt"`},
 
 	"worker_next":      {"", `"task_id": "lexer"`},
 	"worker_comment":   {"task_id=lexer at=lexer:1 body=why? head=feat/lexer", `"drafts": 1`},
@@ -226,8 +230,36 @@ func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *
 		must(err)
 		must(tasked(ctx, tasks, work, by))
 	}
+	call, err := hookedEdit(ctx, e, by(inspector), filepath.Join(work, "kept.txt"))
+	must(err)
 	return strings.NewReplacer("{path}", work, "{room}", string(grant.RoomID), "{lease}", string(grant.LeaseID), "{turn}", fmt.Sprint(grant.TurnID),
-		"{mine}", fmt.Sprint(mine.MessageID), "{sent}", fmt.Sprint(sent.MessageID), "{note}", fmt.Sprint(note.ID))
+		"{mine}", fmt.Sprint(mine.MessageID), "{sent}", fmt.Sprint(sent.MessageID), "{note}", fmt.Sprint(note.ID), "{call}", fmt.Sprint(call))
+}
+
+// hookedEdit writes a file, with the hooks of an edit tool around it, and returns the number of the call.
+func hookedEdit(ctx context.Context, e *engine.Engine, by core.Caller, file string) (int64, error) {
+	at := core.Where{Path: filepath.Dir(file)}
+	p := guard.CheckEditParams{HookParams: core.HookParams{Caller: by, Where: at, Tool: "Edit"}, Paths: []string{file}}
+
+	may, err := e.Guard.CheckEdit(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	if err := e.Guard.EditChecked(ctx, p, may); err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(file, []byte("a draft\n"), 0o600); err != nil {
+		return 0, err
+	}
+	if _, err := e.Guard.CheckEdited(ctx, p); err != nil {
+		return 0, err
+	}
+
+	listed, err := e.Guard.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
+	if err != nil || len(listed.Calls) == 0 {
+		return 0, fmt.Errorf("no call is listed: %w", err)
+	}
+	return listed.Calls[0].ID, nil
 }
 
 // tasked gives the inspector a task with a commit.
