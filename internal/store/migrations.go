@@ -2,6 +2,7 @@ package store
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 // embedded holds the files of the migrations. They are the only place that says which schema this program knows
 // and which programs can read it.
 //
-//go:embed migrations
+//go:embed migrations schema.sql
 var embedded embed.FS
 
 // migration is one file of the migrations. Its name begins with its number, and its first line says which programs
@@ -22,6 +23,7 @@ type migration struct {
 	number    int64
 	minReader int64
 	text      string
+	schema    string // all that this migration and those before it make in a new SQLite database; empty where nobody has written it down
 }
 
 // minReaderMark begins the first line of each migration.
@@ -48,6 +50,12 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 	if len(out) == 0 {
 		return nil, fmt.Errorf("there are no migrations")
 	}
+
+	schema, err := fs.ReadFile(fsys, "schema.sql")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	out[len(out)-1].schema = string(schema)
 	return out, nil
 }
 
@@ -83,8 +91,12 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 
 // script applies a migration and records it. It runs in a transaction. text is the migration as the database reads it.
 func (m migration) script(text string) string {
-	return fmt.Sprintf("%s\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';",
-		withoutComments(text), m.number, m.minReader)
+	return withoutComments(text) + m.recorded()
+}
+
+// recorded are the statements that say which schema a database has.
+func (m migration) recorded() string {
+	return fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
 }
 
 // withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every program that opens the

@@ -29,6 +29,7 @@ var unrecorded = map[string]string{
 	"checkpoint": "SQLite's write-ahead log",
 	"metaTable":  "made with the migrations, which PostgreSQL runs, too",
 	"script":     "the migrations, which are run as they are",
+	"recorded":   "the end of each migration",
 	"lacksMeta":  "what a damaged file of SQLite is asked",
 	"limitWait":  "a setting of SQLite's connections",
 	"columns":    "what is read of a file that is moved",

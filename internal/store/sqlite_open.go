@@ -214,7 +214,8 @@ func (s *sqliteDB) create() error {
 	return nil
 }
 
-// migrate applies the migrations after number have, each in a transaction of its own.
+// migrate applies the migrations after number have, each in a transaction of its own. A new database gets what they make all at once:
+// each column that is added to a table has SQLite parse every table again.
 func (s *sqliteDB) migrate(have int64) error {
 	if err := s.requireUnmarked(); err != nil {
 		return err
@@ -222,14 +223,28 @@ func (s *sqliteDB) migrate(have int64) error {
 	if _, err := s.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
 		return classify(err)
 	}
+	if last := s.migrations[len(s.migrations)-1]; have == 0 && last.schema != "" {
+		return s.apply(last.number, last.schema+last.recorded())
+	}
+
 	for _, m := range s.migrations {
 		if m.number <= have {
 			continue
 		}
-		if _, err := s.conn.ExecContext(background, "BEGIN IMMEDIATE;\n"+m.script(m.text)+"\nCOMMIT"); err != nil {
-			_, _ = s.conn.ExecContext(background, "ROLLBACK")
-			return fmt.Errorf("migration %d: %w", m.number, classify(err))
+		if err := s.apply(m.number, m.script(m.text)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// apply runs a script that ends with migration number n, in one transaction.
+func (s *sqliteDB) apply(n int64, script string) error {
+	_, err := s.conn.ExecContext(background, "BEGIN IMMEDIATE;\n"+script+"\nCOMMIT")
+	if err == nil {
+		return nil
+	}
+
+	_, _ = s.conn.ExecContext(background, "ROLLBACK")
+	return fmt.Errorf("migration %d: %w", n, classify(err))
 }
