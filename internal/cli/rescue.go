@@ -36,7 +36,7 @@ func (a *app) rescueListCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
 		Long: "List the rescues of the repository, the newest first. It also lists the last commits of branches that an agent has deleted or\n" +
-			"moved, each with the command that makes a branch of it again.",
+			"moved, each with the command that makes a branch of it again, and commits that only the repository has and that aren't copied.",
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
@@ -86,6 +86,12 @@ func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 	}
 	if res.TipsWhy != "" {
 		p.linef("old tips of branches can't be read: %s", res.TipsWhy)
+	}
+	if len(res.LeftOut) > 0 {
+		p.linef("commits that only this repository has, and that aren't copied:")
+	}
+	for _, l := range res.LeftOut {
+		p.linef("  %s: %s", guard.NameLeftOut(l), l.Why)
 	}
 }
 

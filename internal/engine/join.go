@@ -48,7 +48,19 @@ func HandoffTemplate() map[string]string {
 // to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath], [stick.CodeNoRoom] and,
 // for a new room by an id, [stick.CodeUsage]. With changes of the policy it also fails as [Engine.SetRoomPolicy] does; then
 // nothing was joined or made.
+//
+// Who joins first also has the commits copied that only the repository has.
 func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
+	var room stick.Room
+	res, err := e.joinPath(ctx, p, &room)
+	if err == nil {
+		e.Guard.KeepFirstCommits(ctx, room)
+	}
+	return res, err
+}
+
+// joinPath is [Engine.JoinPath] in the database. It fills in the room.
+func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Room) (JoinPathResult, error) {
 	var res JoinPathResult
 	w := core.Where{RoomID: p.RoomID, Path: p.Path}
 	var above string
@@ -87,6 +99,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false) // asks for the verdicts that the result shows
 		return nil
 	}, func(o *op) error {
+		*room = o.Room
 		res = JoinPathResult{
 			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
 			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),

@@ -50,14 +50,30 @@ func (s *Store) KeepCommits(ctx context.Context, tree workspace.Checkout) (kept 
 			return kept, err
 		}
 		kept.Same, kept.New = kept.Same && one.Same, kept.New+one.New
-		for _, l := range one.LeftOut {
-			if common != tree.Common {
-				l.Path = common + ": " + l.Path
-			}
-			kept.LeftOut = append(kept.LeftOut, l)
-		}
+		kept.LeftOut = append(kept.LeftOut, nameLeftOut(tree, common, one.LeftOut)...)
 	}
 	return kept, nil
+}
+
+// nameLeftOut says of which repository something is left out, where that isn't the one of a checkout.
+func nameLeftOut(tree workspace.Checkout, common string, all []LeftOut) []LeftOut {
+	if common == tree.Common {
+		return all
+	}
+	named := slices.Clone(all)
+	for i := range named {
+		named[i].Path = common + ": " + named[i].Path
+	}
+	return named
+}
+
+// LeftOutCommits lists what [Store.KeepCommits] left out the last time: refs, or "./" for all of a repository. It asks no git.
+func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []LeftOut) {
+	for _, common := range append([]string{tree.Common}, submodulesOf(tree.Common)...) {
+		log := s.repository(common).readCommitLog(common)
+		all = append(all, nameLeftOut(tree, common, log.LeftOut)...)
+	}
+	return all
 }
 
 // HasCommits reports whether [Store.KeepCommits] was done for the repository with a common git directory.
@@ -163,7 +179,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	if err != nil {
 		k.log = k.laterLog()
 	}
-	k.log.Stamp = stamp
+	k.log.Stamp, k.log.LeftOut = stamp, kept.LeftOut
 	return kept, repo.writeCommitLog(k.log)
 }
 

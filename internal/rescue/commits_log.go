@@ -36,6 +36,7 @@ type commitLog struct {
 	Stamp     string     `json:"stamp"`                // of the refs when they were looked at last
 	Late      stick.Time `json:"late,omitempty"`       // when that took too long
 	NotBefore stick.Time `json:"not_before,omitempty"` // when a new round may be tried again
+	LeftOut   []LeftOut  `json:"left_out,omitempty"`   // what wasn't kept when refs were as the stamp says
 	Round     string     `json:"round,omitempty"`      // the id of the first pack of the present round
 	Bases     []string   `json:"bases,omitempty"`      // the commits on which it leans and which it lacks
 	Packs     []keptPack `json:"packs"`

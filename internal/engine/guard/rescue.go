@@ -36,6 +36,9 @@ type ListRescuesResult struct {
 	Tips       []KeptTip         `json:"kept_tips"`                  // of the repository of the call
 	TipsHidden int               `json:"kept_tips_hidden,omitempty"` // how many more tips there are
 	TipsWhy    string            `json:"kept_tips_unread,omitempty"` // why they can't be read
+
+	// LeftOut are commits that only the repository of the call has, and that aren't copied: refs, or "./" for all.
+	LeftOut []rescue.LeftOut `json:"commits_left_out,omitempty"`
 }
 
 // KeptTip is the last commit of a branch that was deleted or moved, or one that the repository has lost and ours has.
@@ -71,6 +74,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	}
 	if found {
 		g.addTips(ctx, &res, p.Limit)
+		res.LeftOut = g.rescues().LeftOutCommits(tree)
 	}
 	if res.Common != "" {
 		g.addLostTips(ctx, &res, p.Limit)

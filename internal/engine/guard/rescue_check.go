@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -53,7 +54,15 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 		why := stick.AsError(err)
 		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here: " + why.Message, Fix: why.Hint.String()}
 	}
-	return core.Finding{Status: core.FindingOK, Detail: "they can be kept of what is uncommitted in " + stick.Line(checkoutOf(*place))}
+
+	found := core.Finding{Status: core.FindingOK, Detail: "they can be kept of what is uncommitted in " + stick.Line(checkoutOf(*place))}
+	if tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace); ok {
+		if left := g.rescues().LeftOutCommits(tree); len(left) > 0 {
+			found.Status, found.Fix = core.FindingWarning, "push them to a remote: what a remote has needs no copy"
+			found.Detail += "; commits that only this repository has aren't copied: " + sayLeftOut(left)
+		}
+	}
+	return found
 }
 
 // megabytes rounds up.

@@ -1,0 +1,54 @@
+package guard
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// firstKeep is how long the first copy of a repository's own commits may take. What takes longer is copied in the background, after the
+// first hook.
+const firstKeep = 10 * time.Second
+
+// KeepFirstCommits copies the commits that only the repository around a room has, if that was never done, so that the first command of an
+// agent doesn't have to wait for it. If that fails, the first command tries again. It does nothing outside of git, and where the room wants
+// no copies. What it leaves out, [Guard.ListRescues] says.
+func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
+	if !r.KeepsSnapshots() || r.Path == "" {
+		return
+	}
+	tree, ok := workspace.FindCheckout(r.Path, workspace.Env{})
+	s := g.rescues()
+	if !ok || s.HasCommits(tree.Common) {
+		return
+	}
+
+	s.Limits.Time = firstKeep
+	_, _ = s.KeepCommits(ctx, tree)
+}
+
+// sayLeftOut names what isn't copied of the commits that only the user's repository has.
+func sayLeftOut(all []rescue.LeftOut) string {
+	var named []string
+	for _, l := range all {
+		named = append(named, NameLeftOut(l)+" ("+string(l.Why)+")")
+	}
+	return strings.Join(named, ", ")
+}
+
+// NameLeftOut names the commits that something left out stands for: a ref, or all of a repository.
+func NameLeftOut(l rescue.LeftOut) string {
+	repository, isWhole := strings.CutSuffix(l.Path, "./")
+	repository = strings.TrimSuffix(repository, ": ")
+	switch {
+	case isWhole && repository == "":
+		return "all of them"
+	case isWhole:
+		return "all of " + stick.Line(repository)
+	}
+	return stick.Line(l.Path)
+}
