@@ -36,6 +36,8 @@ type Signs struct {
 	AskedAt     Time   // its harness asked its person something
 	Tool        string // its last tool call, empty if it isn't known
 	File        string // a file that this was about, relative to the room's path; empty for none
+
+	OlderProgram bool // an older program than this one answered its last hook
 }
 
 // Activity is what an agent does, and since when.

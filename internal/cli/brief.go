@@ -34,6 +34,9 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 	if faults := a.newFaults(pg.now); faults != nil {
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
+	for _, r := range a.refusedHooks(pg.now) {
+		pg.linef("%s. Tell your user.", upperFirst(string(pg.sayRefused(r))))
+	}
 	if f.Event == harness.HookSessionStart {
 		a.warn(ctx, pg, f.Harness)
 	}
@@ -93,6 +96,9 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
 	default:
 		p.linef("%s.", stick.Line(res.Holder))
+	}
+	if len(res.OlderHooks) > 0 {
+		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.", agentNames(res.OlderHooks), engine.OlderHooksMean)
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))

@@ -63,7 +63,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				a.status = stick.ExitEnvironment
 			}
 			checks("harnesses")
-			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), a.faults(a.page().now)}, nil
+			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), a.faults(a.page().now), a.refusedHooks(a.page().now)}, nil
 		}, func(p *page, res doctorResult) { p.doctor(res, all) })
 	}
 	return c
@@ -72,9 +72,10 @@ func (a *app) doctorCmd() *cobra.Command {
 // doctorResult is what the doctor found in the program and in harnesses.
 type doctorResult struct {
 	engine.DoctorResult
-	Harnesses []harnessStatus    `json:"harnesses"`     // those that were used on this machine
-	Git       *install.GitStatus `json:"git,omitempty"` // the hooks of the repository of the working directory
-	Log       *faults            `json:"log,omitempty"` // what hooks couldn't say when they failed
+	Harnesses []harnessStatus    `json:"harnesses"`               // those that were used on this machine
+	Git       *install.GitStatus `json:"git,omitempty"`           // the hooks of the repository of the working directory
+	Log       *faults            `json:"log,omitempty"`           // what hooks couldn't say when they failed
+	Refused   []refusedHook      `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
 }
 
 // doctor shows what the doctor found, with all of each check or only the first.
@@ -97,6 +98,9 @@ func (p *page) doctor(res doctorResult, all bool) {
 	}
 	p.gitHooks(res.Git)
 	p.faults(res.Log)
+	for _, r := range res.Refused {
+		p.linef("%-8s %-12s %s", core.FindingWarning, "hooks", p.sayRefused(r))
+	}
 }
 
 // fix shows the next step for what the doctor found.
@@ -256,13 +260,14 @@ func (a *app) statusCmd() *cobra.Command {
 // statusResult is the state of a room, with what needs its reader.
 type statusResult struct {
 	engine.GetRoomStateResult
-	Needs []stick.Need `json:"needs"` // what waits for the caller, the most urgent first; none for an agent
+	Needs   []stick.Need  `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
+	Refused []refusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
 }
 
 // showRoom shows the room of the working directory.
 func (a *app) showRoom(ctx context.Context) error {
 	return show(a, func(e operations, by core.Caller) (statusResult, error) {
-		res := statusResult{Needs: []stick.Need{}}
+		res := statusResult{Needs: []stick.Need{}, Refused: a.refusedHooks(a.page().now)}
 		if !actsAsPerson(by) {
 			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
 			res.GetRoomStateResult = state
@@ -278,6 +283,7 @@ func (a *app) showRoom(ctx context.Context) error {
 	}, func(p *page, res statusResult) {
 		p.doing = true
 		p.needs(res.Needs)
+		p.refused(res.Refused)
 		p.state(res.GetRoomStateResult)
 	})
 }

@@ -89,7 +89,7 @@ func (a *app) hookCmd() *cobra.Command {
 			a.status = 0 // what was shown may not be recorded: waking the agent would show it again, and again
 		}
 		if err != nil && c.Context().Err() == nil {
-			a.log("%s: %v", strings.TrimSpace("hook "+f.Harness.Name), err) // a fault of ours stops no harness
+			a.logHook(f, err) // a fault of ours stops no harness
 		}
 		return nil
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -233,6 +234,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		if p.doing {
 			line += p.does(m)
 		}
+		if m.OlderHooks {
+			line += ", hooks of an older tt"
+		}
 		line += ", seen " + p.ago(m.LastSeenAt)
 		if m.AgentID == res.AgentID {
 			line += " (you)"
@@ -242,6 +246,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	p.table(t)
 	if res.HiddenMembers > 0 {
 		p.linef("  %d more left or were removed: --all", res.HiddenMembers)
+	}
+	if slices.ContainsFunc(res.Members, func(m engine.RoomMember) bool { return m.OlderHooks }) {
+		p.linef("an older tt answers hooks of members: %s (%s)", engine.OlderHooksMean, p.next(stick.Cmd("tt doctor")))
 	}
 	p.waiting(res)
 	p.linef("next: %s", res.NextAction)

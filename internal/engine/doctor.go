@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -49,6 +50,7 @@ func (e *Engine) checks(configured string) []core.Check {
 		{Name: "writing", Run: e.checkWriting},
 		{Name: "waking", Run: e.checkWaking},
 		{Name: "policies", Run: e.checkPolicies},
+		{Name: "hooks", Run: e.checkHooks},
 		{Name: "rescues", Run: e.Guard.Check},
 		{Name: "copies", Run: e.Guard.CheckCopies},
 	}
@@ -276,6 +278,46 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 	}
 	defer w.Close()
 	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Mechanism()}
+}
+
+// olderHooksFor is how long ago an older program may have answered a hook for the doctor to say so.
+const olderHooksFor = 24 * time.Hour
+
+// OlderHooksMean says what follows where an older tt answers the hooks of an agent.
+const OlderHooksMean = "it may keep no copies of uncommitted work, and allow what this one refuses"
+
+// checkHooks looks for sessions whose hooks an older program answers.
+func (e *Engine) checkHooks(ctx context.Context) core.Finding {
+	db, err := e.core.Open(ctx, false)
+	switch {
+	case err == store.ErrAbsent:
+		return core.Finding{Status: core.FindingOK, Detail: "no hook has run so far"}
+	case err != nil:
+		return core.Finding{Status: core.FindingWarning, Detail: "not read, because the database can't be opened"}
+	}
+
+	var older []store.OlderHook
+	var now stick.Time
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		now = tx.Now()
+		older, err = tx.OlderHooks(now.Add(-olderHooksFor))
+		return err
+	})
+	if err != nil {
+		return core.Fault(err)
+	}
+	if len(older) == 0 {
+		return core.Finding{Status: core.FindingOK, Detail: "no older tt answers them"}
+	}
+
+	var found []core.Problem
+	for _, h := range older {
+		found = append(found, core.Problem{
+			Detail: fmt.Sprintf("an older tt than this one answered the last hook of %s, %s: %s", h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksMean),
+			Fix:    "tt install " + h.Harness + ", by this tt; then start its session again",
+		})
+	}
+	return core.Found(core.FindingWarning, found)
 }
 
 // checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing there.

@@ -58,9 +58,10 @@ type RoomMember struct {
 	Status     string            `json:"status"` // active or inactive; for former members left or kicked
 	Verdict    stick.Verdict     `json:"verdict"`
 	Listening  stick.Purpose     `json:"listening,omitempty"`
-	Role       stick.Role        `json:"role,omitempty"`     // of its running session
-	Activity   *stick.Activity   `json:"activity,omitempty"` // what it does; absent for a person who doesn't wait
-	Owes       int               `json:"owes,omitempty"`     // messages that wait for its acknowledgement
+	Role       stick.Role        `json:"role,omitempty"`        // of its running session
+	Activity   *stick.Activity   `json:"activity,omitempty"`    // what it does; absent for a person who doesn't wait
+	Owes       int               `json:"owes,omitempty"`        // messages that wait for its acknowledgement
+	OlderHooks bool              `json:"older_hooks,omitempty"` // an older tt than this one answers its hooks
 	State      stick.MemberState `json:"-"`
 	Process    stick.Process     `json:"-"` // its newest process that is alive, as seen from here; zero if there is none
 }
@@ -200,7 +201,7 @@ func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r 
 	}
 	for i := range res.Members {
 		m := &res.Members[i]
-		m.Owes = owes[m.AgentID]
+		m.Owes, m.OlderHooks = owes[m.AgentID], signs[m.AgentID].OlderProgram && m.State == stick.Joined
 		if does, ok := r.Activity(m.AgentID, signs[m.AgentID], probes.Probed, tx.Now()); ok && m.State == stick.Joined {
 			m.Activity = &does
 		}

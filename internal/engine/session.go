@@ -54,8 +54,9 @@ type StartSessionResult struct {
 	Unacked     int              `json:"unacked"`
 	Notes       int              `json:"unresolved_notes"`
 	Changes     *guard.NotedWork `json:"changes,omitempty"`
-	Joined      bool             `json:"joined,omitempty"`  // by this call
-	Created     bool             `json:"created,omitempty"` // this call made the room
+	Joined      bool             `json:"joined,omitempty"`      // by this call
+	Created     bool             `json:"created,omitempty"`     // this call made the room
+	OlderHooks  []stick.AgentID  `json:"older_hooks,omitempty"` // members whose hooks an older tt than this one answers
 	Note        string           `json:"note,omitempty"`
 	Task        string           `json:"task_id,omitempty"` // the task of this worktree
 	Answered    bool             `json:"-"`                 // another hook has just told the agent all this
@@ -348,8 +349,23 @@ func (s *sessionStart) done(o *op) error {
 	if s.res.Changes, err = guard.CountNotedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
 		return err
 	}
-	s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room))
+	if s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room)); err != nil {
+		return err
+	}
+	s.res.OlderHooks, err = o.olderHooks()
 	return err
+}
+
+// olderHooks lists the active members, other than the caller, whose hooks an older program answers.
+func (o *op) olderHooks() (agents []stick.AgentID, err error) {
+	signs, err := o.Tx.Signs(o.Room.ID)
+	for _, m := range o.Room.Members {
+		isOther := m.State == stick.Joined && m.Agent != o.Me.Agent
+		if isOther && signs[m.Agent].OlderProgram && o.Room.Active(m.Agent, o.Tx.Now(), o.Probes.Probed) {
+			agents = append(agents, m.Agent)
+		}
+	}
+	return agents, err
 }
 
 // noPrimaryNote tells a helper without a primary who will become the primary. A member has to start its

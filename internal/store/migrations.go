@@ -89,6 +89,9 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	return m, nil
 }
 
+// hookPrograms is the number of the migration since which it is recorded which program answers the hooks of a session.
+const hookPrograms = 30
+
 // script applies a migration and records it. It runs in a transaction. text is the migration as the database reads it.
 func (m migration) script(text string) string {
 	return withoutComments(text) + m.recorded()
@@ -96,7 +99,11 @@ func (m migration) script(text string) string {
 
 // recorded are the statements that say which schema a database has.
 func (m migration) recorded() string {
-	return fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
+	script := fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
+	if m.number >= hookPrograms {
+		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.number)
+	}
+	return script
 }
 
 // withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every program that opens the

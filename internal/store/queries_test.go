@@ -92,6 +92,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, rooms := tx.RoomsOf("codex:b")
 		_, hooked := tx.HookTimes("key")
 		_, hook := tx.LastHook("codex")
+		_, older := tx.OlderHooks(0)
 		listener := tx.LaterListener("l", new(bool))
 		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
 		_, last := tx.LastSeq(id)
@@ -102,7 +103,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, receipts := tx.Receipts(sent.Seq)
 		_, owed := tx.OpenReceipts(id, "codex:b")
 		_, _, open := tx.CountOpen(id, "codex:b")
-		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook, listener, cursor, last, event, receipt, receipts, owed, open)
+		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook, older, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 	view(t, db, func(tx *store.Tx) error {
 		_, room := tx.Room(id)

@@ -78,28 +78,32 @@ func (tx *Tx) PutSession(s Session) error {
 // RecordStart records that a hook told of the start of a session, which works on nothing until it gets a prompt. A session that had
 // ended is running again.
 func (tx *Tx) RecordStart(sessionKey string) error {
-	return tx.exec("UPDATE sessions SET active_since = 0, hooks_at = ?, idle_at = 0, busy_since = 0, asked_at = 0, ended_at = 0 WHERE session_key = ?", tx.Now(), sessionKey)
+	return tx.recordHook(sessionKey, "active_since = 0, idle_at = 0, busy_since = 0")
 }
 
 // RecordWork records that a hook of a session fired outside a tool call, while it works. A session that had ended is running again.
 func (tx *Tx) RecordWork(sessionKey string) error {
-	return tx.exec("UPDATE sessions SET "+works+", hooks_at = ?, idle_at = 0, busy_since = 0, asked_at = 0, ended_at = 0 WHERE session_key = ?",
-		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now(), sessionKey)
+	return tx.recordHook(sessionKey, works+", idle_at = 0, busy_since = 0", tx.Now().Add(-stick.SilentAfter), tx.Now())
 }
 
 // RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had ended is running again.
 func (tx *Tx) RecordIdle(sessionKey string) error {
-	return tx.exec("UPDATE sessions SET active_since = 0, hooks_at = ?, idle_at = ?, busy_since = 0, asked_at = 0, ended_at = 0 WHERE session_key = ?",
-		tx.Now(), tx.Now(), sessionKey)
+	return tx.recordHook(sessionKey, "active_since = 0, idle_at = ?, busy_since = 0", tx.Now())
+}
+
+// RecordToolCall records that a tool call of a session began, unless one is in progress.
+func (tx *Tx) RecordToolCall(sessionKey string) error {
+	return tx.recordHook(sessionKey, works+", idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END",
+		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now())
 }
 
 // works keeps since when a session has been working. Its values are before when a last sign was too long ago to count, and now.
 const works = "active_since = CASE WHEN active_since = 0 OR hooks_at < ? THEN ? ELSE active_since END"
 
-// RecordToolCall records that a tool call of a session began, unless one is in progress.
-func (tx *Tx) RecordToolCall(sessionKey string) error {
-	return tx.exec("UPDATE sessions SET "+works+", hooks_at = ?, idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END, asked_at = 0, ended_at = 0 WHERE session_key = ?",
-		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now(), tx.Now(), sessionKey)
+// recordHook records that this program answered a hook of a session, and what that says of the session.
+func (tx *Tx) recordHook(sessionKey, says string, args ...any) error {
+	args = append(args, tx.Now(), tx.Now(), tx.db.schema, sessionKey)
+	return tx.exec("UPDATE sessions SET "+says+", hooks_at = ?, hooks_noted_at = ?, hooks_schema = ?, asked_at = 0, ended_at = 0 WHERE session_key = ?", args...)
 }
 
 // RecordTool records the last tool call of a session, and a file that it was about, empty for none.
@@ -131,15 +135,37 @@ func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 // hooks fired last.
 func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
 	out := map[stick.AgentID]stick.Signs{}
-	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file FROM sessions s JOIN members m ON m.agent_id = s.agent_id
-		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`, []any{room}, func(scan func(...any) error) error {
+	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+` FROM sessions s JOIN members m ON m.agent_id = s.agent_id
+		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`, []any{tx.db.schema, room}, func(scan func(...any) error) error {
 		var a stick.AgentID
 		var s stick.Signs
-		err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File)
+		err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File, &s.OlderProgram)
 		out[a] = s
 		return err
 	})
 	return out, err
+}
+
+// answeredByOlder reports whether an older program than this one answered the last hook of a session s. Its value is the newest schema that
+// this one knows.
+const answeredByOlder = "s.hooks_at > 0 AND (s.hooks_schema < ? OR s.hooks_at > s.hooks_noted_at)"
+
+// OlderHook is a session whose last hook an older program answered.
+type OlderHook struct {
+	Session
+	At stick.Time
+}
+
+// OlderHooks lists the running sessions whose last hook an older program answered, and not before a time, the latest first.
+func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
+	err = tx.scan("SELECT s.session_key, s.agent_id, s.harness, s.session_id, s.hooks_at FROM sessions s WHERE s.ended_at = 0 AND s.hooks_at >= ? AND "+
+		answeredByOlder+" ORDER BY s.hooks_at DESC, s.session_key", []any{since, tx.db.schema}, func(scan func(...any) error) error {
+		var h OlderHook
+		err := scan(&h.Key, &h.Agent, &h.Harness, &h.ID, &h.At)
+		all = append(all, h)
+		return err
+	})
+	return all, err
 }
 
 // LastHook returns when any hook of a harness last fired, zero for never.

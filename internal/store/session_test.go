@@ -370,3 +370,46 @@ func TestRoomsOf(t *testing.T) {
 		}
 	})
 }
+
+// TestTx_OlderHooks: a session counts whose last hook a program answered that knows an earlier schema, or that doesn't record what it knows.
+func TestTx_OlderHooks(t *testing.T) {
+	clock := storetest.NewClock()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		room := newRoom(t, db, "/work").ID
+		join(t, db, room, "claude:a")
+		fires := func() {
+			t.Helper()
+			clock.Move(time.Second)
+			update(t, db, func(tx *store.Tx) error { return tx.RecordWork("key") })
+		}
+		isOlder := func(when string, want bool) {
+			t.Helper()
+			view(t, db, func(tx *store.Tx) error {
+				all, err := tx.OlderHooks(stick.At(clock.Now().Add(-time.Hour)))
+				signs, serr := tx.Signs(room)
+				if got := len(all) == 1 && all[0].ID == "s"; got != want || signs["claude:a"].OlderProgram != want || err != nil || serr != nil {
+					t.Errorf("%s: %+v, %+v (%v, %v)", when, all, signs, err, serr)
+				}
+				return nil
+			})
+		}
+
+		update(t, db, func(tx *store.Tx) error {
+			return tx.PutSession(store.Session{Key: "key", Agent: "claude:a", Harness: "claude", ID: "s"})
+		})
+		isOlder("no hook has run", false)
+		fires()
+		isOlder("this program", false)
+		storetest.Exec(t, db, "UPDATE sessions SET hooks_at = hooks_at + 1")
+		isOlder("one that records nothing", true)
+		fires()
+		isOlder("this program again", false)
+		storetest.Exec(t, db, "UPDATE sessions SET hooks_schema = hooks_schema - 1")
+		isOlder("one that knows less", true)
+
+		if !db.ManyHosts() {
+			db = before(t, db, 29)
+			isOlder("the database was upgraded since", false)
+		}
+	}, storetest.At(clock))
+}

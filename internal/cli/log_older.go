@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/plainfile"
+	"talkingstick/stick"
+)
+
+// refusedHook is a hook that a tt couldn't answer which is too old for the database.
+type refusedHook struct {
+	Harness string     `json:"harness"`
+	Session string     `json:"session_id,omitempty"` // if that tt has written it down
+	At      stick.Time `json:"at"`                   // the last time
+}
+
+// refusedFor is how long ago a hook was refused at most. While an agent works, its hooks run every few seconds.
+const refusedFor = time.Hour
+
+// What the log says of a hook that is refused, whichever tt wrote it.
+const (
+	refusalText = "the database needs schema "
+	sessionText = " of session "
+)
+
+// logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there whose hook it was.
+func (a *app) logHook(f harness.Firing, err error) {
+	name := strings.TrimSpace("hook " + f.Harness.Name)
+	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
+		name += sessionText + stick.Clip(f.SessionID, 80)
+	}
+	a.log("%s: %v", name, err)
+}
+
+// refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the database.
+func (a *app) refusedHooks(now stick.Time) (all []refusedHook) {
+	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		r, ok := parseRefusal(lines.Text())
+		if !ok || now.Sub(r.At) > refusedFor {
+			continue
+		}
+		all = slices.DeleteFunc(all, func(o refusedHook) bool { return o.Harness == r.Harness && o.Session == r.Session })
+		all = append(all, r)
+	}
+	return all
+}
+
+// parseRefusal reads a line of the log.
+func parseRefusal(line string) (r refusedHook, ok bool) {
+	when, what, _ := strings.Cut(line, " ")
+	who, why, _ := strings.Cut(what, ": ")
+	name, isHook := strings.CutPrefix(who, "hook ")
+	at, err := time.Parse(time.RFC3339, when)
+	r.At = stick.At(at)
+	r.Harness, r.Session, _ = strings.Cut(name, sessionText)
+	_, isHarness := harness.ByName(r.Harness)
+	return r, err == nil && isHook && isHarness && strings.HasPrefix(why, refusalText)
+}
+
+// refused shows the hooks that an older tt couldn't answer.
+func (p *page) refused(all []refusedHook) {
+	for _, r := range all {
+		p.linef("%s", p.sayRefused(r))
+	}
+}
+
+// sayRefused says that hooks run a tt which is too old, and what to do.
+func (p *page) sayRefused(r refusedHook) shown {
+	who := r.Harness
+	if r.Session != "" {
+		who += " (session " + stick.Line(r.Session) + ")"
+	}
+	return showf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)", who, p.ago(r.At), engine.OlderHooksMean,
+		p.next(stick.Cmd("tt install <harness>", r.Harness)))
+}
