@@ -84,6 +84,8 @@ type Taken struct {
 	Rescue string    // the id of the copy; empty if there is none
 	Kept   []string  // refs that keep the old tips of branches
 	Left   []string  // what the copy lacks
+
+	Repository string // instead of all that: the git directory that it has removed, without which the room has no repository
 }
 
 // With joins what another part of the same command takes, of which the same copy was made.
@@ -107,11 +109,17 @@ func union[T comparable](a, b []T) []T {
 	return out
 }
 
-// Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the others whose work it is.
+// Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the others whose work it is. That the
+// repository is gone concerns everybody in the room.
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
 		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Stash: some(t.Stash), Of: t.Of,
-		Rescue: t.Rescue, Kept: some(t.Kept), LeftOut: some(t.Left),
+		Rescue: t.Rescue, Kept: some(t.Kept), LeftOut: some(t.Left), Repository: t.Repository,
+	}
+	if t.Repository != "" {
+		for _, a := range r.tellAll(Event{From: t.By}).For {
+			p.Of = append(p.Of, a.Agent)
+		}
 	}
 	e := r.event(EventWorkTaken, t.By, "").with(p)
 	e.For = p.readers(t.By)

@@ -71,13 +71,20 @@ func TestWorkTakenIsTold(t *testing.T) {
 		},
 		"a ran git add -A, which swept up x.go, work of b":                               {By: "a", Form: "git add -A", Sweeps: true, Files: []string{"x.go"}, Of: []AgentID{"b"}},
 		"a ran git branch -D t; the old commit is kept as refs/talkingstick/kept/t/ab12": {By: "a", Form: "git branch -D t", Kept: []string{"refs/talkingstick/kept/t/ab12"}},
-		"a ran git branch -D …; the old commits are kept: tt rescue list":                {By: "a", Form: "git branch -D …", Kept: slices.Repeat([]string{"refs/talkingstick/kept/t/ab12"}, 300)},
+		"a ran sh wipe.sh, which removed the repository /work/.git; its commits, as far as they are kept: tt rescue list; a copy was kept before: tt rescue show ab12": {
+			By: "a", Form: "sh wipe.sh", Rescue: "ab12", Repository: "/work/.git",
+		},
+		"a ran git branch -D …; the old commits are kept: tt rescue list": {By: "a", Form: "git branch -D …", Kept: slices.Repeat([]string{"refs/talkingstick/kept/t/ab12"}, 300)},
 	} {
 		e := f.Take(x)
 		if got := e.Say(); got != want {
 			t.Errorf("it says\n%s\nwant\n%s", got, want)
 		}
-		for _, a := range slices.Concat([]AgentID{"a"}, x.Of) {
+		readers := slices.Concat([]AgentID{"a"}, x.Of)
+		if x.Repository != "" {
+			readers = append(readers, "b")
+		}
+		for _, a := range readers {
 			if all := e.Addressees(); !slices.Contains(all, Addressee{a, OwesReading}) {
 				t.Errorf("%s isn't told: %v", a, all)
 			}

@@ -87,10 +87,12 @@ type WorkTakenPayload struct {
 	Paths   []string  `json:"paths,omitempty"`     // some of the files
 	Count   int       `json:"count,omitempty"`     // how many they are
 	Stash   []string  `json:"stash,omitempty"`     // some of the entries of the stash that it used, but for the agent's own from this checkout
-	Of      []AgentID `json:"of,omitempty"`        // others whose work it is
+	Of      []AgentID `json:"of,omitempty"`        // others whose work it is; everybody else in the room if the repository is gone
 	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
 	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches, the first of them
 	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
+
+	Repository string `json:"repository,omitempty"` // it took the room's repository: the git directory that is gone
 }
 
 // ChangesAdoptedPayload is the payload of [EventChangesAdopted].
@@ -244,7 +246,7 @@ var scopeEvents = []EventInfo{
 		Replay: unchanged[EditToldPayload],
 	}),
 	row(kind[WorkTakenPayload]{
-		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, or used an entry of the stash that isn't the agent's; a copy was made before", For: forNamed,
+		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before", For: forNamed,
 		Say: func(e Event, p WorkTakenPayload) string { return who(e.From) + " ran " + p.said() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
 			e.For = p.readers(e.From)
@@ -326,8 +328,11 @@ func (p WorkTakenPayload) said() string {
 	if len(p.Stash) > 0 {
 		s += ", which used " + strings.Join(p.Stash, " and ")
 	}
-	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) {
+	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) && p.Repository == "" {
 		s += ", work of " + agents(p.Of)
+	}
+	if p.Repository != "" {
+		s += ", which removed the repository " + Line(p.Repository) + "; its commits, as far as they are kept: tt rescue list"
 	}
 	if p.Rescue != "" {
 		s += "; a copy was kept before: tt rescue show " + p.Rescue

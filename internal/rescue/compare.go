@@ -150,7 +150,7 @@ func (c comparison) appeared(is *entry) (ChangeKind, bool) {
 		return ChangeKept, is.Work != nil
 	case is.Work == nil && !is.LeftOut && isTracked:
 		return ChangeDeleted, !is.submodule()
-	case is.Work == nil && !is.LeftOut:
+	case is.Work == nil && !is.LeftOut, is.isHead():
 		return ChangeStaged, true
 	case isTracked:
 		return ChangeChanged, true

@@ -51,6 +51,8 @@ func TestCompareStates(t *testing.T) {
 		{name: "a staged new file that was deleted, unstaged", was: &entry{Index: index("a")}, want: ChangeStaged, new: Side{Commit: one}},
 		{name: "a staged new file without a file", is: &entry{Index: index("a")}, want: ChangeStaged, old: Side{Commit: one}},
 		{name: "what was staged, lost", was: &entry{Head: head, Index: index("x"), Work: file("a")}, is: modified("a"), want: ChangeStaged, old: of("a"), new: of("a")},
+		{name: "taken out of the index", is: &entry{Head: head, Work: file("h")}, want: ChangeStaged, old: Side{Commit: one}, new: of("h")},
+		{name: "taken out of the index, and changed", is: &entry{Head: head, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
 		{name: "a conflict", is: &entry{Index: conflict, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
 		{name: "a conflict undone", was: &entry{Index: conflict, Work: file("a")}, want: ChangeClean, old: of("a"), new: Side{Commit: one}},
 		{name: "left out now", was: modified("a"), is: &entry{Head: head, Index: index("h"), LeftOut: true}, want: ChangeChanged, old: of("a"), new: Side{LeftOut: true}},

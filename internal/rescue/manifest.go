@@ -46,10 +46,12 @@ func (s state) files() (n int) {
 	return n
 }
 
-// uncommitted lists the paths of a state that git doesn't ignore.
-func (s state) uncommitted() (paths []string) {
+// uncommitted lists the paths of a state that git doesn't ignore. Without an index git finds every file of HEAD both deleted and untracked;
+// then those that are as in HEAD don't count.
+func (s state) uncommitted(hasIndex bool) (paths []string) {
 	for _, e := range s.Entries {
-		if !e.Ignored {
+		isUnchanged := !hasIndex && e.isHead()
+		if !e.Ignored && !isUnchanged {
 			paths = append(paths, string(e.Path))
 		}
 	}
@@ -99,6 +101,11 @@ const (
 
 // conflict reports whether the path was unmerged.
 func (e entry) conflict() bool { return len(e.Index) > 0 && e.Index[0].Stage > 0 }
+
+// isHead reports whether the file has the bytes and the mode that HEAD has, as far as git converts nothing.
+func (e entry) isHead() bool {
+	return e.Head != nil && e.Work != nil && e.Work.Mode == e.Head.Mode && e.Work.Blob == e.Head.OID
+}
 
 // staged reports whether the index differed from HEAD.
 func (e entry) staged() bool {

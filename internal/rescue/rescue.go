@@ -142,7 +142,8 @@ type Taken struct {
 	Nothing bool      `json:"nothing"`  // nothing is uncommitted
 	Nested  []Nested  `json:"nested"`   // the rescues of repositories inside the tree
 
-	Paths []string `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
+	Paths   []string `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
+	NoIndex bool     `json:"-"` // of a snapshot: the checkout has no index. Files that are as in HEAD aren't among Paths then
 }
 
 // Nested is the rescue of a repository inside another's working tree.

@@ -263,7 +263,8 @@ func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, e
 		return Taken{}, err
 	}
 	st := t.state()
-	t.taken.Files, t.taken.Paths, t.taken.LeftOut = st.files(), st.uncommitted(), collapse(t.taken.LeftOut)
+	t.taken.NoIndex = !hasIndex(t.r.Tree)
+	t.taken.Files, t.taken.Paths, t.taken.LeftOut = st.files(), st.uncommitted(!t.taken.NoIndex), collapse(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 	tree, err := t.addSnapshot(st)
 	if err != nil {

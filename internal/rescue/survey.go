@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
 )
 
 // survey is what git says of a working tree.
@@ -301,4 +302,10 @@ func operation(gitDir string) map[string]string {
 		found[name] = strings.ToValidUTF8(strings.TrimSpace(string(b)), "?")
 	}
 	return found
+}
+
+// hasIndex reports whether a checkout has an index. One without any commit may have none.
+func hasIndex(tree workspace.Checkout) bool {
+	_, err := os.Lstat(filepath.Join(tree.Git, "index"))
+	return err == nil
 }

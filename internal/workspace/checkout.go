@@ -41,13 +41,13 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 		}
 		switch {
 		case bare.top+jj.top != "":
-		case isGitDir(d):
+		case IsGitDir(d):
 			main := mainOf(d)
 			bare = checkout{top: main, main: main}
 			if main != d { // it is the .git of a checkout
 				return bare, true
 			}
-		case isGitDir(filepath.Join(d, bareName)):
+		case IsGitDir(filepath.Join(d, bareName)):
 			bare = checkout{top: d, main: d}
 		default:
 			jj = jjCheckout(d)
@@ -82,7 +82,7 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 		return checkout{}, false
 	}
 	common, linked := commonDir(git)
-	if !isGitDir(common) {
+	if !IsGitDir(common) {
 		return checkout{}, false
 	}
 	main := mainOf(common)
@@ -118,7 +118,7 @@ func checkoutAt(top, git string) checkout {
 	if git == "" {
 		return c
 	}
-	if common, linked := commonDir(git); linked && isGitDir(common) {
+	if common, linked := commonDir(git); linked && IsGitDir(common) {
 		c.main, c.linked = mainOf(common), true
 	}
 	return c
@@ -175,7 +175,7 @@ func gitAt(top string) string {
 	if git, ok := dotGit(top); ok {
 		return git
 	}
-	if isGitDir(top) {
+	if IsGitDir(top) {
 		return top
 	}
 	return filepath.Join(top, bareName)
@@ -206,8 +206,8 @@ func dotGit(dir string) (git string, ok bool) {
 	return git, true
 }
 
-// isGitDir reports whether dir is a git directory, other than a linked worktree's.
-func isGitDir(dir string) bool {
+// IsGitDir reports whether dir is a git directory, other than a linked worktree's.
+func IsGitDir(dir string) bool {
 	return exists(dir, "HEAD") && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
 }
 

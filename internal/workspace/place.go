@@ -141,7 +141,7 @@ func (p Place) Worktrees() []string {
 // Repository returns the directory in which git finds the workspace's repository: Root, or the bare
 // repository in it.
 func (p Place) Repository() string {
-	if _, ok := dotGit(p.Root); !ok && isGitDir(filepath.Join(p.Root, bareName)) {
+	if _, ok := dotGit(p.Root); !ok && IsGitDir(filepath.Join(p.Root, bareName)) {
 		return filepath.Join(p.Root, bareName)
 	}
 	return p.Root

@@ -91,7 +91,7 @@ func decorate(t *testing.T, r *rapid.T, dir *rapid.Generator[string]) {
 		write(t, d, gitDirFiles(".bare")...)
 	case "worktree":
 		main := filepath.Join(dir.Draw(r, "main"), ".git")
-		if !free || !isGitDir(main) {
+		if !free || !IsGitDir(main) {
 			return
 		}
 		write(t, main, "worktrees/x/commondir=../..\n", "worktrees/x/gitdir="+git+"\n")

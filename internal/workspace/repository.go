@@ -85,7 +85,7 @@ func commonAt(git string) string {
 	}
 	common, _ := commonDir(git)
 	common, err := canonical(common)
-	if err != nil || !isGitDir(common) {
+	if err != nil || !IsGitDir(common) {
 		return ""
 	}
 	return common

@@ -37,7 +37,7 @@ type takenIn struct {
 func joined(all []takenIn) (out []takenIn) {
 	for _, t := range all {
 		i := slices.IndexFunc(out, func(o takenIn) bool {
-			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue && o.Sweeps == t.Sweeps
+			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue && o.Sweeps == t.Sweeps && o.Repository == t.Repository
 		})
 		if i < 0 {
 			out = append(out, t)

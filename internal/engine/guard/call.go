@@ -162,6 +162,9 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 
 	var err error
 	c.own, err = g.ownChanges(ctx, q, c)
+	if s.taken.NoIndex { // to git, all files were taken out of it
+		maps.DeleteFunc(c.own, func(_ string, ch rescue.PathChange) bool { return ch.Kind == rescue.ChangeStaged })
+	}
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
 	return cmp.Or(err, s.commitsErr)
 }
@@ -180,8 +183,16 @@ func uncommittedIn(t rescue.Taken) []git.Uncommitted {
 
 // endGone finds what a call has taken with a checkout that it has removed. Where only the repository is gone, files are still there.
 func (g *Guard) endGone(ctx context.Context, c *checkout) error {
-	had, err := g.rescues().Show(ctx, c.call.Before)
 	c.own = map[string]rescue.PathChange{}
+	if c.call.Before == "" {
+		return nil
+	}
+
+	had, err := g.rescues().Show(ctx, c.call.Before)
+	if !c.apart && had.Common != "" && !workspace.IsGitDir(had.Common) {
+		c.lost = had.Common
+	}
+
 	for _, f := range had.Entries {
 		_, lerr := os.Lstat(filepath.Join(c.top, filepath.FromSlash(f.Path)))
 		if lerr != nil && !slices.Contains(f.States, "deleted") {
@@ -357,11 +368,16 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 	var told []takenIn
 	var err error
 	for _, c := range all {
-		if len(c.taken.Files) == 0 {
+		if len(c.taken.Files) == 0 && c.lost == "" {
 			continue
 		}
 		c.taken.Form, c.taken.Rescue = q.form(c.call), c.call.Before
-		told = append(told, takenIn{c.room, c.top, c.taken})
+		if len(c.taken.Files) > 0 {
+			told = append(told, takenIn{c.room, c.top, c.taken})
+		}
+		if c.lost != "" {
+			told = append(told, takenIn{c.room, c.top, stick.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost}})
+		}
 		err = errors.Join(err, g.rescues().Mark(c.call.Before))
 	}
 	return cmp.Or(g.tellTaken(ctx, q.HookParams, told), err)

@@ -38,6 +38,7 @@ type checkout struct {
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
 	fold  bool              // names that differ only in case are one file
 	gone  bool              // the call has removed the checkout
+	lost  string            // the git directory of the room's repository, if the call has removed that
 	taken stick.Taken       // what of others' work the call has changed
 	off   bool              // its room wants no snapshots
 	prune bool              // somebody has to look through the snapshots of its repository

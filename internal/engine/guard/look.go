@@ -23,7 +23,8 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 	errs := make([]error, 2*len(all))
 	var wait sync.WaitGroup
 	for i, c := range all {
-		if c.gone {
+		if c.isGone() {
+			c.gone = true
 			errs[2*i] = g.endGone(ctx, c)
 			continue
 		}
@@ -40,6 +41,15 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 		c.markOwn()
 	}
 	return cmp.Or(errs...)
+}
+
+// isGone reports whether there is no checkout any more where a command may have changed anything.
+func (c *checkout) isGone() bool {
+	if c.gone || !c.looks {
+		return c.gone
+	}
+	_, ok := workspace.FindCheckout(c.top, workspace.Env{})
+	return !ok
 }
 
 // looking limits a look at a checkout.

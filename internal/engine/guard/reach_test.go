@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -74,4 +75,56 @@ func TestTells_OfARepositoryThatIsGone(t *testing.T) {
 		said := strings.Join(told(t, a), "; ")
 		s.Check(strings.Contains(said, "which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s: told %q", a.Name, said)
 	}
+}
+
+// TestTells_OfARepositoryAlone: a script that removes the repository and no file is told to everybody in the room, once.
+func TestTells_OfARepositoryAlone(t *testing.T) {
+	for _, part := range []string{".git", ".git/objects", ".git/HEAD"} {
+		t.Run(part, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
+			pat := s.Person("pat")
+			s.Joins(ann, bob, cyd, pat)
+			s.File("b.go", "nobody's")
+			for _, a := range []*scene.Actor{ann, bob, cyd} {
+				told(t, a)
+			}
+
+			runs(t, ann, "sh wipe.sh", func() { runInBash(s.Work, "rm -rf "+part) })
+			for _, a := range []*scene.Actor{ann, bob, cyd} {
+				said := strings.Join(told(t, a), "; ")
+				want := " ran sh wipe.sh, which removed the repository " + filepath.Join(s.Work, ".git") + "; its commits, as far as they are kept: tt rescue list"
+				s.Check(strings.Count(said, want) == 1 && !strings.Contains(said, "work of"), "%s: told %q", a.Name, said)
+			}
+			inbox := pat.Inbox()
+			s.Check(len(inbox.Messages) == 1, "%+v", inbox)
+			runs(t, ann, "sh wipe.sh", nil)
+			s.Check(len(told(t, bob)) == 0, "told again")
+		})
+	}
+}
+
+// TestTells_OfAnIndexThatIsGone: who removes the index has edited none of the files that git then finds untracked. What the same command has
+// changed is told.
+func TestTells_OfAnIndexThatIsGone(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	for _, name := range []string{"a.go", "b.go", "c.go"} {
+		s.Commit(name, name)
+	}
+	bob.Try().Is(stick.YourTurn)
+	bob.Edits(func() { s.File("b.go", "by bob") }, "b.go")
+	s.File("n.go", "nobody's")
+	told(t, bob)
+
+	runs(t, ann, "sh fix.sh", func() { runInBash(s.Work, "rm .git/index; echo changed > a.go; rm n.go") })
+	said := strings.Join(told(t, bob), "; ")
+	s.Check(strings.Contains(said, " edited 2 files, first a.go without the stick"), "bob is told %q", said)
+	said = strings.Join(told(t, ann), "; ")
+	s.Check(strings.Contains(said, "ran sh fix.sh, which took n.go; a copy was kept"), "ann is told %q", said)
+	calls := pat.ListCalls(guard.ListCallsParams{Agent: ann.ID}).OK().Calls
+	s.Check(len(calls) == 1 && calls[0].Files == 2, "%+v", calls)
+	s.Git("reset", "-q")
+	s.Check(pat.Changes() == "a.go others by claude:a; b.go others by codex:b", "%s", pat.Changes())
 }
