@@ -204,8 +204,8 @@ func (w *ward) wronglyTold(c promisedCase, did call, before, after map[string]st
 	var ids, theirs []string
 	for _, e := range w.takings() {
 		for _, p := range e.Payload.Paths {
-			if own := p == ".env" || p == ".worker-ctx.json"; own {
-				count-- // it may be told that they are gone
+			if p == ".env" {
+				count-- // it may be told that it is gone
 			} else {
 				told[p] = true
 			}

@@ -165,8 +165,16 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	if s.taken.NoIndex { // to git, all files were taken out of it
 		maps.DeleteFunc(c.own, func(_ string, ch rescue.PathChange) bool { return ch.Kind == rescue.ChangeStaged })
 	}
+	c.dropTaskFile()
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
 	return cmp.Or(err, s.commitsErr)
+}
+
+// dropTaskFile leaves out the file that tt itself puts into the worktree of a task: it is nobody's work, and tt writes it again.
+func (c *checkout) dropTaskFile() {
+	if c.apart {
+		delete(c.own, core.TaskFileName)
+	}
 }
 
 // uncommittedIn lists what a snapshot of all of a checkout found uncommitted. It is nil if the snapshot couldn't look everywhere.
@@ -199,6 +207,7 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 			c.own[f.Path] = rescue.PathChange{Path: f.Path, Kind: rescue.ChangeDeleted, Old: rescue.Side{Mode: "100644"}}
 		}
 	}
+	c.dropTaskFile()
 	c.call.Files, c.call.Ended, c.fold = len(c.own), stick.At(g.core.Now()), workspace.FoldsCase(c.top)
 	return err
 }

@@ -128,3 +128,29 @@ func TestTells_OfAnIndexThatIsGone(t *testing.T) {
 	s.Git("reset", "-q")
 	s.Check(pat.Changes() == "a.go others by claude:a; b.go others by codex:b", "%s", pat.Changes())
 }
+
+// TestTells_OfATasksWorktree: who removes the worktree of a task is told of the work in it, and not of the file that tt has put there.
+func TestTells_OfATasksWorktree(t *testing.T) {
+	for _, command := range []string{"rm -rf worktrees/ui", "git worktree remove --force worktrees/ui", "sh wipe.sh"} {
+		t.Run(command, func(t *testing.T) {
+			s := scene.InQueue(t, "")
+			ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+			s.Joins(ann, bob)
+			ann.Spawn("ui").OK()
+			work := bob.WorksOn("ui")
+			work.Edits(func() { s.File("worktrees/ui/x.go", "by bob") }, "x.go")
+			told(t, ann)
+			told(t, bob)
+
+			at := ann
+			if command == "sh wipe.sh" {
+				at = ann.At(work.Path)
+			}
+			runs(t, at, command, func() { runInBash(s.Work, "rm -rf worktrees/ui") })
+			for _, a := range []*scene.Actor{ann, bob} {
+				said := strings.Join(told(t, a), "; ")
+				s.Check(strings.Contains(said, "which took x.go, work of "+string(bob.ID)+"; a copy"), "%s is told %q", a.Name, said)
+			}
+		})
+	}
+}
