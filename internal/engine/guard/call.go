@@ -96,8 +96,8 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	c.call, c.beside = q.call(me, c.top), nil
 	if !q.Unread {
 		rows, err := tx.Edited(c.room, c.top, c.files)
-		c.hasOthers = slices.ContainsFunc(rows, func(f stick.EditedFile) bool {
-			return slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent != me })
+		c.compares = len(rows) < len(c.files) || slices.ContainsFunc(rows, func(f stick.EditedFile) bool {
+			return !f.Asleep.IsZero() || slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent != me })
 		})
 		return err
 	}
@@ -220,7 +220,7 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 		return own, nil
 	}
 
-	if !q.Unread && !c.hasOthers {
+	if !q.Unread && !c.compares {
 		for _, path := range c.files {
 			own[path] = rescue.PathChange{Path: path, Kind: rescue.ChangeChanged}
 		}
@@ -245,7 +245,36 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 		}
 	}
 	g.dropCommitted(ctx, c.top, own)
+	if !q.Unread {
+		g.askUncommitted(ctx, c, own)
+	}
 	return own, nil
+}
+
+// askUncommitted asks git of the files of an edit that nobody had seen before whether they had uncommitted changes, such as those that a person
+// has just made. The snapshot before an edit asks no git. Where git can't say, nobody is told.
+func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]rescue.PathChange) {
+	var unsure []rescue.PathChange
+	for _, ch := range own {
+		if ch.Unsure && ch.Old.Blob != "" {
+			unsure = append(unsure, ch)
+		}
+	}
+	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
+	if len(unsure) == 0 || !ok {
+		return
+	}
+
+	had, err := g.rescues().Uncommitted(ctx, tree, "HEAD", unsure)
+	if err != nil {
+		return
+	}
+	for _, ch := range unsure {
+		if had[ch.Path] {
+			ch.Unsure = false
+			own[ch.Path] = ch
+		}
+	}
 }
 
 // dropCommitted leaves out files that are clean because they were committed as they were: nothing of them is lost. Where git can't say what
@@ -308,6 +337,9 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 	known, err := tx.Edited(c.room, c.top, paths)
 	if err != nil {
 		return t, err
+	}
+	if !c.looks { // what was edited before is committed or gone
+		known = slices.DeleteFunc(known, func(f stick.EditedFile) bool { return !f.Asleep.IsZero() })
 	}
 	r, err := tx.Room(c.room)
 	if err != nil {

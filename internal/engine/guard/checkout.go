@@ -30,10 +30,10 @@ type checkout struct {
 	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
 	found []stick.SeenFile
 
-	call      stick.Call                   // that has ended
-	beside    []stick.Call                 // that ran in the same checkout meanwhile
-	own       map[string]rescue.PathChange // what the call has changed, as far as that is sure
-	hasOthers bool                         // somebody else has edited a file that the call names
+	call     stick.Call                   // that has ended
+	beside   []stick.Call                 // that ran in the same checkout meanwhile
+	own      map[string]rescue.PathChange // what the call has changed, as far as that is sure
+	compares bool                         // an edit may have changed work of others: somebody else's, or what nobody has noted
 
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
 	fold  bool              // names that differ only in case are one file
