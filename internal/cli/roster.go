@@ -43,7 +43,11 @@ func (a *app) rosterCmd() *cobra.Command {
 func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
-		if err == nil && !res.Alone {
+		switch {
+		case err != nil: // exitUnsure is the status of failures, too
+		case res.Alone == nil:
+			a.status = exitUnsure
+		case !*res.Alone:
 			a.status = exitNotAlone
 		}
 		return res, err
@@ -55,15 +59,16 @@ func (p *page) roster(res engine.GetRosterResult) {
 	for _, o := range res.Others {
 		p.agent(o)
 	}
+	alone := res.Alone != nil && *res.Alone
 	switch {
 	case res.Blind && res.RoomID == "":
 		p.linef("tt can't see processes from here, and there is no room, so it doesn't know who is at work in %s", stick.Line(res.Path))
 	case res.Blind:
-		if res.Alone {
+		if alone {
 			p.linef("no other member is at work in %s", stick.Line(res.Path))
 		}
 		p.linef("tt can't see processes from here, so it knows only the members of the room")
-	case res.Alone:
+	case alone:
 		p.linef("no other agent is at work in %s", stick.Line(res.Path))
 	}
 	for _, o := range res.Unreadable {

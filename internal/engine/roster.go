@@ -25,7 +25,7 @@ type GetRosterParams struct {
 type GetRosterResult struct {
 	RoomID     stick.RoomID  `json:"room_id,omitempty"` // empty where there is no room
 	Path       string        `json:"workspace_root"`
-	Alone      bool          `json:"alone"`
+	Alone      *bool         `json:"alone"`           // null where nobody can know that from here
 	Blind      bool          `json:"blind,omitempty"` // processes are not visible from here: only members are known
 	Others     []RosterAgent `json:"others"`
 	Self       RosterAgent   `json:"self"`
@@ -199,6 +199,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	around := e.scan(p.Caller, place, p.All)
 	none := func(me stick.AgentID) {
 		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
+		res.Alone = aloneOutside(around, res.Others)
 	}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -269,8 +270,17 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 	for _, a := range around.elsewhere {
 		res.More = append(res.More, rosterProcess(r, a, carriedBy(r, a.Process), s))
 	}
-	res.Alone = len(res.Others) == 0
+	res.Alone = new(len(res.Others) == 0)
 	return res
+}
+
+// aloneOutside reports whether nobody else works where there is no room, so that only the scan can tell. It returns nil for a blind scan,
+// which has seen nobody.
+func aloneOutside(around scanResult, others []RosterAgent) *bool {
+	if len(others) == 0 && around.Blind {
+		return nil
+	}
+	return new(len(others) == 0)
 }
 
 // tasks adds the task that each agent works on.

@@ -87,7 +87,7 @@ func TestRosterOfCarriers(t *testing.T) {
 				got = append(got, fmt.Sprintf("%d %s", o.PID, map[bool]string{true: "known", false: "new"}[o.Registered]))
 			}
 			slices.Sort(got)
-			if s := strings.Join(got, ", "); s != c.want || res.Alone != (c.want == "") {
+			if s := strings.Join(got, ", "); s != c.want || res.Alone == nil || *res.Alone != (c.want == "") {
 				t.Errorf("alone %v, others %q, want %q", res.Alone, s, c.want)
 			}
 			if len(c.members) > 0 {
@@ -95,7 +95,7 @@ func TestRosterOfCarriers(t *testing.T) {
 			}
 			// A session that starts there gets the same answer.
 			start, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: p, Auto: true})
-			if err != nil || start.Alone != res.Alone || start.RoomID == "" != res.Alone {
+			if err != nil || start.Alone == nil || *start.Alone != *res.Alone || start.RoomID == "" != *res.Alone {
 				t.Errorf("the start of a session: %+v, %v", start, err)
 			}
 			role := stick.RolePrimary

@@ -29,7 +29,7 @@ type StartSessionResult struct {
 	RoomID      stick.RoomID     `json:"room_id,omitempty"`
 	Path        string           `json:"canonical_path,omitempty"`
 	AgentID     stick.AgentID    `json:"agent_id,omitempty"`
-	Alone       bool             `json:"alone"`
+	Alone       *bool            `json:"alone"` // null where nobody can know that from here
 	Blind       bool             `json:"blind,omitempty"`
 	Role        stick.Role       `json:"role,omitempty"`
 	Start       stick.StartKind  `json:"verdict,omitempty"` // how the session starts
@@ -136,7 +136,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, nil
 	}
 	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.hasOthers() {
-		silent.Alone, silent.Blind = true, s.around.Blind
+		silent.Alone, silent.Blind = aloneOutside(s.around, nil), s.around.Blind
 		return silent, nil
 	}
 	if wrong != nil { // after the return above: a hook in a place without agents needs no configuration

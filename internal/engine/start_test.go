@@ -109,7 +109,7 @@ func TestAnotherBeginsWithTheFile(t *testing.T) {
 func TestStartsOutsideOfRooms(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
-	ann.StartsByHook("startup").Silent().That("alone", func(r engine.StartSessionResult) bool { return r.Alone })
+	ann.StartsByHook("startup").Silent().That("alone", func(r engine.StartSessionResult) bool { return r.Alone != nil && *r.Alone })
 	s.File(".talking-stick/instructions.md", "mind the step\n")
 	scene.Started{Answer: ann.StartSession(engine.StartSessionParams{Launched: true, Context: "name"})}.As(stick.RoleHelper, stick.StartHelper).
 		That("the instructions", func(r engine.StartSessionResult) bool { return r.Instructions == "mind the step" && r.Note != "" })
@@ -171,15 +171,17 @@ func TestWhatHooksShow(t *testing.T) {
 func TestWhoIsAtWork(t *testing.T) {
 	s := scene.New(t)
 	ann, carl := s.Agent("claude:a"), s.Person("carl")
-	ann.GetRoster(engine.GetRosterParams{}).That("alone", func(r engine.GetRosterResult) bool { return r.Alone && r.RoomID == "" })
+	ann.GetRoster(engine.GetRosterParams{}).That("alone", func(r engine.GetRosterResult) bool { return r.Alone != nil && *r.Alone && r.RoomID == "" })
 	bob := s.Agent("codex:b")
 	gone := s.Agent("gemini:c")
 	far := s.AgentElsewhere("opencode:d")
 	there := s.AgentIn("claude:e", s.Dir("elsewhere"))
+	far.GetRoster(engine.GetRosterParams{}).That("blind, without a room", func(r engine.GetRosterResult) bool { return r.Blind && r.Alone == nil })
+	far.StartsByHook("startup").Silent().That("not known to be alone", func(r engine.StartSessionResult) bool { return r.Blind && r.Alone == nil })
 	s.Joins(ann, gone, far)
 	gone.Dies()
 	r := ann.GetRoster(engine.GetRosterParams{All: true}).OK()
-	s.Check(len(r.Others) >= 2 && !r.Alone && len(r.More) > 0, "%+v", r)
+	s.Check(len(r.Others) >= 2 && r.Alone != nil && !*r.Alone && len(r.More) > 0, "%+v", r)
 	s.Check(slices.ContainsFunc(r.Others, func(o engine.RosterAgent) bool { return o.Harness == "codex" && !o.Registered }), "bob isn't in %+v", r.Others)
 	bob.Starts().OK()
 	r = carl.GetRoster(engine.GetRosterParams{}).OK()
