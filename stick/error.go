@@ -69,6 +69,7 @@ const (
 	CodeOutputUnwritable     Code = "output_unwritable"
 	CodeConfigUnwritable     Code = "config_unwritable"
 	CodeNoRepository         Code = "no_repository"
+	CodeRepositoryMissing    Code = "repository_missing"
 	CodeGitMissing           Code = "git_missing"
 	CodeGitTooOld            Code = "git_too_old"
 	CodeProjectConfig        Code = "project_config_invalid"
@@ -164,6 +165,7 @@ var Codes = []CodeInfo{
 	{CodeConfigChanged, ExitRefused, false, "a command of `.talking-stick.toml` isn't the one that a person has accepted; or somebody else changed a harness's configuration at the same moment"},
 	{CodeConfigUnwritable, ExitEnvironment, false, "a harness's configuration can't be written"},
 	{CodeNoRepository, ExitNotFound, false, "there is no git repository at this path"},
+	{CodeRepositoryMissing, ExitEnvironment, false, "the checkout leads to a repository that can't be found from here, as in a container without it"},
 	{CodeGitMissing, ExitEnvironment, false, "git isn't installed, or not in PATH"},
 	{CodeGitTooOld, ExitEnvironment, false, "the installed git is too old"},
 	{CodeProjectConfig, ExitUsage, false, "the project's .talking-stick.toml has something that tt doesn't understand"},

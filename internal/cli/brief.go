@@ -21,9 +21,13 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 		q.Source = f.Why
 	}
 	res, err := e.StartSession(ctx, q)
-	if stick.CodeOf(err) == stick.CodeProjectConfig && f.Event == harness.HookSessionStart {
+	unstarted := stick.CodeOf(err) == stick.CodeProjectConfig || stick.CodeOf(err) == stick.CodeRepositoryMissing
+	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
 		a.writeHook(f, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e.Message, e.Hint.String()))})
+	}
+	if stick.CodeOf(err) == stick.CodeRepositoryMissing {
+		return nil // no hook has failed
 	}
 	if err != nil || res.RoomID == "" || res.Answered {
 		return err

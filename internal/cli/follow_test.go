@@ -99,7 +99,7 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 
 // filled are the words for blanks that are for the reader to fill.
 var filled = map[string]string{
-	"…": "because it is time", "<path>": "src/new.go", "<agent>": "codex", "<task>": "new-task", "<new-branch>": "another-name",
+	"…": "because it is time", "<path>": "src/new.go", "<agent>": "codex", "<task>": "new-task", "<new-branch>": "another-name", "<main>": "../moved",
 }
 
 // follow runs the commands of a hint one after another, and returns what is wrong with them.

@@ -22,6 +22,7 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	r := install.Repository{Path: a.Dir}
 	found, ok := workspace.FindRepository(".", env)
 	if !ok {
+		r.Missing = workspace.CheckRepository(".", env)
 		return r, nil
 	}
 	r.Git, r.Top = found.Git, found.Top

@@ -141,6 +141,7 @@ var facts = map[string]string{
 	"database":        "where the rooms are now",
 	"directory":       "another checkout of the repository",
 	"host":            "another host that shares the database",
+	"git_dir":         "where the checkout's repository should be; empty where it names none",
 	"rescue":          "the rescue that it is about",
 	"current_owner":   "who holds the stick now, or null",
 	"current_turn_id": "the turn that is current, or was the last",

@@ -61,6 +61,8 @@ func (p *page) roster(res engine.GetRosterResult) {
 	}
 	alone := res.Alone != nil && *res.Alone
 	switch {
+	case res.Note != "":
+		p.linef("%s; so tt doesn't know who is at work on it", res.Note)
 	case res.Blind && res.RoomID == "":
 		p.linef("tt can't see processes from here, and there is no room, so it doesn't know who is at work in %s", stick.Line(res.Path))
 	case res.Blind:

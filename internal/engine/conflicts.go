@@ -112,6 +112,9 @@ func (e *Engine) repository(ctx context.Context, w core.Where) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := place.CheckRepository(); err != nil {
+		return "", err
+	}
 	if place.Found != workspace.FoundGit {
 		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can conflict", stick.Line(place.Root)).
 			With("path", place.Root)

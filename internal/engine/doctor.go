@@ -51,6 +51,7 @@ func (e *Engine) checks(configured string) []core.Check {
 		{Name: "waking", Run: e.checkWaking},
 		{Name: "policies", Run: e.checkPolicies},
 		{Name: "hooks", Run: e.checkHooks},
+		{Name: "checkout", Run: e.checkCheckout},
 		{Name: "rescues", Run: e.Guard.Check},
 		{Name: "copies", Run: e.Guard.CheckCopies},
 	}
@@ -318,6 +319,14 @@ func (e *Engine) checkHooks(ctx context.Context) core.Finding {
 		})
 	}
 	return core.Found(core.FindingWarning, found)
+}
+
+// checkCheckout says whether the repository of the working directory can be found.
+func (e *Engine) checkCheckout(context.Context) core.Finding {
+	if err := e.checkRepository(core.Where{}); err != nil {
+		return core.Fault(err)
+	}
+	return core.Finding{Status: core.FindingOK, Detail: "the repository of this directory can be found, or it is in none"}
 }
 
 // checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing there.

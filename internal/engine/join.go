@@ -46,7 +46,8 @@ func HandoffTemplate() map[string]string {
 
 // JoinPath joins the room of a path, and makes it if there is none. A room by its id whose directory is gone moves
 // to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath], [stick.CodeNoRoom] and,
-// for a new room by an id, [stick.CodeUsage]. With changes of the policy it also fails as [Engine.SetRoomPolicy] does; then
+// for a new room by an id, [stick.CodeUsage]. Where the repository of the path can't be found, it makes a room only with ForceNew, and
+// otherwise fails with [stick.CodeRepositoryMissing]. With changes of the policy it also fails as [Engine.SetRoomPolicy] does; then
 // nothing was joined or made.
 //
 // Who joins first also has the commits copied that only the repository has.
@@ -84,6 +85,7 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			return res, err
 		}
 	}
+	lost := e.checkRepository(w)
 	err := e.write(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
 		if err := move.apply(o); err != nil {
@@ -105,6 +107,9 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
 		var warnings []string
+		if lost != nil {
+			warnings = append(warnings, stick.AsError(lost).Message)
+		}
 		switch {
 		case o.Room.Path != o.Before.Path:
 			res.Moved = o.Before.Path
@@ -124,6 +129,15 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		return nil
 	})
 	return res, err
+}
+
+// checkRepository fails with [stick.CodeRepositoryMissing] if w means a checkout whose repository can't be found.
+func (e *Engine) checkRepository(w core.Where) error {
+	place, err := e.core.Place(w)
+	if err != nil || place == nil {
+		return nil // the operation itself says what is wrong
+	}
+	return place.CheckRepository()
 }
 
 // nest makes a room at the first path of a place's chain, unless there is one. above is the path of the room that was
@@ -177,7 +191,7 @@ func (m moving) apply(o *op) error {
 	if m.to == nil || o.Room.Path != m.from {
 		return nil
 	}
-	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil || m.to.Broad {
+	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil || m.to.Broad || m.to.CheckRepository() != nil {
 		return err
 	}
 	if o.Room.Key == "" {
@@ -197,7 +211,10 @@ func (m moving) apply(o *op) error {
 // refusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the caller.
 func (m moving) refusal() string {
 	why := " has a room"
-	if m.to.Broad {
+	switch {
+	case m.to.CheckRepository() != nil:
+		why = " leads to a repository that can't be found"
+	case m.to.Broad:
 		why = " is a whole home directory or disk"
 	}
 	if m.from == "" {

@@ -27,6 +27,7 @@ type GetRosterResult struct {
 	Path       string        `json:"workspace_root"`
 	Alone      *bool         `json:"alone"`           // null where nobody can know that from here
 	Blind      bool          `json:"blind,omitempty"` // processes are not visible from here: only members are known
+	Note       string        `json:"note,omitempty"`  // why nobody can know who else works here
 	Others     []RosterAgent `json:"others"`
 	Self       RosterAgent   `json:"self"`
 	Unreadable []RosterAgent `json:"unreadable,omitempty"`       // agents whose working directory can't be read
@@ -199,7 +200,10 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	around := e.scan(p.Caller, place, p.All)
 	none := func(me stick.AgentID) {
 		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
-		res.Alone = aloneOutside(around, res.Others)
+		res.Alone = aloneOutside(place, around, res.Others)
+		if lost := place.CheckRepository(); lost != nil {
+			res.Note = stick.AsError(lost).Message
+		}
 	}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -274,10 +278,10 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 	return res
 }
 
-// aloneOutside reports whether nobody else works where there is no room, so that only the scan can tell. It returns nil for a blind scan,
-// which has seen nobody.
-func aloneOutside(around scanResult, others []RosterAgent) *bool {
-	if len(others) == 0 && around.Blind {
+// aloneOutside reports whether nobody else works at a place without a room, where only the scan can tell. It returns nil if the scan saw
+// nobody and can't see all who work there: it was blind, or they are at the repository, which can't be found from here.
+func aloneOutside(place *workspace.Place, around scanResult, others []RosterAgent) *bool {
+	if len(others) == 0 && (around.Blind || place.CheckRepository() != nil) {
 		return nil
 	}
 	return new(len(others) == 0)

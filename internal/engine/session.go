@@ -100,7 +100,7 @@ type sessionStart struct {
 // StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
 // it joins the room and gives the session its role, in the same transaction. Where there is no room, it makes
 // one only if other agents are there, or if the session is to be a helper. It fails with [stick.CodeUsage],
-// [stick.CodeProjectConfig], [stick.CodeRoomClosed] and [stick.CodeKicked].
+// [stick.CodeProjectConfig], [stick.CodeRoomClosed], [stick.CodeKicked] and, without a room, [stick.CodeRepositoryMissing].
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
 	if p.RoomID == "" {
@@ -129,6 +129,11 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if s.project, wrong = e.project(path); p.Auto && !s.Session.Auto {
 		return silent, nil
 	}
+	if room == "" {
+		if err := place.CheckRepository(); err != nil {
+			return silent, err // the agents of that repository can't be seen from here
+		}
+	}
 	s.around = e.scan(p.Caller, place, false)
 	s.tasks = taskWorktrees(place.Root)
 	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
@@ -136,7 +141,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, nil
 	}
 	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.hasOthers() {
-		silent.Alone, silent.Blind = aloneOutside(s.around, nil), s.around.Blind
+		silent.Alone, silent.Blind = aloneOutside(place, s.around, nil), s.around.Blind
 		return silent, nil
 	}
 	if wrong != nil { // after the return above: a hook in a place without agents needs no configuration

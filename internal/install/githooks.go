@@ -38,6 +38,8 @@ type Repository struct {
 	Top  string // the main checkout's top level; empty in a bare repository
 	Bare bool
 
+	Missing error // why the repository that the checkout leads to can't be found; nil where there is none to find
+
 	PrePush bool // somebody asks for the hook pre-push. One that is there stays without that
 
 	HooksPath string // core.hooksPath; empty when it isn't set
@@ -48,6 +50,8 @@ type Repository struct {
 // Shared returns an error unless this is a repository with a working tree that agents can share.
 func (r Repository) Shared() error {
 	switch {
+	case r.Missing != nil:
+		return r.Missing
 	case r.Git == "":
 		return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(r.Path)).With("path", r.Path).
 			Hintf("run the command in a repository, or make one: %s", stick.Cmd("git init"))

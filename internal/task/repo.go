@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -36,7 +37,7 @@ type repo struct {
 }
 
 // openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
-// [stick.CodeNoRepository], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
+// [stick.CodeNoRepository], [stick.CodeRepositoryMissing], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
 	rp, err := ts.locate(ctx, w, by)
 	if err == nil {
@@ -84,6 +85,9 @@ func (rp *repo) askGit(ctx context.Context) error {
 
 // askCheckout is [repo.askGit] for a git that isn't too old.
 func (rp *repo) askCheckout(ctx context.Context) error {
+	if err := workspace.CheckRepository(rp.root, rp.tasks.core.Config.Workspace); err != nil {
+		return err
+	}
 	closed := make(chan error, 1)
 	go func() {
 		_, err := rp.tasks.core.Open(ctx, false)

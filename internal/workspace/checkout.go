@@ -14,7 +14,8 @@ type checkout struct {
 	main   string // the main checkout's top level; top itself, unless linked
 	linked bool   // top is a linked worktree
 
-	withoutGit bool // top is a workspace of jj in which git doesn't work
+	withoutGit bool    // top is a workspace of jj in which git doesn't work
+	lost       Pointer // to the repository, which isn't where it leads; empty if it is there
 }
 
 // findCheckout finds the checkout of dir as git does: by GIT_DIR first, then by the nearest directory
@@ -116,10 +117,16 @@ func givenGitDir(env Env, base string) (git string, ok bool) {
 func checkoutAt(top, git string) checkout {
 	c := checkout{top: top, main: top}
 	if git == "" {
+		c.lost = lostGit(top)
 		return c
 	}
-	if common, linked := commonDir(git); linked && IsGitDir(common) {
+
+	common, linked := commonDir(git)
+	switch {
+	case linked && IsGitDir(common):
 		c.main, c.linked = mainOf(common), true
+	case linked:
+		c.lost = Pointer{File: ".git", Target: filepath.Clean(common)}
 	}
 	return c
 }

@@ -22,11 +22,13 @@ func jjCheckout(top string) checkout {
 	if info.IsDir() {
 		return c
 	}
-	repo, ok := readPath(filepath.Join(dir, "repo"), parseLine, dir)
-	if ok {
-		repo, ok = realPath(repo, dir)
-	}
+	named, _ := readPath(filepath.Join(dir, "repo"), parseLine, dir)
+	repo, ok := realPath(named, dir)
 	if !ok || !isDir(repo) || filepath.Base(filepath.Dir(repo)) != jjName {
+		c.lost = Pointer{File: filepath.Join(jjName, "repo")}
+		if named != "" {
+			c.lost.Target = filepath.Clean(named)
+		}
 		return c
 	}
 

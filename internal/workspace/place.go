@@ -45,6 +45,9 @@ type Place struct {
 	Worktree string
 	// WithoutGit is true if git finds no checkout at Path, or another one, because Path lies in a workspace of jj alone.
 	WithoutGit bool
+	// Lost is set if the checkout leads to a repository that can't be found from here. Root is the checkout's own top level then, although
+	// the repository may have a room. See [Place.CheckRepository].
+	Lost Pointer
 	// Broad is true if Root is the home directory or the root of the file system. A room there would cover
 	// nearly everything of a user, so one is made only when somebody asks for it.
 	Broad bool
@@ -103,7 +106,7 @@ func findRoot(dir string, env Env) (Place, error) {
 		return Place{}, err
 	}
 	if c, ok := findCheckout(dir, env); ok {
-		p := Place{Path: dir, Root: c.main, Found: FoundGit, WithoutGit: c.withoutGit}
+		p := Place{Path: dir, Root: c.main, Found: FoundGit, WithoutGit: c.withoutGit, Lost: c.lost}
 		if _, ok := dotGit(c.main); c.withoutGit && !ok {
 			p.Found = FoundJJ
 		}

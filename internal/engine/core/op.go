@@ -111,11 +111,16 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 }
 
 // explainNoRoom adds the next step to the error for a path without a room: how its caller makes one or, where the directory of one
-// of the caller's rooms is gone, that it may have been moved here.
+// of the caller's rooms is gone, that it may have been moved here. Where the repository can't be found, it says so instead.
 func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *workspace.Place, by Caller, err error) error {
 	no, ok := errors.AsType[*stick.Error](err)
 	if !ok || no.Code != stick.CodeNoRoom || no.Fields["path"] == nil {
 		return err
+	}
+	if p != nil {
+		if lost := p.CheckRepository(); lost != nil {
+			return lost
+		}
 	}
 	hintInit(no, w, p, by)
 	var mine []stick.Room
@@ -147,6 +152,9 @@ func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *wo
 func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key string) (err error) {
 	o.Room, err = FindRoom(o.Tx, w, p)
 	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > MustBeMemberQuietly {
+		if err := p.CheckRepository(); err != nil {
+			return err // that repository may have a room
+		}
 		if p.Broad && j != JoinsExplicitly {
 			return errBroad(p)
 		}

@@ -39,6 +39,9 @@ func errNoRoom(w Where, p *workspace.Place, by Caller) error {
 	if p == nil {
 		return stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
 	}
+	if err := p.CheckRepository(); err != nil {
+		return err
+	}
 	no := NoRoom(p.Path)
 	hintInit(no, w, p, by)
 	return no

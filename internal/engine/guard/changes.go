@@ -120,6 +120,9 @@ func (g *Guard) checkoutAt(ctx context.Context, w core.Where) (*checkout, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := at.CheckRepository(); err != nil {
+		return nil, err
+	}
 	c := newCheckout(*at)
 	if c.top == "" {
 		return nil, errNoCheckout(at.Path)

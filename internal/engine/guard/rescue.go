@@ -69,6 +69,9 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	tree, found := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
 	res.Common = cmp.Or(tree.Common, g.goneRepository(place.Path))
 	if res.Common == "" && !p.All {
+		if err := place.CheckRepository(); err != nil {
+			return res, err
+		}
 		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(place.Path)).With("path", place.Path).
 			Hintf("for the rescues of all repositories: %s", stick.Cmd("tt rescue list --all"))
 	}
@@ -380,7 +383,9 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 		return workspace.Checkout{}, err
 	}
 	tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
-	switch {
+	switch lost := place.CheckRepository(); {
+	case lost != nil:
+		return tree, lost
 	case !ok:
 		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", stick.Line(place.Path)).
 			With("path", place.Path)

@@ -41,6 +41,8 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 	switch {
 	case err != nil:
 		return core.Finding{Status: core.FindingOK, Detail: "not checked, because the working directory can't be looked up"}
+	case place.CheckRepository() != nil:
+		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here, because the repository can't be found"}
 	case place.WithoutGit:
 		return core.Finding{
 			Status: core.FindingWarning, Fix: "let agents work where jj and git share the files (jj git init --colocate), or in a worktree of git",

@@ -99,6 +99,9 @@ func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, co
 	if common = g.goneRepository(from); common != "" {
 		return filepath.Dir(common), common, nil
 	}
+	if err := workspace.CheckRepository(from, env); err != nil {
+		return "", "", err
+	}
 	return "", "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(from)).With("path", from).
 		Hintf("name the file by its absolute path, or a rescue by its id: %s", stick.Cmd("tt rescue forget <id|path>"))
 }
