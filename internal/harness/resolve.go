@@ -44,6 +44,7 @@ type Caller struct {
 	AboveIn   []string        // seeds of the sessions that the environment names, of such harnesses as no process shows
 	Task      stick.TaskMark  // of the command of a task that it runs below; zero for none
 	Detached  bool            // only its environment names the harness, which isn't among its ancestors
+	Stray     string          // the session that the environment of a Detached caller names, if that isn't known to run; then SessionID is empty
 	Client    bool            // it was found by the name of an MCP client, and Process is that client's
 	Server    stick.Process   // of a Client without Process: the server of its connection; else zero
 	Number    int             // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
@@ -65,7 +66,8 @@ func (f Caller) Flag() string {
 
 // Seed is the text from which an agent's id is made: the same for the same agent. It is empty for a person,
 // who has a name. Without a session, callers that share a process are one agent, except that each live connection
-// of an MCP client is another. Without a process too, those with the same harness, user and host are one.
+// of an MCP client is another. Without a process too, those with the same harness, user and host are one, except that those whose
+// environments name different sessions are several, and none of them is the agent of such a session.
 func (f Caller) Seed() string {
 	switch {
 	case f.Person:
@@ -78,8 +80,24 @@ func (f Caller) Seed() string {
 		return f.Harness + " process " + f.Process.Key()
 	case !f.Server.IsZero():
 		return f.Harness + " server " + f.Server.Key()
+	case f.Stray != "":
+		return f.unseenSeed() + " session " + f.Stray
 	}
-	return f.Harness + " unseen " + f.Host + " " + f.User
+	return f.unseenSeed()
+}
+
+func (f Caller) unseenSeed() string { return f.Harness + " unseen " + f.Host + " " + f.User }
+
+// WithoutSession is the caller where the session that only its environment names isn't known to run.
+func (f Caller) WithoutSession() Caller {
+	f.Stray, f.SessionID = f.SessionID, ""
+	return f
+}
+
+// InStray is the agent of the session that the environment of a Stray caller names.
+func (f Caller) InStray() Caller {
+	f.Stray, f.SessionID = "", f.Stray
+	return f
 }
 
 // Resolve finds out who calls. It fails with [stick.CodeUsage] if the caller asks for an impossible name, if

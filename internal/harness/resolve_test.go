@@ -661,6 +661,8 @@ func TestSeed(t *testing.T) {
 		"another process":         {Harness: "claude", Process: q},
 		"nothing":                 {Harness: "claude", Host: "h", User: "u"},
 		"nothing on another host": {Harness: "claude", Host: "i", User: "u"},
+		"a stray session":         {Harness: "claude", Stray: "s", Host: "h", User: "u"},
+		"another stray session":   {Harness: "claude", Stray: "t", Host: "h", User: "u"},
 		"a person":                {Harness: Human, Person: true, Process: p, User: "u"},
 	} {
 		if other, ok := seeds[f.Seed()]; ok {
@@ -670,6 +672,10 @@ func TestSeed(t *testing.T) {
 	}
 	if seeds[""] != "a person" {
 		t.Errorf("the empty seed is that of %q", seeds[""])
+	}
+	stray := Caller{Harness: "claude", SessionID: "s", Detached: true, Host: "h", User: "u"}.WithoutSession()
+	if stray.InStray().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() || stray.Seed() == stray.InStray().Seed() {
+		t.Errorf("a stray caller has the seed %q, and its session %q", stray.Seed(), stray.InStray().Seed())
 	}
 	one := Caller{Harness: "claude", SessionID: "s", Process: p, Explain: []string{"x"}}
 	if one.Seed() != (Caller{Harness: "claude", SessionID: "s", Process: q}).Seed() {

@@ -90,7 +90,8 @@ func (id Identity) isNew(tx *store.Tx) (bool, error) {
 }
 
 // findDetached decides whose command a detached one is: that of the session which its environment names, if that
-// session runs, else that of a member of its own.
+// session runs, else that of a member of its own. Commands whose environments name different sessions are different members: one that
+// knows no session may not act for another.
 func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
 	by := &id.Caller
 	if !by.Detached || by.SessionID == "" {
@@ -114,7 +115,7 @@ func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
 	}
 	if !runs {
 		id.Explain = append(id.Explain, "That session isn't known to run, so this is a member of its own.")
-		by.SessionID = ""
+		*by = by.WithoutSession()
 		return nil
 	}
 	id.Detached = true
@@ -207,7 +208,7 @@ func (k *Kernel) IdentifyUnrecorded(by Caller) Identity {
 	case by.Person:
 		id.Agent = HumanID(by)
 	case by.Detached: // no session is known to run
-		id.Caller.SessionID = ""
+		id.Caller = by.WithoutSession()
 		id.Agent = shortName(by.Harness, id.Caller.Seed(), 8)
 	case by.Number > 1:
 		id.Agent = numbered(shortName(by.Harness, by.First().Seed(), 8), by.Number)
@@ -221,10 +222,19 @@ func (k *Kernel) IdentifyUnrecorded(by Caller) Identity {
 func (id Identity) Actor(tx *store.Tx) (stick.Actor, error) {
 	by := id.Caller
 	a := stick.Actor{Names: []stick.AgentID{id.Agent}, Above: id.Above}
+	var seeds []string
 	if !by.Person {
-		if n, known, err := tx.AgentOf(by.Seed()); err != nil {
+		seeds = append(seeds, by.Seed())
+	}
+	if by.Stray != "" { // the agent of the session may have left this command behind
+		seeds = append(seeds, by.InStray().Seed())
+	}
+	for _, seed := range seeds {
+		n, known, err := tx.AgentOf(seed)
+		if err != nil {
 			return a, err
-		} else if known {
+		}
+		if known {
 			a.Names = append(a.Names, n)
 		}
 	}
