@@ -77,8 +77,9 @@ var programs = []string{"tt", "bb", "agent-roster", "worker", "review-gate", "tt
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
 
-// Clients are the names under which it plays a program that speaks MCP, and isn't known to tt.
-var Clients = []string{"cursor"}
+// Clients are the names under which it plays other programs in which agents run: one that speaks MCP and isn't known to tt, and harnesses
+// that tt knows only by their programs.
+var Clients = []string{"cursor", "aider", "kiro-cli"}
 
 // Main makes the process the program that it is named after; then it doesn't return. Call it first in TestMain.
 //

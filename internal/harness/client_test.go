@@ -40,6 +40,7 @@ func TestClients(t *testing.T) {
 		{"a harness by its own name", "opencode", at(cursor, systemd), nil, "", "opencode", 0},
 		{"below a harness", "cursor", at(bash, claude, systemd), claudeEnv, "", "claude", 999},
 		{"a harness without a row", "Crush MCP", at(crush, login, systemd), crushEnv, "", "crush", 1000},
+		{"a harness known by its program", "aider MCP", at(bash, aider, login, systemd), nil, "", "aider", 999},
 		{"the variable of one that is no ancestor", "cursor", at(cursor, systemd), crushEnv, "", "cursor", 1000},
 		{"a long name", strings.Repeat("x", 90), at(cursor, systemd), nil, "", strings.Repeat("x", 32), 1000},
 		{"an assumed name", "cursor", at(cursor, systemd), nil, "reviewer", "cursor", 1000},

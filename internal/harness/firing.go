@@ -52,27 +52,20 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, env)}, nil
 }
 
-// strangers are harnesses that run hooks of others and have no row in [Rows], beside those that [AgentEnv] names. What they
-// do with an answer isn't known, so they get none.
-var strangers = []Row{
-	{Name: "grok", Programs: []string{"grok"}, Scripts: []string{"grok"}},
-}
-
-// nearestOf finds the nearest harness among the ancestors. foreign says that it is one of the strangers. The command
-// of a worker ends the search: what runs below it isn't part of what is above it.
+// nearestOf finds the nearest harness among the ancestors. foreign says that it runs the hooks of others and has no row in [Rows]: what it
+// does with an answer isn't known, so it gets none. The command of a worker ends the search: what runs below it isn't part of what is
+// above it.
 func nearestOf(in Input) (row Row, seen, foreign bool) {
-	foreigners := strangers
-	if row, ok := generic(in.Getenv); ok {
-		foreigners = append(slices.Clone(strangers), row)
-	}
+	stranger, named := generic(in.Getenv)
 	for _, p := range in.Chain {
-		if m, ok := recognise(p); ok && m.row.Name != workerRow.Name {
-			return m.row, true, false
-		} else if ok {
-			break
-		}
-		if slices.ContainsFunc(foreigners, func(r Row) bool { return r.runs(p) }) {
+		m, ok := recognise(p)
+		switch {
+		case ok && m.row.Name == workerRow.Name:
+			return Row{}, false, false
+		case ok && m.row.isProgramRow(), !ok && named && stranger.runs(p):
 			return Row{}, false, true
+		case ok:
+			return m.row, true, false
 		}
 	}
 	return Row{}, false, false

@@ -36,6 +36,7 @@ func TestReadFiring(t *testing.T) {
 		{"with an unknown input", "sh claude", "", camel, "", ""},
 		{"without hooks of its own", "agy", "", shared, "", ""},
 		{"a stranger below it", "sh grok claude", "CLAUDE_CODE_SESSION_ID=s1", shared, "", ""},
+		{"a stranger known by its program", "sh aider claude", "CLAUDE_CODE_SESSION_ID=s1", shared, "", ""},
 		{"a stranger above it", "sh claude grok", "", shared, "claude", "claude"},
 		{"a hook of Claude Code's that Copilot runs", "sh copilot", "CLAUDE_PROJECT_DIR=/w", shared, "copilot", "copilot"},
 		{"the same below Claude Code", "sh copilot claude", "CLAUDE_CODE_SESSION_ID=s0 CLAUDECODE=1", shared, "copilot", "copilot"},

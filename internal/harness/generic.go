@@ -60,8 +60,8 @@ func (r *resolver) recognise(p proc.Info) (match, bool) {
 	return match{}, false
 }
 
-// belowGeneric reports whether the caller runs below a harness that only its environment knows.
+// belowGeneric reports whether the caller runs below a harness that has no row in [Rows].
 func (r *resolver) belowGeneric() bool {
 	row, ok := generic(r.in.Getenv)
-	return ok && r.seen && r.near.row.Name == row.Name
+	return r.seen && (ok && r.near.row.Name == row.Name || r.near.row.isProgramRow())
 }

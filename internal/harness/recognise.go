@@ -56,7 +56,7 @@ func recognise(p proc.Info) (match, bool) {
 	if runsAs(p, workerRow.Programs) {
 		return match{row: workerRow, proof: workerRow.Proves}, true
 	}
-	return match{}, false
+	return recogniseProgram(p)
 }
 
 // runs reports whether p is the harness's program, or an interpreter that runs its script.

@@ -52,6 +52,17 @@ var seenProcesses = []struct {
 	{"a worker's command", run("tt", "tt-worker", "worker", "run"), "worker", stick.ProvesSession},
 	{"tt itself", run("tt", "/usr/local/bin/tt", "worker", "run"), "", ""},
 
+	{"aider, its command line hidden", run("aider"), "aider", stick.ProvesCarrier},
+	{"aider, as pip installs it", run("aider", "/usr/bin/python3.12", "/home/dev/.local/bin/aider", "--yes"), "aider", stick.ProvesCarrier},
+	{"aider, as a module", run("python3", "python3", "-m", "aider"), "aider", stick.ProvesCarrier},
+	{"another program in Python", run("python3", "python3", "train.py", "aider"), "", ""},
+	{"Python alone", run("python3", "python3", "-i"), "", ""},
+	{"Cursor's agent", run("cursor-agent", "/home/dev/.local/bin/cursor-agent"), "cursor", stick.ProvesCarrier},
+	{"Cursor's agent in its own node", run("node", "/home/dev/.local/share/cursor-agent/versions/2026.10/node", "index.js"), "cursor", stick.ProvesCarrier},
+	{"Kiro", run("kiro-cli", "kiro-cli", "chat"), "kiro", stick.ProvesCarrier},
+	{"Amp in node", run("node", "node", "/usr/lib/node_modules/@sourcegraph/amp/dist/main.js"), "amp", stick.ProvesCarrier},
+	{"the editor called amp", run("amp", "amp", "notes.md"), "", ""},
+
 	{"a shell", bash, "", ""},
 	{"a login shell", login, "", ""},
 	{"a shell script called like a harness", run("claude", "/bin/bash", "/home/dev/bin/claude"), "", ""},
@@ -85,6 +96,12 @@ func TestRows(t *testing.T) {
 				}
 				taken[v] = row.Name
 			}
+		}
+	}
+	for _, row := range programRows {
+		take(row, row.Programs, row.Scripts, row.Packages)
+		if _, ok := ByName(row.Name); ok || !row.isProgramRow() || row.Title == "" {
+			t.Errorf("%s isn't known by its programs only", row.Name)
 		}
 	}
 	for _, row := range Rows {

@@ -60,6 +60,7 @@ var (
 	qwen1       = run("node", "node", "/usr/lib/node_modules/.bin/qwen", "-p", "do it")
 	qwen2       = run("node", "/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js", "-p", "do it")
 	pi          = run("pi", "pi", "", "", "")
+	aider       = onTTY(run("aider", "/usr/bin/python3", "/home/dev/.local/bin/aider"), "pts/3")
 	crush       = onTTY(run("crush", "/usr/bin/crush"), "pts/3") // its shell is a part of it
 	opencode    = run("opencode", "/usr/bin/opencode", "run", "do it")
 	openserve   = run("opencode", "opencode", "serve")
@@ -312,9 +313,25 @@ func TestResolve(t *testing.T) {
 			agent("mcp-human", "", 0, ""),
 		},
 		{
-			"a harness without a row under claude", at(crush, bash, claude, systemd), complete, both(claudeEnv, crushEnv),
+			"a harness without a row under claude", at(run("brush", "brush"), bash, claude, systemd), complete, both(claudeEnv, env{AgentEnv: "brush"}),
 			[2]string{},
-			agent("crush", "", 1000, stick.ProvesCarrier),
+			agent("brush", "", 1000, stick.ProvesCarrier),
+		},
+		{
+			"a harness known by its program, in a terminal", at(bash, aider, login, systemd), complete,
+			env{},
+			[2]string{},
+			agent("aider", "", 999, stick.ProvesCarrier),
+		},
+		{
+			"a harness known by its program, under claude", at(bash, aider, bash, claude, systemd), complete, claudeEnv,
+			[2]string{},
+			above(agent("aider", "", 999, stick.ProvesCarrier), 997),
+		},
+		{
+			"claude under a harness known by its program", at(bash, claude, bash, aider, systemd), complete, claudeEnv,
+			[2]string{},
+			agent("claude", session, 999, stick.ProvesSession),
 		},
 		{
 			"claude under a harness without a row", at(bash, claude, crush, systemd), complete, both(crushEnv, claudeEnv),

@@ -83,7 +83,8 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 func Named(comm string) bool {
 	name := programName(comm)
 	fits := func(program string) bool { return name == program[:min(len(program), commLimit)] }
-	return slices.ContainsFunc(Rows, func(r Row) bool { return slices.ContainsFunc(r.Programs, fits) }) ||
+	runs := func(r Row) bool { return slices.ContainsFunc(r.Programs, fits) }
+	return slices.ContainsFunc(Rows, runs) || slices.ContainsFunc(programRows, runs) ||
 		slices.ContainsFunc(interpreters, func(i string) bool { return name == i || strings.HasPrefix(name, i+"-") }) ||
 		name == "mainthread" // as newer versions of node call themselves
 }

@@ -61,6 +61,7 @@ func TestScan(t *testing.T) {
 		{"outside", []one{{200, 1, "claude", "claude", "/elsewhere", ""}}, ""},
 		{"a launcher and its program are one", []one{{200, 1, "node", "node /usr/bin/codex exec", "/work", ""}, {201, 200, "codex", codexDir + " exec", "/work", ""}}, "codex 200 /work"},
 		{"an interpreter's script", []one{{200, 1, "node", "node --max-old-space-size=9 /npm/.bin/gemini", "/work", ""}}, "gemini 200 /work"},
+		{"a script of Python's", []one{{200, 1, "aider", "/usr/bin/python3 /home/dev/.local/bin/aider", "/work", ""}, {201, 1, "python3", "python3 train.py", "/work", ""}}, "aider 200 /work"},
 		{"node of another script", []one{{200, 1, "node", "node server.js", "/work", ""}}, ""},
 		{"a shell script that is called like one", []one{{200, 1, "claude", "/bin/bash /home/dev/bin/claude", "/work", ""}}, ""},
 		{"renamed, but started as one", []one{{200, 1, "whatever", "/opt/claude -c", "/work", ""}}, "claude 200 /work"},
@@ -143,7 +144,7 @@ func TestServes(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	for comm, want := range map[string]bool{
-		"claude": true, "codex": true, "node": true, "node-MainThread": true, "MainThread": true, "opencode": true, "agy": true, "claude.exe": true,
+		"claude": true, "codex": true, "node": true, "node-MainThread": true, "MainThread": true, "opencode": true, "agy": true, "claude.exe": true, "aider": true, "kiro-cli": true,
 		"bash": false, "nodetool": false, "": false, "vim": false,
 	} {
 		if Named(comm) != want {
