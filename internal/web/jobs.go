@@ -76,28 +76,45 @@ const (
 	aPageWaits = 3 * time.Second
 )
 
+// outcome is what a job came to.
+type outcome struct {
+	answer any
+	err    error
+}
+
 // run runs fn, and returns its answer if that comes soon. over is false if fn goes on without its caller.
 func (js *jobs) run(j *job, fn func(context.Context) (any, error)) (answer any, err error, over bool) {
 	j.done = make(chan struct{})
-	js.mu.Lock()
-	js.list = append(js.list, j)
-	if n := len(js.list) - maxJobs; n > 0 {
-		js.list = slices.Delete(js.list, 0, n)
-	}
-	js.mu.Unlock()
+	js.remember(j)
+
+	// The channel alone leads from the job to its caller, who may have gone on: what the job came to is recorded from its own
+	// variables, which nobody else writes.
+	ended := make(chan outcome, 1)
 	js.all.Add(1)
 	go func() { // ends with fn, which ends with the server
 		defer js.all.Done()
-		answer, err = fn(js.ctx)
+		answer, err := fn(js.ctx)
 		j.Err, j.End = stick.AsError(err), js.now()
 		close(j.done)
+		ended <- outcome{answer, err}
 		js.over()
 	}()
+
 	select {
-	case <-j.done:
-		return answer, err, true
+	case o := <-ended:
+		return o.answer, o.err, true
 	case <-time.After(js.patient):
 		return nil, nil, false
+	}
+}
+
+// remember adds a job to the list. The oldest ones go.
+func (js *jobs) remember(j *job) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	js.list = append(js.list, j)
+	if n := len(js.list) - maxJobs; n > 0 {
+		js.list = slices.Delete(js.list, 0, n)
 	}
 }
 
