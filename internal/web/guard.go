@@ -69,7 +69,7 @@ func (s *Server) allowsHost(host string) bool {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return ip.IsLoopback() || s.o.AnyAddress || slices.Contains(s.o.Hosts, name)
 	}
-	return name == "localhost" || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
 // hostOf is a host without its port.

@@ -114,6 +114,7 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 		{"as it is", "GET", "/", "", "", "", 200},
 		{"localhost, where the browser has no session", "GET", "/", "localhost" + port, "", "", 401},
 		{"through a tunnel with another port", "GET", "/", "localhost:9000", "", "", 401},
+		{"localhost in capitals", "GET", "/", "LOCALHOST" + port, "", "", 401},
 		{"a name that was allowed", "GET", "/", "box.example.ts.net", "", "", 401},
 		{"the same with another case", "GET", "/", "Box.Example.TS.net:443", "", "", 401},
 		{"DNS rebinding", "GET", "/", "evil.example" + port, "", "", 421},
