@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -25,28 +26,24 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60)))
 		return
 	}
-	given, err := s.given(o, r)
-	var arguments any
-	if err == nil {
-		arguments, err = o.Read(given)
-	}
-	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		s.failAs(w, r, http.StatusRequestEntityTooLarge, stick.Errorf(stick.CodeMessageTooLarge, "a request has at most %d bytes", tooLarge.Limit).With("max", tooLarge.Limit))
-		return
-	}
+
+	arguments, err := s.readArguments(o, r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.failRead(w, r, err)
 		return
 	}
+
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{}) // all of it is there
 	if o.long {
 		_ = c.SetWriteDeadline(time.Time{})
 	}
+
 	result, err, over := s.perform(r, o, arguments)
 	if err == nil {
 		err = s.accept(r, arguments)
 	}
+
 	switch {
 	case err != nil:
 		s.fail(w, r, err)
@@ -57,6 +54,29 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Redirect(w, r, s.back(r), http.StatusSeeOther)
 	}
+}
+
+// readArguments reads the parameters of an operation from a request.
+func (s *Server) readArguments(o operation, r *http.Request) (any, error) {
+	given, err := s.given(o, r)
+	if err != nil {
+		return nil, err
+	}
+	return o.Read(given)
+}
+
+// failRead answers a request whose parameters can't be read.
+func (s *Server) failRead(w http.ResponseWriter, r *http.Request, err error) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		s.failAs(w, r, http.StatusRequestEntityTooLarge,
+			stick.Errorf(stick.CodeMessageTooLarge, "a request has at most %d bytes", tooLarge.Limit).With("max", tooLarge.Limit))
+		return
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.failAs(w, r, http.StatusRequestTimeout, stick.Errorf(stick.CodeUsage, "the request wasn't complete within %s", stick.Age(s.readWithin)))
+		return
+	}
+	s.fail(w, r, err)
 }
 
 // perform runs an operation. One that may take long goes on without a page that asked for it: a form isn't answered after minutes. A program

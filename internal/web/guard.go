@@ -41,7 +41,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		c := http.NewResponseController(w)
-		_ = c.SetReadDeadline(time.Now().Add(readWithin)) // a test's recorder has none
+		_ = c.SetReadDeadline(time.Now().Add(s.readWithin)) // a test's recorder has none
 		_ = c.SetWriteDeadline(time.Now().Add(writeWithin))
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		switch {

@@ -246,6 +246,22 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestBodies_Late: a request whose body doesn't come is refused, and the server has no fault.
+func TestBodies_Late(t *testing.T) {
+	d := newDesk(scene.New(t), nil)
+	d.server.readWithin = time.Millisecond
+	for _, kind := range []string{"application/json", "application/x-www-form-urlencoded"} {
+		body, end := io.Pipe()
+		t.Cleanup(func() { end.Close() })
+		req := d.request("POST", "/api/list_rooms", body)
+		req.Header.Set("Content-Type", kind)
+		req.Header.Set("Accept", "application/json")
+		if a := d.do(req); a.status != http.StatusRequestTimeout || !strings.Contains(a.body, "wasn't complete") {
+			t.Errorf("a late body of kind %q: %d %s", kind, a.status, a.body)
+		}
+	}
+}
+
 // zeros never end.
 type zeros struct{}
 

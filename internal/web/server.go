@@ -60,6 +60,8 @@ type Server struct {
 	jobs    jobs
 	pages   *pages
 	first   chan struct{} // closed when the monitor has looked once
+
+	readWithin time.Duration // a request has to be there by then
 }
 
 // New returns a server. It reads nothing before [Server.Serve].
@@ -70,7 +72,8 @@ func New(o Options) *Server {
 	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
 		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
-		monitor: monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
+		readWithin: readWithin,
+		monitor:    monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
 	s.jobs.over, s.jobs.now = s.monitor.Renew, ops.Now
 	return s
