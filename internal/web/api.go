@@ -52,7 +52,7 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	case wantsJSON(r):
 		writeJSON(w, http.StatusAccepted, map[string]any{"status": "running", "operation": name})
 	default:
-		http.Redirect(w, r, s.back(r), http.StatusSeeOther)
+		s.leadBack(w, r)
 	}
 }
 

@@ -15,13 +15,13 @@ type block struct {
 	Why     string
 	Since   stick.Time
 	Message int64  // that says so; 0 for none
-	Room    string // the address of its room
+	Room    string // a link to its room
 }
 
 // party is an agent or a task.
 type party struct {
 	Name string
-	To   string // the address of what the pages show of it; empty for nothing
+	To   string // a link to what the pages show of it; empty for nothing
 }
 
 // agent returns an agent as a party. The person who looks is "you".
@@ -31,7 +31,7 @@ func (v *view) agent(r *monitor.Room, a stick.AgentID) party {
 	}
 	for _, m := range r.State.Members {
 		if m.AgentID == a {
-			return party{string(a), "/sessions#" + url.PathEscape(v.Anchor(r, a))}
+			return party{string(a), v.Root + "/sessions#" + url.PathEscape(v.Anchor(r, a))}
 		}
 	}
 	return party{Name: string(a)}
@@ -42,7 +42,8 @@ func (v *view) Anchor(r *monitor.Room, a stick.AgentID) string {
 	return string(r.ID()) + "-" + string(a)
 }
 
-func taskParty(r *monitor.Room, id string) party { return party{id, roomPath(r.ID(), "task", id)} }
+// task returns a task as a party.
+func (v *view) task(r *monitor.Room, id string) party { return party{id, v.To(r, "task", id)} }
 
 // Blocks says who waits for whom in a room: for the stick, for an answer, for another task, or for whoever has to act on a task.
 func (v *view) Blocks(r *monitor.Room) (out []block) {
@@ -74,7 +75,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 	}
 	for _, t := range r.Tasks {
 		for _, b := range v.blocksOf(r, t) {
-			b.Who = taskParty(r, t.TaskID)
+			b.Who = v.task(r, t.TaskID)
 			add(b)
 		}
 	}
@@ -84,7 +85,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 // blocksOf says what a task waits for. What the task itself is, its caller fills in.
 func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 	for _, w := range t.WaitsFor {
-		out = append(out, block{On: taskParty(r, w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt})
+		out = append(out, block{On: v.task(r, w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt})
 	}
 	switch {
 	case t.State == stick.TaskInReview && t.Doing == "":

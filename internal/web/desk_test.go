@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -90,13 +91,36 @@ func (d *desk) do(req *http.Request) answer {
 	if err != nil {
 		d.Fatal(err)
 	}
+	a := readAnswer(d.T, res)
+	if to := res.Header.Get("Location"); to != "" {
+		res.Header.Set("Location", upwards.ReplaceAllString(to, "/"))
+	}
+	a.body = fromTop(a.body)
+	return a
+}
+
+// readAnswer reads a response to its end.
+func readAnswer(t testing.TB, res *http.Response) answer {
+	t.Helper()
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		d.Fatal(err)
+		t.Fatal(err)
 	}
 	return answer{res.StatusCode, res.Header, string(b)}
 }
+
+// at is the address of a page.
+func (d *desk) at(path string) string { return d.base + path }
+
+// upwards is how a relative link begins, and relativeLink such a link or form of a page.
+var (
+	upwards      = regexp.MustCompile(`^\.\.?(/\.\.)*/`)
+	relativeLink = regexp.MustCompile(`\b(href|action)="\.\.?(/\.\.)*/`)
+)
+
+// fromTop writes the links of a page as paths below the first page. [TestPages_Links] follows them as they are.
+func fromTop(page string) string { return relativeLink.ReplaceAllString(page, `$1="/`) }
 
 func (d *desk) request(method, path string, body io.Reader) *http.Request {
 	d.Helper()
@@ -229,7 +253,7 @@ func (x *listening) until(what string, ok func(told) bool) told {
 			}
 			x.last, x.rows = t.at, x.rows+strings.Join(t.Rows, "\n")
 			for _, p := range t.Parts {
-				x.parts[p.ID] = p.HTML
+				x.parts[p.ID] = fromTop(p.HTML)
 			}
 			if ok(t) {
 				return t

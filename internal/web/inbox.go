@@ -39,7 +39,7 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 		if err != nil {
 			return err
 		}
-		b.Messages = append(b.Messages, messagesOf(room, res.Messages)...)
+		b.Messages = append(b.Messages, messagesOf(v.Root, room, res.Messages)...)
 	}
 	v.Body = b
 	return nil
@@ -48,15 +48,15 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 // Open are the messages that wait for the person, in all rooms.
 func (v *view) Open() (out []roomMessage) {
 	for _, r := range v.Picture.Rooms {
-		out = append(out, messagesOf(r, r.Inbox)...)
+		out = append(out, messagesOf(v.Root, r, r.Inbox)...)
 	}
 	return out
 }
 
 // messagesOf turns messages around, so that the newest comes first.
-func messagesOf(room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
+func messagesOf(root string, room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
 	for i := len(all) - 1; i >= 0; i-- {
-		m := roomMessage{Room: room, InboxMessage: all[i], Letter: letterOf(room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
+		m := roomMessage{Room: room, InboxMessage: all[i], Letter: letterOf(root, room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
 		for _, f := range m.Says() {
 			m.More = append(m.More, said{words(f.Name), *f.Value(&m.Contract)})
 		}

@@ -12,6 +12,7 @@ import (
 
 // letter is what a person can do about a message, wherever it is shown.
 type letter struct {
+	Root  string // leads from the page to the first one
 	Room  *monitor.Room
 	ID    int64
 	From  stick.AgentID
@@ -23,8 +24,8 @@ type letter struct {
 }
 
 // letterOf returns what the person can do about a message in an inbox.
-func letterOf(room *monitor.Room, m engine.InboxMessage) letter {
-	l := letter{Room: room, ID: m.MessageID, From: m.From, Asks: m.RequiresAck, Event: m.Event != ""}
+func letterOf(root string, room *monitor.Room, m engine.InboxMessage) letter {
+	l := letter{Root: root, Room: room, ID: m.MessageID, From: m.From, Asks: m.RequiresAck, Event: m.Event != ""}
 	if m.Recipient == room.State.AgentID {
 		l.State = m.State
 	}
@@ -32,10 +33,10 @@ func letterOf(room *monitor.Room, m engine.InboxMessage) letter {
 }
 
 // openLetter returns a message that waits for the person, nil if it doesn't.
-func openLetter(room *monitor.Room, id int64) *letter {
+func openLetter(root string, room *monitor.Room, id int64) *letter {
 	for _, m := range room.Inbox {
 		if m.MessageID == id {
-			l := letterOf(room, m)
+			l := letterOf(root, room, m)
 			return &l
 		}
 	}
@@ -105,7 +106,7 @@ func (s *Server) readMessage(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
-	b := &messagePage{GetMessageResult: res, Letter: letter{Room: v.Room, ID: id, From: res.From, Asks: res.RequiresAck, Event: res.Event != ""}.On(r.URL.Path)}
+	b := &messagePage{GetMessageResult: res, Letter: letter{Root: v.Root, Room: v.Room, ID: id, From: res.From, Asks: res.RequiresAck, Event: res.Event != ""}.On(r.URL.Path)}
 	for _, x := range res.Receipts {
 		if x.AgentID == res.Me {
 			b.Letter.State = x.State
@@ -142,7 +143,7 @@ func (s *Server) accept(r *http.Request, arguments any) error {
 
 // Letter returns the message that a need is about, as its page shows it; nil if it is about none.
 func (v *view) Letter(n monitor.NeedIn) *letter {
-	l := openLetter(n.Room, n.Message)
+	l := openLetter(v.Root, n.Room, n.Message)
 	if l != nil {
 		*l = l.On(v.Path)
 	}

@@ -52,7 +52,8 @@ func newPages() *pages {
 type view struct {
 	Title   string
 	Current string // the entry of the menu that it belongs to
-	Path    string // of the page itself
+	Path    string // of the page itself, below that of the session
+	Root    string // leads from the page to the first one, see [rootOf]
 	Version string // of the picture that it shows
 	Seq     int64  // the last event that it shows
 	Watch   string // what its stream is about; empty for its path
@@ -74,7 +75,7 @@ type pair struct {
 
 // render answers with a page.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
-	v.s, v.Path, v.Now = s, r.URL.RequestURI(), s.ops.Now()
+	v.s, v.Path, v.Root, v.Now = s, r.URL.RequestURI(), rootOf(r.URL), s.ops.Now()
 	if v.Picture == nil {
 		v.Picture = s.monitor.Picture()
 	}
@@ -153,8 +154,21 @@ func RoomName(r *monitor.Room) string {
 // Name is [RoomName], for templates.
 func (v *view) Name(r *monitor.Room) string { return RoomName(r) }
 
-// To is the address of a room's page, and of one below it.
-func (v *view) To(r *monitor.Room, below ...string) string { return roomPath(r.ID(), below...) }
+// To is a link to a room's page, or to one below it.
+func (v *view) To(r *monitor.Room, below ...string) string { return v.Root + v.PathOf(r, below...) }
+
+// PathOf is the path of a room's page, or of one below it.
+func (v *view) PathOf(r *monitor.Room, below ...string) string { return roomPath(r.ID(), below...) }
+
+// rootOf leads from a page to the first page, without a slash at its end. Links between pages are relative, so that no page contains the
+// path of a session, and all viewers of one page share what is rendered.
+func rootOf(page *url.URL) string {
+	below := strings.Count(page.EscapedPath(), "/") - 1
+	if below < 1 {
+		return "."
+	}
+	return strings.TrimSuffix(strings.Repeat("../", below), "/")
+}
 
 func roomPath(id stick.RoomID, below ...string) string {
 	p := "/room/" + url.PathEscape(string(id))

@@ -71,6 +71,12 @@ func (s *Server) back(r *http.Request) string {
 	return "/"
 }
 
+// leadBack leads to the page from which a request came.
+func (s *Server) leadBack(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Location", rootOf(r.URL)+s.back(r))
+	w.WriteHeader(http.StatusSeeOther)
+}
+
 // wantsJSON reports whether a request asks for JSON: by what it accepts, or else by what it sends.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")

@@ -29,7 +29,7 @@ func (s *Server) readRoom(r *http.Request, v *view) error {
 	if b.Chart, err = s.readChart(r, v.Room.ID(), 0); err != nil {
 		return err
 	}
-	b.Rows, b.Older = rowsOf(v.Room, v.Room.Events, v.Room.More)
+	b.Rows, b.Older = rowsOf(v.Root, v.Room, v.Room.Events, v.Room.More)
 	v.Body = b
 	return nil
 }
@@ -48,7 +48,7 @@ func (s *Server) readLog(r *http.Request, v *view) error {
 		return err
 	}
 	b := &roomPage{}
-	b.Rows, b.Older = rowsOf(v.Room, res.Events, res.More)
+	b.Rows, b.Older = rowsOf(v.Root, v.Room, res.Events, res.More)
 	v.Body = b
 	return nil
 }
@@ -56,6 +56,7 @@ func (s *Server) readLog(r *http.Request, v *view) error {
 // eventRow is an event as a timeline shows it.
 type eventRow struct {
 	stick.Event
+	Root string // leads from the page to the first one
 	Room *monitor.Room
 	Kind string // a style: turn, talk, blocked, handoff, incursion, resume, task, member, quiet
 	Tag  string // what kind of event it is, in a word or two; empty for none
@@ -68,16 +69,16 @@ type eventRow struct {
 	Letter  *letter // what the person can do about it; nil for nothing
 }
 
-// At is the page of its room.
-func (r eventRow) At() string { return roomPath(r.Room.ID()) }
+// At is a link to the page of its room.
+func (r eventRow) At() string { return r.Root + roomPath(r.Room.ID()) }
 
 // said is a part of what an event says, with what it is.
 type said struct{ Label, Text string }
 
 // rowsOf turns events around, so that the newest comes first.
-func rowsOf(room *monitor.Room, events []stick.Event, more bool) (rows []eventRow, older int64) {
+func rowsOf(root string, room *monitor.Room, events []stick.Event, more bool) (rows []eventRow, older int64) {
 	for i := len(events) - 1; i >= 0; i-- {
-		rows = append(rows, rowOf(room, events[i]))
+		rows = append(rows, rowOf(root, room, events[i]))
 	}
 	if more && len(events) > 0 {
 		older = events[0].Seq
@@ -85,8 +86,8 @@ func rowsOf(room *monitor.Room, events []stick.Event, more bool) (rows []eventRo
 	return rows, older
 }
 
-func rowOf(room *monitor.Room, e stick.Event) eventRow {
-	r := eventRow{Event: e, Room: room, Time: e.CreatedAt.Go().Local().Format("15:04:05")}
+func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
+	r := eventRow{Event: e, Root: root, Room: room, Time: e.CreatedAt.Go().Local().Format("15:04:05")}
 	r.Kind, r.Tag = kindOf(e)
 	r.Text = e.Say()
 	if rest, ok := strings.CutPrefix(r.Text, r.Tag+" "); ok && r.Tag != "" {
@@ -110,7 +111,7 @@ func rowOf(room *monitor.Room, e stick.Event) eventRow {
 			add(words(f.Name), *f.Value(&m.Contract))
 		}
 		add("message", m.Body)
-		r.Message, r.Answers, r.Letter = e.Seq, m.ReplyTo, openLetter(room, e.Seq)
+		r.Message, r.Answers, r.Letter = e.Seq, m.ReplyTo, openLetter(root, room, e.Seq)
 	}
 	if p, ok := stick.PayloadOf[stick.NoteAddedPayload](e); ok {
 		add("note", p.Note)
@@ -155,8 +156,8 @@ func kindOf(e stick.Event) (kind, tag string) {
 }
 
 // renderRow renders an event for the timeline of its room.
-func (s *Server) renderRow(room *monitor.Room, e stick.Event) string {
-	html, err := s.piece("room", "row", rowOf(room, e))
+func (s *Server) renderRow(root string, room *monitor.Room, e stick.Event) string {
+	html, err := s.piece("room", "row", rowOf(root, room, e))
 	if err != nil {
 		return ""
 	}

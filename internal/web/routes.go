@@ -88,7 +88,7 @@ func current(path string) string {
 
 // show answers with a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
-	v := &view{s: s, Current: current(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
+	v := &view{s: s, Root: rootOf(r.URL), Current: current(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
 	if id := r.PathValue("room"); id != "" {
 		room, err := s.room(r, v.Picture, stick.RoomID(id))
 		if err != nil {
@@ -139,7 +139,7 @@ func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	if len(found.parts) == 0 {
 		return nil, none
 	}
-	v := &view{s: s, Current: current(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.version(p), Now: s.ops.Now()}
+	v := &view{s: s, Root: rootOf(at), Current: current(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.version(p), Now: s.ops.Now()}
 	out := &shot{Version: v.Version, Seq: lastSeq(p)}
 	if id := values.Get("room"); id != "" {
 		if v.Room = p.Room(stick.RoomID(id)); v.Room == nil {
@@ -162,7 +162,7 @@ func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	if found.timeline {
 		out.Room = v.Room
 		for _, e := range v.Room.Events {
-			out.Rows = append(out.Rows, row{e.Seq, s.renderRow(v.Room, e)})
+			out.Rows = append(out.Rows, row{e.Seq, s.renderRow(v.Root, v.Room, e)})
 		}
 	}
 	return out, nil

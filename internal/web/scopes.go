@@ -52,7 +52,7 @@ func (v *view) Meetings() (rows []eventRow) {
 		switch e := v.Room.Events[i]; e.Type {
 		case stick.EventIncursion, stick.EventResume, stick.EventLateEdit, stick.EventStickDenied, stick.EventWorkTaken,
 			stick.EventChangesAdopted, stick.EventCallUndone:
-			rows = append(rows, rowOf(v.Room, e))
+			rows = append(rows, rowOf(v.Root, v.Room, e))
 		}
 	}
 	return rows
@@ -134,7 +134,7 @@ func coordination(e stick.Event) bool {
 func (v *view) Stream(r *monitor.Room) (rows []eventRow) {
 	for i := len(r.Events) - 1; i >= 0; i-- {
 		if coordination(r.Events[i]) {
-			rows = append(rows, rowOf(r, r.Events[i]))
+			rows = append(rows, rowOf(v.Root, r, r.Events[i]))
 		}
 	}
 	return rows

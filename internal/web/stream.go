@@ -237,7 +237,7 @@ func (f *feed) rows(ctx context.Context, x *shot) (rows []string, again bool) {
 		}
 		for _, e := range all.Events {
 			if e.Seq <= x.Seq {
-				rows = append(rows, f.s.renderRow(x.Room, e))
+				rows = append(rows, f.s.renderRow(rootOf(f.page), x.Room, e))
 			}
 		}
 		return rows, false

@@ -47,7 +47,7 @@ func (s *Server) readTask(r *http.Request, v *view) error {
 			b.Drafts++
 		}
 	}
-	b.Rows, b.Older = rowsOf(v.Room, shown.Events, shown.More)
+	b.Rows, b.Older = rowsOf(v.Root, v.Room, shown.Events, shown.More)
 	v.Watch = r.URL.Path + "?" + url.Values{"head": {b.Shown}}.Encode()
 	return nil
 }

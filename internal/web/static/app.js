@@ -95,7 +95,7 @@
   let source = null, after = body.dataset.after || "0", at = body.dataset.at;
   const open = () => {
     if (!body.dataset.live || source) return;
-    source = new EventSource("/live?" + new URLSearchParams({ page: body.dataset.live, at, after }));
+    source = new EventSource(body.dataset.root + "/live?" + new URLSearchParams({ page: body.dataset.live, at, after }));
     source.onopen = () => { $("link").hidden = true; body.dataset.linked = "yes"; };
     source.onmessage = (e) => {
       const n = JSON.parse(e.data);
