@@ -97,6 +97,22 @@ func Temp(dir, pattern string) (*os.File, error) {
 	return f, nil
 }
 
+// Replace makes a file of mode 0600 with this text, or replaces one, in one step: whoever reads it meanwhile reads one of the two texts.
+func Replace(path string, text []byte) error {
+	f, err := Temp(filepath.Dir(path), "new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
 // InheritPath is [Inherit] for what was just made at path, which isn't followed if it is a link.
 func InheritPath(path string) error {
 	info, err := os.Lstat(path)

@@ -47,19 +47,7 @@ func (f Folder) Keep(session string, b Inbox) error {
 	if err != nil {
 		return err
 	}
-	t, err := plainfile.Temp(f.dir, "new-")
-	if err != nil {
-		return withoutPath(err)
-	}
-	_, err = t.Write(text)
-	if err = errors.Join(err, t.Close()); err == nil {
-		err = os.Rename(t.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(t.Name())
-		return withoutPath(err)
-	}
-	return nil
+	return withoutPath(plainfile.Replace(path, text))
 }
 
 // Drop removes the inbox of a session. It may be called for one that isn't there.
