@@ -23,8 +23,9 @@ import (
 // site is a tt serve of a place, and a browser that is signed in.
 type site struct {
 	serve  *exec.Cmd
-	base   string
-	room   string // the path of the room's page
+	origin string
+	base   string // the address of the session's first page, without a slash at its end
+	room   string // the path of the room's page, below base
 	client *http.Client
 }
 
@@ -50,9 +51,23 @@ func (p place) site() (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{serve: c, base: at.Scheme + "://" + at.Host, room: at.Query().Get("to"), client: &http.Client{Jar: jar}}
-	_, err = s.get(at.RequestURI())
-	return s, err
+	s := &site{serve: c, origin: at.Scheme + "://" + at.Host, room: at.Query().Get("to"), client: &http.Client{Jar: jar}}
+	return s, s.enter(said.URL)
+}
+
+// enter opens the address that lets the browser in.
+func (s *site) enter(address string) error {
+	res, err := s.client.Get(address)
+	if err != nil {
+		return err
+	}
+	res.Body.Close()
+	cookies := res.Cookies()
+	if res.StatusCode != http.StatusOK || len(cookies) != 1 {
+		return fmt.Errorf("GET %s: %s, %v", address, res.Status, cookies)
+	}
+	s.base = s.origin + strings.TrimSuffix(cookies[0].Path, "/")
+	return nil
 }
 
 func (s *site) end() {
@@ -61,15 +76,17 @@ func (s *site) end() {
 }
 
 // get reads a page to its end.
-func (s *site) get(page string) ([]byte, error) {
-	res, err := s.client.Get(s.base + page)
+func (s *site) get(page string) ([]byte, error) { return s.read(s.base + page) }
+
+func (s *site) read(address string) ([]byte, error) {
+	res, err := s.client.Get(address)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: %s", page, res.Status)
+		err = fmt.Errorf("GET %s: %s", address, res.Status)
 	}
 	return b, err
 }
@@ -78,8 +95,8 @@ func (s *site) get(page string) ([]byte, error) {
 func (s *site) paint(page string) (time.Duration, error) {
 	s.client.CloseIdleConnections()
 	began := time.Now()
-	for _, part := range []string{page, "/static/style.css"} {
-		if _, err := s.get(part); err != nil {
+	for _, address := range []string{s.base + page, s.origin + "/static/style.css"} {
+		if _, err := s.read(address); err != nil {
 			return 0, err
 		}
 	}
@@ -175,7 +192,11 @@ func (b *bench) longLog() error {
 			samples.add("page", took)
 		}
 	}
-	back, err := s.get(s.room)
+	at, err := url.Parse(s.base + s.room)
+	if err != nil {
+		return err
+	}
+	back, err := s.read(at.String())
 	if err != nil {
 		return err
 	}
@@ -185,8 +206,11 @@ func (b *bench) longLog() error {
 			return fmt.Errorf("the page leads to no older events")
 		}
 		next, _, _ = bytes.Cut(next, []byte(`"`))
+		if at, err = at.Parse(strings.ReplaceAll(string(next), "&amp;", "&")); err != nil {
+			return err
+		}
 		began := time.Now()
-		if back, err = s.get(strings.ReplaceAll(string(next), "&amp;", "&")); err != nil {
+		if back, err = s.read(at.String()); err != nil {
 			return err
 		}
 		samples.add("older", time.Since(began))

@@ -15,7 +15,8 @@ import (
 
 // browser is a client of a server that runs in the background, without script. It has entered by the address that the server printed.
 type browser struct {
-	base   string
+	origin string
+	base   string // the address of its session's first page, without a slash at its end
 	client *http.Client
 }
 
@@ -34,13 +35,14 @@ func (s *story) browser(ts *testscript.TestScript, name string) *browser {
 	})
 	jar, err := cookiejar.New(nil)
 	ts.Check(err)
-	b := &browser{base: found[1], client: &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	b := &browser{origin: found[1], client: &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	res, err := b.client.Get(found[0])
 	ts.Check(err)
 	res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		ts.Fatalf("%s: %s", found[0], res.Status)
+	if res.StatusCode != http.StatusOK || len(res.Cookies()) != 1 {
+		ts.Fatalf("%s: %s, %v", found[0], res.Status, res.Cookies())
 	}
+	b.base = b.origin + strings.TrimSuffix(res.Cookies()[0].Path, "/")
 	if s.browsers == nil {
 		s.browsers = map[string]*browser{}
 	}
@@ -84,7 +86,7 @@ func (s *story) post(ts *testscript.TestScript, args []string) {
 	req, err := http.NewRequest("POST", b.base+"/api/"+args[1], strings.NewReader(form.Encode()))
 	ts.Check(err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", b.base)
+	req.Header.Set("Origin", b.origin)
 	res, err := b.client.Do(req)
 	ts.Check(err)
 	defer res.Body.Close()

@@ -24,21 +24,25 @@ func TestDemoServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := &http.Client{Jar: jar}
-	page := func(path string) string {
+	page := func(address string) (text string, cookies []*http.Cookie) {
 		t.Helper()
-		res, err := client.Get(path)
+		res, err := client.Get(address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
 		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s, %v", path, res.Status, err)
+			t.Fatalf("%s: %s, %v", address, res.Status, err)
 		}
-		return string(b)
+		return string(b), res.Cookies()
 	}
-	page(found[0])
-	if !strings.Contains(page(found[1]+"/"), "There is no room") {
+	_, cookies := page(found[0])
+	if len(cookies) != 1 {
+		t.Fatalf("the browser got %v", cookies)
+	}
+	first := found[1] + cookies[0].Path
+	if text, _ := page(first); !strings.Contains(text, "There is no room") {
 		t.Error("there is a room before the scene")
 	}
 	last := ""
@@ -50,7 +54,7 @@ func TestDemoServes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, paused = step(t, shown); paused {
-			last = page(found[1] + "/")
+			last, _ = page(first)
 		}
 	}
 	if !strings.Contains(last, "shop") || !strings.Contains(last, "claude:") {

@@ -28,6 +28,7 @@ type desk struct {
 	ann    *scene.Actor
 	server *Server
 	base   string // http://127.0.0.1:port
+	below  string // the path of the browser's session
 	client *http.Client
 }
 
@@ -54,8 +55,7 @@ func newDesk(s *scene.Scene, change func(*Options)) *desk {
 		}
 	})
 	d.base = "http://" + l.Addr().String()
-	d.client = d.browser()
-	d.enter(d.client, d.server.Address(l.Addr(), ""))
+	d.signIn(d.server.Address(l.Addr(), ""))
 	return d
 }
 
@@ -68,14 +68,18 @@ func (d *desk) browser() *http.Client {
 	return &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-func (d *desk) enter(c *http.Client, address string) int {
+// signIn goes on with another browser, which has opened an address.
+func (d *desk) signIn(address string) answer {
 	d.Helper()
-	res, err := c.Get(address)
+	d.client, d.below = d.browser(), ""
+	res, err := d.client.Get(address)
 	if err != nil {
 		d.Fatal(err)
 	}
-	res.Body.Close()
-	return res.StatusCode
+	for _, c := range res.Cookies() {
+		d.below = strings.TrimSuffix(c.Path, "/")
+	}
+	return readAnswer(d.T, res)
 }
 
 // answer is what the server answers.
@@ -110,8 +114,13 @@ func readAnswer(t testing.TB, res *http.Response) answer {
 	return answer{res.StatusCode, res.Header, string(b)}
 }
 
-// at is the address of a page.
-func (d *desk) at(path string) string { return d.base + path }
+// at is the address of a page, or of what is public.
+func (d *desk) at(path string) string {
+	if strings.HasPrefix(path, enterPath) || strings.HasPrefix(path, "/static/") {
+		return d.base + path
+	}
+	return d.base + d.below + path
+}
 
 // upwards is how a relative link begins, and relativeLink such a link or form of a page.
 var (
@@ -124,7 +133,7 @@ func fromTop(page string) string { return relativeLink.ReplaceAllString(page, `$
 
 func (d *desk) request(method, path string, body io.Reader) *http.Request {
 	d.Helper()
-	req, err := http.NewRequest(method, d.base+path, body)
+	req, err := http.NewRequest(method, d.at(path), body)
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -24,14 +24,14 @@ const (
 // policy is what a page may load and do: nothing from elsewhere, and no script that stands in a page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets only those requests through that a browser of a person makes from our own pages, and those of programs that have a session. It
-// bounds how long each may take.
-func (s *Server) guard(next http.Handler) http.Handler {
+// guard lets only those requests through to the pages that a browser of a person makes from our own pages, and those of programs that have
+// a session. What is public everybody gets. It bounds how long each request may take.
+func (s *Server) guard(public, pages http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
 	}))
-	checked := cross.Handler(next)
+	checked := cross.Handler(s.inSession(pages))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -50,17 +50,29 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
 		case !sameOrigin(r):
 			s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
-		case open[r.URL.Path] || s.signedIn(r):
-			checked.ServeHTTP(w, r)
+		case isPublic[r.URL.Path]:
+			public.ServeHTTP(w, r)
 		default:
-			s.refuse(w, r, http.StatusUnauthorized, stick.Errorf(stick.CodePersonOnly, "this browser isn't signed in").
-				Hintf("open the address that %s has printed", stick.Cmd("tt serve")))
+			checked.ServeHTTP(w, r)
 		}
 	})
 }
 
-// open are the paths that need no session.
-var open = map[string]bool{"/enter": true, "/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true}
+// inSession shows the pages to those who have a session, at the paths that they have without it.
+func (s *Server) inSession(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one, ok := s.keys.sessionOf(r)
+		if !ok {
+			s.refuse(w, r, http.StatusUnauthorized, stick.Errorf(stick.CodePersonOnly, "this browser isn't signed in, or its session is over").
+				Hintf("run %s, which prints an address that lets a browser in", stick.Cmd("tt serve")))
+			return
+		}
+		http.StripPrefix("/"+one.path, pages).ServeHTTP(w, r)
+	})
+}
+
+// isPublic are the paths that need no session.
+var isPublic = map[string]bool{enterPath: true, "/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true}
 
 // allowsHost reports whether a browser may call the server by this name. A page of another site can have its name lead here, but can't
 // change the name that the browser sends. Ports may differ: a tunnel has its own.
@@ -78,14 +90,6 @@ func hostOf(host string) string {
 		return h
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-}
-
-// portOf is the port of a host, "0" for none.
-func portOf(host string) string {
-	if _, p, err := net.SplitHostPort(host); err == nil {
-		return p
-	}
-	return "0"
 }
 
 // sameOrigin reports whether the page that makes a request is one of ours, if the browser says which it is. It holds for requests that only

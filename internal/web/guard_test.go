@@ -27,7 +27,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := d.server.Address(addr, "/needs")
-	mine := d.client
+	mine, below := d.client, d.below
 	for name, c := range map[string]struct {
 		path string
 		want int
@@ -42,30 +42,27 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 	}
 	d.client = d.browser()
 	d.do(d.request("HEAD", strings.TrimPrefix(address, d.base), nil)) // as something does that looks at links
-	other := d.browser()
-	d.client = other
-	first := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil))
+	first := d.signIn(address)
 	cookie := first.header.Get("Set-Cookie")
-	for _, want := range []string{"HttpOnly", "SameSite=Strict", "Path=/"} {
+	for _, want := range []string{"HttpOnly", "SameSite=Strict", "Path=" + d.below + "/;"} {
 		if !strings.Contains(cookie, want) {
 			t.Errorf("the cookie %q isn't %s", cookie, want)
 		}
 	}
-	has(t, first.body, "url=/needs")
+	has(t, first.body, "url="+d.below+"/needs")
 	has(t, d.ok("/needs"), "Nothing needs you")
 	d.client = d.browser()
 	if got := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil)); got.status != 401 || !strings.Contains(got.body, "used already") {
 		t.Errorf("the same address again: %d\n%s", got.status, got.body)
 	}
-	d.client = mine
+	d.client, d.below = mine, below
 	has(t, d.ok("/"), "Rooms")
 
 	// A browser that is in makes an address for another one.
 	made := d.do(d.request("POST", "/another-device", nil))
 	_, token, _ := strings.Cut(made.body, "/enter?token=")
 	token, _, _ = strings.Cut(token, "<")
-	d.client = d.browser()
-	if got := d.page("/enter?token=" + token); got.status != 200 {
+	if got := d.signIn(d.at("/enter?token=" + token)); got.status != 200 {
 		t.Errorf("another device: %d", got.status)
 	}
 	if got := d.page("/"); got.status != 200 {
@@ -89,7 +86,7 @@ func TestInvitationsEnd(t *testing.T) {
 		t.Errorf("there are %d invitations", len(k.invites))
 	}
 	session, ok := k.redeem(first)
-	if !ok || !k.known(session) {
+	if !ok || !k.isOpen(session) {
 		t.Error("the first invitation isn't good")
 	}
 	for range maxSessions {
@@ -97,7 +94,7 @@ func TestInvitationsEnd(t *testing.T) {
 			t.Fatal("an invitation isn't good")
 		}
 	}
-	if len(k.sessions) != maxSessions || !k.known(session) {
+	if len(k.sessions) != maxSessions || !k.isOpen(session) {
 		t.Errorf("there are %d sessions", len(k.sessions))
 	}
 }

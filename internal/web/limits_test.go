@@ -24,7 +24,7 @@ import (
 // rawStream opens the stream of a page on a connection of its own, and reads nothing.
 func (d *desk) rawStream(page string) net.Conn {
 	d.Helper()
-	at, err := url.Parse(d.base)
+	at, err := url.Parse(d.at("/live"))
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (d *desk) rawStream(page string) net.Conn {
 	for _, k := range d.client.Jar.Cookies(at) {
 		cookies = append(cookies, k.Name+"="+k.Value)
 	}
-	fmt.Fprintf(c, "GET /live?%s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", url.Values{"page": {page}}.Encode(), at.Host, strings.Join(cookies, "; "))
+	fmt.Fprintf(c, "GET %s?%s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", at.Path, url.Values{"page": {page}}.Encode(), at.Host, strings.Join(cookies, "; "))
 	return c
 }
 

@@ -52,14 +52,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, e *s
 		writeJSON(w, status, e)
 		return
 	}
-	v := &view{Title: "That didn't work", Body: failure{Message: e.Message, Hint: e.Hint.String(), Back: s.back(r)}}
+	v := &view{Title: "That didn't work", Body: failure{Message: e.Message, Hint: e.Hint.String()}}
 	s.render(w, r, status, "failure", v)
 }
 
 // failure is what the page about a failure shows.
 type failure struct {
 	Message, Hint string
-	Back          string // the page from which the request came
+	Back          string // the page from which the request came; empty for whoever may see no page
 	Task, TaskAt  string // the task that it was about and its page; empty for none
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"talkingstick/internal/engine/core"
@@ -12,23 +13,44 @@ import (
 
 // handler is everything that the server answers.
 func (s *Server) handler() http.Handler {
+	return s.guard(s.publicHandler(), s.pagesHandler())
+}
+
+// publicHandler answers what needs no session.
+func (s *Server) publicHandler() http.Handler {
 	m := http.NewServeMux()
+	m.HandleFunc("GET "+enterPath, s.enter)
+
 	static := http.FileServerFS(files)
-	m.Handle("GET /static/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m.HandleFunc("GET /static/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		static.ServeHTTP(w, r)
-	}))
-	m.HandleFunc("GET /enter", s.enter)
+	})
+	return m
+}
+
+// pagesHandler answers what lies below the path of a session. It sees the paths without that.
+func (s *Server) pagesHandler() http.Handler {
+	m := http.NewServeMux()
 	m.HandleFunc("POST /another-device", s.invitation)
 	m.HandleFunc("GET /live", s.live)
 	m.HandleFunc("POST /api/{operation}", s.api)
-	for path, p := range s.menu() {
-		m.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, p) })
+	for pattern, p := range s.menu() {
+		m.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, p) })
 	}
-	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
+	m.HandleFunc("/", s.failNoPage)
+
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path { // the multiplexer would lead to a path without that of the session
+			s.failNoPage(w, r)
+			return
+		}
+		m.ServeHTTP(w, r)
 	})
-	return s.guard(m)
+}
+
+func (s *Server) failNoPage(w http.ResponseWriter, r *http.Request) {
+	s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
 }
 
 // kind is a kind of page. Its template is the file of its name.

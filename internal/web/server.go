@@ -86,7 +86,7 @@ const (
 
 // Address returns the address that lets one browser in, once. to is the page that it leads to, "" for the first one.
 func (s *Server) Address(at net.Addr, to string) string {
-	u := url.URL{Scheme: "http", Host: at.String(), Path: "/enter"}
+	u := url.URL{Scheme: "http", Host: at.String(), Path: enterPath}
 	q := url.Values{"token": {s.keys.invite(0)}}
 	if to != "" {
 		q.Set("to", to)

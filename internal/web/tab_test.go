@@ -63,8 +63,9 @@ func (d *desk) open() *tab {
 	chromedp.ListenTarget(ctx, b.hear)
 	b.run(network.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
 	b.size(1280, 900)
-	b.goTo(strings.TrimPrefix(d.server.Address(addressOf(d.base), ""), d.base))
-	b.until(`location.pathname === "/" && document.body.dataset.linked === "yes"`)
+	b.run(chromedp.Navigate(d.server.Address(addressOf(d.base), "")))
+	b.until(`location.pathname.endsWith("/") && document.body.dataset.linked === "yes"`)
+	d.below = strings.TrimSuffix(eval[string](b, `location.pathname`), "/")
 	return b
 }
 
@@ -103,7 +104,7 @@ func (b *tab) fatal(format string, args ...any) {
 
 func (b *tab) goTo(path string) {
 	b.Helper()
-	b.run(chromedp.Navigate(b.base + path))
+	b.run(chromedp.Navigate(b.at(path)))
 }
 
 // eval returns the value of an expression.

@@ -1,0 +1,192 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"talkingstick/internal/scene"
+)
+
+// eavesdropper is another server on this machine, such as one by which an agent shows what it has built. It notes all that it gets.
+type eavesdropper struct {
+	*httptest.Server
+
+	mu    sync.Mutex // guards the rest
+	heard []string
+}
+
+// newEavesdropper starts one on an address of the loopback interface. page is what it answers.
+func newEavesdropper(t *testing.T, page func() string) *eavesdropper {
+	e := &eavesdropper{}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var b strings.Builder
+		_ = r.Write(&b)
+		e.mu.Lock()
+		e.heard = append(e.heard, b.String())
+		e.mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(page()))
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+// named is its address by another name of this machine.
+func (e *eavesdropper) named(host string) string {
+	at, err := url.Parse(e.URL)
+	if err != nil {
+		panic(err)
+	}
+	return "http://" + net.JoinHostPort(host, at.Port())
+}
+
+// marker is a cookie for all paths of a host, which every server there gets.
+const marker = "marker"
+
+// hasNothing fails the test if it got one of these secrets. It must have got the [marker], which shows that cookies come at all.
+func (e *eavesdropper) hasNothing(t *testing.T, secrets ...string) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.ContainsFunc(e.heard, func(request string) bool { return strings.Contains(request, marker+"=") }) {
+		t.Errorf("another server got no cookie in %d requests", len(e.heard))
+	}
+	for _, request := range e.heard {
+		for _, secret := range append(secrets, cookieName) {
+			if strings.Contains(request, secret) {
+				t.Errorf("another server got %q:\n%s", secret, request)
+			}
+		}
+	}
+}
+
+// TestSession_OtherServers: a client that sends each cookie to all ports of its host, as browsers do, sends that of a session to no other
+// server of this machine.
+func TestSession_OtherServers(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		t.Run(host, func(t *testing.T) {
+			d := newDesk(scene.New(t), nil)
+			at := addressOf(d.base).(*net.TCPAddr)
+			address := strings.Replace(d.server.Address(at, ""), "127.0.0.1", host, 1)
+			d.base = strings.Replace(d.base, "127.0.0.1", host, 1)
+			d.signIn(address)
+			has(t, d.ok("/"), "Rooms")
+
+			d.client.Jar.SetCookies(mustParse(d.base), []*http.Cookie{{Name: marker, Value: "x", Path: "/"}})
+			e := newEavesdropper(t, func() string { return "" })
+			for _, path := range []string{"", "/", "/enter", "/needs", "/api/list_rooms", "/live", "/static/app.js"} {
+				res, err := d.client.Get(e.named(host) + path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res.Body.Close()
+			}
+			e.hasNothing(t, strings.Trim(d.below, "/"))
+		})
+	}
+}
+
+// TestSession_PathAndCookie: neither the path of a session nor its cookie is enough.
+func TestSession_PathAndCookie(t *testing.T) {
+	d := newDesk(scene.New(t), nil)
+	mine, first := d.client, d.below
+	cookies := mine.Jar.Cookies(mustParse(d.at("/")))
+	d.signIn(d.server.Address(addressOf(d.base), ""))
+	second := d.below
+	if first == second || len(first) < 1+26 {
+		t.Fatalf("the sessions are at %q and %q", first, second)
+	}
+
+	for _, path := range []string{"/", "/needs", second + "/", second + "/needs", first, "/x" + first[2:] + "/", first + "x/", "/" + first + "/"} {
+		req, err := http.NewRequest("GET", d.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cookies {
+			req.AddCookie(c)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := readAnswer(t, res); a.status != http.StatusUnauthorized || strings.Contains(a.body, "menu") {
+			t.Errorf("the first session's cookie at %s: %d", path, a.status)
+		}
+	}
+
+	// The cookies that other servers of this machine have set are in front of ours, or after it.
+	req, err := http.NewRequest("GET", d.base+first+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range append(append([]*http.Cookie{{Name: cookieName, Value: "x"}}, cookies...), &http.Cookie{Name: cookieName, Value: "y"}) {
+		req.AddCookie(c)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := readAnswer(t, res); a.status != http.StatusOK {
+		t.Errorf("with cookies of others: %d", a.status)
+	}
+}
+
+// TestSession_Unclean: a path that isn't written as the server writes it leads nowhere, and least of all out of the session.
+func TestSession_Unclean(t *testing.T) {
+	d := newDesk(scene.New(t), nil)
+	for _, path := range []string{"//needs", "/needs/", "/./needs", "/../needs", "/room/../needs", "/%2e%2e/needs", "/room/%2e%2e/%2e%2e/needs"} {
+		req := d.request("GET", "/", nil)
+		req.URL.Opaque = "//" + req.URL.Host + d.below + path // the client would clean it
+		if a := d.do(req); a.status != http.StatusNotFound && a.status != http.StatusUnauthorized || a.header.Get("Location") != "" {
+			t.Errorf("%s: %d %s", path, a.status, a.header.Get("Location"))
+		}
+	}
+}
+
+// TestSession_InNoPage: no page, no part of one and no answer to a form has the path of the session.
+func TestSession_InNoPage(t *testing.T) {
+	s := scene.New(t)
+	s.Agent("claude:a").Try().Granted(1)
+	d := newDesk(s, nil)
+	room := string(s.Room().ID)
+	secret := strings.Trim(d.below, "/")
+	answers := map[string]answer{
+		"a form":         d.fill("pause_room", url.Values{"room_id": {room}, "reason": {"lunch"}, "back": {"/needs"}}),
+		"a refusal":      d.fill("pause_room", url.Values{"room_id": {room}}),
+		"another device": d.do(d.request("POST", "/another-device", nil)),
+	}
+	for _, path := range []string{"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + room, "/nothing"} {
+		answers[path] = d.page(path)
+	}
+	for what, a := range answers {
+		if strings.Contains(a.body, secret) {
+			t.Errorf("%s has the path of the session", what)
+		}
+		for name, values := range a.header {
+			if strings.Contains(strings.Join(values, " "), secret) {
+				t.Errorf("%s has the path of the session in its %s", what, name)
+			}
+		}
+	}
+	x := d.stream("/room/"+room, nil)
+	x.until("the first message", func(told) bool { return true })
+	for id, html := range x.parts {
+		if strings.Contains(html, secret) {
+			t.Errorf("the part %s has the path of the session", id)
+		}
+	}
+}
+
+func mustParse(address string) *url.URL {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
