@@ -27,35 +27,54 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // guard lets only those requests through to the pages that a browser of a person makes from our own pages, and those of programs that have
 // a session. What is public everybody gets. It bounds how long each request may take.
 func (s *Server) guard(public, pages http.Handler) http.Handler {
-	cross := http.NewCrossOriginProtection()
-	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
-	}))
-	checked := cross.Handler(s.inSession(pages))
+	inSession := s.inSession(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		c := http.NewResponseController(w)
-		_ = c.SetReadDeadline(time.Now().Add(s.readWithin)) // a test's recorder has none
-		_ = c.SetWriteDeadline(time.Now().Add(writeWithin))
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		setHeaders(w.Header(), r)
+		s.limit(w, r)
+
 		switch {
 		case !s.allowsHost(r.Host):
 			s.refuse(w, r, http.StatusMisdirectedRequest, stick.Errorf(stick.CodePersonOnly, "this server isn't called %s", stick.Clip(r.Host, 80)).
 				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
-		case !sameOrigin(r):
+		case r.URL.Path == enterPath: // also out of another site's page, such as a web mail with the address
+			public.ServeHTTP(w, r)
+		case isForeign(r) && isVisit(r):
+			s.render(w, r, http.StatusOK, "visit", &view{Title: "Welcome"})
+		case isForeign(r):
 			s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
-		case isPublic[r.URL.Path]:
+		case isStatic[r.URL.Path]:
 			public.ServeHTTP(w, r)
 		default:
-			checked.ServeHTTP(w, r)
+			inSession.ServeHTTP(w, r)
 		}
 	})
+}
+
+// setHeaders says what a browser may do with an answer.
+func setHeaders(h http.Header, r *http.Request) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", referrerPolicy(r))
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// referrerPolicy keeps the path of a session out of every Referer. Without a referrer a browser hides, too, from which origin a form comes, and
+// only Sec-Fetch-Site says that it is ours. By plain HTTP beyond this machine there is no such header, so a form has to name its origin there.
+func referrerPolicy(r *http.Request) string {
+	if schemeOf(r) == "https" || isLoopback(hostOf(r.Host)) {
+		return "no-referrer"
+	}
+	return "strict-origin"
+}
+
+// limit bounds how long a request and its answer may take, and how much it may send.
+func (s *Server) limit(w http.ResponseWriter, r *http.Request) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Now().Add(s.readWithin)) // a test's recorder has none
+	_ = c.SetWriteDeadline(time.Now().Add(writeWithin))
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 }
 
 // inSession shows the pages to those who have a session, at the paths that they have without it.
@@ -71,17 +90,26 @@ func (s *Server) inSession(pages http.Handler) http.Handler {
 	})
 }
 
-// isPublic are the paths that need no session.
-var isPublic = map[string]bool{enterPath: true, "/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true}
+// isStatic are the paths of files that need no session.
+var isStatic = map[string]bool{"/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true}
 
 // allowsHost reports whether a browser may call the server by this name. A page of another site can have its name lead here, but can't
 // change the name that the browser sends. Ports may differ: a tunnel has its own.
 func (s *Server) allowsHost(host string) bool {
 	name := hostOf(host)
-	if ip, err := netip.ParseAddr(name); err == nil {
-		return ip.IsLoopback() || s.o.AnyAddress || slices.Contains(s.o.Hosts, name)
+	if _, err := netip.ParseAddr(name); err == nil {
+		return isLoopback(name) || s.o.AnyAddress || slices.Contains(s.o.Hosts, name)
 	}
-	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	return isLoopback(name) || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// isLoopback reports whether a name or an address is of the loopback interface.
+func isLoopback(name string) bool {
+	ip, err := netip.ParseAddr(name)
+	if err != nil {
+		return strings.EqualFold(name, "localhost")
+	}
+	return ip.IsLoopback()
 }
 
 // hostOf is a host without its port.
@@ -92,15 +120,30 @@ func hostOf(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 }
 
-// sameOrigin reports whether the page that makes a request is one of ours, if the browser says which it is. It holds for requests that only
-// read, too: nobody else's page has any business here.
-func sameOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
+// isForeign reports whether a page of another origin makes a request, as far as the browser says where it comes from. Another port is
+// another origin, though of the same site. It holds for requests that only read, too: nobody else's page has any business here.
+func isForeign(r *http.Request) bool {
+	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
+	switch site {
+	case "", "none", "same-origin": // nothing is said, a person has typed or opened the address, our page
+	default:
 		return true
 	}
+
+	switch origin {
+	case "":
+		return false
+	case "null": // a form of ours, see [referrerPolicy]; else a page that hides its origin
+		return site != "same-origin"
+	}
 	u, err := url.Parse(origin)
-	return err == nil && u.Host == r.Host
+	return err != nil || u.Host != r.Host
+}
+
+// isVisit reports whether a request shows a page in a tab of its own, where no other page can look into it.
+func isVisit(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return reads && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // atMost is a listener that has only so many connections open at a time. Further ones wait in the system's queue.

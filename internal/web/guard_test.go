@@ -126,7 +126,16 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 		{"the browser says it is cross-site", "POST", "/api/list_rooms", "", "", "cross-site", 403},
 		{"the browser says it is of the same site, not origin", "POST", "/api/list_rooms", "", "", "same-site", 403},
 		{"our own page", "POST", "/api/list_rooms", "", "self", "same-origin", 200},
+		{"our own form, which hides its origin", "POST", "/api/list_rooms", "", "null", "same-origin", 200},
 		{"a program with the cookie", "POST", "/api/list_rooms", "", "", "", 200},
+		{"another site's page reads", "GET", "/", "", "", "cross-site", 403},
+		{"a page of another port reads", "GET", "/needs", "", "", "same-site", 403},
+		{"a page of another port listens", "GET", "/live?page=/", "", "", "same-site", 403},
+		{"a page of another port has our style", "GET", "/static/style.css", "", "", "same-site", 403},
+		{"a relation that nobody knows", "GET", "/", "", "", "in-law", 403},
+		{"an address that somebody has typed", "GET", "/", "", "", "none", 200},
+		{"our own page reads", "GET", "/", "", "", "same-origin", 200},
+		{"another site's page has the address of an invitation", "GET", "/enter?token=x", "", "", "cross-site", 401},
 	} {
 		req := d.request(c.method, c.path, nil)
 		if c.method == "POST" {
@@ -156,6 +165,54 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 		for name := range a.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s: it answers with %s", c.name, name)
+			}
+		}
+	}
+}
+
+// TestForeignVisit: whoever follows a link of another site gets a page with one button and without data, with a session and without. Nothing
+// but a tab of its own shows it.
+func TestForeignVisit(t *testing.T) {
+	s := scene.New(t)
+	s.Agent("claude:a").Try().Granted(1)
+	d := newDesk(s, nil)
+	stranger := d.browser()
+	visit := map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+	for _, c := range []struct {
+		name, method, path, header, value string
+		want                              int
+	}{
+		{"a link of another port's page", "GET", "/", "", "", 200},
+		{"a link of another site's page", "GET", "/room/" + string(s.Room().ID), "Sec-Fetch-Site", "cross-site", 200},
+		{"a link to nothing", "GET", "/nothing", "", "", 200},
+		{"a look at a link", "HEAD", "/", "", "", 200},
+		{"a frame", "GET", "/", "Sec-Fetch-Dest", "iframe", 403},
+		{"an image", "GET", "/", "Sec-Fetch-Mode", "no-cors", 403},
+		{"a form", "POST", "/api/list_rooms", "", "", 403},
+	} {
+		for _, client := range []*http.Client{d.client, stranger} {
+			req := d.request(c.method, c.path, nil)
+			for name, value := range visit {
+				req.Header.Set(name, value)
+			}
+			if c.header != "" {
+				req.Header.Set(c.header, c.value)
+			}
+			res, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := readAnswer(t, res)
+			if a.status != c.want {
+				t.Errorf("%s: %d, want %d", c.name, a.status, c.want)
+			}
+			for _, bad := range []string{`id="menu"`, "claude", "app.js", strings.Trim(d.below, "/")} {
+				if strings.Contains(a.body, bad) {
+					t.Errorf("%s: the page has %s", c.name, bad)
+				}
+			}
+			if c.want == 200 && c.method == "GET" && strings.Count(a.body, "<a ") != 1 {
+				t.Errorf("%s: the page is\n%s", c.name, a.body)
 			}
 		}
 	}
@@ -215,8 +272,25 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("%s: the policy %q lacks %s", path, csp, want)
 			}
 		}
-		if strings.Contains(csp, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" {
+		if strings.Contains(csp, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", path, h)
+		}
+	}
+}
+
+// TestReferrerPolicy: the path of a session is in no Referer. A form names its origin where the browser says nothing else of it.
+func TestReferrerPolicy(t *testing.T) {
+	for _, c := range []struct{ host, proto, want string }{
+		{"127.0.0.1:8321", "", "no-referrer"},
+		{"[::1]:8321", "", "no-referrer"},
+		{"localhost:9000", "", "no-referrer"},
+		{"box.example.ts.net", "https", "no-referrer"},
+		{"192.0.2.1:8321", "", "strict-origin"},
+		{"box.example.ts.net:8321", "", "strict-origin"},
+	} {
+		r := &http.Request{Host: c.host, Header: http.Header{"X-Forwarded-Proto": {c.proto}}}
+		if got := referrerPolicy(r); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.host, c.proto, got, c.want)
 		}
 	}
 }
