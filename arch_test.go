@@ -101,6 +101,7 @@ var edges = map[string]map[string]string{
 		"internal/monitor":      "the picture that all viewers share",
 		"internal/params":       "the parameters that a page or a program sends",
 		"internal/picture":      "the picture of a room's turns",
+		"internal/plainfile":    "the files in which the sums of sessions are kept",
 		"internal/task":         "the same for tasks",
 		"stick":                 "errors, words",
 	},

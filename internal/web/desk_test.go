@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,27 +37,35 @@ type desk struct {
 func newDesk(s *scene.Scene, change func(*Options)) *desk {
 	s.Helper()
 	d := &desk{Scene: s, ann: s.Person("ann")}
+	d.serve(change)
+	d.signIn(d.server.Address(addressOf(d.base), ""))
+	return d
+}
+
+// serve starts a server. stop ends it before the test does.
+func (d *desk) serve(change func(*Options)) (stop func()) {
+	d.Helper()
 	o := Options{Engine: d.ann.Engine, Tasks: d.ann.Tasks, Caller: d.ann.By, Version: "test"}
 	if change != nil {
 		change(&o)
 	}
 	d.server = New(o)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := d.server.Listen(d.Context(), "127.0.0.1:0")
 	if err != nil {
-		s.Fatal(err)
+		d.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() { over <- d.server.Serve(ctx, l) }() // until cancel
-	s.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-over; stick.CodeOf(err) != stick.CodeCanceled {
-			s.Errorf("the server ended with %v", err)
+			d.Errorf("the server ended with %v", err)
 		}
 	})
+	d.Cleanup(stop)
 	d.base = "http://" + l.Addr().String()
-	d.signIn(d.server.Address(l.Addr(), ""))
-	return d
+	return stop
 }
 
 // browser is a client that keeps cookies and follows no redirect.

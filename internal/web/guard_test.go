@@ -73,7 +73,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 // TestInvitationsEnd: an invitation of a page ends after ten minutes, the first one stays, and their number is bounded.
 func TestInvitationsEnd(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	k := newKeys(func() time.Time { return now })
+	k := newKeys(func() time.Time { return now }, folder{})
 	first, late := k.invite(0), k.invite(inviteFor)
 	now = now.Add(inviteFor + time.Second)
 	if _, ok := k.redeem(late); ok {
@@ -86,7 +86,7 @@ func TestInvitationsEnd(t *testing.T) {
 		t.Errorf("there are %d invitations", len(k.invites))
 	}
 	session, ok := k.redeem(first)
-	if !ok || !k.isOpen(session) {
+	if !ok || !k.use(session) {
 		t.Error("the first invitation isn't good")
 	}
 	for range maxSessions {
@@ -94,7 +94,7 @@ func TestInvitationsEnd(t *testing.T) {
 			t.Fatal("an invitation isn't good")
 		}
 	}
-	if len(k.sessions) != maxSessions || !k.isOpen(session) {
+	if len(k.sessions) != maxSessions || !k.use(session) {
 		t.Errorf("there are %d sessions", len(k.sessions))
 	}
 }

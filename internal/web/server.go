@@ -40,6 +40,10 @@ type Options struct {
 	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
 	Ready func(context.Context, core.Where) []task.StartedTask
 
+	// Sessions is the directory in which sums of the browsers' sessions are kept, so that tabs go on when the server is started again. If it
+	// is empty, they end with the server.
+	Sessions string
+
 	Now func() time.Time // nil for the real clock; for tokens, not for what pages show
 }
 
@@ -71,7 +75,7 @@ func New(o Options) *Server {
 	}
 	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
+		o: o, ops: ops, keys: newKeys(o.Now, newFolder(o.Sessions, o.Caller)), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
 		readWithin: readWithin,
 		monitor:    monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
@@ -101,6 +105,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.jobs.ctx = ctx
+	s.keys.listenOn(l.Addr().String())
 	var looked sync.Once
 	changed, stop := s.monitor.Changed()
 	defer stop()

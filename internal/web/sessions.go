@@ -28,11 +28,19 @@ const cookieName = "tt_session"
 // keys know who may come in. An invitation is a token in an address: the first browser that shows it gets a session, and the invitation is
 // over. Only sums are kept, so that looking one up tells nothing by the time that it takes.
 type keys struct {
-	now func() time.Time
+	now    func() time.Time
+	folder folder
 
 	mu       sync.Mutex // guards the rest
+	address  string     // on which the server listens; empty before it does
 	invites  map[sum]time.Time
-	sessions []sum // the oldest first
+	sessions []openSession // the oldest first
+}
+
+// openSession is a session that isn't over.
+type openSession struct {
+	sum  sum
+	used time.Time // at most [noteUse] before its last use
 }
 
 type sum = [sha256.Size]byte
@@ -41,10 +49,25 @@ const (
 	maxSessions = 64 // browsers at a time; a further one ends the oldest session
 	maxInvites  = 16
 
-	inviteFor = 10 * time.Minute // an invitation that a page has made
+	inviteFor  = 10 * time.Minute    // an invitation that a page has made
+	sessionFor = 14 * 24 * time.Hour // a session that nobody uses
+	noteUse    = time.Hour           // how often a use is noted
 )
 
-func newKeys(now func() time.Time) *keys { return &keys{now: now, invites: map[sum]time.Time{}} }
+// isOver reports whether a session that was used last at some time is over.
+func isOver(used, now time.Time) bool { return now.Sub(used) >= sessionFor }
+
+func newKeys(now func() time.Time, f folder) *keys {
+	wall := func() time.Time { return now().Round(0) } // the other clock stands still while the machine sleeps
+	return &keys{now: wall, folder: f, invites: map[sum]time.Time{}}
+}
+
+// listenOn reads the sessions of a server that listened on the same address before.
+func (k *keys) listenOn(address string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.address, k.sessions = address, k.folder.read(address)
+}
 
 // invite makes a token that is good once, for so long; 0 for as long as the server runs.
 func (k *keys) invite(ttl time.Duration) string {
@@ -91,18 +114,37 @@ func (k *keys) redeem(token string) (one session, ok bool) {
 	}
 
 	one = newSession()
-	k.sessions = append(k.sessions, one.sum())
+	k.dropOver()
+	k.sessions = append(k.sessions, openSession{one.sum(), k.now()})
 	if n := len(k.sessions) - maxSessions; n > 0 {
 		k.sessions = slices.Delete(k.sessions, 0, n)
 	}
+	k.folder.write(k.address, k.sessions)
 	return one, true
 }
 
-// isOpen reports whether a session is one of ours.
-func (k *keys) isOpen(one session) bool {
+// dropOver drops the sessions that are over.
+func (k *keys) dropOver() {
+	now := k.now()
+	k.sessions = slices.DeleteFunc(k.sessions, func(one openSession) bool { return isOver(one.used, now) })
+}
+
+// use reports whether a session is open, and notes that it is used.
+func (k *keys) use(one session) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Contains(k.sessions, one.sum())
+	k.dropOver()
+	want := one.sum()
+	i := slices.IndexFunc(k.sessions, func(o openSession) bool { return o.sum == want })
+	if i < 0 {
+		return false
+	}
+
+	if now := k.now(); now.Sub(k.sessions[i].used) >= noteUse {
+		k.sessions[i].used = now
+		k.folder.write(k.address, k.sessions)
+	}
+	return true
 }
 
 // sessionOf finds the open session from whose browser a request comes.
@@ -112,7 +154,7 @@ func (k *keys) sessionOf(r *http.Request) (one session, ok bool) {
 		return session{}, false
 	}
 	for _, c := range r.CookiesNamed(cookieName) { // another server of this machine may have set one, too
-		if one := (session{path, c.Value}); k.isOpen(one) {
+		if one := (session{path, c.Value}); k.use(one) {
 			return one, true
 		}
 	}

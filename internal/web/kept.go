@@ -1,0 +1,155 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/plainfile"
+)
+
+// folder keeps the sessions of a caller's servers, in a file for each address, so that tabs go on when a server is started again. A file has
+// sums, which let nobody in. What can't be read or written is left out: then a browser needs another address.
+type folder struct {
+	dir    string // empty keeps nothing
+	caller string
+}
+
+// newFolder returns the folder of a caller. Who was let in by an agent's server has no session in a person's.
+func newFolder(dir string, by core.Caller) folder {
+	return folder{dir, strings.Join([]string{by.User, by.As, by.Seed()}, "\n")}
+}
+
+// keptServer is what a file says.
+type keptServer struct {
+	Caller   string        `json:"caller"`
+	Address  string        `json:"address"` // on which the server listened
+	Sessions []keptSession `json:"sessions"`
+}
+
+type keptSession struct {
+	Sum  string    `json:"sum"` // SHA-256, in hexadecimal digits
+	Used time.Time `json:"used"`
+}
+
+const keptSuffix = ".json"
+
+func (f folder) path(address string) string {
+	name := sha256.Sum256([]byte(f.caller + "\n" + address))
+	return filepath.Join(f.dir, hex.EncodeToString(name[:16])+keptSuffix)
+}
+
+// read returns the sessions of the server on an address.
+func (f folder) read(address string) []openSession {
+	if f.dir == "" {
+		return nil
+	}
+	kept, err := readKept(f.path(address))
+	if err != nil || kept.Caller != f.caller || kept.Address != address {
+		return nil
+	}
+	var open []openSession
+	for _, one := range kept.Sessions {
+		digits, err := hex.DecodeString(one.Sum)
+		if err != nil || len(digits) != len(sum{}) {
+			continue
+		}
+		open = append(open, openSession{sum(digits), one.Used})
+	}
+	return open
+}
+
+// write keeps the sessions of the server on an address, instead of those of before.
+func (f folder) write(address string, open []openSession) {
+	if f.dir == "" {
+		return
+	}
+	kept := keptServer{Caller: f.caller, Address: address, Sessions: []keptSession{}}
+	for _, one := range open {
+		kept.Sessions = append(kept.Sessions, keptSession{hex.EncodeToString(one.sum[:]), one.used.UTC()})
+	}
+	text, err := json.Marshal(kept)
+	if err == nil && plainfile.MkdirAll(f.dir) == nil {
+		_ = plainfile.Replace(f.path(address), text)
+	}
+}
+
+// addresses returns where the caller's servers have let browsers in, the last one first. Files of which all sessions are over go.
+func (f folder) addresses(now time.Time) (found []string) {
+	files, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil
+	}
+	used := map[string]time.Time{}
+	for _, file := range files {
+		path := filepath.Join(f.dir, file.Name())
+		if filepath.Ext(path) != keptSuffix {
+			continue
+		}
+		kept, err := readKept(path)
+		if err != nil {
+			continue
+		}
+		last := kept.lastUse()
+		switch {
+		case isOver(last, now):
+			_ = os.Remove(path)
+		case kept.Caller == f.caller:
+			found, used[kept.Address] = append(found, kept.Address), last
+		}
+	}
+	slices.SortFunc(found, func(a, b string) int { return cmp.Or(used[b].Compare(used[a]), cmp.Compare(a, b)) })
+	return found
+}
+
+// lastUse returns when one of the sessions was used last.
+func (k keptServer) lastUse() (last time.Time) {
+	for _, one := range k.Sessions {
+		if one.Used.After(last) {
+			last = one.Used
+		}
+	}
+	return last
+}
+
+func readKept(path string) (k keptServer, err error) {
+	text, err := plainfile.Read(path)
+	if err != nil {
+		return k, err
+	}
+	return k, json.Unmarshal(text, &k)
+}
+
+// Listen listens on an address. Port 0 is the one on which this caller's server has let browsers in last, if it is free, so that their tabs go
+// on; else any free one. The error is that of [net.ListenConfig.Listen].
+func (s *Server) Listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	for _, earlier := range s.earlierAddresses(address) {
+		if l, err := config.Listen(ctx, "tcp", earlier); err == nil {
+			return l, nil
+		}
+	}
+	return config.Listen(ctx, "tcp", address)
+}
+
+// earlierAddresses returns addresses with a port that an address without one may mean.
+func (s *Server) earlierAddresses(address string) []string {
+	host, port, err := net.SplitHostPort(address)
+	if n, perr := strconv.Atoi(port); err != nil || perr != nil || n != 0 {
+		return nil
+	}
+	return slices.DeleteFunc(s.keys.folder.addresses(s.keys.now()), func(earlier string) bool {
+		of, _, err := net.SplitHostPort(earlier)
+		return err != nil || of != host
+	})
+}

@@ -1,0 +1,193 @@
+package web
+
+import (
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/scene"
+)
+
+// keysAt returns the keys of a server on an address that keeps its sessions in a directory.
+func keysAt(now *time.Time, dir, address string, by core.Caller) *keys {
+	k := newKeys(func() time.Time { return *now }, newFolder(dir, by))
+	k.listenOn(address)
+	return k
+}
+
+// TestSession_Kept: a session goes on when its server is started again, and nowhere else.
+func TestSession_Kept(t *testing.T) {
+	const address = "127.0.0.1:8321"
+	ann := core.Caller{User: "ann", Person: true, Harness: "human"}
+	now, dir := time.Unix(1e9, 0), filepath.Join(t.TempDir(), "some where", "browsers")
+	before := keysAt(&now, dir, address, ann)
+	one, ok := before.redeem(before.invite(0))
+	if !ok {
+		t.Fatal("an invitation isn't good")
+	}
+
+	for _, c := range []struct {
+		name, dir, address string
+		by                 core.Caller
+		want               bool
+	}{
+		{"the same server", dir, address, ann, true},
+		{"a server on another port", dir, "127.0.0.1:8322", ann, false},
+		{"a server on another address", dir, "[::1]:8321", ann, false},
+		{"a server with another data directory", t.TempDir(), address, ann, false},
+		{"a server that keeps nothing", "", address, ann, false},
+		{"a server of the person's agent", dir, address, core.Caller{User: "ann", Harness: "claude", SessionID: "x"}, false},
+		{"a server under another name", dir, address, core.Caller{User: "ann", Person: true, Harness: "human", As: "bob"}, false},
+	} {
+		if got := keysAt(&now, c.dir, c.address, c.by).use(one); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	if keysAt(&now, dir, address, ann).use(session{one.path, one.cookie + "x"}) || keysAt(&now, dir, address, ann).use(session{"x", one.cookie}) {
+		t.Error("another session is open")
+	}
+}
+
+// TestSession_Over: a session that nobody uses is over after two weeks, and its file goes. Each use prolongs it.
+func TestSession_Over(t *testing.T) {
+	const address = "127.0.0.1:8321"
+	ann := core.Caller{User: "ann", Person: true}
+	now, dir := time.Unix(1e9, 0), t.TempDir()
+	before := keysAt(&now, dir, address, ann)
+	left, _ := before.redeem(before.invite(0))
+	used, _ := before.redeem(before.invite(0))
+	for range 3 {
+		now = now.Add(sessionFor - time.Hour)
+		if !keysAt(&now, dir, address, ann).use(used) {
+			t.Fatal("a session that is used is over")
+		}
+	}
+	if keysAt(&now, dir, address, ann).use(left) || before.use(left) {
+		t.Error("a session that nobody uses isn't over")
+	}
+
+	f := newFolder(dir, ann)
+	if got := f.addresses(now); len(got) != 1 || got[0] != address {
+		t.Errorf("browsers were let in at %v", got)
+	}
+	now = now.Add(sessionFor)
+	if got := f.addresses(now); len(got) != 0 || keysAt(&now, dir, address, ann).use(used) {
+		t.Errorf("after the end browsers were let in at %v", got)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("%v, %v are left", files, err)
+	}
+}
+
+// TestSession_File: only its owner may read the file of a server, and it lets nobody in.
+func TestSession_File(t *testing.T) {
+	const address = "127.0.0.1:8321"
+	ann := core.Caller{User: "ann", Person: true}
+	now, dir := time.Unix(1e9, 0), filepath.Join(t.TempDir(), "browsers")
+	k := keysAt(&now, dir, address, ann)
+	token := k.invite(0)
+	one, _ := k.redeem(token)
+	path := newFolder(dir, ann).path(address)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{one.path, one.cookie, token} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the file has %s:\n%s", secret, text)
+		}
+	}
+	if runtime.GOOS != "windows" {
+		for path, want := range map[string]fs.FileMode{dir: 0o700, path: 0o600} {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s has the mode %v, %v", path, info.Mode(), err)
+			}
+		}
+	}
+
+	for _, damaged := range []string{"", "{", `{"address":"127.0.0.1:8321"}`, `{"caller":"ann\n\n","address":"127.0.0.1:8321","sessions":[{"sum":"zz"},{"sum":"00"}]}`} {
+		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k := keysAt(&now, dir, address, ann)
+		if k.use(one) || k.use(session{}) {
+			t.Errorf("%q lets somebody in", damaged)
+		}
+		again, ok := k.redeem(k.invite(0))
+		if !ok || !keysAt(&now, dir, address, ann).use(again) {
+			t.Errorf("after %q no session is kept", damaged)
+		}
+	}
+}
+
+// TestListen: without a port a server listens where it let browsers in last, if nobody else does.
+func TestListen(t *testing.T) {
+	s := scene.New(t)
+	dir := t.TempDir()
+	keep := func(o *Options) { o.Sessions = dir }
+	d := newDesk(s, keep)
+	first := d.base
+	stopSecond := d.serve(keep)
+	second := d.base
+	d.signIn(d.server.Address(addressOf(second), ""))
+	if first == second {
+		t.Fatalf("two servers listen on %s", first)
+	}
+	stopSecond()
+
+	l, err := New(Options{Engine: d.ann.Engine, Tasks: d.ann.Tasks, Caller: d.ann.By, Sessions: dir}).Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if got := "http://" + l.Addr().String(); got != second {
+		t.Errorf("it listens on %s, where %s was the last one", got, second)
+	}
+	for _, address := range []string{"127.0.0.2:0", "localhost:0", "127.0.0.1:x", "x"} {
+		if got := d.server.earlierAddresses(address); len(got) != 0 {
+			t.Errorf("%s means %v", address, got)
+		}
+	}
+	if _, port, _ := net.SplitHostPort(l.Addr().String()); len(d.server.earlierAddresses("127.0.0.1:"+port)) != 0 {
+		t.Error("a port means another one")
+	}
+}
+
+// TestRestart: a tab goes on when its server was stopped and started again, and so does its stream.
+func TestRestart(t *testing.T) {
+	s := scene.New(t)
+	claude := s.Agent("claude:a")
+	claude.Try().Granted(1)
+	dir := t.TempDir()
+	keep := func(o *Options) { o.Sessions = dir }
+	d := &desk{Scene: s, ann: s.Person("ann")}
+	stop := d.serve(keep)
+	base := d.base
+	d.signIn(d.server.Address(addressOf(d.base), ""))
+	room := "/room/" + string(s.Room().ID)
+	has(t, d.ok(room), string(claude.ID))
+	stop()
+
+	d.serve(keep)
+	if d.base != base {
+		t.Fatalf("it listens on %s instead of %s", d.base, base)
+	}
+	has(t, d.ok(room), string(claude.ID))
+	x := d.stream(room, nil)
+	claude.Release("wrote the lexer", "write the parser")
+	x.row("write the parser")
+
+	// A server that isn't this one's restart doesn't know the tab, and doesn't end its session.
+	mine, below := d.client, d.below
+	d.serve(func(o *Options) { o.Sessions = t.TempDir() })
+	d.client, d.below = mine, below
+	if a := d.page(room); a.status != 401 {
+		t.Errorf("another server: %d", a.status)
+	}
+}
