@@ -25,11 +25,24 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	setCookie(w, r, one, 0)
+	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + one.path + localPath(r.URL.Query().Get("to"))})
+}
+
+// setCookie gives a browser the cookie of a session, or takes it away if maxAge is negative.
+func setCookie(w http.ResponseWriter, r *http.Request, one session, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: one.cookie, Path: "/" + one.path + "/",
+		Name: cookieName, Value: one.cookie, Path: "/" + one.path + "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: schemeOf(r) == "https",
 	})
-	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + one.path + localPath(r.URL.Query().Get("to"))})
+}
+
+// signOut ends the session of a browser. Its tabs say so.
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
+	one := sessionIn(r)
+	s.keys.end(one)
+	setCookie(w, r, one, -1)
+	s.render(w, r, http.StatusOK, "signedout", &view{Title: "Signed out"})
 }
 
 // schemeOf is the scheme by which the browser has called: a tunnel that encrypts says so.

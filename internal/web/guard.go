@@ -82,12 +82,17 @@ func (s *Server) inSession(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one, ok := s.keys.sessionOf(r)
 		if !ok {
-			s.refuse(w, r, http.StatusUnauthorized, stick.Errorf(stick.CodePersonOnly, "this browser isn't signed in, or its session is over").
-				Hintf("run %s, which prints an address that lets a browser in", stick.Cmd("tt serve")))
+			s.refuse(w, r, http.StatusUnauthorized, notSignedIn())
 			return
 		}
-		http.StripPrefix("/"+one.path, pages).ServeHTTP(w, r)
+		http.StripPrefix("/"+one.path, pages).ServeHTTP(w, withSession(r, one))
 	})
+}
+
+// notSignedIn says what a browser without a session does, or one whose session is over.
+func notSignedIn() *stick.Error {
+	return stick.Errorf(stick.CodePersonOnly, "this browser isn't signed in, or its session is over").
+		Hintf("run %s, which prints an address that lets a browser in", stick.Cmd("tt serve"))
 }
 
 // isStatic are the paths of files that need no session.

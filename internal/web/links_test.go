@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func (d *desk) raw(at *url.URL) string {
 func (d *desk) acts(to *url.URL) bool {
 	name, ok := strings.CutPrefix(to.String(), d.at("/api/"))
 	_, known := operationsByName()[name]
-	return ok && known || to.String() == d.at("/another-device")
+	return ok && known || slices.Contains([]string{d.at("/another-device"), d.at("/sign-out")}, to.String())
 }
 
 // TestPages_Links: every link of every page of a busy room leads to a page, and every form to an operation.

@@ -33,6 +33,7 @@ func (s *Server) publicHandler() http.Handler {
 func (s *Server) pagesHandler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("POST /another-device", s.invitation)
+	m.HandleFunc("POST /sign-out", s.signOut)
 	m.HandleFunc("GET /live", s.live)
 	m.HandleFunc("POST /api/{operation}", s.api)
 	for pattern, p := range s.menu() {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"net/http"
@@ -35,6 +36,7 @@ type keys struct {
 	address  string     // on which the server listens; empty before it does
 	invites  map[sum]time.Time
 	sessions []openSession // the oldest first
+	ended    chan struct{} // closed when a session ends; then there is another one
 }
 
 // openSession is a session that isn't over.
@@ -59,7 +61,7 @@ func isOver(used, now time.Time) bool { return now.Sub(used) >= sessionFor }
 
 func newKeys(now func() time.Time, f folder) *keys {
 	wall := func() time.Time { return now().Round(0) } // the other clock stands still while the machine sleeps
-	return &keys{now: wall, folder: f, invites: map[sum]time.Time{}}
+	return &keys{now: wall, folder: f, invites: map[sum]time.Time{}, ended: make(chan struct{})}
 }
 
 // listenOn reads the sessions of a server that listened on the same address before.
@@ -118,9 +120,33 @@ func (k *keys) redeem(token string) (one session, ok bool) {
 	k.sessions = append(k.sessions, openSession{one.sum(), k.now()})
 	if n := len(k.sessions) - maxSessions; n > 0 {
 		k.sessions = slices.Delete(k.sessions, 0, n)
+		k.tellEnd()
 	}
 	k.folder.write(k.address, k.sessions)
 	return one, true
+}
+
+// end ends a session.
+func (k *keys) end(one session) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ended := one.sum()
+	k.sessions = slices.DeleteFunc(k.sessions, func(o openSession) bool { return o.sum == ended })
+	k.folder.write(k.address, k.sessions)
+	k.tellEnd()
+}
+
+// ending returns a channel that is closed when a session ends, whichever it is.
+func (k *keys) ending() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.ended
+}
+
+// tellEnd tells those who wait for the end of a session. Its caller has the lock.
+func (k *keys) tellEnd() {
+	close(k.ended)
+	k.ended = make(chan struct{})
 }
 
 // dropOver drops the sessions that are over.
@@ -145,6 +171,20 @@ func (k *keys) use(one session) bool {
 		k.folder.write(k.address, k.sessions)
 	}
 	return true
+}
+
+// sessionKey is the key by which the context of a request has its session.
+type sessionKey struct{}
+
+// withSession returns a request that knows its session.
+func withSession(r *http.Request, one session) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), sessionKey{}, one))
+}
+
+// sessionIn returns the session of a request to a page.
+func sessionIn(r *http.Request) session {
+	one, _ := r.Context().Value(sessionKey{}).(session)
+	return one
 }
 
 // sessionOf finds the open session from whose browser a request comes.

@@ -190,3 +190,58 @@ func mustParse(address string) *url.URL {
 	}
 	return u
 }
+
+// TestSession_Ends: a browser that signs out, or whose session gives way to newer ones, gets nothing more. Its stream says what to do, and
+// that of another browser goes on.
+func TestSession_Ends(t *testing.T) {
+	for name, end := range map[string]func(d *desk){
+		"signs out": func(d *desk) {
+			a := d.do(d.request("POST", "/sign-out", nil))
+			has(t, a.body, "Signed out", "tt serve")
+			if c := a.header.Get("Set-Cookie"); !strings.Contains(c, "Max-Age=0") || !strings.Contains(c, "Path="+d.below+"/;") {
+				t.Errorf("the browser keeps its cookie: %q", c)
+			}
+		},
+		"gives way": func(d *desk) {
+			for range maxSessions - 1 {
+				d.server.keys.redeem(d.server.keys.invite(0))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scene.New(t)
+			claude := s.Agent("claude:a")
+			claude.Try().Granted(1)
+			d := newDesk(s, nil)
+			room := "/room/" + string(s.Room().ID)
+			client, below := d.client, d.below
+			cookies := client.Jar.Cookies(mustParse(d.at("/")))
+			mine := d.stream(room, nil)
+			mine.until("the first message", func(told) bool { return true })
+			d.signIn(d.server.Address(addressOf(d.base), ""))
+			theirs := d.stream(room, nil)
+			theirs.until("the first message", func(told) bool { return true })
+
+			d.client, d.below = client, below
+			end(d)
+			over := mine.until("its end", func(n told) bool { return n.Over != nil })
+			if hint, _ := over.Over.(doc)["hint"].(string); !strings.Contains(hint, "tt serve") {
+				t.Errorf("the stream ends with %v", over.Over)
+			}
+			if _, more := <-mine.got; more {
+				t.Error("the stream goes on after its end")
+			}
+			req := d.request("GET", "/", nil)
+			req.Header.Set("Accept", "application/json")
+			for _, c := range cookies {
+				req.AddCookie(c)
+			}
+			if a := d.do(req); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "run tt serve") {
+				t.Errorf("after the end: %d %s", a.status, a.body)
+			}
+
+			claude.Release("wrote the lexer", "write the parser")
+			theirs.row("write the parser")
+		})
+	}
+}

@@ -123,6 +123,8 @@ type news struct {
 	Parts []part   `json:"parts,omitempty"`
 	Rows  []string `json:"rows,omitempty"`  // of the timeline, the oldest first
 	Again bool     `json:"again,omitempty"` // too much was missed: the page has to be loaded again
+
+	Over any `json:"over,omitempty"` // the [stick.Error] of a session that is over: nothing more comes
 }
 
 // live is the stream of one page: what has changed, whenever something does. The id of a message is the number of the last event that it
@@ -139,11 +141,14 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.streams.leave()
+	f := &feed{
+		s: s, one: sessionIn(r), page: page, ending: s.keys.ending(),
+		w: w, c: http.NewResponseController(w), sent: map[string]string{}, after: cursorOf(r),
+	}
 	changed, stop := s.monitor.Changed()
 	defer stop()
-	f := &feed{s: s, page: page, w: w, c: http.NewResponseController(w), sent: map[string]string{}, after: cursorOf(r)}
-	p := s.picture(r.Context())
-	first, err := s.shoot(p, page)
+
+	first, err := s.shoot(s.picture(r.Context()), page)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -157,22 +162,39 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	f.show(r.Context(), first)
+	f.follow(r.Context(), changed)
+}
+
+// follow sends what changes, until the browser leaves or its session is over. An open stream is a use of the session.
+func (f *feed) follow(ctx context.Context, changed <-chan struct{}) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for f.err == nil {
+		isNew := false
 		select {
 		case <-changed:
-			next, err := s.shoot(s.monitor.Picture(), page)
-			if err != nil {
-				return // the room is gone; the browser asks again, and is told
-			}
-			f.show(r.Context(), next)
-			beat.Reset(heartbeat)
+			isNew = true
+		case <-f.ending:
+			f.ending = f.s.keys.ending()
 		case <-beat.C:
-			f.write(":\n\n")
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		}
+
+		if !f.s.keys.use(f.one) {
+			f.send(news{Over: notSignedIn()})
+			return
+		}
+		if !isNew {
+			f.write(":\n\n")
+			continue
+		}
+		next, err := f.s.shoot(f.s.monitor.Picture(), f.page)
+		if err != nil {
+			return // the room is gone; the browser asks again, and is told
+		}
+		f.show(ctx, next)
+		beat.Reset(heartbeat)
 	}
 }
 
@@ -188,14 +210,16 @@ func cursorOf(r *http.Request) int64 {
 
 // feed is one open stream.
 type feed struct {
-	s     *Server
-	page  *url.URL
-	w     http.ResponseWriter
-	c     *http.ResponseController
-	sent  map[string]string // what the browser shows, by the ids of parts
-	after int64             // the last event that it has
-	begun bool
-	err   error
+	s      *Server
+	one    session         // whose browser it goes to
+	ending <-chan struct{} // closed when a session has ended since it was looked at
+	page   *url.URL
+	w      http.ResponseWriter
+	c      *http.ResponseController
+	sent   map[string]string // what the browser shows, by the ids of parts
+	after  int64             // the last event that it has
+	begun  bool
+	err    error
 }
 
 // show sends what the browser doesn't show.
@@ -215,6 +239,11 @@ func (f *feed) show(ctx context.Context, x *shot) {
 	}
 	f.begun = true
 	f.after = max(f.after, x.Seq)
+	f.send(n)
+}
+
+// send sends a message of the stream.
+func (f *feed) send(n news) {
 	b, err := json.Marshal(n) // it escapes < and >, which a stream needs no more than line breaks
 	if err != nil {
 		f.err = err

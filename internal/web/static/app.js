@@ -92,13 +92,14 @@
 
   // --- the stream
 
-  let source = null, after = body.dataset.after || "0", at = body.dataset.at;
+  let source = null, over = false, timer = 0, after = body.dataset.after || "0", at = body.dataset.at;
   const open = () => {
-    if (!body.dataset.live || source) return;
+    if (!body.dataset.live || source || over) return;
     source = new EventSource(body.dataset.root + "/live?" + new URLSearchParams({ page: body.dataset.live, at, after }));
     source.onopen = () => { $("link").hidden = true; body.dataset.linked = "yes"; };
     source.onmessage = (e) => {
       const n = JSON.parse(e.data);
+      if (n.over) { end(n.over); return; }
       if (n.again) { location.reload(); return; }
       after = e.lastEventId || after;
       at = n.at;
@@ -109,11 +110,33 @@
       ages();
     };
     source.onerror = () => {
+      const refused = source.readyState === EventSource.CLOSED;
+      close();
       $("link").hidden = false;
-      if (source && source.readyState === EventSource.CLOSED) { source = null; setTimeout(open, 3000); }
+      timer = setTimeout(refused ? ask : open, 3000);
     };
   };
-  const close = () => { if (source) { source.close(); source = null; } };
+  const close = () => {
+    clearTimeout(timer);
+    if (source) source.close();
+    source = null;
+  };
+  // A stream doesn't say why it was refused. The page itself does.
+  const ask = async () => {
+    try {
+      const r = await fetch(location.pathname, { headers: { accept: "application/json" } });
+      if (r.status === 401) { end(await r.json()); return; }
+    } catch { /* nobody answers */ }
+    open();
+  };
+  // The session is over, and the page stays as it is.
+  const end = (answer) => {
+    over = true;
+    close();
+    $("link").hidden = true;
+    $("over").hidden = false;
+    $("over").textContent = answer.message + ". What helps: " + answer.hint;
+  };
   // A browser has few connections to one server, and a page that nobody sees needs none.
   document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
   addEventListener("pagehide", close);
