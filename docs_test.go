@@ -291,7 +291,7 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 			done("kick", after, events, err)
 		}
 	}
-	after, events := r.Restore(r.Generation+1, "reboot", probed(), now)
+	after, events := r.Restore(stick.Generation{Number: r.Generation + 1, Cause: stick.RebootCause}, probed(), now)
 	after.Generation = 0
 	done(actRestore, after, events, nil)
 	return next

@@ -27,7 +27,7 @@ func story(t *testing.T) *fixture {
 	f.must(f.close(Closing{By: "c", Fence: f.fence(), Handoff: &handoff}))
 	f.member("a").owns("a")
 	f.commit(f.Room.Move("a", "/elsewhere"))
-	f.ends("b", "c").commit(f.Restore(3, "restore", f.s, f.now))
+	f.ends("b", "c").commit(f.Restore(Generation{3, RestoreCause}, f.s, f.now))
 	f.owns("a")
 	return f
 }

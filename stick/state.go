@@ -39,7 +39,7 @@ func (r Room) State(s *Probed, now Time) RoomState {
 
 // AtGeneration returns r as a reader must show it. A room of an earlier generation looks as after the beginning of
 // [Room.Restore], because a reader can't store that. Whom the release rule will name isn't known before it is stored.
-func (r Room) AtGeneration(generation int64, now Time) Room {
-	r, _ = r.begin(generation, "", now)
+func (r Room) AtGeneration(g Generation, now Time) Room {
+	r, _ = r.begin(g, now)
 	return r
 }

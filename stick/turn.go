@@ -235,12 +235,23 @@ func (r Room) Renew(owner AgentID, f Fence, pid int, of Process, now Time) (Room
 // least one page of 4 KiB, so no more than this many grants can be lost.
 const RestoreSkip = 4096
 
-// Restore ends the lease or the reservation of a room if it was made in an earlier generation: before a reboot,
-// or before the database was restored. The handoff stays, and the release rule names the next holder. world is the
-// cause of the new generation.
-func (r Room) Restore(generation int64, world string, s *Probed, now Time) (Room, []Event) {
+// Generation is a stretch in the life of a database. What was granted in an earlier generation is over.
+type Generation struct {
+	Number int64
+	Cause  string // what began it, see [RebootCause]; empty for the first
+}
+
+// The causes of a new generation.
+const (
+	RebootCause  = "reboot"  // the machine started again
+	RestoreCause = "restore" // an older state of the database is back
+)
+
+// Restore ends the lease or the reservation of a room if it was made in a generation before g: before a reboot,
+// or before the database was restored. The handoff stays, and the release rule names the next holder.
+func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 	was := r.Turn
-	r, events := r.begin(generation, world, now)
+	r, events := r.begin(g, now)
 	if was.State == Idle || len(events) == 0 {
 		return r, events
 	}
@@ -255,17 +266,17 @@ func (r Room) Restore(generation int64, world string, s *Probed, now Time) (Room
 }
 
 // begin ends what was granted in an earlier generation, and leaves the stick free.
-func (r Room) begin(generation int64, world string, now Time) (Room, []Event) {
-	if r.Generation == generation {
+func (r Room) begin(g Generation, now Time) (Room, []Event) {
+	if r.Generation == g.Number {
 		return r, nil
 	}
 	t := r.Turn
-	p := RestoredPayload{Generation: generation, World: world, Ends: t.State == Owned, Prior: t.Owner}
+	p := RestoredPayload{Generation: g.Number, World: g.Cause, Ends: t.State == Owned, Prior: t.Owner}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
 	}
 	r = r.free("", now)
-	r.Generation = generation
+	r.Generation = g.Number
 	if r.Turn.ID > 0 {
 		r.Turn.ID += RestoreSkip
 	}

@@ -280,31 +280,31 @@ func TestTouch(t *testing.T) {
 func TestRestore(t *testing.T) {
 	t.Run("the release rule follows", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("c").releases().owns("b").releases().owns("a").waits("b", "c")
-		f.commit(f.Restore(5, "restore", f.s, f.now))
+		f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
 		equal(t, "reserved for", f.Turn.ReservedFor, "c")
 		equal(t, "by", f.Turn.ReservedBy, ByRelease)
 		equal(t, "the last event", f.log[len(f.log)-1].Type, EventRerouted)
 	})
 	t.Run("the holder comes last", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("b").releases().owns("a").waits("a", "b")
-		f.commit(f.Restore(5, "restore", f.s, f.now))
+		f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
 		equal(t, "reserved for", f.Turn.ReservedFor, "b")
 	})
 	t.Run("also after a pass", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("a").passes("b").waits("c")
-		f.commit(f.Restore(5, "restore", f.s, f.now))
+		f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
 		equal(t, "reserved for", f.Turn.ReservedFor, "c")
 	})
 	t.Run("a free stick stays free", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").releases().waits("b")
-		events := f.commit(f.Restore(5, "restore", f.s, f.now))
+		events := f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
 		equal(t, "events", len(events), 1)
 		equal(t, "state", f.Turn.State, Idle)
 	})
 	t.Run("ends a lease", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").passes("b").owns("b")
 		seq := f.Turn.HandoffSeq
-		e := f.commit(f.Restore(5, "reboot", f.s, f.now))[0]
+		e := f.commit(f.Restore(Generation{5, RebootCause}, f.s, f.now))[0]
 		equal(t, "state", f.Turn.State, Idle)
 		equal(t, "ends a turn", said[RestoredPayload](e).Ends, true)
 		equal(t, "prior", said[RestoredPayload](e).Prior, "b")
@@ -316,20 +316,20 @@ func TestRestore(t *testing.T) {
 	})
 	t.Run("ends a reservation", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").passes("b")
-		e := f.commit(f.Restore(5, "restore", f.s, f.now))[0]
+		e := f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))[0]
 		equal(t, "ends a turn", said[RestoredPayload](e).Ends, false)
 		equal(t, "for", e.To, "b")
 		equal(t, "state", f.Turn.State, Idle)
 	})
 	t.Run("once", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		f.commit(f.Restore(5, "reboot", f.s, f.now))
-		_, events := f.Restore(5, "reboot", f.s, f.now)
+		f.commit(f.Restore(Generation{5, RebootCause}, f.s, f.now))
+		_, events := f.Restore(Generation{5, RebootCause}, f.s, f.now)
 		equal(t, "events", len(events), 0)
 	})
 	t.Run("is seen before it is written", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		equal(t, "state", f.AtGeneration(5, f.now).State(f.s, f.now), StateIdle)
-		equal(t, "state in its own world", f.AtGeneration(0, f.now).State(f.s, f.now), StateOwned)
+		equal(t, "state", f.AtGeneration(Generation{Number: 5}, f.now).State(f.s, f.now), StateIdle)
+		equal(t, "state in its own world", f.AtGeneration(Generation{}, f.now).State(f.s, f.now), StateOwned)
 	})
 }

@@ -152,7 +152,7 @@ func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id 
 		return r, err
 	}
 	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}}
-	o.Apply(r.Restore(tx.Generation(), tx.GenerationCause(), probes.Probed, tx.Now()))
+	o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
 	q := stick.Leaving{By: me.Agent, Abandon: reason}
 	if now := o.Room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
 		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}

@@ -255,7 +255,7 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 		}
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}}
 		probes.Listeners[w.listener.ID] = stick.Alive
-		o.Apply(r.Restore(tx.Generation(), tx.GenerationCause(), probes.Probed, tx.Now()))
+		o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
 		if first != nil {
 			if err := first(tx, probes, &o.Room); err != nil {
 				return err

@@ -19,8 +19,8 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 		owned := claim(t, db, id, "codex:b")
 		after := storetest.Again(t, db, storetest.Boot("second boot"))
 		view(t, after, func(tx *store.Tx) error {
-			if tx.Generation() != 1 {
-				t.Errorf("reading began generation %d", tx.Generation())
+			if tx.Generation().Number != 1 {
+				t.Errorf("reading began generation %d", tx.Generation().Number)
 			}
 			return nil
 		})
@@ -28,7 +28,7 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 			if r.Turn.Owner != "codex:b" || r.Generation != 1 {
 				t.Errorf("the room as it is stored: %+v", r)
 			}
-			return r.Restore(2, "reboot", blind(), now)
+			return r.Restore(stick.Generation{Number: 2, Cause: stick.RebootCause}, blind(), now)
 		})
 		if len(events) != 1 || events[0].Seq <= owned.Seq+1<<20 {
 			t.Fatalf("the events are %+v", events)
@@ -40,8 +40,8 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 			t.Errorf("the room is %+v", r)
 		}
 		update(t, after, func(tx *store.Tx) error {
-			if tx.Generation() != 2 || tx.GenerationCause() != "reboot" {
-				t.Errorf("the generation is %d of %q", tx.Generation(), tx.GenerationCause())
+			if tx.Generation().Number != 2 || tx.Generation().Cause != "reboot" {
+				t.Errorf("the generation is %d of %q", tx.Generation().Number, tx.Generation().Cause)
 			}
 			return nil
 		})
@@ -60,8 +60,8 @@ func TestTheFirstBootEndsNothing(t *testing.T) {
 			again := storetest.Again(t, db, storetest.Boot(boot))
 			before := load(t, db, id)
 			update(t, again, func(tx *store.Tx) error {
-				if tx.Generation() != 1 || tx.GenerationCause() != "" {
-					t.Errorf("boot %q: generation %d of %q", boot, tx.Generation(), tx.GenerationCause())
+				if tx.Generation().Number != 1 || tx.Generation().Cause != "" {
+					t.Errorf("boot %q: generation %d of %q", boot, tx.Generation().Number, tx.Generation().Cause)
 				}
 				return nil
 			})
@@ -119,8 +119,8 @@ func TestEachHostHasItsBoot(t *testing.T) {
 					again := storetest.Again(t, db, host(w[0], w[1])...)
 					for range 2 {
 						update(t, again, func(tx *store.Tx) error {
-							if tx.Generation() != c.generations[i] {
-								t.Errorf("write %d, of %s under boot %s, was in generation %d, want %d", i, w[0], w[1], tx.Generation(), c.generations[i])
+							if tx.Generation().Number != c.generations[i] {
+								t.Errorf("write %d, of %s under boot %s, was in generation %d, want %d", i, w[0], w[1], tx.Generation().Number, c.generations[i])
 							}
 							return nil
 						})
@@ -141,8 +141,8 @@ func TestARebootIsNoticedAgainAfterARollback(t *testing.T) {
 			t.Fatal(err)
 		}
 		update(t, again, func(tx *store.Tx) error {
-			if tx.Generation() != 2 {
-				t.Errorf("the generation is %d", tx.Generation())
+			if tx.Generation().Number != 2 {
+				t.Errorf("the generation is %d", tx.Generation().Number)
 			}
 			return nil
 		})
@@ -164,8 +164,8 @@ func TestBootOfAnEarlierProgram(t *testing.T) {
 			db := storetest.Old(t, "8cc1f78", nil, host("a", c.boot)...)
 			for _, as := range [][]storetest.Option{host("a", c.boot), host("b", "fourth"), host("a", c.boot)} {
 				update(t, storetest.Again(t, db, as...), func(tx *store.Tx) error {
-					if tx.Generation() != c.generation {
-						t.Errorf("the generation is %d, want %d", tx.Generation(), c.generation)
+					if tx.Generation().Number != c.generation {
+						t.Errorf("the generation is %d, want %d", tx.Generation().Number, c.generation)
 					}
 					return nil
 				})

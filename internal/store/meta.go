@@ -14,8 +14,7 @@ const seqJump = 1 << 20
 type meta struct {
 	schema     int64
 	minReader  int64
-	generation int64
-	cause      string // of the generation
+	generation stick.Generation
 	movedTo    string // where the rooms of a file are now; empty for here
 }
 
@@ -34,9 +33,9 @@ func (m *meta) read(scan func(...any) error) error {
 	case "min_reader":
 		m.minReader, _ = strconv.ParseInt(value, 10, 64)
 	case "generation":
-		m.generation, _ = strconv.ParseInt(value, 10, 64)
+		m.generation.Number, _ = strconv.ParseInt(value, 10, 64)
 	case "world":
-		m.cause = value
+		m.generation.Cause = value
 	case movedTo:
 		m.movedTo = value
 	}
@@ -83,7 +82,7 @@ func (tx *Tx) noticeReboot() error {
 		return err
 	}
 	if known.host && !known.boot {
-		if err := tx.newGeneration("reboot"); err != nil {
+		if err := tx.newGeneration(stick.RebootCause); err != nil {
 			return err
 		}
 	}
@@ -113,9 +112,8 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 
 // newGeneration begins a generation, which ends the leases and reservations of the one before.
 func (tx *Tx) newGeneration(cause string) error {
-	tx.meta.generation = tx.Generation() + 1
-	tx.meta.cause = cause
-	if err := tx.setMeta("generation", strconv.FormatInt(tx.meta.generation, 10)); err != nil {
+	tx.meta.generation = stick.Generation{Number: tx.Generation().Number + 1, Cause: cause}
+	if err := tx.setMeta("generation", strconv.FormatInt(tx.meta.generation.Number, 10)); err != nil {
 		return err
 	}
 	if err := tx.setMeta("world", cause); err != nil {

@@ -324,11 +324,11 @@ func (c *copying) place() error {
 	if err != nil {
 		return err
 	}
-	c.dst.meta.generation, c.dst.meta.cause = c.src.meta.generation, c.src.meta.cause
-	if err := c.dst.setMeta("generation", fmt.Sprint(c.src.meta.generation)); err != nil {
+	c.dst.meta.generation = c.src.meta.generation
+	if err := c.dst.setMeta("generation", fmt.Sprint(c.src.meta.generation.Number)); err != nil {
 		return err
 	}
-	if err := c.dst.setMeta("world", c.src.meta.cause); err != nil {
+	if err := c.dst.setMeta("world", c.src.meta.generation.Cause); err != nil {
 		return err
 	}
 	return c.dst.db.dialect.skip(last)

@@ -198,7 +198,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, restored := r.Restore(r.Generation+1, "reboot", blind(), now)
+		r, restored := r.Restore(stick.Generation{Number: r.Generation + 1, Cause: stick.RebootCause}, blind(), now)
 		return r, append(events, restored...)
 	})
 	update(t, db, func(tx *store.Tx) error {

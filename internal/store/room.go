@@ -143,7 +143,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		Key:        key,
 		UpdatedAt:  tx.Now(),
 		Policy:     stick.DefaultPolicy(),
-		Generation: tx.Generation(),
+		Generation: tx.Generation().Number,
 		Turn:       stick.Turn{State: stick.Idle, FreeSince: tx.Now()},
 	}
 	policy, err := json.Marshal(r.Policy)

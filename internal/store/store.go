@@ -323,15 +323,9 @@ func (tx *Tx) lockClass(c class) (again bool, err error) {
 func (tx *Tx) Writes() bool { return tx.write }
 
 // Generation is the current generation. A lease ends with the generation in which it was granted.
-func (tx *Tx) Generation() int64 {
+func (tx *Tx) Generation() stick.Generation {
 	tx.start()
 	return tx.meta.generation
-}
-
-// GenerationCause says what began the current generation: "reboot" or "restore", empty for the first.
-func (tx *Tx) GenerationCause() string {
-	tx.start()
-	return tx.meta.cause
 }
 
 // Ring wakes the waiters of a room after the commit.

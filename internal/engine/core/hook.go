@@ -68,7 +68,7 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 			}
 			return probes.Enough(o.Room)
 		}
-		o.Apply(o.Room.Restore(tx.Generation(), tx.GenerationCause(), probes.Probed, tx.Now()))
+		o.Apply(o.Room.Restore(tx.Generation(), probes.Probed, tx.Now()))
 		if ok && m.State == stick.Joined {
 			if err := o.Me.Record(tx, probes); err != nil {
 				return err

@@ -174,7 +174,7 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key str
 // current generation first.
 func (o *Op) enter(by Caller, j Joining) (err error) {
 	o.Before = o.Room
-	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Tx.GenerationCause(), o.Probes.Probed, o.Tx.Now()))
+	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Probes.Probed, o.Tx.Now()))
 	if o.Me, err = IdentifyToRecord(o.Tx, o.Probes, by); err != nil {
 		return err
 	}
