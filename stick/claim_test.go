@@ -123,7 +123,7 @@ func TestTurnHandoff(t *testing.T) {
 	})
 	t.Run("so does the end of the world", func(t *testing.T) {
 		f := left(t)
-		f.commit(f.Restore(Generation{7, RestoreCause}, f.s, f.now))
+		f.commit(f.Restore(Generation{Number: 7, Cause: RestoreCause}, f.s, f.now))
 		equal(t, "pending", f.Turn.HandoffPending, true)
 		f.owns("c")
 		equal(t, "direct", f.Turn.HandoffDirect, true)

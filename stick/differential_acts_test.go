@@ -70,7 +70,7 @@ func (g *game) perform(act model.Act) performed {
 	case model.Edit, model.Reserve, model.Unreserve:
 		o.usePath(act)
 	case model.Restore:
-		r, events := o.room.Restore(Generation{o.room.Generation + 1, RestoreCause}, o.s, o.now)
+		r, events := o.room.Restore(Generation{Number: o.room.Generation + 1, Cause: RestoreCause}, o.s, o.now)
 		o.rule(r, events, nil)
 		if g.room.Turn.ID > 0 {
 			o.skipped = RestoreSkip

@@ -98,7 +98,9 @@ type RestoredPayload struct {
 	Prior      AgentID `json:"prior,omitempty"`      // who lost the stick, or a reservation of it
 	Ends       bool    `json:"ends_turn,omitempty"`  // a turn ended without a handoff
 	Generation int64   `json:"generation,omitempty"` // counts restarts and restores
-	World      string  `json:"world,omitempty"`      // "reboot" or "restore"
+	World      string  `json:"world,omitempty"`      // "reboot", "restore", or "loss" if the database has lost its last changes
+	LostFrom   int64   `json:"lost_from,omitempty"`  // the first event that the database has lost, of any room
+	LostTo     int64   `json:"lost_to,omitempty"`    // the last one
 }
 
 // RoomMovedPayload is the payload of [EventRoomMoved].
@@ -319,11 +321,16 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	row(kind[RestoredPayload]{
-		Type: EventRestored, Meaning: "the machine restarted or the database was restored, which ended all leases and reservations", Turn: laterTurn, For: forRecipient,
+		Type: EventRestored, Meaning: "the machine restarted, the database was restored, or it has lost its last changes, which ended all leases and reservations", Turn: laterTurn, For: forRecipient,
 		Say: func(_ Event, p RestoredPayload) string {
 			s := "the machine restarted"
-			if p.World == "restore" {
+			switch lost := (Lost{p.LostFrom, p.LostTo}); {
+			case p.World == RestoreCause:
 				s = "the database was restored"
+			case p.World == LossCause && lost.To > 0:
+				s = "the database lost " + lost.String()
+			case p.World == LossCause:
+				s = "the database lost its last changes"
 			}
 			if p.Ends {
 				s += "; " + who(p.Prior) + "'s turn ended"

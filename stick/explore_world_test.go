@@ -546,7 +546,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		settle(false)
 	case dRestore:
 		var more []Event
-		r, more = r.Restore(Generation{r.Generation + 1, RestoreCause}, s, w.now)
+		r, more = r.Restore(Generation{Number: r.Generation + 1, Cause: RestoreCause}, s, w.now)
 		note(more)
 	}
 	if o.err != nil && len(events) == 0 {

@@ -27,7 +27,7 @@ func story(t *testing.T) *fixture {
 	f.must(f.close(Closing{By: "c", Fence: f.fence(), Handoff: &handoff}))
 	f.member("a").owns("a")
 	f.commit(f.Room.Move("a", "/elsewhere"))
-	f.ends("b", "c").commit(f.Restore(Generation{3, RestoreCause}, f.s, f.now))
+	f.ends("b", "c").commit(f.Restore(Generation{Number: 3, Cause: RestoreCause}, f.s, f.now))
 	f.owns("a")
 	return f
 }
@@ -56,6 +56,17 @@ func TestReplay(t *testing.T) {
 		}
 		equal(t, "differs", c.Differs(f.Room), "")
 		equal(t, "events", c.Events, int64(len(f.log)))
+	})
+	t.Run("a room above the turns of a lost one", func(t *testing.T) {
+		f := room(t)
+		f.Turn.ID = 40
+		f.member("a", "b").owns("a")
+		c, err := replay(f.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "differs", c.Differs(f.Room), "")
+		equal(t, "turn", c.Turn, 41)
 	})
 	log := story(t).log
 	t.Run("any event lost", func(t *testing.T) {

@@ -206,7 +206,7 @@ func TestReservationsEndWithTheirOwner(t *testing.T) {
 	}{
 		{"it leaves", func(f *fixture) { f.must(f.leave(Leaving{By: "a"})) }},
 		{"it is removed", func(f *fixture) { f.must(f.kick(Kicking{By: "b", Who: "a", Force: true})) }},
-		{"another world", func(f *fixture) { f.commit(f.Restore(Generation{2, RebootCause}, f.s, f.now)) }},
+		{"another world", func(f *fixture) { f.commit(f.Restore(Generation{Number: 2, Cause: RebootCause}, f.s, f.now)) }},
 		{"it gives it free", func(f *fixture) {
 			f.must(f.done2(f.Unreserve("a", false, f.standing())))
 		}},

@@ -328,7 +328,7 @@ func TestTaskKeepsWhyItCameBack(t *testing.T) {
 // TestRestoreBeforeTheFirstTurn: if no turn was granted, none can have been lost, so no turn id is skipped.
 func TestRestoreBeforeTheFirstTurn(t *testing.T) {
 	f := room(t).member("a")
-	f.commit(f.Restore(Generation{3, RestoreCause}, f.s, f.now))
+	f.commit(f.Restore(Generation{Number: 3, Cause: RestoreCause}, f.s, f.now))
 	equal(t, "the turn", f.Turn.ID, 0)
 	equal(t, "the first turn after it", f.owns("a").Turn.ID, 1)
 }

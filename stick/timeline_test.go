@@ -136,7 +136,7 @@ func TestTimeline(t *testing.T) {
 			"a restart",
 			func(f *fixture) {
 				f.member("a").owns("a").after(second)
-				f.commit(f.Restore(Generation{7, RebootCause}, f.s, f.now))
+				f.commit(f.Restore(Generation{Number: 7, Cause: RebootCause}, f.s, f.now))
 				f.after(second).owns("a")
 			},
 			[]string{"a: held(0..1 turn 1 open_claim/restored) held(2..- turn 4098 open_claim/)"},
@@ -289,13 +289,15 @@ func TestTimelineWithoutABeginning(t *testing.T) {
 		},
 		{
 			EventRestored,
-			func(f *fixture) { f.owns("a").after(second).commit(f.Restore(Generation{7, RebootCause}, f.s, f.now)) },
+			func(f *fixture) {
+				f.owns("a").after(second).commit(f.Restore(Generation{Number: 7, Cause: RebootCause}, f.s, f.now))
+			},
 			[]string{"a: held(-..1 turn 0 /restored)"},
 		},
 		{
 			EventRestored,
 			func(f *fixture) {
-				f.owns("a").passes("b").after(second).commit(f.Restore(Generation{7, RebootCause}, f.s, f.now))
+				f.owns("a").passes("b").after(second).commit(f.Restore(Generation{Number: 7, Cause: RebootCause}, f.s, f.now))
 			},
 			[]string{"b: named(-..1 release false)"},
 		},
@@ -424,7 +426,7 @@ func (f *fixture) plays(dice *rand.Rand, acts int) {
 			_, _ = f.kick(Kicking{By: "human:x", Who: a, Force: true})
 		case 11:
 			if dice.IntN(3) == 0 {
-				f.commit(f.Restore(Generation{f.Generation + 1, RebootCause}, f.s, f.now))
+				f.commit(f.Restore(Generation{Number: f.Generation + 1, Cause: RebootCause}, f.s, f.now))
 			} else if f.Turn.State == Reserved {
 				f.after(claim).settle("nobody")
 			}

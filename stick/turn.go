@@ -239,12 +239,26 @@ const RestoreSkip = 4096
 type Generation struct {
 	Number int64
 	Cause  string // what began it, see [RebootCause]; empty for the first
+	Above  int64  // the highest turn that can have been granted before it, in any room; 0 if the rooms themselves know
+	Lost   Lost   // what ended the generation before it; zero for nothing
+}
+
+// Lost are the events that a database has lost, by their numbers. Some of these numbers may be of other rooms, or of none.
+type Lost struct{ From, To int64 }
+
+// String names the events, as a part of a sentence.
+func (l Lost) String() string {
+	if l.From == l.To {
+		return fmt.Sprintf("event %d", l.To)
+	}
+	return fmt.Sprintf("events %d to %d", l.From, l.To)
 }
 
 // The causes of a new generation.
 const (
 	RebootCause  = "reboot"  // the machine started again
 	RestoreCause = "restore" // an older state of the database is back
+	LossCause    = "loss"    // the database has lost its last changes
 )
 
 // Restore ends the lease or the reservation of a room if it was made in a generation before g: before a reboot,
@@ -265,13 +279,14 @@ func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 	return r, append(events, moved...)
 }
 
-// begin ends what was granted in an earlier generation, and leaves the stick free.
+// begin ends what was granted in an earlier generation, and leaves the stick free. The next turn is above all that can have been
+// granted.
 func (r Room) begin(g Generation, now Time) (Room, []Event) {
 	if r.Generation == g.Number {
 		return r, nil
 	}
 	t := r.Turn
-	p := RestoredPayload{Generation: g.Number, World: g.Cause, Ends: t.State == Owned, Prior: t.Owner}
+	p := RestoredPayload{Generation: g.Number, World: g.Cause, LostFrom: g.Lost.From, LostTo: g.Lost.To, Ends: t.State == Owned, Prior: t.Owner}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
 	}
@@ -280,5 +295,6 @@ func (r Room) begin(g Generation, now Time) (Room, []Event) {
 	if r.Turn.ID > 0 {
 		r.Turn.ID += RestoreSkip
 	}
+	r.Turn.ID = max(r.Turn.ID, g.Above)
 	return r, []Event{r.event(EventRestored, "", p.Prior).with(p)}
 }

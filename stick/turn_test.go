@@ -280,31 +280,31 @@ func TestTouch(t *testing.T) {
 func TestRestore(t *testing.T) {
 	t.Run("the release rule follows", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("c").releases().owns("b").releases().owns("a").waits("b", "c")
-		f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
+		f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
 		equal(t, "reserved for", f.Turn.ReservedFor, "c")
 		equal(t, "by", f.Turn.ReservedBy, ByRelease)
 		equal(t, "the last event", f.log[len(f.log)-1].Type, EventRerouted)
 	})
 	t.Run("the holder comes last", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("b").releases().owns("a").waits("a", "b")
-		f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
+		f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
 		equal(t, "reserved for", f.Turn.ReservedFor, "b")
 	})
 	t.Run("also after a pass", func(t *testing.T) {
 		f := room(t).member("a", "b", "c").owns("a").passes("b").waits("c")
-		f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
+		f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
 		equal(t, "reserved for", f.Turn.ReservedFor, "c")
 	})
 	t.Run("a free stick stays free", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").releases().waits("b")
-		events := f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))
+		events := f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
 		equal(t, "events", len(events), 1)
 		equal(t, "state", f.Turn.State, Idle)
 	})
 	t.Run("ends a lease", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").passes("b").owns("b")
 		seq := f.Turn.HandoffSeq
-		e := f.commit(f.Restore(Generation{5, RebootCause}, f.s, f.now))[0]
+		e := f.commit(f.Restore(Generation{Number: 5, Cause: RebootCause}, f.s, f.now))[0]
 		equal(t, "state", f.Turn.State, Idle)
 		equal(t, "ends a turn", said[RestoredPayload](e).Ends, true)
 		equal(t, "prior", said[RestoredPayload](e).Prior, "b")
@@ -316,15 +316,31 @@ func TestRestore(t *testing.T) {
 	})
 	t.Run("ends a reservation", func(t *testing.T) {
 		f := room(t).member("a", "b").owns("a").passes("b")
-		e := f.commit(f.Restore(Generation{5, RestoreCause}, f.s, f.now))[0]
+		e := f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))[0]
 		equal(t, "ends a turn", said[RestoredPayload](e).Ends, false)
 		equal(t, "for", e.To, "b")
 		equal(t, "state", f.Turn.State, Idle)
 	})
+	t.Run("goes above what the database knows", func(t *testing.T) {
+		for above, want := range map[int64]int64{0: 1 + RestoreSkip, 12: 1 + RestoreSkip, 9000: 9000} {
+			f := room(t).member("a").owns("a")
+			f.commit(f.Restore(Generation{Number: 5, Cause: LossCause, Above: above}, f.s, f.now))
+			equal(t, "turn", f.Turn.ID, want)
+		}
+		f := room(t).member("a")
+		f.commit(f.Restore(Generation{Number: 5, Cause: LossCause, Above: 40}, f.s, f.now))
+		f.owns("a")
+		equal(t, "the first turn", f.Turn.ID, 41)
+	})
+	t.Run("says what was lost", func(t *testing.T) {
+		f := room(t).member("a").owns("a")
+		e := f.commit(f.Restore(Generation{Number: 5, Cause: LossCause, Lost: Lost{From: 7, To: 9}}, f.s, f.now))[0]
+		equal(t, "said", e.Say(), "the database lost events 7 to 9; a's turn ended")
+	})
 	t.Run("once", func(t *testing.T) {
 		f := room(t).member("a").owns("a")
-		f.commit(f.Restore(Generation{5, RebootCause}, f.s, f.now))
-		_, events := f.Restore(Generation{5, RebootCause}, f.s, f.now)
+		f.commit(f.Restore(Generation{Number: 5, Cause: RebootCause}, f.s, f.now))
+		_, events := f.Restore(Generation{Number: 5, Cause: RebootCause}, f.s, f.now)
 		equal(t, "events", len(events), 0)
 	})
 	t.Run("is seen before it is written", func(t *testing.T) {

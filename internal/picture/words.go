@@ -118,7 +118,7 @@ func (c *canvas) sayHeld(l stick.Lane, b bar) string {
 	case stick.EventKick:
 		s += "; " + other(h.By) + " removed it"
 	case stick.EventRestored:
-		s += "; the machine restarted, or the database was restored"
+		s += "; the machine restarted, or the database was restored or has lost changes"
 	}
 	return s
 }
