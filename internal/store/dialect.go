@@ -27,6 +27,8 @@ type dialect interface {
 	rowLocks() bool
 	lockRoom(tx *Tx, r stick.RoomID) error
 	lockClass(c class) (fresh bool, err error)
+	// settleLoss begins a generation if the database has lost something of what it had committed. A transaction that writes calls it first.
+	settleLoss(tx *Tx) error
 	// commit commits the transaction. After an error, nothing was committed, as far as anybody can know.
 	commit(tx *Tx) error
 	// rollback ends the transaction without effect.
@@ -66,6 +68,10 @@ type dialect interface {
 	check(tx *Tx) (found []string, err error)
 	// inPlace fails if the database that is open isn't the one that [Open] would open now.
 	inPlace() error
+	// compareNext has the next transaction compare the database with what was issued. unsettledLoss returns what it has lost by that;
+	// nil for nothing.
+	compareNext()
+	unsettledLoss() *Loss
 	// trial tries the locks of writers, and runs attempt as the only one.
 	trial(ctx context.Context, attempt func(context.Context) error) error
 
@@ -95,6 +101,13 @@ const (
 	bootsClass                   // under which boots hosts have written
 	pathsClass                   // which paths have rooms: for who makes or moves one
 	namesClass                   // which names agents have: for who records a new session or process
+)
+
+// The counters of a file, in its table counters. A row of it is in each commit, so a log of another database shows by it.
+const (
+	eventCounter    = "event_seq"
+	commitCounter   = "commits"
+	databaseCounter = "database" // no counter, but an id that never changes
 )
 
 // metaTable is older than the migrations, because they are counted in it.

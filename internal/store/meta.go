@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strconv"
 
 	"talkingstick/stick"
@@ -16,6 +17,12 @@ type meta struct {
 	minReader  int64
 	generation stick.Generation
 	movedTo    string // where the rooms of a file are now; empty for here
+
+	lastLoss Loss       // the last one that was settled
+	lostAt   stick.Time // when that was
+
+	database int64   // an id of the database, in files only; 0 if it has none so far
+	have     numbers // what it has committed, in files only, where that is asked for
 }
 
 // metaQuery returns the rows that meta.read reads.
@@ -28,16 +35,44 @@ func (m *meta) read(scan func(...any) error) error {
 		return err
 	}
 	switch key {
-	case "schema":
-		m.schema, _ = strconv.ParseInt(value, 10, 64)
-	case "min_reader":
-		m.minReader, _ = strconv.ParseInt(value, 10, 64)
-	case "generation":
-		m.generation.Number, _ = strconv.ParseInt(value, 10, 64)
 	case "world":
 		m.generation.Cause = value
 	case movedTo:
 		m.movedTo = value
+	}
+	if into := m.number(key); into != nil {
+		n, err := strconv.ParseInt(value, 10, 64)
+		*into = n
+		return err
+	}
+	return nil
+}
+
+// number returns where the number with this key goes, nil for a key of something else.
+func (m *meta) number(key string) *int64 {
+	switch key {
+	case "schema":
+		return &m.schema
+	case "min_reader":
+		return &m.minReader
+	case "generation":
+		return &m.generation.Number
+	case "turns_above":
+		return &m.generation.Above
+	case "lost_changes":
+		return &m.lastLoss.Changes
+	case "lost_from":
+		return &m.lastLoss.Events.From
+	case "lost_to":
+		return &m.lastLoss.Events.To
+	case "lost_at":
+		return (*int64)(&m.lostAt)
+	case databaseCounter:
+		return &m.database
+	case commitCounter:
+		return &m.have.commit
+	case eventCounter:
+		return &m.have.event
 	}
 	return nil
 }
@@ -81,8 +116,8 @@ func (tx *Tx) noticeReboot() error {
 	if err != nil || known.both {
 		return err
 	}
-	if known.host && !known.boot {
-		if err := tx.newGeneration(stick.RebootCause); err != nil {
+	if known.host && !known.boot && !tx.generationBegun {
+		if err := tx.newGeneration(stick.Generation{Cause: stick.RebootCause}); err != nil {
 			return err
 		}
 	}
@@ -110,14 +145,28 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 	return known, err
 }
 
-// newGeneration begins a generation, which ends the leases and reservations of the one before.
-func (tx *Tx) newGeneration(cause string) error {
-	tx.meta.generation = stick.Generation{Number: tx.Generation().Number + 1, Cause: cause}
-	if err := tx.setMeta("generation", strconv.FormatInt(tx.meta.generation.Number, 10)); err != nil {
-		return err
-	}
-	if err := tx.setMeta("world", cause); err != nil {
+// newGeneration begins the generation g, which ends the leases and reservations of the one before. It gives g its number.
+func (tx *Tx) newGeneration(g stick.Generation) error {
+	was := tx.Generation()
+	g.Number, g.Above = was.Number+1, max(was.Above, g.Above)
+	tx.meta.generation, tx.generationBegun = g, true
+
+	err := errors.Join(
+		tx.setMeta("generation", strconv.FormatInt(g.Number, 10)),
+		tx.setMeta("world", g.Cause),
+		tx.beginAbove(g.Above),
+	)
+	if err != nil {
 		return err
 	}
 	return tx.db.dialect.skip(seqJump)
+}
+
+// beginAbove has the turns of new rooms, and of the next generation, begin above this one.
+func (tx *Tx) beginAbove(turn int64) error {
+	tx.meta.generation.Above = turn
+	if turn == 0 {
+		return nil
+	}
+	return tx.setMeta("turns_above", strconv.FormatInt(turn, 10))
 }

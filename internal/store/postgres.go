@@ -325,6 +325,11 @@ func (p *postgresDB) skip(n int64) error {
 // inPlace has nothing to compare: an address means what it means.
 func (p *postgresDB) inPlace() error { return nil }
 
+// settleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before it answers.
+func (p *postgresDB) settleLoss(*Tx) error { return nil }
+func (p *postgresDB) compareNext()         {}
+func (p *postgresDB) unsettledLoss() *Loss { return nil }
+
 // readMark and unmark have nothing to do: the server itself stops at damage.
 func (p *postgresDB) readMark() string    { return "" }
 func (p *postgresDB) unmark(string) error { return nil }

@@ -144,7 +144,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		UpdatedAt:  tx.Now(),
 		Policy:     stick.DefaultPolicy(),
 		Generation: tx.Generation().Number,
-		Turn:       stick.Turn{State: stick.Idle, FreeSince: tx.Now()},
+		Turn:       stick.Turn{ID: tx.Generation().Above, State: stick.Idle, FreeSince: tx.Now()},
 	}
 	policy, err := json.Marshal(r.Policy)
 	if err != nil {
@@ -157,8 +157,8 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
 		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
-		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', 0, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0)`,
-		r.ID, cmp.Or(r.Key, r.Path), tx.Now(), tx.Now(), string(policy), r.Generation, r.Turn.State, r.Turn.FreeSince)
+		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', ?, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0)`,
+		r.ID, cmp.Or(r.Key, r.Path), tx.Now(), tx.Now(), string(policy), r.Generation, r.Turn.ID, r.Turn.State, r.Turn.FreeSince)
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
@@ -177,6 +177,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 		return after, nil, err
 	}
 	after = after.Stamp(events)
+	tx.turn = max(tx.turn, after.Turn.ID)
 	if len(events) > 0 {
 		tx.Ring(after.ID)
 		after.UpdatedAt = tx.Now()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,11 +30,18 @@ type sqliteDB struct {
 	stmts map[string]*sql.Stmt // each is prepared once per process
 
 	file    fs.FileInfo // the database that is open; it never changes
+	log     fs.FileInfo // its write-ahead log, which stays as long as anybody has it open; nil if there was none
 	commits int         // of this process
+
+	issued   issuedFile
+	compared bool      // with what was issued, by a transaction of this process
+	loss     *Loss     // what the last comparison has found; nil for nothing
+	told     bool      // of a loss
+	written  writtenTx // the transaction that writes
 }
 
 func (s *sqliteDB) close() error {
-	return errors.Join(s.conn.Close(), s.pool.Close(), s.lock.Close())
+	return errors.Join(s.conn.Close(), s.pool.Close(), s.lock.Close(), s.issued.close())
 }
 
 // write takes the write lock, and refuses to write into a database that was found damaged.
@@ -76,12 +84,29 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 			s.limitWait()
 		}
 	}
-	if err := s.exec(how, nil); err != nil {
+	query, issued, known := metaQuery, issued{}, false
+	if !write && !s.compared { // before the transaction begins: what others commit meanwhile is no loss
+		query = countedMetaQuery
+		issued, known = readIssued(s.issued.path)
+	}
+
+	if err := s.control(how); err != nil {
 		return err
 	}
 	now := stick.At(s.now())
+	err := error(nil)
+	if write {
+		query = countedMetaQuery
+		issued, known, err = s.issued.read()
+		err = unusable(err)
+	}
 	var m meta
-	err := s.scan(metaQuery, nil, m.read)
+	if err == nil {
+		err = s.scan(query, nil, m.read)
+	}
+	if err == nil && query == countedMetaQuery {
+		err = s.compareWith(issued, known, m)
+	}
 	if err == nil {
 		err = began(now, m)
 	}
@@ -112,15 +137,23 @@ func (s *sqliteDB) rowLocks() bool                   { return false }
 func (s *sqliteDB) lockRoom(*Tx, stick.RoomID) error { return nil }
 func (s *sqliteDB) lockClass(class) (bool, error)    { return false, nil }
 
-func (s *sqliteDB) commit(*Tx) error {
-	if err := s.exec("COMMIT", nil); err != nil {
+func (s *sqliteDB) commit(tx *Tx) error {
+	if !s.written.changed {
+		return s.control("COMMIT")
+	}
+	if err := s.announce(tx); err != nil {
 		return err
 	}
+	s.opt.Kill("announced")
+	if err := s.control("COMMIT"); err != nil {
+		return err
+	}
+	s.confirm()
 	s.checkpoint()
 	return nil
 }
 
-func (s *sqliteDB) rollback() { _ = s.exec("ROLLBACK", nil) } // nothing was committed, so a failure changes nothing
+func (s *sqliteDB) rollback() { _ = s.control("ROLLBACK") } // nothing was committed, so a failure changes nothing
 
 // background is the context of single statements. Transactions are short, and a context that can be cancelled
 // costs a goroutine for each statement.
@@ -138,13 +171,28 @@ func (s *sqliteDB) stmt(text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
+// control runs a statement that begins or ends a transaction.
+func (s *sqliteDB) control(text string) error {
+	stmt, err := s.stmt(text)
+	if err == nil {
+		_, err = stmt.ExecContext(background)
+	}
+	return err
+}
+
 func (s *sqliteDB) exec(text string, args []any) error {
 	stmt, err := s.stmt(text)
 	if err != nil {
 		return err
 	}
-	_, err = stmt.ExecContext(background, args...)
-	return err
+	res, err := stmt.ExecContext(background, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		s.written.changed = true
+	}
+	return nil
 }
 
 func (s *sqliteDB) scan(text string, args []any, row func(scan func(...any) error) error) error {
@@ -191,15 +239,16 @@ func (s *sqliteDB) one(text string, args, into []any) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
+	s.written.changed = s.written.changed || strings.HasPrefix(text, "UPDATE")
 	return err == nil, err
 }
 
 // draw counts in a row that stays locked until the commit, so no later number can be committed first.
 func (s *sqliteDB) draw(n int) ([]int64, error) {
-	var last int64
-	if _, err := s.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&last}); err != nil {
+	if err := s.skip(int64(n)); err != nil {
 		return nil, err
 	}
+	last := s.written.have.event
 	numbers := make([]int64, n)
 	for i := range numbers {
 		numbers[i] = last - int64(n-1-i)
@@ -213,7 +262,11 @@ func (s *sqliteDB) drawn() (last int64, err error) {
 }
 
 func (s *sqliteDB) skip(n int64) error {
-	return s.exec("UPDATE counters SET value = value + ? WHERE name = 'event_seq'", []any{n})
+	ok, err := s.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&s.written.have.event})
+	if err == nil && !ok {
+		err = corrupt(errors.New("it has no counter of events"))
+	}
+	return err
 }
 
 // trial takes the lock of writers twice: anew, as a process that starts, and as one that goes on.
@@ -223,18 +276,30 @@ func (s *sqliteDB) trial(ctx context.Context, attempt func(context.Context) erro
 	} else if got {
 		l.Unlock()
 	}
+	if err := s.issued.requireUsable(); err != nil {
+		return unusable(err)
+	}
 	return s.locked(ctx, func() error { return attempt(ctx) })
 }
 
-// inPlace compares the file that is open with the one in the data directory.
+// inPlace compares the files that are open with those in the data directory. Who goes on with a log that was removed commits what
+// nobody else ever sees.
 func (s *sqliteDB) inPlace() error {
-	path := filepath.Join(s.opt.Dir, FileName)
-	now, err := os.Stat(path)
-	if err == nil && os.SameFile(now, s.file) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	path := s.where()
+	if isFileAt(path, s.file) && isFileAt(path+"-wal", s.log) {
 		return nil
 	}
 	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", stick.Line(path)).With("path", path).
 		Hintf("run the command again, which opens the database that is there now")
+}
+
+// isFileAt reports whether the file at path is this one, or nobody can tell.
+func isFileAt(path string, file fs.FileInfo) bool {
+	if file == nil {
+		return true
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, file) || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // limitWait limits how long a writer waits for a lock, whoever holds it: another tt or another program.

@@ -65,12 +65,16 @@ func openSQLite(ctx context.Context, opt Options, create bool, migrations []migr
 		return nil, notWritable(dir, err)
 	}
 	s.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
+	s.issued.path = filepath.Join(dir, IssuedName)
 	if err := s.connect(path); err != nil {
 		return nil, s.fail(err)
 	}
 	if err := s.prepare(ctx, fresh); err != nil {
 		s.close()
 		return nil, s.fail(err)
+	}
+	if s.log, err = os.Stat(path + "-wal"); err != nil {
+		s.log = nil
 	}
 	return s, nil
 }

@@ -42,6 +42,9 @@ type Options struct {
 	// Waits is true for a process that is about to wait: on PostgreSQL it takes its place among those of its host that wait and read before it
 	// connects, so a thousand that start at once don't all connect.
 	Waits bool
+	// Lost is called once with what the database has lost, by the transaction that finds out; nil for nothing. It mustn't use the
+	// database.
+	Lost func(Loss)
 	// Kill is called at named points of an update, so that tests can end the process there.
 	Kill func(point string)
 }
@@ -192,6 +195,9 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 		return nil, err
 	}
 	defer tx.rollback()
+	if err := db.dialect.settleLoss(tx); err != nil {
+		return nil, db.dialect.fail(err)
+	}
 	if err := tx.noticeBoot(); err != nil {
 		return nil, db.dialect.fail(err)
 	}
@@ -217,6 +223,7 @@ type Tx struct {
 	write     bool
 	done      bool
 	begun     bool                      // now and meta have come
+	turn      int64                     // the highest that it has saved
 	late      error                     // why they didn't
 	now       stick.Time                // see Now
 	meta      meta                      // see Generation
@@ -228,6 +235,8 @@ type Tx struct {
 	hosts     map[string]string         // the names of other hosts that were asked for, by id
 
 	evidence map[stick.AgentID][]stick.Evidence // of the members that were loaded, unless it was changed since
+
+	generationBegun bool // the transaction has begun one
 }
 
 func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
@@ -325,7 +334,11 @@ func (tx *Tx) Writes() bool { return tx.write }
 // Generation is the current generation. A lease ends with the generation in which it was granted.
 func (tx *Tx) Generation() stick.Generation {
 	tx.start()
-	return tx.meta.generation
+	g := tx.meta.generation
+	if g.Cause == stick.LossCause {
+		g.Lost = tx.meta.lastLoss.Events
+	}
+	return g
 }
 
 // Ring wakes the waiters of a room after the commit.

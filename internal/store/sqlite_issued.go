@@ -1,0 +1,134 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"talkingstick/stick"
+)
+
+// countedMetaQuery is metaQuery with the counters of a file.
+const countedMetaQuery = "SELECT key, value FROM meta UNION ALL SELECT name, value FROM counters ORDER BY 1"
+
+// writtenTx is what a transaction that writes has to know when it commits.
+type writtenTx struct {
+	changed bool    // it has changed something
+	have    numbers // what the database has committed, and the events that the transaction has drawn
+	issued  issued  // what was issued before it
+	known   bool    // that comes from the file, and not from the database
+}
+
+// compareWith compares the database with what was issued, and tells of a loss. It refuses a database that isn't the one that has
+// issued it: then the file or its log was replaced, and what can be read may be a mixture of both.
+func (s *sqliteDB) compareWith(i issued, known bool, m meta) error {
+	if known && i.database != 0 && m.database != 0 && i.database != m.database {
+		return s.errAnother()
+	}
+
+	s.compared, s.loss = true, nil
+	if loss, ok := i.lossOf(m.have); known && ok {
+		s.loss = &loss
+		s.tellLoss(loss)
+	}
+
+	if !known { // it is new, or as old as a program that doesn't know of it
+		i = issued{database: m.database, committed: m.have, highest: m.have}
+	}
+	s.written = writtenTx{have: m.have, issued: i, known: known}
+	return nil
+}
+
+// tellLoss tells of a loss, once.
+func (s *sqliteDB) tellLoss(l Loss) {
+	if s.opt.Lost != nil && !s.told {
+		s.told = true
+		s.opt.Lost(l)
+	}
+}
+
+func (s *sqliteDB) errAnother() error {
+	file := s.where()
+	return stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s isn't the one that was used here: the file, or its write-ahead log %s-wal, belongs to another", stick.Line(file), FileName).
+		With("path", file).Hintf("nothing is read or written; put back the files that belong together, or see %s", stick.Cmd("tt doctor"))
+}
+
+func (s *sqliteDB) compareNext() { s.compared = false }
+
+func (s *sqliteDB) unsettledLoss() *Loss { return s.loss }
+
+// settleLoss gives a database without an id one, begins a generation if the database has lost something, and leaves out numbers that a
+// process may have issued that was killed when it committed.
+func (s *sqliteDB) settleLoss(tx *Tx) error {
+	w := &s.written
+	if tx.meta.database == 0 {
+		if err := s.identify(tx); err != nil {
+			return err
+		}
+	}
+	if !w.known {
+		if _, err := s.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.turn}); err != nil {
+			return err
+		}
+	}
+	if n := w.issued.highest.event - w.have.event; n > 0 {
+		if err := s.skip(n); err != nil {
+			return err
+		}
+	}
+	if s.loss == nil {
+		return nil
+	}
+
+	lost := s.loss.Events
+	tx.meta.lastLoss, tx.meta.lostAt = *s.loss, tx.Now()
+	return errors.Join(
+		tx.newGeneration(stick.Generation{Cause: stick.LossCause, Above: w.issued.turn}),
+		tx.setMeta("lost_at", fmt.Sprint(int64(tx.Now()))),
+		tx.setMeta("lost_changes", fmt.Sprint(s.loss.Changes)),
+		tx.setMeta("lost_from", fmt.Sprint(lost.From)),
+		tx.setMeta("lost_to", fmt.Sprint(lost.To)),
+	)
+}
+
+// identify gives the database an id. One that has lost all it had keeps the id that it had before; a new one in the place of one that
+// was set aside begins above that.
+func (s *sqliteDB) identify(tx *Tx) error {
+	w := &s.written
+	if w.issued.database == 0 {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // it never fails
+		w.issued.database = int64(binary.BigEndian.Uint64(b[:])>>1) | 1
+		if err := tx.beginAbove(max(tx.meta.generation.Above, w.issued.turn)); err != nil {
+			return err
+		}
+	}
+	return s.setCounter(databaseCounter, w.issued.database)
+}
+
+func (s *sqliteDB) setCounter(name string, value int64) error {
+	return s.exec("INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", []any{name, value})
+}
+
+// announce counts the commit, and writes what it is going to issue.
+func (s *sqliteDB) announce(tx *Tx) error {
+	w := &s.written
+	w.have.commit = max(w.have.commit, w.issued.highest.commit) + 1
+	if err := s.setCounter(commitCounter, w.have.commit); err != nil {
+		return err
+	}
+	if s.loss == nil {
+		w.issued.committed = tx.meta.have
+	}
+	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, tx.turn)
+	return unusable(s.issued.write(w.issued))
+}
+
+// confirm writes that what was announced is committed. If that fails, the next commit says so.
+func (s *sqliteDB) confirm() {
+	w := &s.written
+	w.issued.committed = w.issued.highest
+	_ = s.issued.write(w.issued)
+	s.loss, s.told = nil, false
+}
