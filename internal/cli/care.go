@@ -47,6 +47,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one")
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		a.examines = true
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
 			l := a.startLive(true)
 			defer l.end()

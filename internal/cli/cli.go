@@ -107,6 +107,8 @@ type app struct {
 	inWait     bool   // the command is about to wait
 	several    bool   // the command performs several operations at a time
 	inHook     bool   // the command answers a hook
+	onScreen   bool   // the command draws the whole screen
+	examines   bool   // the command says itself what is wrong with the database
 	told       string // what the next answer to a harness begins with
 	caller     *core.Caller
 	status     int // exit status of a command that succeeded, if it isn't 0
@@ -317,7 +319,22 @@ func (a *app) config(procs *proc.Table) core.Config {
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
 		Snapshots: a.snapshots, Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
-		News: a.newsForAnother,
+		News: a.newsForAnother, Lost: a.sayLoss,
+	}
+}
+
+// sayLoss says what the database has lost. A hook has it logged, which the next session hears of, and adds it to what it answers.
+func (a *app) sayLoss(warning string) {
+	switch {
+	case a.examines: // its answer says it
+	case a.inHook:
+		a.log("%s", warning)
+		a.told = strings.TrimSpace(a.told + "\nTalking Stick: " + warning + ".")
+	case a.onScreen:
+		a.log("%s", warning)
+	default:
+		_ = a.sayf("tt: %s", warning)
+		_ = a.sayf("hint: say again what got lost; more: %s", stick.Cmd("tt doctor"))
 	}
 }
 

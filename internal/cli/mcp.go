@@ -67,6 +67,7 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	defer stop()
 	cfg := a.config(procs)
 	cfg.Alone = false // calls come while others wait
+	cfg.Lost = c.keepLoss
 	ops := newOperations(cfg)
 	by, err := harness.Resolve(in)
 	if err != nil {
@@ -74,7 +75,7 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	}
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: upperFirst(a.olderHooks(by.Harness)),
-		Caller: c.caller, None: plugin && a.beside(by.Harness, install.ServerBeside),
+		Caller: c.caller, Warning: c.takeWarning, None: plugin && a.beside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil // the client is gone: a server ends that way
@@ -114,6 +115,23 @@ type connection struct {
 	mu     sync.Mutex // guards the rest
 	number int        // among the live connections of the client's process; 0 before the first call of such a client
 	lock   *bell.FileLock
+	says   string // what the next answer has to say beside its result
+}
+
+// keepLoss keeps what the database has lost until a call is answered.
+func (c *connection) keepLoss(warning string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.says = "Talking Stick: " + warning + "."
+}
+
+// takeWarning returns what the next answer has to say, once.
+func (c *connection) takeWarning() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	says := c.says
+	c.says = ""
+	return says
 }
 
 // caller resolves who makes a call.

@@ -67,6 +67,7 @@ func (a *app) terminal() (in, out *os.File, ok bool) {
 
 // lookAt shows the screen. o says where, and what it shows.
 func (a *app) lookAt(ctx context.Context, o tui.Options) error {
+	a.onScreen = true
 	e, by, err := a.watchers()
 	if err != nil {
 		return err

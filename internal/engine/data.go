@@ -51,7 +51,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	res.add(DataCopies, e.Guard.RescueDir())
 	file := filepath.Join(res.DataDir, store.FileName)
 	if res.Stays = e.whyDatabaseStays(ctx); res.Stays == "" {
-		res.add(DataDatabase, file, file+"-wal", file+"-shm")
+		res.add(DataDatabase, file, file+"-wal", file+"-shm", filepath.Join(res.DataDir, store.IssuedName))
 	}
 	if !p.Remove {
 		return res, nil
@@ -63,7 +63,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	for _, part := range res.Parts {
 		paths := []string{part.Path}
 		if part.What == DataDatabase { // the file itself comes last: a log without it would stop every command
-			paths = []string{file + "-wal", file + "-shm", file}
+			paths = []string{filepath.Join(res.DataDir, store.IssuedName), file + "-wal", file + "-shm", file}
 		}
 		for _, path := range paths {
 			if err := os.RemoveAll(path); err != nil {

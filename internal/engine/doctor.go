@@ -47,6 +47,7 @@ func (e *Engine) checks(configured string) []core.Check {
 		{Name: "file system", Run: e.checkFileSystem},
 		{Name: "permissions", Run: e.checkPermissions},
 		{Name: "database", Run: e.checkDatabase},
+		{Name: "losses", Run: e.checkLosses},
 		{Name: "writing", Run: e.checkWriting},
 		{Name: "waking", Run: e.checkWaking},
 		{Name: "policies", Run: e.checkPolicies},
@@ -57,7 +58,7 @@ func (e *Engine) checks(configured string) []core.Check {
 	}
 	if e.core.Config.Database != "" {
 		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }
-		all = slices.Insert(all, 3, core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts})
+		all = slices.Insert(all, 4, core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts})
 	}
 	return append(all, e.others...)
 }
@@ -208,6 +209,48 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: "the database is sound, and every room agrees with its log"}
 }
 
+// lossShows is how long the doctor shows a loss that was settled.
+const lossShows = 7 * 24 * time.Hour
+
+// checkLosses says what the database has lost of what it had committed.
+func (e *Engine) checkLosses(ctx context.Context) core.Finding {
+	db, err := e.core.Open(ctx, false)
+	if err == store.ErrAbsent {
+		return e.checkRemoved()
+	}
+	var l store.Losses
+	if err == nil {
+		l, err = db.Losses(ctx)
+	}
+	switch now := stick.At(e.core.Now()); {
+	case err != nil:
+		return core.Finding{Status: core.FindingWarning, Detail: "not looked for, because the database can't be read"}
+	case l.Open != nil:
+		return core.Finding{
+			Status: core.FindingFault, Detail: l.Open.Warning(),
+			Fix: "if you have the right files, put them back now; else go on: from the next command that writes, new turns and events get numbers above all that were given out",
+		}
+	case !l.LastAt.IsZero() && now.Sub(l.LastAt) < lossShows:
+		return core.Finding{
+			Status: core.FindingWarning, Detail: fmt.Sprintf("%s the database had lost %s; all turns and reservations ended then", stick.Ago(now.Sub(l.LastAt)), l.Last),
+			Fix: "say again what those changes said; nothing else has to be done",
+		}
+	}
+	return core.Finding{Status: core.FindingOK, Detail: "the database has everything that was committed"}
+}
+
+// checkRemoved says whether there was a database where there is none.
+func (e *Engine) checkRemoved() core.Finding {
+	n := store.IssuedIn(e.core.Config.Dir)
+	if e.core.Config.Database != "" || n == 0 {
+		return core.Finding{Status: core.FindingOK, Detail: "there is nothing to be lost yet"}
+	}
+	return core.Finding{
+		Status: core.FindingFault, Detail: fmt.Sprintf("the database is gone, which has given out the numbers of events up to %d", n),
+		Fix: "put it back; or go on: the next tt join makes a new one, which goes on above these numbers",
+	}
+}
+
 // wayOut says what to do about a damaged database.
 const wayOut = "commands that only read show what can still be read. To go on, tt doctor --set-aside keeps the damaged files and starts a new database: " +
 	"turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
@@ -238,7 +281,7 @@ func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
 	case err != nil && stick.CodeOf(err) != stick.CodeDatabaseCorrupt:
 		return core.Finding{}, err
 	}
-	aside, err := store.SetAside(ctx, e.core.Config.Dir)
+	aside, err := store.SetAside(ctx, e.core.Config.Dir, db)
 	if err != nil {
 		return core.Finding{}, err
 	}
@@ -382,7 +425,11 @@ func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
 			return core.Finding{}, fmt.Errorf("move the other program's database aside: %w", err)
 		}
 	}
-	if _, err := e.core.Open(ctx, true); err != nil {
+	db, err := e.core.Open(ctx, true)
+	if err == nil {
+		err = db.Settle(ctx)
+	}
+	if err != nil {
 		return core.Finding{}, err
 	}
 	return core.Finding{Check: "adopt", Status: core.FindingOK, Detail: "the other program's database is now " + aside}, nil

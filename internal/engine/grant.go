@@ -312,6 +312,7 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 		if err != nil {
 			return nil, err
 		}
+		later = append(later, o.restored()...)
 		if len(later) > 0 && len(events) > 0 {
 			end = &later[0]
 		}
@@ -331,6 +332,11 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 		e.With("current_owner", r.Turn.Owner)
 	}
 	return nil, e
+}
+
+// restored returns the event by which the operation itself has brought the room to a new generation, if it has.
+func (o *op) restored() []stick.Event {
+	return slices.DeleteFunc(slices.Clone(o.Events), func(e stick.Event) bool { return e.Type != stick.EventRestored })
 }
 
 // errAlreadyEnded says how the caller ended its turn, and how to add what it wants to say now.

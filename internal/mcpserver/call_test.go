@@ -294,3 +294,37 @@ func TestNameOfAConnection(t *testing.T) {
 	is(first, other)
 	is(d.client(), agent)
 }
+
+// TestWarningBesideAnAnswer: the next answer, a failure, too, says beside its result what the client has to know.
+func TestWarningBesideAnAnswer(t *testing.T) {
+	d := newDesk(t)
+	d.join(agent)
+	warnings := []string{"the database has lost event 7", "", "once more", ""}
+	d.o.Warning = func() string {
+		w := warnings[0]
+		warnings = warnings[1:]
+		return w
+	}
+	c := d.client()
+	for _, x := range []struct {
+		tool, says string
+		fails      bool
+	}{
+		{"list_rooms", "the database has lost event 7", false},
+		{"list_rooms", "", false},
+		{"takeover_stick", "once more", true},
+		{"takeover_stick", "", true},
+	} {
+		res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: x.tool, Arguments: doc{}})
+		if err != nil || res.IsError != x.fails {
+			t.Fatalf("%s: %+v (%v)", x.tool, res, err)
+		}
+		var says string
+		for _, more := range res.Content[1:] {
+			says += more.(*mcp.TextContent).Text
+		}
+		if says != x.says {
+			t.Errorf("%s says %q beside its result, want %q", x.tool, says, x.says)
+		}
+	}
+}

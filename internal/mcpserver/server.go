@@ -38,6 +38,9 @@ type Options struct {
 	// Note is added to the instructions, such as what is wrong with the harness's hooks. It may be empty.
 	Note string
 
+	// Warning returns what nobody has told the client so far, and what it has to know. It may be nil.
+	Warning func() string
+
 	// Wait bounds a wait whose caller sets no limit: every harness lets a tool run for that long.
 	Wait time.Duration
 
@@ -110,9 +113,9 @@ func (s *server) handler(t tool) mcp.ToolHandler {
 		if err != nil {
 			e := *stick.AsError(err)
 			e.Hint = inTools(e.Hint, s.o.offers)
-			return failure(&e)
+			return s.warned(failure(&e))
 		}
-		return answer(result)
+		return s.warned(answer(result))
 	}
 }
 
@@ -203,6 +206,17 @@ func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop f
 		cancel()
 		<-done
 	}
+}
+
+// warned adds a warning to an answer, if there is one.
+func (s *server) warned(res *mcp.CallToolResult, err error) (*mcp.CallToolResult, error) {
+	if err != nil || s.o.Warning == nil {
+		return res, err
+	}
+	if w := s.o.Warning(); w != "" {
+		res.Content = append(res.Content, &mcp.TextContent{Text: w})
+	}
+	return res, nil
 }
 
 // answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text and the structure.

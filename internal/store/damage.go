@@ -77,8 +77,10 @@ func (s *sqliteDB) requireUnmarked() error {
 
 // SetAside moves the database and what belongs to it to a new directory below dir, and returns that. It waits for
 // writers as they wait for each other. If it is interrupted, the log without its database refuses everybody, and
-// another call moves the rest.
-func SetAside(ctx context.Context, dir string) (aside string, err error) {
+// another call moves the rest. The next database goes on above the numbers that this one has given out. Where these aren't kept, they
+// are read from db, which may be nil.
+func SetAside(ctx context.Context, dir string, db *DB) (aside string, err error) {
+	next := nextAfter(ctx, dir, db)
 	limited, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	lock, err := bell.Lock(limited, filepath.Join(dir, "write.lock"))
@@ -100,8 +102,39 @@ func SetAside(ctx context.Context, dir string) (aside string, err error) {
 			err = nil
 		}
 	}
+	if err == nil {
+		numbers := issuedFile{path: filepath.Join(dir, IssuedName)}
+		err = errors.Join(numbers.write(next), numbers.close())
+	}
 	if err != nil {
 		return "", notWritable(dir, err)
 	}
 	return aside, nil
+}
+
+// beyondAll is above the numbers of any database.
+const beyondAll = 1 << 32
+
+// nextAfter is what the file of issued numbers says of the database that takes the place of the one in dir.
+func nextAfter(ctx context.Context, dir string, db *DB) issued {
+	if i, ok := readIssued(filepath.Join(dir, IssuedName)); ok {
+		return issued{highest: i.highest, turn: i.turn}
+	}
+	next := issued{highest: numbers{event: beyondAll}, turn: beyondAll}
+	if db == nil {
+		return next
+	}
+	_ = db.View(ctx, func(tx *Tx) error { // if it can't be read, the next one is beyond all that it can have given out
+		event, err := db.dialect.drawn()
+		if err != nil {
+			return err
+		}
+		var turn int64
+		if _, err := tx.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &turn); err != nil {
+			return err
+		}
+		next.highest.event, next.turn = event, max(turn, tx.Generation().Above)
+		return nil
+	})
+	return next
 }

@@ -78,6 +78,11 @@ func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 	return l, err
 }
 
+// Settle does what the next transaction that writes does about a loss.
+func (db *DB) Settle(ctx context.Context) error {
+	return db.Update(ctx, func(*Tx) error { return nil })
+}
+
 func (db *DB) compareNext() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -89,6 +94,11 @@ func (db *DB) compareNext() {
 func IssuedIn(dir string) int64 {
 	i, _ := readIssued(filepath.Join(dir, IssuedName))
 	return i.committed.event
+}
+
+// Warning says to everybody what is lost, and what follows.
+func (l Loss) Warning() string {
+	return fmt.Sprintf("the database has lost %s, because its files were damaged, removed or replaced. All turns and reservations end, and handoffs stay", l)
 }
 
 // lossOf returns what a database has lost that has committed no more than these numbers. ok is false if that is nothing.

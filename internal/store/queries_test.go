@@ -31,6 +31,7 @@ var unrecorded = map[string]string{
 	"metaTable":  "made with the migrations, which PostgreSQL runs, too",
 	"script":     "the migrations, which are run as they are",
 	"recorded":   "the end of each migration",
+	"nextAfter":  "what a file of SQLite is asked that is set aside",
 	"lacksMeta":  "what a damaged file of SQLite is asked",
 	"limitWait":  "a setting of SQLite's connections",
 	"columns":    "what is read of a file that is moved",
@@ -272,7 +273,9 @@ func settleLosses(t *testing.T, db *store.DB) {
 	t.Helper()
 	nothing := func(*store.Tx) error { return nil }
 	store.ChangeIssued(t, db, 1, 1, 5)
-	update(t, db, nothing)
+	if err := db.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
 
 	store.BeginAnew(t, db)
 	update(t, db, func(tx *store.Tx) error { return store.ForgetID(tx) })

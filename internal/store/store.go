@@ -190,14 +190,11 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	tx, err := db.begin(ctx, true)
+	tx, err := db.beginSettled(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.rollback()
-	if err := db.dialect.settleLoss(tx); err != nil {
-		return nil, db.dialect.fail(err)
-	}
 	if err := tx.noticeBoot(); err != nil {
 		return nil, db.dialect.fail(err)
 	}
@@ -252,6 +249,27 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 		return nil, db.dialect.fail(err)
 	}
 	return tx, nil
+}
+
+// beginSettled begins a transaction that writes. If the database has lost something, a transaction before it says so for all that come,
+// also where this one changes nothing.
+func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
+	for settled := false; ; settled = true {
+		if tx, err = db.begin(ctx, true); err != nil {
+			return nil, err
+		}
+		lost := db.dialect.unsettledLoss() != nil
+		if err = db.dialect.settleLoss(tx); err == nil && (!lost || settled) {
+			return tx, nil
+		}
+		if err == nil {
+			err = tx.commit()
+		}
+		if err != nil {
+			tx.rollback()
+			return nil, db.dialect.fail(err)
+		}
+	}
 }
 
 func (tx *Tx) rollback() {

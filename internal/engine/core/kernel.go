@@ -48,6 +48,10 @@ type Config struct {
 	WriteWait, ReadWait time.Duration
 	Waits               bool // the process is about to wait, see [store.Options]
 
+	// Lost is called with a sentence about what the database has lost, by the operation that finds out. It mustn't call an operation. Nil
+	// for nothing.
+	Lost func(warning string)
+
 	// News is the text that wakes an idle agent with events, more of which there may be. Where it is nil, nobody is woken.
 	News      func(events []stick.Event, more bool) string
 	InboxPeer wake.PeerOf // for tests: which process listens on a socket; nil for what the operating system says
@@ -99,7 +103,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	db, err := store.Open(ctx, store.Options{
 		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, HostName: hostName(k.Config.Host),
 		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
-		Waits: k.Config.Waits,
+		Waits: k.Config.Waits, Lost: k.tellLoss,
 	}, create)
 	if err != nil {
 		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable { // somebody waits for a hook
@@ -109,6 +113,13 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	}
 	k.db = db
 	return db, nil
+}
+
+// tellLoss tells what the database has lost.
+func (k *Kernel) tellLoss(l store.Loss) {
+	if k.Config.Lost != nil {
+		k.Config.Lost(l.Warning())
+	}
 }
 
 // CheckFileSystem refuses a data directory on a file system that isn't safe for SQLite.
