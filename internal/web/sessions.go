@@ -34,6 +34,7 @@ type keys struct {
 
 	mu       sync.Mutex // guards the rest
 	address  string     // on which the server listens; empty before it does
+	key      string     // of proofs
 	invites  map[sum]time.Time
 	sessions []openSession // the oldest first
 	ended    chan struct{} // closed when a session ends; then there is another one
@@ -61,14 +62,19 @@ func isOver(used, now time.Time) bool { return now.Sub(used) >= sessionFor }
 
 func newKeys(now func() time.Time, f folder) *keys {
 	wall := func() time.Time { return now().Round(0) } // the other clock stands still while the machine sleeps
-	return &keys{now: wall, folder: f, invites: map[sum]time.Time{}, ended: make(chan struct{})}
+	return &keys{now: wall, folder: f, key: newKey(), invites: map[sum]time.Time{}, ended: make(chan struct{})}
 }
 
 // listenOn reads the sessions of a server that listened on the same address before.
 func (k *keys) listenOn(address string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.address, k.sessions = address, k.folder.read(address)
+	k.address = address
+	key, sessions := k.folder.read(address)
+	if key != "" {
+		k.key = key
+	}
+	k.sessions = sessions
 }
 
 // invite makes a token that is good once, for so long; 0 for as long as the server runs.
@@ -122,7 +128,7 @@ func (k *keys) redeem(token string) (one session, ok bool) {
 		k.sessions = slices.Delete(k.sessions, 0, n)
 		k.tellEnd()
 	}
-	k.folder.write(k.address, k.sessions)
+	k.folder.write(k.address, k.key, k.sessions)
 	return one, true
 }
 
@@ -132,7 +138,7 @@ func (k *keys) end(one session) {
 	defer k.mu.Unlock()
 	ended := one.sum()
 	k.sessions = slices.DeleteFunc(k.sessions, func(o openSession) bool { return o.sum == ended })
-	k.folder.write(k.address, k.sessions)
+	k.folder.write(k.address, k.key, k.sessions)
 	k.tellEnd()
 }
 
@@ -168,7 +174,7 @@ func (k *keys) use(one session) bool {
 
 	if now := k.now(); now.Sub(k.sessions[i].used) >= noteUse {
 		k.sessions[i].used = now
-		k.folder.write(k.address, k.sessions)
+		k.folder.write(k.address, k.key, k.sessions)
 	}
 	return true
 }

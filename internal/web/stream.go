@@ -124,6 +124,8 @@ type news struct {
 	Rows  []string `json:"rows,omitempty"`  // of the timeline, the oldest first
 	Again bool     `json:"again,omitempty"` // too much was missed: the page has to be loaded again
 
+	Proof *proof `json:"proof,omitempty"` // in the first message of a stream: by which it can be opened again
+
 	Over any `json:"over,omitempty"` // the [stick.Error] of a session that is over: nothing more comes
 }
 
@@ -236,6 +238,10 @@ func (f *feed) show(ctx context.Context, x *shot) {
 	}
 	if f.begun && len(n.Parts) == 0 && len(n.Rows) == 0 && !n.Again {
 		return
+	}
+	if !f.begun {
+		p := f.s.keys.proof()
+		n.Proof = &p
 	}
 	f.begun = true
 	f.after = max(f.after, x.Seq)

@@ -77,11 +77,13 @@
   };
 
   // The picture of the turns is drawn anew when something has happened in the room, and at most every two seconds.
-  let drawing = null;
+  let drawing = null, undrawn = false;
   const draw = () => {
     if (!$("chart") || drawing) return;
     drawing = setTimeout(async () => {
       drawing = null;
+      undrawn = !source || source.readyState !== EventSource.OPEN;
+      if (undrawn) return; // who knows who answers
       try {
         const r = await fetch(location.pathname, { headers: { accept: "text/html" } });
         const now = r.ok && new DOMParser().parseFromString(await r.text(), "text/html").getElementById("chart");
@@ -92,14 +94,21 @@
 
   // --- the stream
 
-  let source = null, over = false, timer = 0, after = body.dataset.after || "0", at = body.dataset.at;
+  let source = null, over = false, away = "", timer = 0, after = body.dataset.after || "0", at = body.dataset.at;
+  let proof = { ask: body.dataset.ask, answer: body.dataset.answer };
   const open = () => {
     if (!body.dataset.live || source || over) return;
     source = new EventSource(body.dataset.root + "/live?" + new URLSearchParams({ page: body.dataset.live, at, after }));
-    source.onopen = () => { $("link").hidden = true; body.dataset.linked = "yes"; };
+    source.onopen = () => {
+      away = "";
+      $("link").hidden = true;
+      body.dataset.linked = "yes";
+      if (undrawn) draw();
+    };
     source.onmessage = (e) => {
       const n = JSON.parse(e.data);
       if (n.over) { end(n.over); return; }
+      if (n.proof) proof = n.proof;
       if (n.again) { location.reload(); return; }
       after = e.lastEventId || after;
       at = n.at;
@@ -111,16 +120,45 @@
     };
     source.onerror = () => {
       const refused = source.readyState === EventSource.CLOSED;
+      if (!refused) away = "the server can't be reached";
       close();
-      $("link").hidden = false;
-      timer = setTimeout(refused ? ask : open, 3000);
+      again(refused);
     };
+  };
+  const again = (refused) => {
+    $("link").hidden = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => reopen(refused), 3000);
+  };
+  // When a server has ended, another program may listen on its port. Path and cookie of the session are only for the one that has made this page.
+  const reopen = async (refused) => {
+    if (!body.dataset.live || source || over || document.hidden) return;
+    try {
+      const r = await fetch("/enter?" + new URLSearchParams({ ask: proof.ask }), { credentials: "omit" });
+      if (await r.text() !== proof.answer) {
+        away = stranger.message;
+        end(stranger);
+      } else if (refused) ask();
+      else open();
+    } catch { again(refused); }
+  };
+  const stranger = {
+    message: "the server of this page has ended, and something else answers at its address",
+    hint: "run tt serve, which prints an address that lets a browser in",
   };
   const close = () => {
     clearTimeout(timer);
     if (source) source.close();
     source = null;
   };
+  // The same holds for what a person does on the page meanwhile. It would lead nowhere.
+  for (const act of ["click", "submit"]) document.addEventListener(act, (e) => {
+    const leads = act === "click" ? e.target.closest('a:not([href^="#"])') : e.target.method !== "dialog";
+    if (!away || !leads) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+    say(away, true);
+  }, true);
   // A stream doesn't say why it was refused. The page itself does.
   const ask = async () => {
     try {
@@ -138,9 +176,9 @@
     $("over").textContent = answer.message + ". What helps: " + answer.hint;
   };
   // A browser has few connections to one server, and a page that nobody sees needs none.
-  document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
+  document.addEventListener("visibilitychange", () => document.hidden ? close() : reopen());
   addEventListener("pagehide", close);
-  addEventListener("pageshow", open);
+  addEventListener("pageshow", (e) => { if (e.persisted) reopen(); });
   open();
 
   // --- forms that leave the page where it is
