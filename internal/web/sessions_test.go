@@ -16,25 +16,35 @@ import (
 // eavesdropper is another server on this machine, such as one by which an agent shows what it has built. It notes all that it gets.
 type eavesdropper struct {
 	*httptest.Server
+	page func() string // what it answers
 
 	mu    sync.Mutex // guards the rest
 	heard []string
 }
 
-// newEavesdropper starts one on an address of the loopback interface. page is what it answers.
+// newEavesdropper starts one on an address of the loopback interface.
 func newEavesdropper(t *testing.T, page func() string) *eavesdropper {
-	e := &eavesdropper{}
-	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var b strings.Builder
-		_ = r.Write(&b)
-		e.mu.Lock()
-		e.heard = append(e.heard, b.String())
-		e.mu.Unlock()
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(page()))
-	}))
+	e := &eavesdropper{page: page}
+	e.Server = httptest.NewServer(e)
 	t.Cleanup(e.Close)
 	return e
+}
+
+func (e *eavesdropper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var b strings.Builder
+	_ = r.Write(&b)
+	e.mu.Lock()
+	e.heard = append(e.heard, b.String())
+	e.mu.Unlock()
+	w.Header().Set("Content-Type", "text/html")
+	_, _ = w.Write([]byte(e.page()))
+}
+
+// requests are all that it got, as text.
+func (e *eavesdropper) requests() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.heard)
 }
 
 // named is its address by another name of this machine.
@@ -52,12 +62,11 @@ const marker = "marker"
 // hasNothing fails the test if it got one of these secrets. It must have got the [marker], which shows that cookies come at all.
 func (e *eavesdropper) hasNothing(t *testing.T, secrets ...string) {
 	t.Helper()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !slices.ContainsFunc(e.heard, func(request string) bool { return strings.Contains(request, marker+"=") }) {
-		t.Errorf("another server got no cookie in %d requests", len(e.heard))
+	heard := e.requests()
+	if !slices.ContainsFunc(heard, func(request string) bool { return strings.Contains(request, marker+"=") }) {
+		t.Errorf("another server got no cookie in %d requests", len(heard))
 	}
-	for _, request := range e.heard {
+	for _, request := range heard {
 		for _, secret := range append(secrets, cookieName) {
 			if strings.Contains(request, secret) {
 				t.Errorf("another server got %q:\n%s", secret, request)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,16 +32,22 @@ type tab struct {
 	ctx context.Context
 
 	mu      sync.Mutex // guards the rest
+	others  []string   // whom the page may ask beside our server
 	foreign []string   // what the page has asked others for
 	failed  []string   // what its script has thrown, and what the policy has blocked
 }
 
 // open starts a browser, which reaches nothing but this machine and ends with the test, and opens a tab. The viewport is that of a desk.
-func (d *desk) open() *tab {
+func (d *desk) open() *tab { return d.openAt("127.0.0.1") }
+
+// openAt does so where the browser calls the server by a name of this machine. It knows no other name than that and 127.0.0.1.
+func (d *desk) openAt(host string) *tab {
 	d.Helper()
+	address := strings.Replace(d.server.Address(addressOf(d.base), ""), "127.0.0.1", host, 1)
+	d.base = strings.Replace(d.base, "127.0.0.1", host, 1)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(realharness.Chromium(d.T)), chromedp.UserDataDir(d.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP "+host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 		chromedp.WSURLReadTimeout(patience))
 	ctx, over := context.WithTimeout(context.Background(), 3*patience)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
@@ -63,7 +70,7 @@ func (d *desk) open() *tab {
 	chromedp.ListenTarget(ctx, b.hear)
 	b.run(network.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
 	b.size(1280, 900)
-	b.run(chromedp.Navigate(d.server.Address(addressOf(d.base), "")))
+	b.run(chromedp.Navigate(address))
 	b.until(`location.pathname.endsWith("/") && document.body.dataset.linked === "yes"`)
 	d.below = strings.TrimSuffix(eval[string](b, `location.pathname`), "/")
 	return b
@@ -75,7 +82,8 @@ func (b *tab) hear(ev any) {
 	defer b.mu.Unlock()
 	switch ev := ev.(type) {
 	case *network.EventRequestWillBeSent:
-		if u := ev.Request.URL; !strings.HasPrefix(u, b.base+"/") && u != "about:blank" {
+		isOthers := func(other string) bool { return strings.HasPrefix(ev.Request.URL, other+"/") }
+		if u := ev.Request.URL; !isOthers(b.base) && !slices.ContainsFunc(b.others, isOthers) && u != "about:blank" {
 			b.foreign = append(b.foreign, u)
 		}
 	case *runtime.EventExceptionThrown:
