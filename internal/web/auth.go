@@ -24,6 +24,12 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	w.Header().Set("Clear-Site-Data", `"storage"`) // of programs that had the port before
+	if !isShown(r) {
+		s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "something else than a tab has asked for this address").
+			Hintf("open it again, in a tab of its own"))
+		return
+	}
 	one, ok := s.keys.redeem(r.URL.Query().Get("token"))
 	if !ok {
 		s.refuse(w, r, http.StatusUnauthorized,
@@ -34,6 +40,13 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 
 	setCookie(w, r, one, 0)
 	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + one.path + localPath(r.URL.Query().Get("to"))})
+}
+
+// isShown reports whether a browser shows the answer in a tab, as far as it says what for it asks. A page that had the same port before may have
+// left a service worker in the browser, through which everything goes. It must not see where the session is; the next request doesn't pass it.
+func isShown(r *http.Request) bool {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	return dest == "" || dest == "document"
 }
 
 // setCookie gives a browser the cookie of a session, or takes it away if maxAge is negative.

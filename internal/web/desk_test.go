@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -28,6 +29,7 @@ type desk struct {
 	*scene.Scene
 	ann    *scene.Actor
 	server *Server
+	listen string // on what the server listens; empty for any port
 	base   string // http://127.0.0.1:port
 	below  string // the path of the browser's session
 	client *http.Client
@@ -50,7 +52,7 @@ func (d *desk) serve(change func(*Options)) (stop func()) {
 		change(&o)
 	}
 	d.server = New(o)
-	l, err := d.server.Listen(d.Context(), "127.0.0.1:0")
+	l, err := d.server.Listen(d.Context(), cmp.Or(d.listen, "127.0.0.1:0"))
 	if err != nil {
 		d.Fatal(err)
 	}

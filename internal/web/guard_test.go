@@ -41,6 +41,13 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 		}
 	}
 	d.client = d.browser()
+	for _, dest := range []string{"iframe", "image", "empty"} {
+		req := d.request("GET", strings.TrimPrefix(address, d.base), nil)
+		req.Header.Set("Sec-Fetch-Dest", dest)
+		if a := d.do(req); a.status != 403 || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("the address as %s: %d", dest, a.status)
+		}
+	}
 	d.do(d.request("HEAD", strings.TrimPrefix(address, d.base), nil)) // as something does that looks at links
 	first := d.signIn(address)
 	cookie := first.header.Get("Set-Cookie")

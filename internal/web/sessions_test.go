@@ -1,10 +1,12 @@
 package web
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +18,8 @@ import (
 // eavesdropper is another server on this machine, such as one by which an agent shows what it has built. It notes all that it gets.
 type eavesdropper struct {
 	*httptest.Server
-	page func() string // what it answers
+	page   func() string // what it answers
+	script string        // what it answers where a script is asked for
 
 	mu    sync.Mutex // guards the rest
 	heard []string
@@ -36,8 +39,13 @@ func (e *eavesdropper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	e.heard = append(e.heard, b.String())
 	e.mu.Unlock()
+	if path.Ext(r.URL.Path) == ".js" {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = io.WriteString(w, e.script)
+		return
+	}
 	w.Header().Set("Content-Type", "text/html")
-	_, _ = w.Write([]byte(e.page()))
+	_, _ = io.WriteString(w, e.page())
 }
 
 // requests are all that it got, as text.
