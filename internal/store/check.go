@@ -12,19 +12,40 @@ import (
 
 // Check looks for damage and contradictions. It runs the database's own check, verifies the chain of sums and the
 // counter, replays the log of every room and compares the result with what is stored. It returns a sentence for
-// each thing found. If the file itself is damaged, writers are stopped; if nothing is found, they may go on.
+// each thing found; what keeps it from looking further is one, too, unless that is no damage. If the file itself is damaged,
+// writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	mark := db.dialect.readMark()
+	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	err = db.View(ctx, func(tx *Tx) error {
-		if found, err = db.dialect.check(tx); err != nil {
+		found = nil
+		if err := db.dialect.check(tx, report); err != nil {
 			return err
 		}
-		return tx.checkRooms(func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
+		return tx.checkRooms(report)
 	})
+	if IsDamage(err) {
+		report("%s", stick.AsError(err).Message)
+		err = nil
+	}
 	if err == nil && len(found) == 0 {
 		err = db.dialect.unmark(mark)
 	}
 	return found, err
+}
+
+// IsDamage reports whether a failure can only come from damage, when a sound database is read: whatever isn't the fault of somebody
+// else.
+func IsDamage(err error) bool {
+	if err == nil {
+		return false
+	}
+	switch stick.CodeOf(err) {
+	case stick.CodeDatabaseBusy, stick.CodeDatabaseUnavailable, stick.CodeCanceled, stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew,
+		stick.CodeForeignDatabase, stick.CodeDataDirNotWritable, stick.CodeDataDirRelative, stick.CodeDataDirOfAnother, stick.CodeFileSystem:
+		return false
+	}
+	return true
 }
 
 // checkRooms replays the log of every room.

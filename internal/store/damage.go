@@ -24,7 +24,7 @@ const markName = "corrupt"
 func (s *sqliteDB) fail(err error) error {
 	err = classify(err)
 	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
-		if !errors.Is(err, errMarked) {
+		if !errors.Is(err, errUnmarked) {
 			s.mark(stick.AsError(err).Message)
 		}
 	}
@@ -61,9 +61,6 @@ func (s *sqliteDB) unmark(read string) error {
 	return nil
 }
 
-// errMarked is why a writer is refused. It doesn't mark the database again.
-var errMarked = errors.New("the database is marked as damaged")
-
 // requireUnmarked refuses to write into a database that was found damaged.
 func (s *sqliteDB) requireUnmarked() error {
 	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +68,7 @@ func (s *sqliteDB) requireUnmarked() error {
 	}
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Clip(s.readMark(), 120)).
 		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
-	e.Err = errMarked
+	e.Err = errUnmarked // it is marked already
 	return e
 }
 

@@ -64,8 +64,8 @@ type dialect interface {
 	// readMark returns when and where damage was noted, empty for never; unmark forgets that, unless there is more.
 	readMark() string
 	unmark(read string) error
-	// check returns a sentence for each damage that the database itself can find.
-	check(tx *Tx) (found []string, err error)
+	// check reports each damage that the database itself can find.
+	check(tx *Tx, report func(format string, args ...any)) error
 	// inPlace fails if the database that is open isn't the one that [Open] would open now.
 	inPlace() error
 	// compareNext has the next transaction compare the database with what was issued. unsettledLoss returns what it has lost by that;

@@ -279,7 +279,10 @@ func (p *postgresDB) one(text string, args, into []any) (bool, error) {
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
-	return true, pgScan(rows[0], into)
+	if err := pgScan(rows[0], into); err != nil {
+		return true, &rowError{err}
+	}
+	return true, nil
 }
 
 // each calls f for each row.
@@ -335,7 +338,7 @@ func (p *postgresDB) readMark() string    { return "" }
 func (p *postgresDB) unmark(string) error { return nil }
 
 // check finds nothing: the server checks references whenever they change, and its own means check its files.
-func (p *postgresDB) check(*Tx) ([]string, error) { return nil, nil }
+func (p *postgresDB) check(*Tx, func(string, ...any)) error { return nil }
 
 func (p *postgresDB) trial(ctx context.Context, attempt func(context.Context) error) error {
 	return attempt(ctx)

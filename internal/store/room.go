@@ -52,7 +52,7 @@ func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
 // policy decodes the policy of a room. It keeps the last one, because every read of a room needs it and most
 // rooms have the same.
 func (db *DB) policy(text string) (p stick.Policy, err error) {
-	if text != db.lastPolicy.text {
+	if text != db.lastPolicy.text || text == "" { // which no room has
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			return p, err
 		}

@@ -98,7 +98,7 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	}
 	var m meta
 	if err == nil {
-		err = s.scan(query, nil, m.read)
+		err = s.scan(query, nil, asRow(m.read))
 	}
 	if err == nil && query == countedMetaQuery {
 		err = s.compareWith(issued, known, m)
@@ -235,8 +235,11 @@ func (s *sqliteDB) one(text string, args, into []any) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
+	if err != nil {
+		return false, unscanned(err)
+	}
 	s.written.changed = s.written.changed || strings.HasPrefix(text, "UPDATE")
-	return err == nil, err
+	return true, nil
 }
 
 // draw counts in a row that stays locked until the commit, so no later number can be committed first.
@@ -260,7 +263,7 @@ func (s *sqliteDB) drawn() (last int64, err error) {
 func (s *sqliteDB) skip(n int64) error {
 	ok, err := s.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&s.written.have.event})
 	if err == nil && !ok {
-		err = corrupt(errors.New("it has no counter of events"))
+		err = contradiction("it has no counter of events", nil)
 	}
 	return err
 }
@@ -327,32 +330,4 @@ func (s *sqliteDB) checkpoint() {
 	if info, err := os.Stat(filepath.Join(s.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
 		_, _ = s.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(s.opt.ReadWait))
 	}
-}
-
-// check asks SQLite whether the file and the references between its tables are whole. If they aren't, it stops writers.
-func (s *sqliteDB) check(tx *Tx) (found []string, err error) {
-	err = tx.scan("PRAGMA integrity_check", nil, func(scan func(...any) error) error {
-		var line string
-		err := scan(&line)
-		if err == nil && line != "ok" {
-			found = append(found, "the database file: "+line)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
-		var table, parent string
-		var row, key any
-		if err := scan(&table, &row, &parent, &key); err != nil {
-			return err
-		}
-		found = append(found, fmt.Sprintf("a row of %s names something that isn't in %s", table, parent))
-		return nil
-	})
-	if len(found) > 0 {
-		s.mark(found[0])
-	}
-	return found, err
 }

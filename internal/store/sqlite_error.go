@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 	"time"
@@ -14,28 +16,109 @@ import (
 	"talkingstick/stick"
 )
 
-// classify gives the failures of SQLite their codes, by number and never by text.
+// classify gives the failures of SQLite their codes, by number and never by text. SQLite's own texts are for programmers, so no message
+// has them.
 func classify(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
+		if row, ok := errors.AsType[*rowError](err); ok && !isCoded(err) {
+			return contradiction("what a row holds can't be read", row)
+		}
 		return err
 	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return stick.Errorf(stick.CodeDatabaseBusy, "the database is locked by another program: %w", err).
-			Hintf("try again; if it lasts: %s", stick.Cmd("tt doctor"))
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return corrupt(err)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
-		return stick.Errorf(stick.CodeDataDirNotWritable, "the database can't be written: %w", err).
-			Hintf("%s says what is wrong with the data directory", stick.Cmd("tt doctor"))
+
+	number := e.Code()
+	switch number { // what the last byte alone doesn't tell
+	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
+		return corrupt(fmt.Errorf("a part of the file, or of its write-ahead log, is missing (SQLite %d)", number), err)
 	}
-	return err
+	switch number & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return coded(stick.CodeDatabaseBusy, "the database is locked by another program", err).
+			Hintf("nothing was changed; try again; if it lasts: %s", stick.Cmd("tt doctor"))
+	case sqlite3.SQLITE_NOMEM:
+		return coded(stick.CodeDatabaseBusy, "this system has no memory left for the database", err).
+			Hintf("nothing was changed; end other programs, then try again")
+	case sqlite3.SQLITE_CORRUPT:
+		return corrupt(fmt.Errorf("its pages don't fit together (SQLite %d)", number), err)
+	case sqlite3.SQLITE_NOTADB:
+		return corrupt(fmt.Errorf("it is no SQLite database (SQLite %d)", number), err)
+	case sqlite3.SQLITE_FULL:
+		return coded(stick.CodeDataDirNotWritable, "the database can't be written: the disk is full", err).
+			Hintf("nothing was changed; free some space on the disk of the data directory, then run the same command again")
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_NOLFS:
+		return coded(stick.CodeDataDirNotWritable, fmt.Sprintf("the files of the database can't be used (SQLite %d)", number), err).
+			Hintf("%s says what is wrong with the data directory", stick.Cmd("tt doctor"))
+	case sqlite3.SQLITE_TOOBIG:
+		return coded(stick.CodeUsage, "that is too large to be stored", err).Hintf("say it in fewer words, or name a file")
+	case sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_ABORT:
+		return context.Canceled
+	case sqlite3.SQLITE_CONSTRAINT:
+		return contradiction(fmt.Sprintf("its tables contradict each other (SQLite %d)", number), err)
+	case sqlite3.SQLITE_MISUSE: // a fault of ours
+		return coded(stick.CodeInternal, fmt.Sprintf("tt has used the database wrongly (SQLite %d)", number), err).
+			Hintf("nothing was changed; see whether %s finds anything, and report this", stick.Cmd("tt doctor"))
+	}
+	return contradiction(fmt.Sprintf("its tables aren't as tt has made them (SQLite %d)", number), err) // a table or a column is missing, …
 }
 
-func corrupt(err error) *stick.Error {
-	return stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", err).
+// coded is an error for a failure of SQLite that says nothing to users by itself.
+func coded(code stick.Code, message string, err error) *stick.Error {
+	e := stick.Errorf(code, "%s", message)
+	e.Err = err
+	return e
+}
+
+// isCoded reports whether an error has its code.
+func isCoded(err error) bool {
+	_, ok := errors.AsType[*stick.Error](err)
+	return ok
+}
+
+// rowError is why a row can't be read: something in it isn't what it has to be.
+type rowError struct{ err error }
+
+func (e *rowError) Error() string { return e.err.Error() }
+func (e *rowError) Unwrap() error { return e.err }
+
+// unscanned is err as a [rowError], unless nobody has looked at a row.
+func unscanned(err error) error {
+	if err == nil || errors.Is(err, sql.ErrConnDone) {
+		return err
+	}
+	return &rowError{err}
+}
+
+// asRow is row with a failure that says so.
+func asRow(row func(scan func(...any) error) error) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
+		if err := row(scan); err != nil {
+			return &rowError{err}
+		}
+		return nil
+	}
+}
+
+// corrupt is the error for a database whose files are damaged. cause is what has found it; it may be nil.
+func corrupt(what, cause error) *stick.Error {
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", what).
 		Hintf("nothing more is written; %s says how to go on", stick.Cmd("tt doctor"))
+	if cause != nil {
+		e.Err = cause
+	}
+	return e
+}
+
+// errUnmarked is why damage leaves no mark: other commands may go on, or can't anyway.
+var errUnmarked = errors.New("this stops no other command")
+
+// contradiction is the error for a database whose pages are whole, and whose content can't be. It stops no other writer: a fault of
+// ours may be the reason, until the doctor finds the damage.
+func contradiction(what string, cause error) *stick.Error {
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
+		Hintf("nothing was changed; %s says how to go on", stick.Cmd("tt doctor"))
+	e.Err = errors.Join(errUnmarked, cause)
+	return e
 }
 
 func notWritable(dir string, err error) *stick.Error {

@@ -96,7 +96,7 @@ func readHeader(file string) (fresh bool, err error) {
 	case n == 0 && errors.Is(err, io.EOF):
 		return true, nil
 	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
-		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file))
+		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file), nil)
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
 		return false, foreign(file)
 	}
@@ -165,14 +165,14 @@ func (s *sqliteDB) prepare(ctx context.Context, fresh bool) error {
 	var have, reader int64
 	var moved string
 	read := func() error {
-		return classify(s.conn.QueryRowContext(background, `
+		return classify(unscanned(s.conn.QueryRowContext(background, `
 			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'),
 				COALESCE((SELECT value FROM meta WHERE key = 'moved_to'), '')`).
-			Scan(&have, &reader, &moved))
+			Scan(&have, &reader, &moved)))
 	}
 	if err := read(); err != nil {
-		if s.lacksMeta() { // our mark is in its header, and nothing else is ours
-			return foreign(filepath.Join(s.opt.Dir, FileName))
+		if _, used := readIssued(s.issued.path); !used && s.lacksMeta() { // our mark is in its header, and nothing else is ours
+			return foreign(s.where())
 		}
 		return err
 	}

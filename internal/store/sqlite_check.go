@@ -1,0 +1,182 @@
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"talkingstick/stick"
+)
+
+// check asks SQLite whether the file and the references between its tables are whole. If they aren't, it stops writers.
+func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error {
+	first := ""
+	found := func(what string) {
+		first = cmp.Or(first, what)
+		report("%s", what)
+	}
+	defer func() {
+		if first != "" {
+			s.mark(first)
+		}
+	}()
+	err := tx.scan("PRAGMA integrity_check", nil, func(scan func(...any) error) error {
+		var line string
+		err := scan(&line)
+		if err == nil && line != "ok" {
+			found("the database file: " + line)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
+		var table, parent string
+		var row, key any
+		if err := scan(&table, &row, &parent, &key); err != nil {
+			return err
+		}
+		found(fmt.Sprintf("a row of %s names something that isn't in %s", table, parent))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if missing, err := s.checkTables(tx, found); missing || err != nil {
+		return err
+	}
+	return s.checkTypes(tx, found)
+}
+
+// allColumns lists the columns of all tables.
+const allColumns = `SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' ORDER BY 1`
+
+// checkTables looks for tables and columns that the migrations have made, and that are gone, and for what they never make.
+func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err error) {
+	made, err := columnsMade(s.migrations)
+	if err != nil {
+		return false, err
+	}
+	has := map[string]bool{}
+	err = tx.scan(allColumns, nil, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		has[name] = true
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, name := range made {
+		if !has[name] {
+			table, column, _ := strings.Cut(name, " ")
+			found(fmt.Sprintf("table %s lacks its column %s", table, column))
+			missing = true
+		}
+	}
+	return missing, tx.scan("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2", nil, func(scan func(...any) error) error {
+		var kind, name string
+		err := scan(&kind, &name)
+		found(fmt.Sprintf("there is a %s %s, which tt hasn't made", kind, stick.Clip(name, 100)))
+		return err
+	})
+}
+
+// madeColumns remembers what [columnsMade] returns, by the text of the last migration.
+var madeColumns sync.Map
+
+// columnsMade lists the columns that a new database has after these migrations.
+func columnsMade(migrations []migration) (columns []string, err error) {
+	last := migrations[len(migrations)-1].text
+	if known, ok := madeColumns.Load(last); ok {
+		return known.([]string), nil
+	}
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each connection would have a database of its own
+
+	script := metaTable
+	for _, m := range migrations {
+		script += "\n" + m.script(m.text)
+	}
+	if _, err := db.ExecContext(background, script); err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(background, allColumns)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		columns = append(columns, name)
+	}
+	madeColumns.Store(last, columns)
+	return columns, rows.Err()
+}
+
+// replayed are the tables whose rows are all read by a check that replays the logs.
+var replayed = []string{"events", "receipts", "notes"}
+
+// jsonColumns are the columns that hold JSON, or nothing, and that no check reads that replays the logs.
+var jsonColumns = map[string]string{"edits": "editors", "commits": "made_by", "stashes": "made_by", "drafts": "handoff"}
+
+// checkTypes looks for values that aren't of the type of their column. SQLite stores any value in any column, and only reading such a
+// row would tell.
+func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
+	var tables []string
+	err := tx.scan("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		tables = append(tables, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if slices.Contains(replayed, table) {
+			continue
+		}
+		wrong, err := s.wrongValue(tx, table)
+		if err != nil {
+			return err
+		}
+		n := 0
+		if _, err := tx.one("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, &n); err != nil {
+			return err
+		}
+		if n > 0 {
+			found(fmt.Sprintf("%s of %s can't be read: a value isn't of the type of its column", stick.Count(n, "row"), table))
+		}
+	}
+	return nil
+}
+
+// wrongValue returns the condition for rows of a table that have a value which can't be read.
+func (s *sqliteDB) wrongValue(tx *Tx, table string) (string, error) {
+	conditions := []string{"0"}
+	err := tx.scan("SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan func(...any) error) error {
+		var name, kind string
+		err := scan(&name, &kind)
+		conditions = append(conditions, fmt.Sprintf("typeof(%s) <> '%s'", quoteName(name), kind))
+		return err
+	})
+	if c, ok := jsonColumns[table]; ok {
+		conditions = append(conditions, c+" <> '' AND NOT json_valid("+c+")")
+	}
+	return strings.Join(conditions, " OR "), err
+}
+
+// quoteName makes a name part of a statement.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
