@@ -274,8 +274,8 @@ var readmeScenes = map[string]func(r *reader){
 	"tasks-done": func(r *reader) {
 		r.repository()
 		for _, command := range []string{
-			"tt worker init --branch main", "tt worker spawn login --description 'Let users log in'",
-			"cd worktrees/login && tt worker start --as codex:13c0dbe5 && echo users > login.conf && git add . && git commit -qm Login && tt worker done --as codex:13c0dbe5",
+			"tt task init --branch main", "tt task new login --description 'Let users log in'",
+			"cd worktrees/login && tt task start --as codex:13c0dbe5 && echo users > login.conf && git add . && git commit -qm Login && tt task done --as codex:13c0dbe5",
 			"cd ../..",
 		} {
 			if printed := r.run(command); r.exit != 0 {

@@ -205,9 +205,9 @@ func recordTurns(s *stage) *recording.Film {
 func recordWatch(s *stage) *recording.Film {
 	const width, height = 100, 18
 	s.begin("tasks")
-	s.run("tt worker init --branch main && tt worker spawn ui-7 --description 'Retry failed uploads' && tt worker spawn ui-8 --description 'Show progress'")
+	s.run("tt task init --branch main && tt task new ui-7 --description 'Retry failed uploads' && tt task new ui-8 --description 'Show progress'")
 	worker := s.program(width, height, []string{"CLAUDE_CODE_SESSION_ID=3"}, "claude", "/bin/sh", "-i")
-	s.does(worker, "cd worktrees/ui-7; tt worker start; echo 'retries: 3' >upload.conf; git add .; git commit -qm 'Retry failed uploads'; tt worker done")
+	s.does(worker, "cd worktrees/ui-7; tt task start; echo 'retries: 3' >upload.conf; git add .; git commit -qm 'Retry failed uploads'; tt task done")
 	s.does(worker, hook("claude", "Stop", "3", `"stop_hook_active":false`))
 	s.now = s.now.Add(8 * time.Minute)
 	claude := s.program(width, height, []string{"CLAUDE_CODE_SESSION_ID=1"}, "claude", "/bin/sh", "-i")

@@ -43,7 +43,7 @@ func (c ProjectCommand) Named(sum string) bool {
 func (c ProjectCommand) Accept(by AgentID, person bool, now Time) (Acceptance, error) {
 	if !person {
 		return Acceptance{}, Errorf(CodePersonOnly, "only a person may accept a command that the project brings").With("key", c.Key).
-			Hintf("ask a person to read and accept it; to see it: %s", Cmd("tt worker init"))
+			Hintf("ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
 	return Acceptance{Key: c.Key, Sum: c.Sum(), By: by, At: now}, nil
 }
@@ -64,10 +64,10 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 	}
 	e.With("key", c.Key).With("command", c.Command).With("sum", c.Sum())
 	if !person {
-		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt worker init"))
+		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
 	if clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
-		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s", Cmd("tt worker init"))
+		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s", Cmd("tt task init"))
 	}
-	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s", Cmd("tt worker init --accept <sum>", c.ShortSum()))
+	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s", Cmd("tt task init --accept <sum>", c.ShortSum()))
 }

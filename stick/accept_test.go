@@ -40,7 +40,7 @@ func TestARefusalThatHidesSomethingNamesNoSum(t *testing.T) {
 	} {
 		c := stick.ProjectCommand{Key: "worker.setup", Command: command}
 		hint := stick.AsError(c.RequireAccepted(stick.Acceptance{}, true)).Hint.String()
-		if strings.Contains(hint, "--accept "+c.ShortSum()) != whole || !strings.Contains(hint, "tt worker init") {
+		if strings.Contains(hint, "--accept "+c.ShortSum()) != whole || !strings.Contains(hint, "tt task init") {
 			t.Errorf("%q: %s", command, hint)
 		}
 	}

@@ -112,7 +112,7 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	case bad != "":
 		return c, false, badMessage("body", "the comment holds %s", bad)
 	case strings.TrimSpace(c.Body) == "":
-		return c, false, badMessage("body", "the comment is empty").Hintf("%s", Cmd("tt worker comment <task_id> <at> …", t.ID, c.Arg()))
+		return c, false, badMessage("body", "the comment is empty").Hintf("%s", Cmd("tt task comment <task_id> <at> …", t.ID, c.Arg()))
 	case len(c.Body) > MaxBody:
 		return c, false, tooLarge("body", "the comment", len(c.Body), MaxBody)
 	}
@@ -130,10 +130,10 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	switch {
 	case len(others) >= MaxComments:
 		return c, false, t.facts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit", t.ID, len(others))).
-			Hintf("say the rest in one: %s", Cmd("tt worker request-changes <task_id> …", t.ID))
+			Hintf("say the rest in one: %s", Cmd("tt task request-changes <task_id> …", t.ID))
 	case drafts+c.size() > MaxReview:
 		return c, false, t.facts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.size(), MaxReview)).
-			With("size", drafts+c.size()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt worker request-changes <task_id>", t.ID))
+			With("size", drafts+c.size()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
 	}
 	return c, false, nil
 }
@@ -155,7 +155,7 @@ func (t Task) Resolve(c TaskCall, x Comment) (*Event, error) {
 		return nil, t.errNoComment(x.ID)
 	case x.Draft():
 		return nil, t.facts(Errorf(CodeNotFound, "comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).With("comment_id", x.ID).
-			Hintf("to delete it: %s", Cmd("tt worker comment <task_id> --delete <comment>", t.ID, x.ID))
+			Hintf("to delete it: %s", Cmd("tt task comment <task_id> --delete <comment>", t.ID, x.ID))
 	case !c.Person && c.By != x.Author && !t.Worked(c.By):
 		return nil, t.facts(Errorf(CodeNotYourTask, "comment %d is by %s, and you have neither made it nor worked on %s", x.ID, x.Author, t.ID)).
 			With("comment_id", x.ID).Hintf("tell its author: %s", Cmd("tt msg send <agent> …", x.Author))
@@ -173,11 +173,11 @@ func (t Task) DeleteDraft(c TaskCall, x Comment) error {
 		return t.errNoComment(x.ID)
 	case !x.Draft():
 		return t.facts(Errorf(CodeNotFound, "comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).With("comment_id", x.ID).
-			Hintf("when it is dealt with: %s", Cmd("tt worker comment <task_id> --resolve <comment>", t.ID, x.ID))
+			Hintf("when it is dealt with: %s", Cmd("tt task comment <task_id> --resolve <comment>", t.ID, x.ID))
 	}
 	return nil
 }
 
 func (t Task) errNoComment(id int) *Error {
-	return t.facts(Errorf(CodeNotFound, "%s has no comment %d", t.ID, id)).With("comment_id", id).Hintf("to see its comments: %s", Cmd("tt worker show <task_id>", t.ID))
+	return t.facts(Errorf(CodeNotFound, "%s has no comment %d", t.ID, id)).With("comment_id", id).Hintf("to see its comments: %s", Cmd("tt task show <task_id>", t.ID))
 }

@@ -121,7 +121,7 @@ func TestCommentRefusals(t *testing.T) {
 		}
 	}
 	_, _, err := made(t, begun).Comment(see(theReviewer, "g"), onLine("x"), nil)
-	says(t, err, "you saw commit g of T-1, but commit h is its newest", "look at what is new: tt worker diff T-1")
+	says(t, err, "you saw commit g of T-1, but commit h is its newest", "look at what is new: tt task diff T-1")
 }
 
 // TestSourceAround: a comment keeps its lines with three on each side; of many it leaves out the middle, and of a long line the end.

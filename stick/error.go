@@ -158,7 +158,7 @@ var Codes = []CodeInfo{
 	{CodeRebaseConflict, ExitHands, false, "the work conflicts with the integration branch"},
 	{CodeGateFailed, ExitHands, false, "the gate is red on what would be merged"},
 	{CodeSetupFailed, ExitHands, false, "the command that sets up a task's worktree has failed; the task and its worktree are there"},
-	{CodeTasksReturned, ExitHands, false, "`tt worker merge --all` has sent tasks back to their workers, or to review"},
+	{CodeTasksReturned, ExitHands, false, "`tt task merge --all` has sent tasks back to their workers, or to review"},
 	{CodeForgeFailed, ExitEnvironment, true, "the program of the forge is missing, or failed"},
 	{CodeGitFailed, ExitEnvironment, false, "git failed, or refused the operation"},
 	{CodeConfigMalformed, ExitEnvironment, false, "a harness's configuration can't be read, so tt doesn't change it"},

@@ -98,16 +98,16 @@ func TestCauses(t *testing.T) {
 
 // TestErrorIsReadableAsJSON: a blank in a hint is <task>, not its escape for HTML.
 func TestErrorIsReadableAsJSON(t *testing.T) {
-	b, err := JSON(Errorf(CodeUsage, "a & b").Hintf("%s", Cmd("tt worker show <task>")))
+	b, err := JSON(Errorf(CodeUsage, "a & b").Hintf("%s", Cmd("tt task show <task>")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "JSON", string(b), `{"error":"usage","hint":"tt worker show <task>","message":"a & b"}`)
+	equal(t, "JSON", string(b), `{"error":"usage","hint":"tt task show <task>","message":"a & b"}`)
 }
 
 // TestParseError reads back what another process has reported.
 func TestParseError(t *testing.T) {
-	e := Errorf(CodeStaleAttempt, "attempt 1 of x is over").With("task_id", "x").Hintf("to see how it ended: %s", Cmd("tt worker show <task_id>"))
+	e := Errorf(CodeStaleAttempt, "attempt 1 of x is over").With("task_id", "x").Hintf("to see how it ended: %s", Cmd("tt task show <task_id>"))
 	b, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ func TestHintReadsAsASentence(t *testing.T) {
 		{Hintf("%s", Cmd("tt doctor")), "tt doctor"},
 		{Hintf("100 %% sure, %d times: %s", 2, Cmd("tt wait")), "100 % sure, 2 times: tt wait"},
 		{Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", "codex:1"), Hintf("wait: %s", Cmd("tt wait"))), `ask: tt msg send codex:1 "…"; or wait: tt wait`},
-		{Hintf("look: %s", Cmd("tt worker show <task_id>")), "look: tt worker show <task_id>"},
+		{Hintf("look: %s", Cmd("tt task show <task_id>")), "look: tt task show <task_id>"},
 		{Hintf("reserve it: %s", Cmd("tt reserve <path>", "it's here")), `reserve it: tt reserve 'it'\''s here'`},
 		{Hintf("%s is no command of %q: %s", "x", "y", Cmd("tt --help")), `x is no command of "y": tt --help`},
 	} {
@@ -42,12 +42,12 @@ func TestHintNamesTheRoom(t *testing.T) {
 
 // The facts of an error fill the blanks that no value filled, whether they are set before or after the hint.
 func TestFactsFillTheBlanksOfAHint(t *testing.T) {
-	show := func() *Error { return Errorf(CodeNotFound, "gone").Hintf("look: %s", Cmd("tt worker show <task_id>")) }
-	equal(t, "fact after hint", show().With("task_id", "ui-7").Hint.String(), "look: tt worker show ui-7")
-	equal(t, "fact before hint", Errorf(CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", Cmd("tt worker show <task_id>")).Hint.String(), "tt worker show ui-7")
-	given := Errorf(CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", Cmd("tt worker show <task_id>", "api-1"))
-	equal(t, "value before fact", given.Hint.String(), "tt worker show api-1")
-	equal(t, "another fact", show().With("branch", "b").Hint.String(), "look: tt worker show <task_id>")
+	show := func() *Error { return Errorf(CodeNotFound, "gone").Hintf("look: %s", Cmd("tt task show <task_id>")) }
+	equal(t, "fact after hint", show().With("task_id", "ui-7").Hint.String(), "look: tt task show ui-7")
+	equal(t, "fact before hint", Errorf(CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", Cmd("tt task show <task_id>")).Hint.String(), "tt task show ui-7")
+	given := Errorf(CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", Cmd("tt task show <task_id>", "api-1"))
+	equal(t, "value before fact", given.Hint.String(), "tt task show api-1")
+	equal(t, "another fact", show().With("branch", "b").Hint.String(), "look: tt task show <task_id>")
 }
 
 // A command in a hint keeps its words apart from the sentence around it.

@@ -73,7 +73,7 @@ func (t Task) AfterClosed() Hint {
 	if !t.Offered() {
 		return t.NextStep()
 	}
-	return Hintf("to send it back: %s; to give it up: %s", Cmd("tt worker request-changes <task_id> …", t.ID), Cmd("tt worker cancel <task_id>", t.ID))
+	return Hintf("to send it back: %s; to give it up: %s", Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task cancel <task_id>", t.ID))
 }
 
 // Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. without is the commit that the

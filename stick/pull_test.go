@@ -74,9 +74,9 @@ func TestPulled(t *testing.T) {
 	equal(t, "closed after tt has merged it: told to nobody", len(apply("s", closed).Addressees()), 0)
 
 	for state, want := range map[TaskState]string{
-		TaskInReview: "to send it back: tt worker request-changes x \"…\"; to give it up: tt worker cancel x",
-		TaskWorking:  "its worker commits, then: tt worker done --task x",
-		TaskFailed:   "to begin again: tt worker retry x",
+		TaskInReview: "to send it back: tt task request-changes x \"…\"; to give it up: tt task cancel x",
+		TaskWorking:  "its worker commits, then: tt task done --task x",
+		TaskFailed:   "to begin again: tt task retry x",
 	} {
 		equal(t, "closed while "+string(state), Task{ID: "x", State: state}.AfterClosed().String(), want)
 	}

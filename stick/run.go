@@ -108,7 +108,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 	}
 	if t.Later {
 		return next, nil, t.facts(Errorf(CodeInvalidTransition, "nobody has begun %s, so it has no worktree", t.ID)).
-			Hintf("to begin it: %s", Cmd("tt worker start --task <task_id>", t.ID))
+			Hintf("to begin it: %s", Cmd("tt task start --task <task_id>", t.ID))
 	}
 	var here []Run
 	for _, r := range runs {
@@ -123,9 +123,9 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		}
 		e := t.facts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s", t.Attempt, t.ID, clip(last.Command, 160)))
 		if last.State(verdict(last.Process)).Live() {
-			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt worker stop <task_id>", t.ID), Cmd("tt worker run <task_id> -- …", t.ID))
+			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id> -- …", t.ID))
 		}
-		return next, nil, e.Hintf("to start another one: %s", Cmd("tt worker run <task_id> -- …", t.ID))
+		return next, nil, e.Hintf("to start another one: %s", Cmd("tt task run <task_id> -- …", t.ID))
 	}
 	if n := len(here); q.Follows != nil && n > 0 && here[n-1].Number != *q.Follows {
 		return next, &here[n-1], nil
@@ -206,7 +206,7 @@ func (t Task) errRuns(r Run, state RunState) error {
 	}
 	return t.facts(Errorf(CodeAlreadyRunning, "run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
 		With("run", r.Number).With("pid", r.Process.PID).
-		Hintf("to see what it prints: %s; to end it: %s", Cmd("tt worker logs <task_id>", t.ID), Cmd("tt worker stop <task_id>", t.ID))
+		Hintf("to see what it prints: %s; to end it: %s", Cmd("tt task logs <task_id>", t.ID), Cmd("tt task stop <task_id>", t.ID))
 }
 
 // errMostRun refuses a run over the project's limit.
@@ -217,7 +217,7 @@ func (t Task) errMostRun(q RunStart) error {
 	}
 	return t.facts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d", q.Running, are, q.Most)).
 		With("running", q.Running).With("max_running", q.Most).
-		Hintf("wait until one has ended; %s lists them", Cmd("tt worker status"))
+		Hintf("wait until one has ended; %s lists them", Cmd("tt task list"))
 }
 
 // checkRunCommand refuses what can't be the command of a run. It fails with [CodeUsage].
@@ -234,7 +234,7 @@ func (t Task) checkRunCommand(command string) error {
 		return nil
 	}
 	return t.facts(Errorf(CodeUsage, "%s", why)).With("field", "command").
-		Hintf("name the command: %s", Cmd("tt worker run <task_id> -- …", t.ID))
+		Hintf("name the command: %s", Cmd("tt task run <task_id> -- …", t.ID))
 }
 
 // Returned reports whether the task has come back to its worker: changes are requested, or it couldn't be merged.
@@ -262,15 +262,15 @@ func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
 		return nil
 	}
 	if state == RunLost { // a part of it may run
-		return Hintf("to start its worker again: %s, then %s", Cmd("tt worker stop <task_id>", t.ID), Cmd("tt worker run <task_id>", t.ID))
+		return Hintf("to start its worker again: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id>", t.ID))
 	}
 	if _, ever := last.RestartsOn(t, runs); ever && t.Returned() && verdict(last.Process) != Gone {
 		return Starts(t.ID)
 	}
-	return Hintf("to start its worker again: %s", Cmd("tt worker run <task_id>", t.ID))
+	return Hintf("to start its worker again: %s", Cmd("tt task run <task_id>", t.ID))
 }
 
 // Starts returns the hint for a task whose command starts again by itself.
 func Starts(id string) Hint {
-	return Hintf("its command starts again by itself; to see what it prints: %s", Cmd("tt worker logs <task_id>", id))
+	return Hintf("its command starts again by itself; to see what it prints: %s", Cmd("tt task logs <task_id>", id))
 }

@@ -205,10 +205,10 @@ func TestRestartsOn(t *testing.T) {
 	if h := back.Again([]Run{last}, alive); !strings.Contains(h.String(), "by itself") {
 		t.Errorf("its process waits: %s", h)
 	}
-	if h := back.Again([]Run{last}, gone); h.String() != "to start its worker again: tt worker run x" {
+	if h := back.Again([]Run{last}, gone); h.String() != "to start its worker again: tt task run x" {
 		t.Errorf("its process has died: %s", h)
 	}
-	if h := back.Again([]Run{liveRun(2, 4)}, gone); h.String() != "to start its worker again: tt worker stop x, then tt worker run x" {
+	if h := back.Again([]Run{liveRun(2, 4)}, gone); h.String() != "to start its worker again: tt task stop x, then tt task run x" {
 		t.Errorf("tt has lost it, and a part of it may run: %s", h)
 	}
 	if h := back.Again([]Run{liveRun(2, 4)}, alive); len(h) > 0 {

@@ -75,7 +75,7 @@ var TaskSteps = []TaskStep{
 	{ActAfter, []TaskState{TaskAssigned}, "", EventTaskAfter, "it waits for other tasks than before"},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
 	{ActStart, []TaskState{TaskWorking, TaskConflicted}, "", EventTaskStarted, "another agent took it on, because the first one is gone"},
-	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "the rebase by `tt worker done` stopped at a conflict, and is still in progress"},
+	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "the rebase by `tt task done` stopped at a conflict, and is still in progress"},
 	{ActDone, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskInReview, EventTaskReviewRequested, "the worker asks for a review of a commit"},
 	{ActKeep, []TaskState{TaskApproved}, "", EventTaskReviewRequested, "its commit makes the same change on a newer base, so the approval stays"},
 	{ActMoved, []TaskState{TaskApproved}, TaskInReview, EventTaskReviewRequested, "the branch has commits that nobody approved"},
@@ -231,9 +231,9 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
 		case ActApprove, ActChanges, ActRetry, ActRollback:
-			e.Hintf("wait until its worker offers it for review; %s tells how far it is", Cmd("tt worker show <task_id>", t.ID))
+			e.Hintf("wait until its worker offers it for review; %s tells how far it is", Cmd("tt task show <task_id>", t.ID))
 		case ActMerge:
-			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is", Cmd("tt worker show <task_id>", t.ID))
+			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is", Cmd("tt task show <task_id>", t.ID))
 		}
 	}
 	return TaskStep{}, e
@@ -244,24 +244,24 @@ func (t Task) NextStep() Hint {
 	switch t.State {
 	case TaskAssigned:
 		if t.Later && len(t.After) > 0 {
-			return Hintf("to see what it waits for: %s", Cmd("tt worker show <task_id>", t.ID))
+			return Hintf("to see what it waits for: %s", Cmd("tt task show <task_id>", t.ID))
 		}
-		return Hintf("to start it: %s", Cmd("tt worker start --task <task_id>", t.ID))
+		return Hintf("to start it: %s", Cmd("tt task start --task <task_id>", t.ID))
 	case TaskWorking:
-		return Hintf("its worker commits, then: %s", Cmd("tt worker done --task <task_id>", t.ID))
+		return Hintf("its worker commits, then: %s", Cmd("tt task done --task <task_id>", t.ID))
 	case TaskConflicted:
-		return Hintf("its worker resolves the conflict and finishes the rebase in %s, then: %s", t.Worktree, Cmd("tt worker done --skip-rebase --task <task_id>", t.ID))
+		return Hintf("its worker resolves the conflict and finishes the rebase in %s, then: %s", t.Worktree, Cmd("tt task done --skip-rebase --task <task_id>", t.ID))
 	case TaskInReview:
-		return Hintf("look at it: %s; then %s, or request-changes", Cmd("tt worker diff <task_id>", t.ID), Cmd("tt worker approve <task_id>", t.ID))
+		return Hintf("look at it: %s; then %s, or request-changes", Cmd("tt task diff <task_id>", t.ID), Cmd("tt task approve <task_id>", t.ID))
 	case TaskApproved:
-		return Hintf("%s", Cmd("tt worker merge <task_id>", t.ID))
+		return Hintf("%s", Cmd("tt task merge <task_id>", t.ID))
 	case TaskFailed:
-		return Hintf("to begin again: %s", Cmd("tt worker retry <task_id>", t.ID))
+		return Hintf("to begin again: %s", Cmd("tt task retry <task_id>", t.ID))
 	}
 	if t.Result == "" {
 		return Hintf("nothing is left to do: %s contains it", t.Integration)
 	}
-	return Hintf("nothing is left to do; to revert it: %s", Cmd("tt worker rollback <task_id> --reason …", t.ID))
+	return Hintf("nothing is left to do; to revert it: %s", Cmd("tt task rollback <task_id> --reason …", t.ID))
 }
 
 // Needs returns what a caller should do about a task now. It is empty if somebody else has the next step: whoever
@@ -269,11 +269,11 @@ func (t Task) NextStep() Hint {
 func (t Task) Needs(c TaskCall) Hint {
 	switch {
 	case t.State == TaskInReview && !t.Worked(c.By):
-		return Hintf("%s", Cmd("tt worker diff <task_id>", t.ID))
+		return Hintf("%s", Cmd("tt task diff <task_id>", t.ID))
 	case t.State == TaskApproved && (c.Person || t.SpawnedBy == c.By):
-		return Hintf("%s", Cmd("tt worker merge <task_id>", t.ID))
+		return Hintf("%s", Cmd("tt task merge <task_id>", t.ID))
 	case t.Worker == c.By && (t.State == TaskConflicted || t.State == TaskWorking && t.Cause != ""):
-		return Hintf("%s", Cmd("tt worker show <task_id>", t.ID))
+		return Hintf("%s", Cmd("tt task show <task_id>", t.ID))
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 		}
 		if !ok {
 			return nil, Errorf(CodeNotFound, "there is no task %q to wait for", clip(a, 80)).With("field", "after").With("task_id", clip(a, 80)).
-				Hintf("to list the tasks: %s", Cmd("tt worker status"))
+				Hintf("to list the tasks: %s", Cmd("tt task list"))
 		}
 		if !slices.Contains(names, t.ID) {
 			names = append(names, t.ID)
@@ -104,7 +104,7 @@ func wayTo(id, from string, find FindTask, seen map[string]bool) ([]string, erro
 
 func errCycle(path []string) error {
 	return Errorf(CodeUsage, "a task can't wait for itself: %s", strings.Join(path, " → ")).With("field", "after").With("cycle", path).
-		Hintf("leave out one of them; to see what each waits for: %s", Cmd("tt worker status"))
+		Hintf("leave out one of them; to see what each waits for: %s", Cmd("tt task list"))
 }
 
 // WaitsFor lists the tasks that have to land before a task that is for later can begin.
@@ -174,9 +174,9 @@ func Failed(waits []Task) (t Task, ok bool) {
 // WaitStep returns the hint what to do about a task that waits.
 func (t Task) WaitStep(waits []Task) Hint {
 	if d, ok := Failed(waits); ok {
-		return Hintf("to begin %s again: %s; to wait no longer for any task: %s", d.ID, Cmd("tt worker retry <task_id>", d.ID), Cmd("tt worker after <task_id> --none", t.ID))
+		return Hintf("to begin %s again: %s; to wait no longer for any task: %s", d.ID, Cmd("tt task retry <task_id>", d.ID), Cmd("tt task after <task_id> --none", t.ID))
 	}
-	return Hintf("it is ready when they have landed; to see how far they are: %s", Cmd("tt worker status"))
+	return Hintf("it is ready when they have landed; to see how far they are: %s", Cmd("tt task list"))
 }
 
 // SetAfter lets a task wait for other tasks than before; after is what [CheckAfter] returned. If it does already, the event is

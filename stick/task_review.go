@@ -59,7 +59,7 @@ func (t Task) isOffered(v TaskDecision) error {
 	}
 	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
 		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s", Cmd("tt msg send <agent> …", t.Worker),
-			Cmd("tt worker diff <task_id>", t.ID), Cmd("tt worker request-changes <task_id> …", t.ID))
+			Cmd("tt task diff <task_id>", t.ID), Cmd("tt task request-changes <task_id> …", t.ID))
 }
 
 // hasSeen refuses a decision of a reviewer that hasn't seen one of the commits that it can be about. It fails
@@ -67,14 +67,14 @@ func (t Task) isOffered(v TaskDecision) error {
 func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	switch {
 	case v.Head == "":
-		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt worker diff <task_id>", t.ID))
+		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt task diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
 		newest, is := t.Head, "was offered for review"
 		if newest == "" {
 			newest, is = v.Branch, "is its newest"
 		}
 		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s", short(v.Head), t.ID, short(newest), is).
-			Hintf("look at what is new: %s", Cmd("tt worker diff <task_id>", t.ID))
+			Hintf("look at what is new: %s", Cmd("tt task diff <task_id>", t.ID))
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	}
 	if n := len(v.Drafts); n > 0 && t.State == TaskApproved {
 		return nil, t.facts(Errorf(CodeInvalidTransition, "%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
-			Hintf("to send them, return the task: %s; else delete them: %s", Cmd("tt worker request-changes <task_id>", t.ID),
-				Cmd("tt worker comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
+			Hintf("to send them, return the task: %s; else delete them: %s", Cmd("tt task request-changes <task_id>", t.ID),
+				Cmd("tt task comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
 	}
 	s, err := t.step(ActApprove)
 	if err != nil {
@@ -153,7 +153,7 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	}
 	if strings.TrimSpace(what) == "" && len(v.Drafts) == 0 {
 		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
-			Hintf("%s; or comment on lines first, of what this shows: %s", Cmd("tt worker request-changes <task_id> …", t.ID), Cmd("tt worker diff <task_id>", t.ID))
+			Hintf("%s; or comment on lines first, of what this shows: %s", Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task diff <task_id>", t.ID))
 	}
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err

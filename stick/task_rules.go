@@ -32,7 +32,7 @@ func (t Task) fenced(c TaskCall) error {
 
 func (t Task) stale(format string, args ...any) *Error {
 	return t.facts(Errorf(CodeStaleAttempt, format, args...)).
-		Hintf("stop this work; %s tells what happened", Cmd("tt worker show <task_id>", t.ID))
+		Hintf("stop this work; %s tells what happened", Cmd("tt task show <task_id>", t.ID))
 }
 
 // Mine refuses a caller that isn't the task's worker. A person may act for the worker. It fails with
@@ -46,14 +46,14 @@ func (t Task) Mine(c TaskCall) error {
 		return nil
 	case t.Worked(c.By) && t.State == TaskAssigned:
 		return t.stale("%s worked on %s in an earlier attempt; nobody has started attempt %d yet", c.By, t.ID, t.Attempt).
-			Hintf("stop the earlier work; to start attempt %d: %s", t.Attempt, Cmd("tt worker start --task <task_id>", t.ID))
+			Hintf("stop the earlier work; to start attempt %d: %s", t.Attempt, Cmd("tt task start --task <task_id>", t.ID))
 	case t.Worked(c.By):
 		return t.stale("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
 	case t.Worker == "":
 		return t.facts(Errorf(CodeInvalidTransition, "nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
 	}
 	return t.facts(Errorf(CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
-		Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt worker status"), Cmd("tt msg send <agent> …", t.Worker))
+		Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 }
 
 func workerOf(t Task) string {
@@ -107,9 +107,9 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	if t.State != noTask {
 		e := t.facts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State.Word(t.Cause)))
 		if t.State == TaskFailed {
-			return Event{}, e.Hintf("to begin it again: %s", Cmd("tt worker retry <task_id>", t.ID))
+			return Event{}, e.Hintf("to begin it again: %s", Cmd("tt task retry <task_id>", t.ID))
 		}
-		return Event{}, e.Hintf("%s; a new task needs a name of its own", Cmd("tt worker show <task_id>", t.ID))
+		return Event{}, e.Hintf("%s; a new task needs a name of its own", Cmd("tt task show <task_id>", t.ID))
 	}
 	t.ID = q.ID
 	s, err := t.step(ActSpawn)
@@ -141,7 +141,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 		return nil, nil
 	case t.State != TaskAssigned && !away:
 		return nil, t.facts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
-			Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt worker status"), Cmd("tt msg send <agent> …", t.Worker))
+			Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 	}
 	e := taskEvent(t, s, c.By, "", TaskStartedFacts{})
 	return &e, nil
@@ -284,7 +284,7 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 		return Event{}, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return Event{}, Errorf(CodeUsage, "say why").With("field", "reason").Hintf("%s", Cmd("tt worker fail …"))
+		return Event{}, Errorf(CodeUsage, "say why").With("field", "reason").Hintf("%s", Cmd("tt task fail …"))
 	}
 	if err := checkReason("reason", reason); err != nil {
 		return Event{}, err
@@ -328,11 +328,11 @@ func (t Task) rollback() (TaskStep, error) {
 	case err != nil:
 	case t.Result == "" && t.PR.HasMerge():
 		err = t.facts(Errorf(CodeInvalidTransition, "%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
-			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>", short(t.PR.Commit)), Cmd("tt worker spawn <task>"))
+			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>", short(t.PR.Commit)), Cmd("tt task new <task>"))
 	case t.Result == "":
 		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
 			Hintf("find what brought it there (%s), and revert that in a new task: %s",
-				Cmd("git log <branch>", t.Integration), Cmd("tt worker spawn <task>"))
+				Cmd("git log <branch>", t.Integration), Cmd("tt task new <task>"))
 	}
 	return s, err
 }

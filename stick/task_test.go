@@ -180,7 +180,7 @@ func TestMovedInReview(t *testing.T) {
 		{"i", "i", "ask: tt msg send codex:w"},
 		{"", "i", "ask: tt msg send codex:w"},
 		{"h", "", "git branch feat/T-1 h"},
-		{"g", "h", "tt worker diff T-1"},
+		{"g", "h", "tt task diff T-1"},
 	} {
 		_, err := reviewed.Approve(see(c.head, c.branch), "")
 		if e := AsError(err); e.Code != CodeReviewStale || !strings.Contains(e.Hint.String(), c.hint) || strings.HasSuffix(e.Message, " ") {
@@ -216,19 +216,19 @@ func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
 	for _, task := range []Task{made(t), made(t, begun)} {
 		state := string(task.State)
 		_, err := task.Approve(look, "")
-		says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker offers it for review; tt worker show T-1 tells how far it is")
+		says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker offers it for review; tt task show T-1 tells how far it is")
 		_, err = task.Merge(theReviewer.By, "b", "r")
-		says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker offers it for review and somebody else approves it; tt worker show T-1 tells how far it is")
+		says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker offers it for review and somebody else approves it; tt task show T-1 tells how far it is")
 	}
 }
 
 // TestAnEarlierWorkerLearnsWhetherItMayStart: that the attempt is over is half of what a worker needs to know.
 func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
 	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, false); return *e, err }
-	const stop = "stop this work; tt worker show T-1 tells what happened"
+	const stop = "stop this work; tt task show T-1 tells what happened"
 	says(t, made(t, begun, cancel).Mine(theWorker), `attempt 1 of T-1 is over: it is CANCELLED (reason: "no")`, stop)
 	says(t, made(t, begun, cancel, retry).Mine(theWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
-		"stop the earlier work; to start attempt 2: tt worker start --task T-1")
+		"stop the earlier work; to start attempt 2: tt task start --task T-1")
 	says(t, made(t, begun, cancel, retry, other).Mine(theWorker), "codex:w worked on T-1 before; attempt 2 is that of pi:x", stop)
 }
 

@@ -77,7 +77,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
 	p.role(res)
 	if res.Task != "" {
-		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", stick.Line(res.Task), p.next(stick.Cmd("tt worker start")))
+		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", stick.Line(res.Task), p.next(stick.Cmd("tt task start")))
 	}
 	if !short {
 		p.others(res)

@@ -129,7 +129,7 @@ func (a *app) groups() []group {
 		return []group{{"talk", "Talk:", []command{{"agent", a.agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", a.workerCommands()}
-		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" }) // init is that of tt worker
+		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" }) // init is that of tt task
 		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
@@ -140,7 +140,7 @@ func (a *app) groups() []group {
 		{"scope", "Who changes what:", a.scopeCommands()},
 		{"session", "Who is here:", a.sessionCommands()},
 		{"talk", "Talk:", a.messageCommands()},
-		{"worker", "Tasks:", []command{{"worker", a.workerCmd}}},
+		{"task", "Tasks:", []command{{"task", a.taskCmd}}},
 		{"harness", "Inside a harness:", a.harnessCommands()},
 		care,
 	}
@@ -219,8 +219,8 @@ func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + "
 var guesses = []string{
 	"tt calls", "tt changes", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
 	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
-	"tt state", "tt status", "tt timeline", "tt version", "tt whoami", "tt worker", "tt worker diff", "tt worker export", "tt worker logs", "tt worker prompt",
-	"tt worker show", "tt worker status",
+	"tt state", "tt status", "tt timeline", "tt version", "tt whoami", "tt task", "tt task diff", "tt task export", "tt task logs", "tt task prompt",
+	"tt task show", "tt task list",
 }
 
 // nearest returns the command that was probably meant, if it is one of guesses. Of those that cobra suggests it is the one

@@ -13,8 +13,8 @@ func (a *app) workerCommentCmd() *cobra.Command {
 	var stdin bool
 	c := &cobra.Command{
 		Use: "comment <task> [path:line] [text]", Short: "Comment on a line of a task's diff, or resolve a comment", Args: between(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
-		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt worker diff shows. The comment is a draft, which only you see, until\n" +
-			"you run tt worker request-changes or approve: that sends all your drafts to the worker in one message. A comment is about the commit that\n" +
+		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt task diff shows. The comment is a draft, which only you see, until\n" +
+			"you run tt task request-changes or approve: that sends all your drafts to the worker in one message. A comment is about the commit that\n" +
 			"you last saw with show or diff, or that --head names, and follows its lines through later commits.",
 	}
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
@@ -59,7 +59,7 @@ func (p *page) commented(q task.WorkerCommentParams, res task.WorkerCommentResul
 		p.linef("draft %d is on %s%s", res.Comment.ID, at, already(res.Already))
 	}
 	if res.Drafts > 0 {
-		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"), p.next(stick.Cmd("tt worker request-changes <task_id>", res.TaskID)))
+		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"), p.next(stick.Cmd("tt task request-changes <task_id>", res.TaskID)))
 	}
 }
 

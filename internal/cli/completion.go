@@ -37,11 +37,11 @@ var argumentCandidates = map[string]candidates{
 	"tt install":   also(installable, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt uninstall": also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
 	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction", "pre-push"),
-	"tt worker after": tasks, "tt worker approve": tasks, "tt worker cancel": tasks, "tt worker comment": tasks, "tt worker diff": tasks, "tt worker export": tasks, "tt worker merge": tasks, "tt worker pr": tasks,
-	"tt worker prompt": tasks, "tt worker request-changes": tasks, "tt worker retry": tasks, "tt worker rollback": tasks, "tt worker show": tasks,
-	"tt worker logs": tasks, "tt worker run": tasks, "tt worker stop": tasks,
+	"tt task after": tasks, "tt task approve": tasks, "tt task cancel": tasks, "tt task comment": tasks, "tt task diff": tasks, "tt task export": tasks, "tt task merge": tasks, "tt task pr": tasks,
+	"tt task prompt": tasks, "tt task request-changes": tasks, "tt task retry": tasks, "tt task rollback": tasks, "tt task show": tasks,
+	"tt task logs": tasks, "tt task run": tasks, "tt task stop": tasks,
 	"tt changes adopt": changedFiles(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFiles(stick.ShareNobody, stick.SharePassed),
-	"tt worker spawn": alwaysOf(), "tt worker fail": alwaysOf(), "tt notes add": alwaysOf(), "tt handoff save": alwaysOf(), "tt pause": alwaysOf(),
+	"tt task new": alwaysOf(), "tt task fail": alwaysOf(), "tt notes add": alwaysOf(), "tt handoff save": alwaysOf(), "tt pause": alwaysOf(),
 }
 
 // flagCandidates are what the values of flags may be, by the flag's name.

@@ -17,7 +17,7 @@ import (
 func (a *app) workerStatusCmd() *cobra.Command {
 	var p task.WorkerStatusParams
 	var watch bool
-	c := &cobra.Command{Use: "status [path]", Short: "List tasks, their state and who works on them", Args: between(0, 1, "a path")}
+	c := &cobra.Command{Use: "list [path]", Aliases: []string{"ls", "status"}, Short: "List tasks, their state and who works on them", Args: between(0, 1, "a path")}
 	c.Flags().BoolVar(&p.All, "all", false, "also list tasks that ended more than a day ago")
 	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until you interrupt it")
 	path := atPath(c)
@@ -83,7 +83,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 // tasks adds a table of tasks.
 func (p *page) tasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
-		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt worker spawn <task> --description …")))
+		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt task new <task> --description …")))
 	}
 	list := table{head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
 	for _, t := range res.Tasks {
@@ -237,7 +237,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
 		}
 		if len(args) == 0 {
-			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("%s lists them", stick.Cmd("tt worker status"))
+			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
@@ -324,7 +324,7 @@ func (p *page) setup(t task.TaskView) {
 	}
 	p.linef("  %-12s %s (%s)", "set-up", stick.Line(s.Command), end)
 	if s.Output != "" {
-		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt worker show --output <sum>", abbrev(s.Output))))
+		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task show --output <sum>", abbrev(s.Output))))
 	}
 }
 
@@ -347,7 +347,7 @@ func (p *page) history(t task.WorkerShowResult) {
 	p.comments(t.Comments)
 	p.linef("history:")
 	if t.More {
-		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt worker export")))))
+		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
 	}
 	for _, e := range t.Events {
 		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")), e.Say())

@@ -116,7 +116,7 @@ func stringsOf(e ast.Expr) (all []string) {
 // TestHintsAreCommands relies on this: what isn't a command isn't understood.
 func TestHintsThatAreNoCommands(t *testing.T) {
 	for _, line := range []string{
-		"tt jion", "tt worker mend", "tt wait --forever", "tt release now then later", "tt kick", "tt worker done ui-7", "tt take --turn soon",
+		"tt jion", "tt task mend", "tt wait --forever", "tt release now then later", "tt kick", "tt task done ui-7", "tt take --turn soon",
 	} {
 		if err := understood(stick.Cmd(line)[1:]); err == nil {
 			t.Errorf("%s passes for a command", line)

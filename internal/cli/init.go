@@ -369,7 +369,7 @@ func (s *initSite) next(by core.Caller) []stick.Hint {
 	if s.open {
 		before = append(before, "commit "+config.FileName+", whose settings count from then on")
 	}
-	tasks := stick.Hintf("let agents work side by side, each on a branch of its own: %s", stick.Cmd("tt worker init"))
+	tasks := stick.Hintf("let agents work side by side, each on a branch of its own: %s", stick.Cmd("tt task init"))
 	if len(before) > 0 {
 		tasks = stick.Hintf("%s; then %s", strings.Join(before, "; "), tasks)
 	}

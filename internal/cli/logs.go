@@ -89,7 +89,7 @@ func (p *page) runs(t task.WorkerShowResult) {
 		p.linef("  %-12s %s before are in --json", "", stick.Count(hidden, "run"))
 	}
 	if n := len(t.Runs); n > 0 {
-		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt worker logs <task_id>", t.TaskID)))
+		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task logs <task_id>", t.TaskID)))
 		if r := t.Runs[n-1]; r.Restarts > 0 && (r.State.Live() || r.Waits) {
 			p.linef("  %-12s starts again when the task comes back, at most %s", "restart", stick.Count(r.Restarts, "time"))
 		}

@@ -361,7 +361,7 @@ func (w *ward) build() {
 		git worktree add -q ../wts/x -b x && git worktree add -q .claude/worktrees/y -b y
 		git switch -q feature && echo feature >tracked.txt && echo f >feature.txt && git add . && git commit -qm feature && git switch -q main
 		git clone -q --bare . ../origin.git && git remote add origin ../origin.git && git fetch -q && git branch -q -u origin/main
-		tt join && tt worker init && tt worker spawn t1
+		tt join && tt task init && tt task new t1
 		git gc -q && git -C lib gc -q && git -C ../lib gc -q && git -C ../origin.git gc -q`) // a few files are copied sooner
 	w.keepAs("clean")
 	for _, name := range []string{"ann", "bob"} {
@@ -369,7 +369,7 @@ func (w *ward) build() {
 			w.Fatal(out)
 		}
 	}
-	if out, status := w.as("bob", `cd "$WORK/app/worktrees/t1" && tt worker start`); status != 0 {
+	if out, status := w.as("bob", `cd "$WORK/app/worktrees/t1" && tt task start`); status != 0 {
 		w.Fatal(out)
 	}
 

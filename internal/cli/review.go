@@ -45,7 +45,7 @@ func (a *app) workerApproveCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("next: %s", p.next(stick.Cmd("tt worker merge <task_id>", res.TaskID)))
+			p.linef("next: %s", p.next(stick.Cmd("tt task merge <task_id>", res.TaskID)))
 		})
 	}
 	return c
@@ -273,7 +273,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
 		p.linef("no task is approved")
 		for _, id := range res.InReview {
-			p.linef("%s waits for review: %s", id, p.next(stick.Cmd("tt worker diff <task_id>", id)))
+			p.linef("%s waits for review: %s", id, p.next(stick.Cmd("tt task diff <task_id>", id)))
 		}
 	}
 }
@@ -304,7 +304,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("to begin again: %s", p.next(stick.Cmd("tt worker retry <task_id>", res.TaskID)))
+			p.linef("to begin again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}
 	return c
@@ -346,7 +346,7 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("to try again: %s", p.next(stick.Cmd("tt worker retry <task_id>", res.TaskID)))
+			p.linef("to try again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}
 	return c

@@ -293,7 +293,7 @@ func (p *page) waiting(res engine.GetRoomStateResult) {
 		p.linef("  %s is %s: %s", t.TaskID, t.State, stick.Line(t.NextAction))
 	}
 	if res.MoreTasks > 0 {
-		p.linef("  %d more: %s", res.MoreTasks, p.next(stick.Cmd("tt worker status")))
+		p.linef("  %d more: %s", res.MoreTasks, p.next(stick.Cmd("tt task list")))
 	}
 }
 

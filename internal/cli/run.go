@@ -121,7 +121,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 		Use: "run [task] [-- <command>…]", Short: "Start the worker's command of a task, also when the task came back", Args: between(0, -1, "the name of a task"),
 		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. Without a command tt starts the one that\n" +
 			"ran last. One argument after -- is a line for the shell, and several are the words of a command. One command of a task runs at a\n" +
-			"time. Its prompt has what a reviewer has said: claude -p \"$(tt worker prompt)\".\n\n" +
+			"time. Its prompt has what a reviewer has said: claude -p \"$(tt task prompt)\".\n\n" +
 			"With --all, say after a reboot, tt starts again each command that was cut off or has ended while its task is still with its worker,\n" +
 			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, and tasks on which somebody else works.",
 	}
@@ -137,10 +137,10 @@ func (a *app) workerRunCmd() *cobra.Command {
 			return a.runAll(c.Context(), p.Where)
 		case len(args) == 0:
 			return stick.Errorf(stick.CodeUsage, "name the task, or say --all").With("field", "task_id").
-				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt worker run --all"))
+				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt task run --all"))
 		case len(args) > 1 && c.ArgsLenAtDash() != 1:
 			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, so that tt leaves the command's flags alone").With("field", "command").
-				Hintf("%s", stick.Cmd("tt worker run <task_id> -- …", args[0]))
+				Hintf("%s", stick.Cmd("tt task run <task_id> -- …", args[0]))
 		}
 		p.TaskID, p.Command, p.Restart = args[0], commandLine(args[1:]), run.restart
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRunResult, error) {
@@ -154,13 +154,13 @@ func (a *app) workerRunCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", stick.Line(res.Note))
 			}
-			p.linef("to follow it: %s", p.next(stick.Cmd("tt worker logs <task_id> -f", res.TaskID)))
+			p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.TaskID)))
 		})
 	}
 	return c
 }
 
-// runAllResult is the commands that tt worker run --all has started.
+// runAllResult is the commands that tt task run --all has started.
 type runAllResult struct {
 	Started []task.StartedTask `json:"started"`
 }
@@ -173,7 +173,7 @@ func (a *app) runAll(ctx context.Context, w core.Where) error {
 	}, func(p *page, res runAllResult) {
 		p.startedReady(res.Started)
 		if len(res.Started) == 0 {
-			p.linef("no command is to be started again; to see the tasks: %s", p.next(stick.Cmd("tt worker status")))
+			p.linef("no command is to be started again; to see the tasks: %s", p.next(stick.Cmd("tt task list")))
 		}
 	})
 }
@@ -203,7 +203,7 @@ func (a *app) workerRunnerCmd() *cobra.Command {
 			a.json = true // for the process that has started this one
 			var p task.RunTaskParams
 			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.TaskID == "" {
-				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt worker run")
+				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task run")
 			}
 			p.Environ, p.Alone = projectEnviron(os.Environ()), true
 			_, procs, err := a.surroundings()

@@ -18,8 +18,8 @@ import (
 func (a *app) workerCommands() []command {
 	return []command{
 		{"init", a.workerInitCmd},
-		{"spawn", a.workerSpawnCmd},
-		{"status", a.workerStatusCmd},
+		{"new", a.workerSpawnCmd},
+		{"list", a.workerStatusCmd},
 		{"show", a.workerShowCmd},
 		{"next", a.workerNextCmd},
 		{"after", a.workerAfterCmd},
@@ -45,16 +45,16 @@ func (a *app) workerCommands() []command {
 	}
 }
 
-// workerCmd is tt worker.
-func (a *app) workerCmd() *cobra.Command {
+// taskCmd is tt task, which agents may also call tt worker.
+func (a *app) taskCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "worker", Short: "Work on tasks in branches of their own, review and merge them (also as worker)", Args: noArgs,
+		Use: "task", Aliases: []string{"worker"}, Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, and another agent or a person reviews\n" +
 			"its commit. The merge queue runs the gate on the merged commit, and then moves the integration branch to exactly that commit.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	commands := a.workerCommands()
-	if sub := a.called(commands, "worker"); sub != nil {
+	if sub := a.called(commands, "task"); sub != nil {
 		c.AddCommand(sub)
 		return c
 	}
@@ -72,7 +72,7 @@ func (a *app) reviewGateCommands() []command {
 	}
 }
 
-// attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt worker spawn --run gave
+// attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new --run gave
 // the command it started. The mark counts only for its own task.
 func (a *app) attemptOf(task string, flag int) (int, error) {
 	mark := a.Getenv(harness.TaskEnv)
@@ -138,7 +138,7 @@ func (p *page) projectCommand(c task.ShownCommand) {
 		p.linef("  accepted by %s %s", c.AcceptedBy, p.ago(c.AcceptedAt))
 		return
 	}
-	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt worker init --accept <sum>", c.ShortSum())))
+	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
 }
 
 // abbrev shortens a commit or a sum.
@@ -149,13 +149,13 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	var spec string
 	var run runFlags
 	c := &cobra.Command{
-		Use: "spawn <task>", Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
+		Use: "new <task>", Aliases: []string{"spawn"}, Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
 	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
 	run.add(c, "a shell command to start in the worktree, in the background")
-	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt worker next gives the task to whoever asks")
+	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt task next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil, "the tasks that have to land before it begins, separated by commas; it is for later, too")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -210,7 +210,7 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	}
 	switch r := res.Task.Run; {
 	case r == nil:
-		p.linef("next: start an agent there, with the prompt from: %s", p.next(stick.Cmd("tt worker prompt <task_id>", res.Task.TaskID)))
+		p.linef("next: start an agent there, with the prompt from: %s", p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
 		return
 	case started:
 		p.linef("started:  %s", stick.Line(r.Command))
@@ -219,7 +219,7 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	default:
 		p.linef("started already: %s", stick.Line(r.Command))
 	}
-	p.linef("to follow it: %s", p.next(stick.Cmd("tt worker logs <task_id> -f", res.Task.TaskID)))
+	p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.Task.TaskID)))
 }
 
 // planned shows a task that is for later.
@@ -234,7 +234,7 @@ func (p *page) planned(res task.WorkerSpawnResult) {
 	case res.Task.Run != nil:
 		p.linef("its command starts when it is ready: %s", stick.Line(res.Task.Run.Command))
 	default:
-		p.linef("to take the oldest task that is ready: %s", p.next(stick.Cmd("tt worker next")))
+		p.linef("to take the oldest task that is ready: %s", p.next(stick.Cmd("tt task next")))
 	}
 }
 
@@ -294,7 +294,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 		Use: "done", Short: "Rebase your commits and ask for a review", Args: noArgs,
 		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. Commit everything\n" +
 			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, run git rebase --continue, and then run\n" +
-			"tt worker done --skip-rebase.",
+			"tt task done --skip-rebase.",
 	}
 	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "don't rebase: you have resolved a conflict")
 	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")

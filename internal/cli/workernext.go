@@ -132,7 +132,7 @@ func (a *app) workerAfterCmd() *cobra.Command {
 		p.TaskID, p.After, p.Where = args[0], args[1:], path.where()
 		if none != (len(p.After) == 0) {
 			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none", stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
-				Hintf("%s", stick.Cmd("tt worker after <task_id> --none"))
+				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
 		}
 		return answer(a, func(e operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
@@ -199,7 +199,7 @@ func (a *app) startOne(ctx context.Context, e operations, by core.Caller, w core
 // readyNow names the tasks that can begin because another one has landed.
 func (p *page) readyNow(tasks []string) {
 	if len(tasks) > 0 {
-		p.linef("ready to begin now: %s; an agent takes one: %s", paths(tasks), p.next(stick.Cmd("tt worker next")))
+		p.linef("ready to begin now: %s; an agent takes one: %s", paths(tasks), p.next(stick.Cmd("tt task next")))
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
 		name, value, _ := strings.Cut(v, "=")
 		fmt.Fprintf(&script, "export %s='%s'\n", name, value)
 	}
-	script.WriteString("prompt=$(tt worker prompt) || exit 9\n")
+	script.WriteString("prompt=$(tt task prompt) || exit 9\n")
 	fmt.Fprintf(&script, "exec '%s'", command.Path)
 	for _, arg := range command.Args[1:] {
 		if arg == prompt {
@@ -55,10 +55,10 @@ func TestWorkerIsARealHarness(t *testing.T) {
 
 	s := newStage(t)
 	session := s.api.Session("worker", modelapi.Steps(
-		modelapi.Do(modelapi.Shell("tt worker start")),
+		modelapi.Do(modelapi.Shell("tt task start")),
 		modelapi.Do(modelapi.Shell("echo lexer > lexer && git add lexer && git commit -q -m lexer")),
 		modelapi.Say("I am done"), // the hook doesn't let it stop
-		modelapi.Do(modelapi.Shell(`tt worker done --evidence "tests=grep lexer lexer"`)),
+		modelapi.Do(modelapi.Shell(`tt task done --evidence "tests=grep lexer lexer"`)),
 		modelapi.Say("it waits for review"),
 	))
 	claude := realharness.Claude.Prepare(t, s.place, realharness.Config{API: session.URL()})

@@ -148,7 +148,7 @@ func (f *farm) onMain(file, text string) {
 	}
 }
 
-// shown is what tt worker show says.
+// shown is what tt task show says.
 type shown struct {
 	Worker   string `json:"worker"`
 	State    string `json:"state"`

@@ -72,7 +72,7 @@ func (f *farm) settles(long bool) runs {
 	return runs{}
 }
 
-// TestKilledRuns kills the processes of tt worker run at every point that they pass: the command itself, and the process that attends to the
+// TestKilledRuns kills the processes of tt task run at every point that they pass: the command itself, and the process that attends to the
 // worker. Nothing is started twice, what was printed until then can be read, and afterwards the run can be stopped and started again.
 func TestKilledRuns(t *testing.T) {
 	testenv.Leaves(t, testenv.Every, "two of three points at which it is killed")
@@ -120,7 +120,7 @@ func TestKilledRuns(t *testing.T) {
 						}
 					}
 					if again := f.run(f.dir, []string{as}, args...); again.exit != 0 {
-						if !strings.Contains(again.err, "tt worker stop x") || len(alive) != 1 {
+						if !strings.Contains(again.err, "tt task stop x") || len(alive) != 1 {
 							t.Errorf("run again with %v alive: %d %s%s", alive, again.exit, again.out, again.err)
 						}
 						f.ok("claude:boss", "worker", "stop", "x")
@@ -154,7 +154,7 @@ func (f *farm) output() (out string) {
 	return out
 }
 
-// TestKilledStops kills tt worker stop at every point that it passes, with a worker that is attended to, and with one whose own process has
+// TestKilledStops kills tt task stop at every point that it passes, with a worker that is attended to, and with one whose own process has
 // died. The same command again ends everything, and records it.
 func TestKilledStops(t *testing.T) {
 	testenv.Leaves(t, testenv.Every, "two of three points at which it is killed")
@@ -213,7 +213,7 @@ func TestKilledStops(t *testing.T) {
 					if alive, n := f.alive(); len(alive) > 0 || n != 3 {
 						t.Errorf("of %d processes %v still run", n, alive)
 					}
-					if s.Run == nil || s.Run.State != "ended" || s.State != "ASSIGNED" || !strings.Contains(s.NextAction, "tt worker run x") {
+					if s.Run == nil || s.Run.State != "ended" || s.State != "ASSIGNED" || !strings.Contains(s.NextAction, "tt task run x") {
 						t.Errorf("the run is %+v of %+v", s.Run, s)
 					}
 					f.sound()
@@ -252,7 +252,7 @@ func TestStopOfAStoppedRunner(t *testing.T) {
 func TestKilledWaiterOfAReturn(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
-	work := "tt worker start >/dev/null && echo 1 >>lexer && git add lexer && git commit -q -m lexer && tt worker done"
+	work := "tt task start >/dev/null && echo 1 >>lexer && git add lexer && git commit -q -m lexer && tt task done"
 	f.ok("claude:boss", "worker", "spawn", "x", "--restart", "on-return", "--run", work)
 	f.settles(false)
 	s := f.runs()

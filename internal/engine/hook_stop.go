@@ -124,7 +124,7 @@ func (o *op) obligations() (held []obligation, err error) {
 		if task.Busy() {
 			held = append(held, obligation{taskStream, task.Seq, stick.Hintf(
 				"Your task %s is %s. If the work is committed, ask for its review: %s. If it can't be done: %s. "+
-					"If you are waiting for the operator, just stop again.", task.ID, task.State, stick.Cmd("tt worker done"), stick.Cmd("tt worker fail …"),
+					"If you are waiting for the operator, just stop again.", task.ID, task.State, stick.Cmd("tt task done"), stick.Cmd("tt task fail …"),
 			)})
 		}
 	}

@@ -77,7 +77,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 
 	w := s.ReadyToMerge("login", bob, ann)
 	expect("a task is approved", stick.NeedMerge)
-	if n := look(carl).Needs[0]; n.Task != w.Task || n.NextAction != "tt worker merge login" {
+	if n := look(carl).Needs[0]; n.Task != w.Task || n.NextAction != "tt task merge login" {
 		t.Errorf("%+v", n)
 	}
 	if c := look(carl).Task("LOGIN").Changed; c == nil || c.Files != 1 || c.Added == 0 {

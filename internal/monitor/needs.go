@@ -59,7 +59,7 @@ func (r *Room) addNeeds(now stick.Time) {
 		}
 	}
 	for _, q := range r.Paused {
-		add(stick.NewNeed(stick.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt worker status")),
+		add(stick.NewNeed(stick.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt task list")),
 			"the gate failed on %s itself, so nothing is merged into it", stick.Line(q.Branch)))
 	}
 	for _, e := range r.Events {

@@ -116,7 +116,7 @@ func TestCommand(t *testing.T) {
 		t.Skip("the line is for a shell of Unix")
 	}
 	dir := t.TempDir()
-	n := Notice{RoomID: "01m819", Path: "/src/shop", Need: stick.Need{Kind: stick.NeedReview, Task: "ui-7", Text: "ui-7 waits for a review", NextAction: "tt worker diff ui-7"}}
+	n := Notice{RoomID: "01m819", Path: "/src/shop", Need: stick.Need{Kind: stick.NeedReview, Task: "ui-7", Text: "ui-7 waits for a review", NextAction: "tt task diff ui-7"}}
 	c := Command{Line: `(cat; env | grep TT_NOTIFY | sort) >told`, Environ: os.Environ(), Dir: dir}
 	if err := c.Run(t.Context(), n); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestCommand(t *testing.T) {
 TT_NOTIFY_AGENT=
 TT_NOTIFY_KIND=review
 TT_NOTIFY_MESSAGE=
-TT_NOTIFY_NEXT=tt worker diff ui-7
+TT_NOTIFY_NEXT=tt task diff ui-7
 TT_NOTIFY_PATH=/src/shop
 TT_NOTIFY_RESCUE=
 TT_NOTIFY_ROOM=01m819

@@ -71,7 +71,7 @@ func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sum
 		i := slices.IndexFunc(commands, func(c stick.ProjectCommand) bool { return c.Named(sum) })
 		if i < 0 {
 			return stick.Errorf(stick.CodeNotFound, "the project has no command with the sum %q", stick.Clip(sum, 70)).With("field", "accept").
-				Hintf("it may have changed; to see the commands that there are: %s", stick.Cmd("tt worker init"))
+				Hintf("it may have changed; to see the commands that there are: %s", stick.Cmd("tt task init"))
 		}
 		named = append(named, commands[i])
 	}

@@ -104,7 +104,7 @@ func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error 
 		why = fmt.Sprintf("%s has stopped run %d of %s before it began", last.StoppedBy, p.Run, task.ID)
 	}
 	return stick.Errorf(stick.CodeStaleAttempt, "%s", why).With("task_id", task.ID).With("attempt", p.Attempt).With("run", p.Run).
-		Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", task.ID))
+		Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", task.ID))
 }
 
 // DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may start one. It doesn't start by

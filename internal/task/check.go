@@ -134,7 +134,7 @@ func validateChecks(evidence []string) error {
 		name, command, ok := strings.Cut(e, "=")
 		if !ok || strings.TrimSpace(name) == "" || strings.TrimSpace(command) == "" || len(e) > stick.MaxBody || strings.ContainsRune(e, 0) {
 			return stick.Errorf(stick.CodeUsage, "a check is written name=command, not %q", stick.Clip(e, 60)).With("field", "evidence").
-				Hintf("%s", stick.Cmd("tt worker done --evidence <check>", "tests=make test"))
+				Hintf("%s", stick.Cmd("tt task done --evidence <check>", "tests=make test"))
 		}
 	}
 	return nil
@@ -173,7 +173,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	if s.Head != q.Head {
 		return nil, stick.Errorf(stick.CodeDirtyTree, "the checks moved the worktree of %s to another commit: it is now at %s", f.task.ID, shortCommit(s.Head)).
 			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
-			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt worker done --task <task_id>", f.task.ID))
+			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt task done --task <task_id>", f.task.ID))
 	}
 	if s.DirtyCount > 0 {
 		return nil, errDirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).

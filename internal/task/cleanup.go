@@ -367,7 +367,7 @@ type WorkerRollbackResult struct {
 func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
 	var res WorkerRollbackResult
 	if p.Reason == "" {
-		return res, stick.Errorf(stick.CodeUsage, "say why you revert it").With("field", "reason").Hintf("%s", stick.Cmd("tt worker rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
+		return res, stick.Errorf(stick.CodeUsage, "say why you revert it").With("field", "reason").Hintf("%s", stick.Cmd("tt task rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {

@@ -89,7 +89,7 @@ func (p WorkerCommentParams) check() error {
 		return stick.Errorf(stick.CodeUsage, "to comment, to resolve a comment and to delete a draft are three calls").With("field", "resolve")
 	case n == 0 || p.At == "" && p.Body != "":
 		return stick.Errorf(stick.CodeUsage, "name the lines that the comment is about").With("field", "at").
-			Hintf("as in src/parse.go:12; to see the lines that there are: %s", stick.Cmd("tt worker diff <task_id>", stick.Clip(p.TaskID, 80)))
+			Hintf("as in src/parse.go:12; to see the lines that there are: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
 	case p.Resolve < 0 || p.Delete < 0:
 		return stick.Errorf(stick.CodeUsage, "a comment is named by its number, and there are none below 1").With("field", "comment_id")
 	}
@@ -154,7 +154,7 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.Comment, branch string, err error) {
 	c = stick.Comment{Old: p.Old, Body: p.Body}
 	if c.Path, c.Lines, err = parseAt(p.At); err != nil {
-		return c, "", stick.AsError(err).Hintf("to see the lines that there are: %s", stick.Cmd("tt worker diff <task_id>", stick.Clip(p.TaskID, 80)))
+		return c, "", stick.AsError(err).Hintf("to see the lines that there are: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
 	}
 	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
 	if err != nil {
@@ -262,13 +262,13 @@ func (d diffLines) read(ctx context.Context, x git.Change, c stick.Comment) ([]s
 func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, changes []git.Change) error {
 	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(stick.Path(c.Path))).With("task_id", task).With("path", clipPath(c.Path))
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 && changes[x].Path == "" {
-		return e.Hintf("it deletes the file; on its lines before: %s", stick.Cmd("tt worker comment <task_id> <at> --old …", task, c.Arg()))
+		return e.Hintf("it deletes the file; on its lines before: %s", stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
 	} else if x >= 0 {
 		c.Path = changes[x].Path
-		return e.With("nearest", c.At()).Hintf("it renames the file; on its lines now: %s", stick.Cmd("tt worker comment <task_id> <at> …", task, c.Arg()))
+		return e.With("nearest", c.At()).Hintf("it renames the file; on its lines now: %s", stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
 	if c.Old && slices.Contains(changes, git.Change{Path: c.Path}) {
-		return e.Hintf("it adds the file; on its lines now: %s", stick.Cmd("tt worker comment <task_id> <at> …", task, c.Arg()))
+		return e.Hintf("it adds the file; on its lines now: %s", stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
 	var names []string
 	for _, x := range changes {
@@ -281,7 +281,7 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	file, hs, err := d.read(ctx, x, c)
 	near := hs.Nearest(c.Lines[0], len(file), c.Old)
 	if err != nil || near == 0 {
-		return e.Hintf("to see what it changes: %s", stick.Cmd("tt worker diff <task_id>", task))
+		return e.Hintf("to see what it changes: %s", stick.Cmd("tt task diff <task_id>", task))
 	}
 	c.Lines = stick.Lines{near, near}
 	return e.With("nearest", c.At()).Hintf("to comment on the nearest that it does: %s", commentCmd(task, c))
@@ -302,7 +302,7 @@ const maxSaidPath = 300
 func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(stick.Path(c.At()))).With("task_id", task).With("path", c.Path)
 	if near == 0 {
-		return e.Hintf("it shows no lines of that file; say it about the whole: %s", stick.Cmd("tt worker request-changes <task_id> …", task))
+		return e.Hintf("it shows no lines of that file; say it about the whole: %s", stick.Cmd("tt task request-changes <task_id> …", task))
 	}
 	c.Lines = stick.Lines{near, near}
 	return e.With("nearest", c.At()).Hintf("the nearest line that it shows: %s", commentCmd(task, c))
@@ -311,7 +311,7 @@ func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 // commentCmd is the command that makes a comment.
 func commentCmd(task string, c stick.Comment) stick.Command {
 	if c.Old {
-		return stick.Cmd("tt worker comment <task_id> <at> --old …", task, c.Arg())
+		return stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg())
 	}
-	return stick.Cmd("tt worker comment <task_id> <at> …", task, c.Arg())
+	return stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg())
 }

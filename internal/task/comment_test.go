@@ -138,9 +138,9 @@ func TestAThousandComments(t *testing.T) {
 		return r.Comments == stick.MaxComments && r.MessageID != 0
 	})
 	body := work.Inbox().Messages[0].Body
-	s.Check(strings.HasPrefix(body, "see there\n\nComment 1 on a.go:1 ") && strings.Contains(body, "comments more: tt worker show one\n"), "the message is\n%s", body)
+	s.Check(strings.HasPrefix(body, "see there\n\nComment 1 on a.go:1 ") && strings.Contains(body, "comments more: tt task show one\n"), "the message is\n%s", body)
 	prompt := work.WorkerContext(task.WorkerContextParams{}).OK().Prompt
-	s.Check(len(prompt) < 40<<10 && strings.Contains(prompt, "comments more: tt worker show one"), "the prompt has %d bytes", len(prompt))
+	s.Check(len(prompt) < 40<<10 && strings.Contains(prompt, "comments more: tt task show one"), "the prompt has %d bytes", len(prompt))
 	shown := bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK().Comments
 	s.Check(len(shown) == stick.MaxComments && !slices.ContainsFunc(shown, func(c task.ShownComment) bool { return c.Outdated || c.Draft }), "%d comments", len(shown))
 }

@@ -19,7 +19,7 @@ func commentsText(task string, comments []stick.Comment, most int) string {
 		if text != "" {
 			more = " more"
 		}
-		return fmt.Sprintf("%s%s: %s\n", stick.Count(n, "comment"), more, stick.Cmd("tt worker show <task_id>", task))
+		return fmt.Sprintf("%s%s: %s\n", stick.Count(n, "comment"), more, stick.Cmd("tt task show <task_id>", task))
 	}
 	for i, c := range comments {
 		one, left := commentText(c), len(comments)-i-1

@@ -15,7 +15,7 @@ import (
 )
 
 // whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
-const whyLocked = "a tt task uses this worktree; see tt worker status"
+const whyLocked = "a tt task uses this worktree; see tt task list"
 
 // create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its task file.
 func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {

@@ -103,7 +103,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
-			note(fmt.Sprintf("the worktree of the merged task %s is still there: %s", t.ID, stick.Line(t.Worktree)), "tt worker merge "+t.ID+at)
+			note(fmt.Sprintf("the worktree of the merged task %s is still there: %s", t.ID, stick.Line(t.Worktree)), "tt task merge "+t.ID+at)
 		}
 	}
 	return len(tasks), found, nil
@@ -169,22 +169,22 @@ func finisher(i store.Intent, tasks []stick.Task) string {
 	switch i.Kind {
 	case intentSpawn:
 		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) { // it was for later
-			return "tt worker start --task " + i.Task
+			return "tt task start --task " + i.Task
 		}
-		return "tt worker spawn " + i.Task
+		return "tt task new " + i.Task
 	case intentSetup:
-		return "tt worker start --task " + i.Task
+		return "tt task start --task " + i.Task
 	case intentRetry:
 		for _, t := range tasks {
 			if t.ID == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again
-				return "tt worker start --task " + i.Task
+				return "tt task start --task " + i.Task
 			}
 		}
-		return "tt worker retry " + i.Task
+		return "tt task retry " + i.Task
 	case intentDone:
-		return "tt worker done --task " + i.Task
+		return "tt task done --task " + i.Task
 	case intentRollback:
-		return `tt worker rollback --reason "…" ` + i.Task
+		return `tt task rollback --reason "…" ` + i.Task
 	}
-	return "tt worker merge " + i.Task
+	return "tt task merge " + i.Task
 }

@@ -97,7 +97,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
 		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, stick.Line(f.path)).With("task_id", task).
-			Hintf("to make it again from its branch: %s", stick.Cmd("tt worker start --task <task_id>", task))
+			Hintf("to make it again from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))
 	}
 	at, err := f.git.Checkout(ctx, f.path)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	if at.GitDir == at.Common || at.Common != f.common {
 		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", stick.Line(f.path)).With("task_id", task).
 			Hintf("repair it with %s, or start over: %s, then %s",
-				stick.Cmd("git worktree repair"), stick.Cmd("tt worker cancel <task_id>", task), stick.Cmd("tt worker retry <task_id>", task))
+				stick.Cmd("git worktree repair"), stick.Cmd("tt task cancel <task_id>", task), stick.Cmd("tt task retry <task_id>", task))
 	}
 	if what := git.OperationInProgress(at.GitDir); what != "" {
 		files, _ := f.git.Unmerged(ctx, f.path)
@@ -114,7 +114,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			files = []string{}
 		}
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", conflicts(files), goOn(f.path, what), stick.Cmd("tt worker done --skip-rebase --task <task_id>", task))
+		return e.Hintf("resolve %s, then %s and %s", conflicts(files), goOn(f.path, what), stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
@@ -129,7 +129,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.task.Branch).
 			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed there, then: %s", stick.Cmd("git -C <path> switch <branch>", f.path, f.task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt worker done --task <task_id>", task))
+		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
 	}
 	f.head = s.Head
 	return nil
@@ -270,11 +270,11 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).With("task_id", task.ID).
-			Hintf("its worker rebases it onto %s: %s", task.Integration, stick.Cmd("tt worker done --task <task_id>", task.ID))
+			Hintf("its worker rebases it onto %s: %s", task.Integration, stick.Cmd("tt task done --task <task_id>", task.ID))
 	}
 	if q.Base == q.Head {
 		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
-			Hintf("commit your work first; if there is nothing to change: %s", stick.Cmd("tt worker fail … --task <task_id>", task.ID))
+			Hintf("commit your work first; if there is nothing to change: %s", stick.Cmd("tt task fail … --task <task_id>", task.ID))
 	}
 	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
@@ -310,7 +310,7 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.id = ""
 	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Clip(strings.Join(files, ", "), 160)).
 		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
-		Hintf("resolve the files and git add them, then %s and %s", goOn(f.path, "rebase"), stick.Cmd("tt worker done --skip-rebase --task <task_id>", f.task.ID))
+		Hintf("resolve the files and git add them, then %s and %s", goOn(f.path, "rebase"), stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
 }
 
 // requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's, because the
@@ -351,8 +351,8 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
 		With("task_id", f.task.ID).With("head", f.remoteHead).
 		Hintf("to take them over: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
-			stick.Cmd("git -C <path> pull --rebase <remote> <branch>", f.path, f.target.remote, f.task.Branch), stick.Cmd("tt worker done --task <task_id>", f.task.ID),
-			stick.Cmd("tt worker spawn <task> --base "+f.task.Branch))
+			stick.Cmd("git -C <path> pull --rebase <remote> <branch>", f.path, f.target.remote, f.task.Branch), stick.Cmd("tt task done --task <task_id>", f.task.ID),
+			stick.Cmd("tt task new <task> --base "+f.task.Branch))
 }
 
 // push pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites only

@@ -96,7 +96,7 @@ func (rp *repo) bring(ctx context.Context, remote string, task stick.Task, commi
 func errNoRemote(task stick.Task, where string) error {
 	return stick.Errorf(stick.CodeElsewhere, "%s is in %s, and can be reviewed and merged only there, because %s has no remote", task.ID, where, task.Integration).
 		With("task_id", task.ID).With("path", task.In.Path).
-		Hintf("go there; or push %s to a remote that both have, and have its worker run %s again", task.Integration, stick.Cmd("tt worker done"))
+		Hintf("go there; or push %s to a remote that both have, and have its worker run %s again", task.Integration, stick.Cmd("tt task done"))
 }
 
 // requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.

@@ -40,7 +40,7 @@ func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stri
 	if err != nil {
 		return fmt.Sprintf("%s: %s", c.Path, stick.AsError(err).Message)
 	}
-	id, lacks, err := rp.tasks.rescue(ctx, room, me, c.Path, files, "tt worker merge")
+	id, lacks, err := rp.tasks.rescue(ctx, room, me, c.Path, files, "tt task merge")
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err).Message)

@@ -178,7 +178,7 @@ func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
 	s.ReadyToMerge("one", ann, bob)
 	s.Check(bob.Killed("merge: moved", 1, func(b *scene.Actor) { b.Merge("one") }), "the merge reached its end, but it should have been killed")
 	f := ann.Tasks.Check(t.Context())
-	s.Check(f.Status == "warning" && f.Fix == "tt worker merge one", "%+v", f)
+	s.Check(f.Status == "warning" && f.Fix == "tt task merge one", "%+v", f)
 	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was interrupted", func(r task.WorkerShowResult) bool { return r.Doing == "land" })
 	bob.Cancel("one").Refused(stick.CodeInvalidTransition) // this command finds out that the task has landed
 	s.Dir("work/worktrees/.gate-000000000000")

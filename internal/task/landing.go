@@ -60,9 +60,9 @@ func (l *landing) run(ctx context.Context) error {
 // again returns the command by which the caller tries the same once more.
 func (l *landing) again() stick.Command {
 	if l.revert != "" {
-		return stick.Cmd("tt worker rollback <task_id> --reason …", l.task.ID)
+		return stick.Cmd("tt task rollback <task_id> --reason …", l.task.ID)
 	}
-	return stick.Cmd("tt worker merge <task_id>", l.task.ID)
+	return stick.Cmd("tt task merge <task_id>", l.task.ID)
 }
 
 // errInterrupted returns the error for a landing that its caller has cancelled. It says how far the landing came.
@@ -245,7 +245,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	what := stick.Clip(strings.Join(files, ", "), 160)
 	if l.revert == "" {
-		reason := fmt.Sprintf("It conflicts with %s in %s. To start the rebase, run tt worker done.", l.target.name, strings.Join(files, ", "))
+		reason := fmt.Sprintf("It conflicts with %s in %s. To start the rebase, run tt task done.", l.target.name, strings.Join(files, ", "))
 		if err := l.returnTask(ctx, stick.CauseConflict, reason, store.Blob{}, files); err != nil {
 			return err
 		}
@@ -253,9 +253,9 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revert != "" {
-		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt worker spawn <task>"))
+		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt task new <task>"))
 	}
-	return e.Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))))
+	return e.Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
@@ -317,7 +317,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 				return err
 			}
 			if task.Approved != l.task.Approved {
-				return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt worker show <task_id>"))
+				return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt task show <task_id>"))
 			}
 			o.addTaskEvent(ev)
 		}
@@ -406,7 +406,7 @@ func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
 	if why != "" {
 		r.leave("%s", why)
 	}
-	r.leave("its branch and worktree in %s: the next tt worker merge there removes them", l.away)
+	r.leave("its branch and worktree in %s: the next tt task merge there removes them", l.away)
 	return r, err
 }
 

@@ -78,7 +78,7 @@ func (l *landing) errGateRed(said commandResult, report store.Blob) error {
 	}
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%s", l.returned(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum)))))
+		Hintf("%s", l.returned(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))))
 }
 
 // describeExit says how a command ended, for a sentence.

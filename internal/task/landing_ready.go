@@ -29,7 +29,7 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 		return err
 	}
 	return e.With("task_id", l.task.ID).
-		Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))))
+		Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way. It is
@@ -113,7 +113,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	if !kept {
 		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch, shortCommit(at), shortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
-			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt worker diff <task_id>", l.task.ID), stick.Cmd("tt worker approve <task_id>", l.task.ID))
+			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID), stick.Cmd("tt task approve <task_id>", l.task.ID))
 	}
 	l.task, err = l.repo.task(ctx, l.task.ID)
 	return err

@@ -216,7 +216,7 @@ func (rp *repo) takeOver(ctx context.Context, i store.Intent) error {
 	return rp.writeOutcome(ctx, func(o *op) error {
 		if lands {
 			return errElsewhere(o.Tx, i.Task, i.In, "a merge of %s was interrupted in %s, and can be finished only there").
-				Hintf("run there: %s", stick.Cmd("tt worker merge <task_id>", i.Task))
+				Hintf("run there: %s", stick.Cmd("tt task merge <task_id>", i.Task))
 		}
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
 			return err

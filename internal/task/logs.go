@@ -119,10 +119,10 @@ func (l *logs) load(ctx context.Context) error {
 func (l *logs) errNoRun(runs int) error {
 	if runs == 0 {
 		return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started, so there is no output of it", l.task.ID).With("task_id", l.task.ID).
-			Hintf("to start one: %s", stick.Cmd("tt worker run <task_id> -- …", l.task.ID))
+			Hintf("to start one: %s", stick.Cmd("tt task run <task_id> -- …", l.task.ID))
 	}
 	return stick.Errorf(stick.CodeNotFound, "%s has no such run", l.task.ID).With("task_id", l.task.ID).
-		Hintf("to list its runs: %s", stick.Cmd("tt worker show <task_id>", l.task.ID))
+		Hintf("to list its runs: %s", stick.Cmd("tt task show <task_id>", l.task.ID))
 }
 
 // begin finds the output, and where to begin.
@@ -159,7 +159,7 @@ func (l *logs) requireHere() error {
 		return nil
 	}
 	return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.away).
-		With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt worker logs <task_id>", l.task.ID))
+		With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt task logs <task_id>", l.task.ID))
 }
 
 // drain shows what is there. Without Follow it stops where the output has ended when it began: a command may write faster than it reads.

@@ -186,7 +186,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 // errReturned returns the error for tasks that couldn't be merged and aren't in the queue any more.
 func errReturned(ids []string) error {
 	return stick.Errorf(stick.CodeTasksReturned, "%s came back without being merged: %s", stick.Count(len(ids), "task"), strings.Join(ids, ", ")).
-		With("returned", ids).With("left", []string{}).Hintf("to see why, and what to do: %s", stick.Cmd("tt worker show <task_id>", ids[0]))
+		With("returned", ids).With("left", []string{}).Hintf("to see why, and what to do: %s", stick.Cmd("tt task show <task_id>", ids[0]))
 }
 
 // listInReview adds to res the tasks that wait for review.
@@ -398,7 +398,7 @@ func (o *op) endPause(open []store.Intent, branch string) error {
 func (l *landing) errBaseRed(report string) error {
 	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name, shortCommit(l.base)).
 		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).With("left", []string{}).
-		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name", stick.Cmd("tt worker show --output <sum>", shortCommit(report)))
+		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name", stick.Cmd("tt task show --output <sum>", shortCommit(report)))
 }
 
 // shortCommit shortens the id of a commit or an output for display.

@@ -81,7 +81,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 // errNothingReady returns the error for a caller that found no task. newest is the last event that it has seen.
 func errNothingReady(newest int64) error {
 	return stick.Errorf(stick.CodeNothingReady, "no task is ready to begin").With("event_seq", newest).
-		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt worker status"), stick.Cmd("tt worker next --wait"))
+		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt task list"), stick.Cmd("tt task next --wait"))
 }
 
 // ready lists the tasks that are ready, the oldest first: those without a command that is going to work on them, or only the

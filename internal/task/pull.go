@@ -220,7 +220,7 @@ func (q *pull) findForge(ctx context.Context) (err error) {
 	}
 	if !ok {
 		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests", q.target.remote).With("remote", q.target.remote).
-			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt worker show <task_id>", q.task.ID))
+			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt task show <task_id>", q.task.ID))
 	}
 	q.at = at
 	q.prog, err = q.tasks.chooseProgram(ctx, at)

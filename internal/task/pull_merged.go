@@ -26,7 +26,7 @@ func (q *pull) land(ctx context.Context, got proof) (err error) {
 	case lacking:
 		q.res.Warning = fmt.Sprintf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
 		if q.task.Offered() {
-			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt worker pr <task_id>", q.task.ID))
+			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
 			q.res.Warning += "; " + next.As(q.by.Flag()).String()
 		}
 	}

@@ -58,13 +58,13 @@ func (o *op) requireNotLanding(id string) error {
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err
 	}
-	what, again := "merged", stick.Cmd("tt worker merge <task_id>", id)
+	what, again := "merged", stick.Cmd("tt task merge <task_id>", id)
 	if i.Kind == intentRollback {
-		what, again = "reverted", stick.Cmd("tt worker rollback <task_id> --reason …", id)
+		what, again = "reverted", stick.Cmd("tt task rollback <task_id> --reason …", id)
 	}
 	return stick.Errorf(stick.CodeLanding, "%s is being %s (started %s)", id, what, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
 		With("task_id", id).With("pid", i.PID).Hintf("wait for the outcome: %s; if it was interrupted: %s",
-		stick.Cmd("tt worker show <task_id>", id), again)
+		stick.Cmd("tt task show <task_id>", id), again)
 }
 
 // recover finishes or undoes what a command that died began for a task. The caller must hold the task's lock, so

@@ -226,7 +226,7 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 	t, ok, err := tx.Task(room, id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).With("task_id", stick.Clip(id, 80)).
-			Hintf("to list the tasks: %s", stick.Cmd("tt worker status"))
+			Hintf("to list the tasks: %s", stick.Cmd("tt task list"))
 	}
 	return t, err
 }
@@ -298,7 +298,7 @@ func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	f, ok := core.ReadTaskFile(rp.here)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
-			Hintf("go to the task's worktree, or add --task <task>; to list the tasks: %s", stick.Cmd("tt worker status"))
+			Hintf("go to the task's worktree, or add --task <task>; to list the tasks: %s", stick.Cmd("tt task list"))
 	}
 	if attempt == 0 {
 		attempt = f.Attempt

@@ -46,7 +46,7 @@ func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, e
 func errWorktreeMissing(task stick.Task, path, why string) error {
 	return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing, %s: %s", task.ID, why, stick.Line(path)).With("task_id", task.ID).With("path", path).
 		Hintf("put it back where it was; or give up what isn't committed, and start over: %s, then %s",
-			stick.Cmd("tt worker cancel <task_id>", task.ID), stick.Cmd("tt worker retry <task_id>", task.ID))
+			stick.Cmd("tt task cancel <task_id>", task.ID), stick.Cmd("tt task retry <task_id>", task.ID))
 }
 
 // restore makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must be a

@@ -133,7 +133,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 			return err
 		}
 		if res.Note != "" {
-			res.Note += "; another agent can take on the task: tt worker start --task " + task.ID
+			res.Note += "; another agent can take on the task: tt task start --task " + task.ID
 		}
 		again, err := ts.again(o.Tx, o.Room.ID, task, stick.CauseReview)
 		res.Next = again.As(p.Caller.Flag()).String()
@@ -175,7 +175,7 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 		}
 		if !ok {
 			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).With("head", stick.Clip(head, 60)).
-				Hintf("to see the commit that waits for review: %s", stick.Cmd("tt worker show <task_id>", task.ID))
+				Hintf("to see the commit that waits for review: %s", stick.Cmd("tt task show <task_id>", task.ID))
 		}
 		seen = commit
 	}
@@ -291,7 +291,7 @@ func (o *op) sendWorker(task stick.Task, subject, words string, comments ...stic
 		if words != "" {
 			words += "\n\n"
 		}
-		last := "\nWhen you have dealt with one: " + stick.Cmd("tt worker comment <task_id> --resolve <comment>", task.ID).String()
+		last := "\nWhen you have dealt with one: " + stick.Cmd("tt task comment <task_id> --resolve <comment>", task.ID).String()
 		if text := commentsText(task.ID, comments, stick.MaxBody-len(words)-len(last)); text != "" {
 			words += text + last
 		}

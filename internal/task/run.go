@@ -211,7 +211,7 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 		if left := rp.tasks.processesOf(room, task.ID, run); len(left) > 0 {
 			return stick.Errorf(stick.CodeAlreadyRunning, "the process that attended to run %d of %s has died, but what it started still runs: %s", run.Number, task.ID, names(left)).
 				With("task_id", task.ID).With("attempt", run.Attempt).With("run", run.Number).With("pid", left[0].ID.PID).
-				Hintf("end that first: %s", stick.Cmd("tt worker stop <task_id>", task.ID))
+				Hintf("end that first: %s", stick.Cmd("tt task stop <task_id>", task.ID))
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func (ts *Tasks) processesOf(room stick.RoomID, task string, r stick.Run) []proc
 func requireCurrentAttempt(task stick.Task, attempt int) error {
 	if task.Attempt != attempt || task.Over() {
 		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).With("task_id", task.ID).With("attempt", task.Attempt).
-			Hintf("to see how it ended: %s", stick.Cmd("tt worker show <task_id>", task.ID))
+			Hintf("to see how it ended: %s", stick.Cmd("tt task show <task_id>", task.ID))
 	}
 	return nil
 }
@@ -341,7 +341,7 @@ type WorkerOutputResult struct {
 
 // WorkerOutput returns what a gate, a check or a worker's command printed. It fails with [stick.CodeNotFound].
 func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (WorkerOutputResult, error) {
-	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("to see the outputs of a task: %s", stick.Cmd("tt worker show <task_id>"))
+	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("to see the outputs of a task: %s", stick.Cmd("tt task show <task_id>"))
 	db, err := ts.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return WorkerOutputResult{}, missing

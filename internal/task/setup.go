@@ -188,11 +188,11 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 	}
 	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(said), stick.Clip(s.command, 160)).
 		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
-	output := stick.Cmd("tt worker show --output <sum>", shortCommit(report.Sum))
+	output := stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum))
 	if !works { // to start the task would make the caller its worker
 		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
 	}
-	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output, stick.Cmd("tt worker start --task <task_id>", s.task.ID))
+	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output, stick.Cmd("tt task start --task <task_id>", s.task.ID))
 }
 
 // setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the task's lock. It

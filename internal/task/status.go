@@ -212,7 +212,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 	v.Liveness, v.Warning = liveness(w.Verdict(probes.Probed), silent)
 	switch {
 	case w.Verdict(probes.Probed) == stick.Gone:
-		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt worker start --task <task_id>", t.ID)).As(as).String()
+		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).String()
 	case v.Liveness == "STALE" && v.Warning != "":
 		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).String()
 	}
@@ -221,7 +221,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 
 // startOver says how to give a task to another worker, and when.
 func startOver(when, id string) stick.Hint {
-	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt worker cancel <task_id>", id), stick.Cmd("tt worker retry <task_id>", id))
+	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
 // liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for which it
@@ -293,7 +293,7 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 		if v.State == stick.TaskAssigned {
 			words = "whoever begins the task runs it again: %s"
 		}
-		v.NextAction = stick.Hintf(words, stick.Cmd("tt worker start --task <task_id>", v.TaskID)).As(as).String()
+		v.NextAction = stick.Hintf(words, stick.Cmd("tt task start --task <task_id>", v.TaskID)).As(as).String()
 	}
 }
 
@@ -303,7 +303,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 	v.Run = &r
 	if v.Later {
 		if v.Ready {
-			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt worker merge")).As(as).String()
+			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt task merge")).As(as).String()
 		}
 		return
 	}
@@ -370,7 +370,7 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 			v.Liveness, v.Warning = "alive", ""
 		}
 		if t.Offered() && r.Commit != "" && r.Commit != t.Head {
-			v.Warning = "its branch has moved since it was offered for review: the worker must run tt worker done again"
+			v.Warning = "its branch has moved since it was offered for review: the worker must run tt task done again"
 		}
 	}
 }

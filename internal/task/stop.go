@@ -100,7 +100,7 @@ func (s *stopping) intend(ctx context.Context) error {
 		}
 		if len(runs) == 0 {
 			return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started", s.task.ID).With("task_id", s.task.ID).
-				Hintf("to see how it is: %s", stick.Cmd("tt worker show <task_id>", s.task.ID))
+				Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", s.task.ID))
 		}
 		if err := requireHere(o.Tx, o.Room, s.task); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (s *stopping) intend(ctx context.Context) error {
 		s.already = !waits && (s.state == stick.RunEnded || s.state == stick.RunDropped)
 		if s.state == stick.RunRunning && v == stick.Unknown {
 			return stick.Errorf(stick.CodeElsewhere, "process %d, which attends to the command of %s, can't be seen from here", s.run.Process.PID, s.task.ID).
-				With("task_id", s.task.ID).With("pid", s.run.Process.PID).Hintf("run %s where it was started: outside of this container or sandbox", stick.Cmd("tt worker stop <task_id>", s.task.ID))
+				With("task_id", s.task.ID).With("pid", s.run.Process.PID).Hintf("run %s where it was started: outside of this container or sandbox", stick.Cmd("tt task stop <task_id>", s.task.ID))
 		}
 		if s.already {
 			return nil

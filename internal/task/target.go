@@ -76,7 +76,7 @@ func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (t
 	}
 	if t.head() == "" {
 		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %q to merge into", name).With("branch", name).
-			Hintf("to create it from the commit that you are on: %s", stick.Cmd("tt worker init"))
+			Hintf("to create it from the commit that you are on: %s", stick.Cmd("tt task init"))
 	}
 	return t, nil
 }

@@ -215,7 +215,7 @@ func TestPageIsReadAgain(t *testing.T) {
 	m := onScreen(pictured(shop()), 80, 24, false)
 	performs(t, m, fake{show: func(p task.WorkerShowParams) (task.WorkerShowResult, error) {
 		if read++; read == 3 {
-			return task.WorkerShowResult{}, stick.Errorf(stick.CodeNotFound, "there is no task ui-7").Hintf("%s lists them", stick.Cmd("tt worker status"))
+			return task.WorkerShowResult{}, stick.Errorf(stick.CodeNotFound, "there is no task ui-7").Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
 		res := *shownTask()
 		res.Description = fmt.Sprintf("read %d", read)
@@ -238,7 +238,7 @@ func TestPageIsReadAgain(t *testing.T) {
 	later.Events = append(later.Events, event(43, stick.EventJoin, "y", "", 0))
 	m.runs(t, m.update(pictureMsg{pictured(later)}))
 	shows("there is no task ui-7")
-	shows("hint: tt worker status lists them")
+	shows("hint: tt task list lists them")
 	shows("read 2")
 	m.presses(t, "esc")
 	shows("Needs you")

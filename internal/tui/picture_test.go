@@ -50,11 +50,11 @@ func shop() *monitor.Room {
 		Tasks: []task.TaskView{
 			{
 				TaskID: "ui-7", State: stick.TaskInReview, StateAt: before(4 * time.Minute), Worker: "claude:0d12", Description: "Retry failed uploads", Attempt: 1,
-				Head: "2dd9464f4a0c", Branched: "2dd9464f4a0c", Integration: "integration", NextAction: "tt worker diff ui-7",
+				Head: "2dd9464f4a0c", Branched: "2dd9464f4a0c", Integration: "integration", NextAction: "tt task diff ui-7",
 			},
 			{
 				TaskID: "ui-8", State: stick.TaskWorking, StateAt: before(2 * time.Hour), Worker: "codex:77e0", Description: "Show progress", Attempt: 1, Liveness: "STALE",
-				Warning: "its command has ended with exit status 1 after 2 min", NextAction: "tt worker run ui-8", Integration: "integration",
+				Warning: "its command has ended with exit status 1 after 2 min", NextAction: "tt task run ui-8", Integration: "integration",
 			},
 			{TaskID: "ui-9", State: stick.TaskAssigned, StateAt: before(time.Hour), Later: true, After: []string{"ui-8"}, WaitsFor: []task.TaskWait{{TaskID: "ui-8", State: stick.TaskWorking}}},
 			{TaskID: "ui-1", State: stick.TaskCompleted, StateAt: before(5 * time.Hour)},
