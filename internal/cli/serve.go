@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -24,6 +25,7 @@ type serveFlags struct {
 	hosts    []string
 	open     bool
 	anywhere bool
+	signOut  bool
 }
 
 // serveResult says where the pages are.
@@ -38,15 +40,19 @@ func (a *app) serveCmd() *cobra.Command {
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there", Args: between(0, 1, "a path"),
 		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your inbox, tasks with their changes, and\n" +
 			"reserved paths. They change as things happen. What you do there you do as yourself, by the same operations as on the command line.\n" +
-			"The address that it prints lets one browser in, once. With a path inside of a room it leads to that room's page. Ctrl-C ends it.\n\n" +
+			"The address that it prints lets one browser in, once. With a path inside of a room it leads to that room's page.\n\n" +
+			"Ctrl-C ends it. Browsers stay signed in: when you run tt serve again, it listens on the same port if that is free, and open tabs go on.\n" +
+			"\"Sign out\" on a page ends that for one browser, --sign-out for all, and two weeks without use for any. An address that was used is no\n" +
+			"good any more: stop tt serve and run it again for another one.\n\n" +
 			"A phone or another machine needs a tunnel of yours. With ssh: ssh -L 8321:127.0.0.1:8321 <this machine>, and tt serve --addr\n" +
 			"127.0.0.1:8321. With Tailscale: tailscale serve 8321, and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that tailscale\n" +
 			"prints. \"Another device\" on a page makes an address for the second browser; change its start to what that browser uses.",
 	}
-	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "the address to listen on; port 0 is any free one")
+	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "the address to listen on; port 0 is that of last time, or any free one")
 	c.Flags().StringArrayVar(&f.hosts, "host", nil, "a name by which browsers may call the server, beside localhost; repeatable")
 	c.Flags().BoolVar(&f.open, "open", false, "open the address in the default browser")
 	c.Flags().BoolVar(&f.anywhere, "anywhere", false, "allow an --addr that other machines can reach, without encryption")
+	c.Flags().BoolVar(&f.signOut, "sign-out", false, "first sign out all browsers that earlier runs have let in")
 	at := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := at.of(args, 0)
@@ -82,22 +88,19 @@ func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.addr)
+
+	s := a.newServer(ops, by, web.Options{Hosts: f.hosts, AnyAddress: beyond, Sessions: filepath.Join(cfg.Dir, "browsers")})
+	if f.signOut {
+		if err := s.SignOutAll(); err != nil {
+			return stick.Errorf(stick.CodeDataDirNotWritable, "the browsers can't be signed out: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
+		}
+	}
+	l, err := s.Listen(ctx, f.addr)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).With("field", "addr").
 			Hintf("name another port, or port 0 for any free one")
 	}
-	s := web.New(web.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Caller: by, Version: Version(), Hosts: f.hosts, AnyAddress: beyond,
-		Run: func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-			p.Caller = by
-			return a.startRun(ctx, ops, p)
-		},
-		Ready: func(ctx context.Context, w core.Where) []task.StartedTask {
-			started, _ := a.startReady(ctx, ops, by, w, false)
-			return started
-		},
-	})
+
 	if beyond {
 		_ = a.sayf("warning: other machines can reach this address, and nothing is encrypted: whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
 	}
@@ -109,6 +112,7 @@ func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
 	}); err != nil {
 		return err
 	}
+
 	if f.open {
 		a.openBrowser(ctx, res.URL)
 	}
@@ -116,6 +120,20 @@ func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
 		return err
 	}
 	return nil
+}
+
+// newServer returns a server that starts the commands of tasks as this program does.
+func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Server {
+	o.Engine, o.Tasks, o.Caller, o.Version = ops.Engine, ops.Tasks, by, Version()
+	o.Run = func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+		p.Caller = by
+		return a.startRun(ctx, ops, p)
+	}
+	o.Ready = func(ctx context.Context, w core.Where) []task.StartedTask {
+		started, _ := a.startReady(ctx, ops, by, w, false)
+		return started
+	}
+	return web.New(o)
 }
 
 // check refuses an address that other machines can reach, unless that is asked for. beyond reports whether they can.

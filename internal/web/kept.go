@@ -130,6 +130,9 @@ func readKept(path string) (k keptServer, err error) {
 	return k, json.Unmarshal(text, &k)
 }
 
+// SignOutAll ends all sessions that are kept for servers that have ended. Those of a server that runs stay.
+func (s *Server) SignOutAll() error { return os.RemoveAll(s.o.Sessions) }
+
 // Listen listens on an address. Port 0 is the one on which this caller's server has let browsers in last, if it is free, so that their tabs go
 // on; else any free one. The error is that of [net.ListenConfig.Listen].
 func (s *Server) Listen(ctx context.Context, address string) (net.Listener, error) {

@@ -159,6 +159,29 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// TestSignOutAll: no session of before is kept, and the server's own ones are kept again.
+func TestSignOutAll(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "browsers")
+	ann := core.Caller{User: "ann", Person: true}
+	now := time.Unix(1e9, 0)
+	before := keysAt(&now, dir, "127.0.0.1:8321", ann)
+	one, _ := before.redeem(before.invite(0))
+	s := &Server{o: Options{Sessions: dir}}
+	for range 2 {
+		if err := s.SignOutAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := keysAt(&now, dir, "127.0.0.1:8321", ann)
+	other, _ := after.redeem(after.invite(0))
+	if again := keysAt(&now, dir, "127.0.0.1:8321", ann); again.use(one) || !again.use(other) {
+		t.Error("the wrong session is kept")
+	}
+	if err := new(Server).SignOutAll(); err != nil {
+		t.Errorf("without a directory: %v", err)
+	}
+}
+
 // TestRestart: a tab goes on when its server was stopped and started again, and so does its stream.
 func TestRestart(t *testing.T) {
 	s := scene.New(t)
