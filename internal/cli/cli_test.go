@@ -137,7 +137,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
 		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
 		"tokens": (*story).tokens,
-		"serve":  (*story).serve, "visit": (*story).visit, "post": (*story).post,
+		"serve":  (*story).serve, "visit": (*story).visit, "post": (*story).post, "hides": (*story).hides,
 		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
 			ts.Setenv(clitest.Still, strconv.FormatInt(time.Now().UnixMilli(), 10))
 		},

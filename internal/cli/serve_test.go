@@ -3,10 +3,14 @@
 package cli_test
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -18,6 +22,8 @@ type browser struct {
 	origin string
 	base   string // the address of its session's first page, without a slash at its end
 	client *http.Client
+
+	secrets []string // the path of its session and its cookie
 }
 
 var enterAddress = regexp.MustCompile(`(http://[^/\s]+)/enter\?\S*token=[A-Z0-9]+`)
@@ -42,12 +48,41 @@ func (s *story) browser(ts *testscript.TestScript, name string) *browser {
 	if res.StatusCode != http.StatusOK || len(res.Cookies()) != 1 {
 		ts.Fatalf("%s: %s, %v", found[0], res.Status, res.Cookies())
 	}
-	b.base = b.origin + strings.TrimSuffix(res.Cookies()[0].Path, "/")
+	cookie := res.Cookies()[0]
+	b.base = b.origin + strings.TrimSuffix(cookie.Path, "/")
+	b.secrets = []string{strings.Trim(cookie.Path, "/"), cookie.Value}
 	if s.browsers == nil {
 		s.browsers = map[string]*browser{}
 	}
 	s.browsers[name] = b
 	return b
+}
+
+// hides fails if the session of a browser is in what its server has printed, or in a file of the data directory. The database isn't opened:
+// closing it would give up the locks of commands in this process.
+func (s *story) hides(ts *testscript.TestScript, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: hides NAME")
+	}
+	texts := map[string]string{"what it printed": s.background(ts, args[0]).printed.String()}
+	ts.Check(filepath.WalkDir(s.data, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), "rooms.sqlite") {
+			var b []byte
+			b, err = os.ReadFile(path)
+			texts[path] = string(b)
+		}
+		if errors.Is(err, fs.ErrNotExist) { // it was there for a moment
+			return nil
+		}
+		return err
+	}))
+	for _, secret := range s.browser(ts, args[0]).secrets {
+		for where, text := range texts {
+			if secret == "" || strings.Contains(text, secret) {
+				ts.Fatalf("%q is in %s", secret, where)
+			}
+		}
+	}
 }
 
 // visit prints a page, without its tags.
