@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -93,12 +94,49 @@ func (p *postgresDB) fail(err error) error {
 		return context.Canceled
 	}
 	code, message, hint := p.explain(err)
+	if code == stick.CodeDatabaseMoved {
+		switch allowed, there := p.findTables(); {
+		case !allowed:
+			code, message, hint = p.explain(errNoRights)
+		case there:
+			code, message, hint = explainRest(err, p.address.String())
+		}
+	}
 	if code == "" {
 		return err
 	}
 	e := stick.Errorf(code, "%s: %s", message, said(err)).Hintf("%s", hint)
 	e.Err = err
 	return e
+}
+
+// errNoRights is why a role finds no tables that are there.
+var errNoRights = &pgconn.PgError{Code: "42501", Message: "permission denied for schema"}
+
+// findTables looks for the reason why a table isn't found. allowed is false if the schema is there and the role may not use it: a search
+// for tables leaves such a schema out. there is true if the first table is where it was.
+func (p *postgresDB) findTables() (allowed, there bool) {
+	ctx, cancel := context.WithTimeout(background, p.waits.connect)
+	defer cancel()
+	conn, err := pgconn.ConnectConfig(ctx, p.address.config)
+	if err != nil {
+		return true, false
+	}
+	defer p.hangUp(conn)
+	result := conn.ExecParams(ctx, "SELECT has_schema_privilege(n.oid, 'USAGE'), "+
+		"EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'meta') FROM pg_namespace n WHERE n.nspname = $1",
+		[][]byte{[]byte(p.address.schema)}, nil, nil, nil).Read()
+	if result.Err != nil || len(result.Rows) == 0 {
+		return true, false
+	}
+	return string(result.Rows[0][0]) == "t", string(result.Rows[0][1]) == "t"
+}
+
+// hangUp closes a connection of its own, and waits for nobody.
+func (p *postgresDB) hangUp(conn *pgconn.PgConn) {
+	closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
+	defer cancel()
+	_ = conn.Close(closing)
 }
 
 // explain says what a failure means. The code is empty for one that only a fault of ours can cause.
@@ -116,7 +154,8 @@ func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) 
 	case state == "55P03":
 		return stick.CodeDatabaseBusy, fmt.Sprintf("another process kept the database locked for %s", p.waits.lock), tryAgain
 	case state == "57014":
-		return stick.CodeDatabaseBusy, fmt.Sprintf("%s took longer than %s", at, p.waits.statement), tryAgain
+		return stick.CodeDatabaseBusy, at + " has ended a statement early", fmt.Sprintf("nothing was changed; try again; tt gives a statement %s, "+
+			"and a shorter statement_timeout of the role, the database or the address comes first", p.waits.statement)
 	case state == "XX001", state == "XX002":
 		return stick.CodeDatabaseCorrupt, at + " is damaged", "nothing more is written until whoever runs the server has repaired it"
 	case state == "42P01", state == "3F000":
@@ -148,7 +187,26 @@ func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) 
 	case isLost(err):
 		return unavailable, at + " doesn't answer", "nothing was changed; see whether the server runs"
 	}
-	return "", "", ""
+	return explainRest(err, at)
+}
+
+// explainRest says what the failures mean that nothing but damage causes, and all that are left.
+func explainRest(err error, at string) (code stick.Code, message, hint string) {
+	const anew = "nothing was changed; have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
+	_, isRow := errors.AsType[*rowError](err)
+	switch state := sqlState(err); {
+	case strings.HasPrefix(state, "23"):
+		return stick.CodeDatabaseCorrupt, "the tables of " + at + " contradict each other", anew
+	case strings.HasPrefix(state, "42"):
+		return stick.CodeDatabaseCorrupt, "the tables of " + at + " aren't as tt has made them", anew
+	case strings.HasPrefix(state, "22"):
+		return stick.CodeUsage, "a value can't be stored", "use a smaller number, or a shorter text"
+	case state != "":
+		return stick.CodeDatabaseUnavailable, at + " has refused", "nothing was changed; try again; if it lasts, whoever runs the server knows more by the code " + state
+	case isRow:
+		return stick.CodeDatabaseCorrupt, "a row of " + at + " can't be read", anew
+	}
+	return "", "", "" // a fault of ours
 }
 
 // refusesTLS and isEOF look for what the driver gives no type of its own.

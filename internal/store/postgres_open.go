@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,11 +71,24 @@ func parseAddress(address string) (*pgAddress, error) {
 
 // String says which server and database it is.
 func (a *pgAddress) String() string {
-	where := a.config.Host
-	if !filepath.IsAbs(where) {
-		where = fmt.Sprintf("%s:%d", where, a.config.Port)
+	return fmt.Sprintf("PostgreSQL at %s, database %s", strings.Join(a.hosts(), " or "), a.config.Database)
+}
+
+// hosts are the servers of the address, in its order, of which one is connected.
+func (a *pgAddress) hosts() (all []string) {
+	add := func(host string, port uint16) {
+		if !filepath.IsAbs(host) { // else it is a socket
+			host = fmt.Sprintf("%s:%d", host, port)
+		}
+		if !slices.Contains(all, host) {
+			all = append(all, host)
+		}
 	}
-	return fmt.Sprintf("PostgreSQL at %s, database %s", where, a.config.Database)
+	add(a.config.Host, a.config.Port)
+	for _, f := range a.config.Fallbacks { // also the same server with and without TLS
+		add(f.Host, f.Port)
+	}
+	return all
 }
 
 // quoted is the name of the schema in a statement.

@@ -173,3 +173,103 @@ func TestNoTextForPostgres(t *testing.T) {
 		newRoom(t, db, "/good")
 	})
 }
+
+// TestPostgresRightsRevoked: a role that may no longer use the schema hears that, and not that the tables are gone.
+func TestPostgresRightsRevoked(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		opt := storetest.Options(db)
+		u, _ := url.Parse(opt.URL)
+		schema := u.Query().Get("search_path")
+		id := played(t, db)
+		storetest.Exec(t, db, fmt.Sprintf("CREATE ROLE loses_rights LOGIN; GRANT USAGE ON SCHEMA %s TO loses_rights; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO loses_rights", schema))
+		t.Cleanup(func() { storetest.Exec(t, db, "DROP OWNED BY loses_rights; DROP ROLE loses_rights") })
+		opt.URL = as("loses_rights", opt.URL)
+		reader, err := store.Open(ctx, opt, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		load(t, reader, id)
+
+		storetest.Exec(t, db, "REVOKE USAGE ON SCHEMA "+schema+" FROM loses_rights")
+		err = reader.View(ctx, func(tx *store.Tx) error {
+			_, err := tx.Room(id)
+			return err
+		})
+		if e := refused(t, err, stick.CodeDatabaseUnavailable); !strings.Contains(e.Message, "doesn't give the role loses_rights the rights") {
+			t.Errorf("it says %q", e.Message)
+		}
+	})
+}
+
+// TestPostgresStatementTimeout: a limit of the address that comes before tt's own is named as one, and not tt's.
+func TestPostgresStatementTimeout(t *testing.T) {
+	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+		played(t, db)
+		opt := storetest.Options(db)
+		release, err := storetest.Hold(opt.URL, "SELECT 1; LOCK TABLE meta")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		opt.URL += "&options=-c%20statement_timeout%3D50"
+		_, err = store.Open(ctx, opt, false)
+		e := refused(t, err, stick.CodeDatabaseBusy)
+		if !strings.Contains(e.Message, "has ended a statement early: canceling statement due to statement timeout") || !strings.Contains(e.Hint.String(), "shorter statement_timeout") {
+			t.Errorf("it says %q (%s)", e.Message, e.Hint)
+		}
+	})
+}
+
+// TestPostgresNamesTheServerInUse: of several servers in the address, the doctor names the one that answers.
+func TestPostgresNamesTheServerInUse(t *testing.T) {
+	live, _ := storetest.PostgresTCP(t, url.User("tt"), "127.0.0.1", "sslmode=disable&search_path=of_several")
+	u, err := url.Parse(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: strings.Replace(live, u.Host, "127.0.0.1:1,"+u.Host, 1)}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s, err := db.Server(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "PostgreSQL at " + u.Host + ", of 127.0.0.1:1 and " + u.Host + ", database postgres"; s.Name != want {
+		t.Errorf("it is %q, want %q", s.Name, want)
+	}
+	if err := storetest.Script(live, "DROP SCHEMA of_several CASCADE"); err != nil {
+		t.Error(err)
+	}
+	if want := "PostgreSQL at 127.0.0.1:1 or " + u.Host + ", database postgres"; db.Where() != want {
+		t.Errorf("its address says %q, want %q", db.Where(), want)
+	}
+}
+
+// TestPostgresDamagedContent: what is wrong with the tables is said in our words, with a next step.
+func TestPostgresDamagedContent(t *testing.T) {
+	const unread = "UPDATE rooms SET policy = '{'"
+	for name, c := range map[string]struct{ damage, says string }{
+		"a table is gone":       {"DROP TABLE cursors", "aren't as tt has made them"},
+		"a column is gone":      {"ALTER TABLE cursors RENAME COLUMN stream TO name", "aren't as tt has made them"},
+		"a row contradicts":     {"ALTER TABLE cursors ADD CHECK (event_seq < 0)", "contradict each other"},
+		"a row that isn't read": {unread, "can't be read"},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
+				id := played(t, db)
+				storetest.Exec(t, db, c.damage)
+				err := storetest.Again(t, db).Update(ctx, func(tx *store.Tx) error {
+					_, err := tx.Room(id)
+					return try(err, tx.Advance(id, "codex:b", "wait", 1))
+				})
+				if e := refused(t, err, stick.CodeDatabaseCorrupt); !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint.String(), "begin anew in another schema") {
+					t.Errorf("it says %q (%s)", e.Message, e.Hint)
+				}
+				storetest.Exec(t, db, unread) // which the check finds
+			}, storetest.Damaged())
+		})
+	}
+}

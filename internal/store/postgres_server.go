@@ -2,12 +2,23 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"talkingstick/stick"
 )
+
+// nameInUse names the server that is connected, of several that the address has. After a failover that isn't the first one.
+func (p *postgresDB) nameInUse() string {
+	hosts := p.address.hosts()
+	if len(hosts) == 1 || p.conn == nil {
+		return p.address.String()
+	}
+	return fmt.Sprintf("PostgreSQL at %s, of %s, database %s", p.conn.Conn().RemoteAddr(), strings.Join(hosts, " and "), p.address.config.Database)
+}
 
 // about fills in what the server tells of itself, in the transaction that is open.
 func (p *postgresDB) about(s *Server) error {
@@ -25,6 +36,7 @@ func (p *postgresDB) about(s *Server) error {
 		return err
 	}
 	s.Super = super != 0
+	s.Name = p.nameInUse()
 	middle := asked.Add(time.Since(asked) / 2) // the server read its clock somewhere in between
 	s.Clock = now.Sub(stick.At(middle))
 	if err := p.aboutTransactions(s); err != nil {
@@ -72,11 +84,7 @@ func (p *postgresDB) delivers(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() {
-		closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
-		defer cancel()
-		conn.Close(closing)
-	}()
+	defer p.hangUp(conn)
 	channel := `"` + p.opt.NewID() + `"`
 	if _, err := conn.Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
 		return false, err

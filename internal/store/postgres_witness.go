@@ -49,11 +49,7 @@ func (p *postgresDB) apart(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
-		defer cancel()
-		conn.Close(closing)
-	}()
+	defer p.hangUp(conn)
 	_, err = conn.Exec(ctx, text).ReadAll()
 	return err
 }
