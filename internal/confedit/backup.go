@@ -65,7 +65,7 @@ func (c *Change) keep() error {
 // forget removes what was kept for a file that is as before us: the copy, and the directories that were made for it.
 func (c *Change) forget() {
 	at, ok := c.files.Copy(c.Path)
-	if saved, err := os.ReadFile(at); !c.Delete && ok && err == nil && bytes.Equal(saved, c.After) {
+	if saved, err := Read(at); !c.Delete && ok && err == nil && bytes.Equal(saved, c.After) {
 		_ = os.Remove(at) // at worst it stays
 	}
 	c.files.prune(filepath.Dir(c.Target))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -66,8 +67,11 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	}
 	if c.info != nil {
 		c.Exists = true
-		if c.Before, err = os.ReadFile(c.Target); err != nil {
-			return nil, &FileError{path, "can't be read", errors.Unwrap(err)}
+		if c.Before, err = Read(path); errors.Is(err, fs.ErrNotExist) {
+			err = &ChangedError{path}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	var changed bool
@@ -82,7 +86,7 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	}
 	at, saved := f.Copy(path)
 	if saved && !opt.Removing && opt.Ours != nil && f.Backups != "" && at == f.place(path) && !opt.Ours(c.Before) {
-		if b, err := os.ReadFile(at); !c.Exists || err != nil || !bytes.Equal(b, c.Before) {
+		if b, err := Read(at); !c.Exists || err != nil || !bytes.Equal(b, c.Before) {
 			c.stale, saved = at, false
 		}
 	}
@@ -107,10 +111,14 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return path, nil, nil
 	case err != nil:
-		return "", nil, &FileError{path, "can't be read", errors.Unwrap(err)}
+		return "", nil, unreadable(path, err)
 	}
 	target = path
 	if link.Mode()&fs.ModeSymlink != 0 {
+		_, err = os.Stat(path)
+		if errors.Is(err, syscall.ELOOP) {
+			return "", nil, unreadable(path, err)
+		}
 		if target, err = filepath.EvalSymlinks(path); err != nil {
 			return "", nil, &FileError{path, "is a symbolic link that leads nowhere", errors.Unwrap(err)}
 		}
@@ -118,10 +126,7 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 	if info, err = os.Stat(target); err != nil {
 		return "", nil, &FileError{path, "can't be read", errors.Unwrap(err)}
 	}
-	if !info.Mode().IsRegular() {
-		return "", nil, &FileError{File: path, Why: NotRegular}
-	}
-	return target, info, nil
+	return target, info, checkPlain(path, info)
 }
 
 // Changed reports whether there is anything to write.

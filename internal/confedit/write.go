@@ -96,7 +96,7 @@ func (c *Change) same() error {
 	if info == nil {
 		return nil
 	}
-	now, err := os.ReadFile(target)
+	now, err := Read(target)
 	if err != nil {
 		return err
 	}

@@ -109,9 +109,17 @@ func namedPackage(value json.RawMessage) bool {
 	})
 }
 
+// maxPackage is more bytes than any package.json has that has our name.
+const maxPackage = 1 << 20
+
 // packageIn returns the name of the package of npm in a directory; empty if there is none.
 func packageIn(dir string) string {
-	b, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	file := filepath.Join(dir, "package.json")
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackage {
+		return "" // nobody waits for a FIFO
+	}
+	b, err := os.ReadFile(file)
 	var p struct{ Name string }
 	if err != nil || json.Unmarshal(b, &p) != nil {
 		return ""

@@ -2,9 +2,9 @@ package install
 
 import (
 	"bytes"
-	"os"
 	"slices"
 
+	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
 )
 
@@ -63,7 +63,7 @@ func (t Target) plugged(row harness.Row) string {
 		files = append(files, file+"c")
 	}
 	for _, f := range files {
-		src, err := os.ReadFile(f)
+		src, err := confedit.Read(f)
 		if err != nil {
 			continue
 		}
@@ -104,7 +104,7 @@ func ServerBeside(t Target, row harness.Row) bool {
 		return false
 	}
 	t.Project = ""
-	src, err := os.ReadFile(t.serverFile(row.Setup))
+	src, err := confedit.Read(t.serverFile(row.Setup))
 	if err != nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func ServerBeside(t Target, row harness.Row) bool {
 // nothing to say.
 func HooksBeside(t Target, row harness.Row) bool {
 	t.Project = ""
-	src, err := os.ReadFile(t.path(row.Setup, row.Setup.Hooks))
+	src, err := confedit.Read(t.path(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {
 		return false
 	}

@@ -125,7 +125,7 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 // current reports whether a part looks as we would install it now.
 func (p *plan) current(x part) bool {
 	if x.text != "" {
-		have, err := os.ReadFile(x.file)
+		have, err := confedit.Read(x.file)
 		return err == nil && string(have) == x.text
 	}
 	c, err := p.files.Prepare(x.file, x.set, confedit.Options{})
@@ -137,7 +137,7 @@ func (t Target) missingRoots(s harness.Setup) (missing []string) {
 	if len(s.Sandbox) == 0 {
 		return nil
 	}
-	src, _ := os.ReadFile(t.serverFile(s)) // a file that can't be read was reported
+	src, _ := confedit.Read(t.serverFile(s)) // a file that can't be read was reported
 	list, _, _ := confedit.TOMLGet(src, s.Sandbox)
 	roots, _ := list.([]any)
 	for _, r := range roots {

@@ -24,8 +24,11 @@ func explain(err error) error {
 		return stick.Errorf(stick.CodeConfigChanged, "somebody else has just changed %s", e.File).With("path", e.File).
 			Hintf("run the command again")
 	case *confedit.FileError:
-		if e.Why == confedit.NotRegular {
+		switch e.Why {
+		case confedit.NotRegular, confedit.Loop:
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", err).With("path", e.File).Hintf("replace it with a regular file, then run the command again")
+		case confedit.TooLarge:
+			return stick.Errorf(stick.CodeConfigUnwritable, "%s", err).With("path", e.File).Hintf("move it aside or make it smaller, then run the command again")
 		}
 		if e.Err != nil && os.IsPermission(e.Err) || e.Err == nil || isPathError(e.Err) {
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", err).With("path", e.File).Hintf("check who may write it, and run the command again")

@@ -159,8 +159,8 @@ func hookAt(path, text string) (state int, have []byte, err error) {
 	case !info.Mode().IsRegular():
 		return otherHook, nil, nil
 	}
-	if have, err = os.ReadFile(path); err != nil {
-		return 0, nil, &confedit.FileError{File: path, Why: "can't be read", Err: err}
+	if have, err = confedit.Read(path); err != nil {
+		return 0, nil, err
 	}
 	switch {
 	case isStub(have, text):

@@ -98,7 +98,7 @@ func keepsAnother(c *hookChange) (bool, error) {
 	case err != nil || c.have == nil || !info.Mode().IsRegular():
 		return true, err
 	}
-	b, err := os.ReadFile(beside(c.file))
+	b, err := confedit.Read(beside(c.file))
 	return !bytes.Equal(b, c.have), err
 }
 

@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"slices"
 
 	"talkingstick/internal/confedit"
@@ -53,19 +52,19 @@ func (t Target) olderSkill(row harness.Row) bool {
 	if file == "" {
 		return false
 	}
-	have, err := os.ReadFile(file)
+	have, err := confedit.Read(file)
 	return err == nil && string(have) != harness.Skill && (isShipped(have) || t.hasWritten(file, have))
 }
 
 // older reports whether hooks, or a plugin, of an earlier version are installed at this level.
 func (t Target) older(row harness.Row) bool {
 	if file := t.path(row.Setup, row.Setup.Plugin); file != "" {
-		have, err := os.ReadFile(file)
+		have, err := confedit.Read(file)
 		plain := pluginProgram().ReplaceAll(have, nil)
 		now := pluginProgram().ReplaceAll([]byte(row.Setup.Code(t.program())), nil)
 		return err == nil && !bytes.Equal(plain, now) && (isShipped(plain) || t.hasWritten(file, have))
 	}
-	src, err := os.ReadFile(t.path(row.Setup, row.Setup.Hooks))
+	src, err := confedit.Read(t.path(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {
 		return false
 	}

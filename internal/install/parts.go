@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -157,8 +159,11 @@ func (p *plan) has(x part) (bool, error) {
 		return err == nil && info.IsDir(), nil
 	}
 	if x.text != "" {
-		have, err := os.ReadFile(x.file)
-		return err == nil && x.ours(have), nil
+		have, err := confedit.Read(x.file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil && x.ours(have), err
 	}
 	c, err := p.files.Prepare(x.file, x.remove(nothingStays), confedit.Options{Removing: true})
 	return err == nil && c.Changed(), err
@@ -198,9 +203,9 @@ func (p *plan) restoring(path string, parts []part) (confedit.Edit, error) {
 	if !ok {
 		return plain, nil
 	}
-	before, err := os.ReadFile(at)
+	before, err := confedit.Read(at)
 	if err != nil {
-		return nil, explain(&confedit.FileError{File: at, Why: "can't be read", Err: err})
+		return nil, explain(err)
 	}
 	if _, ours, err := plain(before); err != nil || ours {
 		return plain, nil // the copy isn't from before us, or doesn't parse

@@ -1,8 +1,9 @@
 package install
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,10 +217,10 @@ func (p *plan) step(name, path string, e confedit.Edit, opt confedit.Options) (F
 
 // own plans a file that is all ours. One that somebody else made or edited is left alone.
 func (p *plan) own(x owned) error {
-	have, err := os.ReadFile(x.file)
+	have, err := confedit.Read(x.file)
 	switch {
-	case err != nil && !os.IsNotExist(err):
-		return explain(&confedit.FileError{File: x.file, Why: "can't be read", Err: err})
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return explain(err)
 	case err == nil && !x.ours(have):
 		p.keep(x, "somebody else has made or edited it, so it stays")
 		return nil

@@ -107,7 +107,7 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 // returns the directory of this program.
 func (t Target) ServerDir(row harness.Row) string {
 	s := row.Setup
-	src, _ := os.ReadFile(t.serverFile(s)) // a file that can't be read was reported
+	src, _ := confedit.Read(t.serverFile(s)) // a file that can't be read was reported
 	var e struct {
 		Env         map[string]string `json:"env"`
 		Environment map[string]string `json:"environment"` // some harnesses' name for it

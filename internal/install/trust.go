@@ -2,7 +2,6 @@ package install
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"talkingstick/internal/confedit"
@@ -23,7 +22,7 @@ func (t Target) trusted(row harness.Row) *bool {
 		return nil
 	}
 	file := t.path(row.Setup, row.Setup.Hooks)
-	src, err := os.ReadFile(file)
+	src, err := confedit.Read(file)
 	if err != nil {
 		return nil
 	}
@@ -32,7 +31,7 @@ func (t Target) trusted(row harness.Row) *bool {
 	if err != nil || json.Unmarshal(raw, &events) != nil {
 		return nil
 	}
-	notes, _ := os.ReadFile(filepath.Join(t.config(row.Setup), trust.File)) // without it nothing is trusted
+	notes, _ := confedit.Read(filepath.Join(t.config(row.Setup), trust.File)) // without it nothing is trusted
 	files := []string{file}
 	if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
 		files = append(files, real)
