@@ -171,12 +171,14 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2, Limit: 1})
 		_, commits := tx.Commits(id, []string{"c"})
 		_, stashed := tx.Stashed(id, []string{"c"})
+		_, tellings := tx.Tellings("claude:a", "sum")
 		_, reads := tx.Reads(store.ReadQuery{Room: id, Agent: "claude:a", Checkout: "/work", Paths: []string{"a.go"}})
 		_, others := tx.HasOtherReads(id, "claude:a", "")
-		return try(calls, commits, stashed, reads, others)
+		return try(calls, commits, stashed, tellings, reads, others)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []stick.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
+			tx.PutTelling(id, "claude:a", "sum", "[]"), tx.DropTelling(id, "claude:a", "sum", 1),
 			tx.PutCall(id, &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work"}), tx.ForgetCalls(id, 1, 1),
 			tx.PutReads(id, "/work", []stick.NotedRead{{Agent: "claude:a", Path: "a.go"}}), tx.BoundReads(id, "claude:a", 1, 1), tx.ForgetReads(id, "claude:a"))
 	})

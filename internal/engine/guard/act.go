@@ -26,7 +26,7 @@ type actIn struct {
 	whole bool     // one of them is the top level itself
 }
 
-// takenIn is what a command is going to take, to be told in the room.
+// takenIn is what a command has taken, to be told in the room.
 type takenIn struct {
 	room stick.RoomID
 	top  string // of the checkout
@@ -131,8 +131,8 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 }
 
 // checkActs judges what a command would take of uncommitted work. Where the room only warns, nothing is denied for whose work it is. What
-// fails on the way stops nothing, except that work of which there is no whole copy is denied once. What a command has taken is told after
-// it, see [Guard.tellEnd].
+// fails on the way stops nothing, except that work of which there is no whole copy is denied once. What a command has done is told after
+// it, see [Guard.tellEnd] and [Guard.tellHappened].
 func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
 	for _, a := range q.acts {
@@ -148,12 +148,12 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 			q.Rescuing()
 		}
 
-		var taken stick.Taken
+		t := telling{room: room.ID, Top: a.in.top, Common: a.tree.Common}
 		var why *stick.Error
 		if a.Kind == shell.Drops {
-			taken, why, err = g.keepTips(ctx, a, room, q.Caller)
+			why, err = g.keepTips(ctx, a, room, q.Caller, &t)
 		} else {
-			taken, why, err = g.takes(ctx, a, q, res.kept)
+			why, err = g.takes(ctx, a, q, res.kept, &t)
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
@@ -161,11 +161,11 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 				why = why.In(room.Path)
 			}
 			res.deny(room.ID, why)
-			res.unkept, res.unkeptSum = taken.Form, a.sum()
+			res.unkept, res.unkeptSum = t.Taken.Form, a.sum()
 			return failed
 		}
-		if len(taken.Kept)+len(taken.Of) > 0 {
-			res.taken = append(res.taken, takenIn{room.ID, a.in.top, taken})
+		if len(t.Taken.Kept)+len(t.Taken.Of) > 0 {
+			res.tellings = append(res.tellings, t)
 		}
 	}
 	return failed
@@ -174,7 +174,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 // deny makes the answer a refusal. Nothing is taken then, whatever another part of the command would take.
 func (r *MayEditResult) deny(room stick.RoomID, why *stick.Error) {
 	r.judged(why, false)
-	r.RoomID, r.due, r.taken = room, true, nil
+	r.RoomID, r.due, r.tellings = room, true, nil
 	r.Enforce, _ = why.Fields["enforce"].(stick.Enforce)
 }
 
@@ -201,37 +201,52 @@ func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r s
 }
 
 // takes judges an act by the uncommitted work that it would take. Where no snapshot has all of that, the act is refused once, and the
-// result has the form of the command. Whose work it is can't be told in time where very many files have changes.
-func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snapshot) (taken stick.Taken, why *stick.Error, err error) {
+// telling has the form of the command. Else the telling says what it sweeps up. Whose work it is can't be told in time where very many files
+// have changes.
+func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snapshot, t *telling) (why *stick.Error, err error) {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
 	w, err := g.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
 	if foreign := git.Distrust(err); foreign != nil {
-		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign)
+		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign, t)
 	}
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.room.ID != ""
 	if err != nil && !late {
-		return taken, nil, err
+		return nil, err
 	}
 
 	taken, j := a.judge(w)
 	switch {
 	case j.Denied != nil:
-		return stick.Taken{}, j.Denied, nil
+		return j.Denied, nil
 	case taken.Sweeps:
-		return taken, nil, nil
+		t.Taken, t.Owners = taken, w.owners(taken.Files)
+		t.Head, _, _ = workspace.Head(a.in.top)
+		return nil, nil
 	case a.Kind == shell.Moves, !late && !a.mayLose(len(taken.Files)): // git itself refuses to lose what a move would overwrite
-		return stick.Taken{}, nil, nil
+		return nil, nil
 	}
 
 	missing, merr := g.notKept(ctx, a, w, kept)
 	if len(missing) > 0 {
 		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a)
 		if !again && err == nil {
-			return taken, w.room.NotKept(a.Form, missing), merr
+			t.Taken.Form = a.Form
+			return w.room.NotKept(a.Form, missing), merr
 		}
 	}
-	return stick.Taken{}, nil, merr
+	return nil, merr
+}
+
+// owners says whose files are.
+func (w whoseWork) owners(files []string) map[string][]stick.AgentID {
+	of := map[string][]stick.AgentID{}
+	for _, c := range w.changes {
+		if slices.Contains(files, c.Path) {
+			of[c.Path] = c.Others
+		}
+	}
+	return of
 }
 
 // judge says which of the uncommitted files an act would take, and whether it may.

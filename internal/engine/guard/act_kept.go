@@ -17,16 +17,16 @@ import (
 
 // takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that is, and no copy can be kept of it.
 // Of other acts the caller is told after them.
-func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error) (taken stick.Taken, why *stick.Error, err error) {
+func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error, t *telling) (why *stick.Error, err error) {
 	if a.Kind != shell.Takes {
-		return taken, nil, nil
+		return nil, nil
 	}
 	again, err := g.wasRefused(ctx, by, room.ID, a)
 	if again || err != nil {
-		return taken, nil, err
+		return nil, err
 	}
-	taken.Form = a.Form
-	return taken, room.NoneKept(a.Form, foreign), nil
+	t.Taken.Form = a.Form
+	return room.NoneKept(a.Form, foreign), nil
 }
 
 // notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no copies, nothing is missing.

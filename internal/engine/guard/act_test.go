@@ -168,12 +168,15 @@ func TestOldTipsAreKept(t *testing.T) {
 	s.Check(strings.Contains(kept, tip) && strings.Contains(kept, stashed), "kept are %s, of %s and %s", kept, tip, stashed)
 	s.Git("branch", "one")
 	s.Git("branch", "two/three")
-	for _, command := range []string{"git branch | xargs git branch -D", "git branch -D $(git branch --merged)", "git push . +$x:y", "git update-ref --stdin"} {
+	deletes := func() { s.Git("branch", "-qD", "one", "two/three") }
+	for command, instead := range map[string]func(){
+		"git branch | xargs git branch -D": nil, "git branch -D $(git branch --merged)": nil, "git push . +$x:y": deletes, "git update-ref --stdin": deletes,
+	} {
 		s.Git("commit", "-q", "--allow-empty", "-m", command)
 		s.Git("branch", "-f", "one")
 		s.Git("branch", "-f", "two/three")
 		tip := s.Git("rev-parse", "one")
-		s.Check(runs(t, ann, command, nil).Allowed, "it was denied")
+		s.Check(runs(t, ann, command, instead).Allowed, "it was denied")
 		said := told(t, ann)
 		s.Check(len(said) == 1 && strings.Contains(said[0], "; the old commits are kept: tt rescue list"), "%s: %q", command, said)
 		kept := s.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/talkingstick/kept")
@@ -199,12 +202,15 @@ func TestTheWorkerHearsOfItsBranch(t *testing.T) {
 	bob.WorksOn("ui")
 	told(t, ann)
 	told(t, bob)
-	s.Check(runs(t, ann, "git branch -D feat/ui", nil).Allowed, "it was denied")
+	s.Check(runs(t, ann, "git branch -D feat/ui", nil).Allowed, "it was denied") // by git, because it is checked out
+	s.Check(len(told(t, ann))+len(told(t, bob)) == 0, "a branch that is still there was told")
+	s.Check(runs(t, ann, "git update-ref -d refs/heads/feat/ui", nil).Allowed, "it was denied")
 	for _, a := range []*scene.Actor{ann, bob} {
 		said := strings.Join(told(t, a), "; ")
-		s.Check(strings.Contains(said, " ran git branch -D feat/ui, work of "+string(bob.ID)+"; the old commit is kept as refs/talkingstick/kept/"), "%s is told %s", a.Name, said)
+		s.Check(strings.Contains(said, " ran git update-ref -d refs/heads/feat/ui, work of "+string(bob.ID)+"; the old commit is kept as refs/talkingstick/kept/"), "%s is told %s", a.Name, said)
 	}
-	runs(t, bob, "git branch -D feat/ui", nil)
+	s.Git("branch", "feat/ui")
+	runs(t, bob, "git update-ref -d refs/heads/feat/ui", nil)
 	s.Check(!strings.Contains(strings.Join(told(t, bob), "; "), "work of"), "its own branch is another's")
 }
 

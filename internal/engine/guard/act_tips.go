@@ -9,23 +9,25 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
-// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the result names that agent.
+// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the telling names that agent.
 // If a commit can't be kept, the act is refused once.
-func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller) (taken stick.Taken, why *stick.Error, err error) {
-	taken.Form = a.Form
-	taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
+func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller, t *telling) (why *stick.Error, err error) {
+	t.Taken.Form = a.Form
+	t.Taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
 	lost, terr := g.lostTips(ctx, a)
 	kept, kerr := g.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
 	if err = errors.Join(err, terr, kerr); kerr == nil {
+		t.Tips = kept
 		for _, tip := range kept {
-			if !slices.Contains(taken.Kept, tip.Ref) {
-				taken.Kept = append(taken.Kept, tip.Ref)
+			if !slices.Contains(t.Taken.Kept, tip.Ref) {
+				t.Taken.Kept = append(t.Taken.Kept, tip.Ref)
 			}
 		}
-		return taken, nil, err
+		return nil, err
 	}
 	var missing []string
 	for _, tip := range lost {
@@ -33,9 +35,9 @@ func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.
 	}
 	again, rerr := g.wasRefused(ctx, by, room.ID, a)
 	if again || rerr != nil {
-		return taken, nil, errors.Join(err, rerr)
+		return nil, errors.Join(err, rerr)
 	}
-	return taken, room.NotKept(a.Form, missing), err
+	return room.NotKept(a.Form, missing), err
 }
 
 // lostTips lists the commits that the refs of an act name.
@@ -48,6 +50,11 @@ func (g *Guard) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err e
 			}
 			err = errors.Join(err, rerr)
 			continue
+		}
+		if entries, ok := workspace.Stash(a.tree.Common); ok {
+			if i, numbered := indexOf(ref); numbered && i >= len(entries) { // git refuses it
+				continue
+			}
 		}
 		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
 		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others

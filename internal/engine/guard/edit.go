@@ -36,16 +36,16 @@ type MayEditResult struct {
 	Told     string              `json:"told,omitempty"`   // what is against the rules, though it is allowed
 	Hint     string              `json:"hint,omitempty"`   // the next safe step
 
-	here    stick.RoomID // that of the place of the call
-	refusal *stick.Error
-	step    stick.Hint
-	against []string    // the paths of Reason or Told, some of them
-	due     bool        // the hook that asked has something to record
-	taken   []takenIn   // what a command that is allowed takes away
-	kept    []*snapshot // of the checkouts that it may change
-	reads   []knownRead // of the files that the call writes whole, what the caller has last seen
-	stale   []knownRead // those over which the call is refused once
-	unkept  string      // the command that is refused once, because there is no whole copy of what it takes
+	here     stick.RoomID // that of the place of the call
+	refusal  *stick.Error
+	step     stick.Hint
+	against  []string    // the paths of Reason or Told, some of them
+	due      bool        // the hook that asked has something to record
+	tellings []telling   // what a command that is allowed is going to do
+	kept     []*snapshot // of the checkouts that it may change
+	reads    []knownRead // of the files that the call writes whole, what the caller has last seen
+	stale    []knownRead // those over which the call is refused once
+	unkept   string      // the command that is refused once, because there is no whole copy of what it takes
 
 	unkeptSum string // of what that command takes
 }

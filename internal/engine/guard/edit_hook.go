@@ -108,10 +108,10 @@ func (g *Guard) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	return q, nil
 }
 
-// EditChecked records that a tool call of the caller begins, or that it was denied, and tells whose uncommitted work a command takes.
+// EditChecked records that a tool call of the caller begins, or that it was denied, and what a command is going to do to work of others.
 // It writes nothing if there is nothing new to record.
 func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
-	if err := g.tellTaken(ctx, p.HookParams, res.taken); err != nil || !res.due {
+	if err := g.putTellings(ctx, editQuestion{CheckEditParams: p}, res.tellings); err != nil || !res.due {
 		return err
 	}
 	if len(res.stale) > 0 {
@@ -186,7 +186,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	if err != nil {
 		return out, err
 	}
-	if pushes {
+	if pushes && !p.Failed {
 		for _, to := range g.pushesIn(q) {
 			told, err := g.pushed(ctx, p.HookParams, to)
 			if err != nil {
@@ -215,7 +215,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
 	}
 	out.Prune = slices.ContainsFunc(ended, func(c *checkout) bool { return c.prune })
-	return out, cmp.Or(err, g.tellEnd(ctx, q, ended), serr)
+	return out, cmp.Or(err, g.tellHappened(ctx, q), g.tellEnd(ctx, q, ended), serr)
 }
 
 // tellUnkept tells the caller once in its session that no copies can be kept where git refuses to work.

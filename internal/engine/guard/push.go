@@ -30,13 +30,15 @@ func (g *Guard) pushesIn(q editQuestion) (all []pushTo) {
 
 // mayPush judges a push by whose turn it is, where members work in checkouts of their own. What they share there is the default branch
 // of the remote, and the branch of the last handoff.
-func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, err error) {
+//
+// began is when the caller's call began, if that is recorded.
+func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, began stick.Time, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && (!db.ManyHosts() || by.Person) {
-		return r, j, nil
+		return r, j, 0, nil
 	}
 	if err != nil {
-		return r, j, err
+		return r, j, 0, err
 	}
 	branches := to.branches()
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
@@ -53,6 +55,8 @@ func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick
 			return err
 		}
 		r = r.AtGeneration(tx.Generation(), tx.Now())
+		m, _ := r.Member(me.Agent)
+		began = m.BusySince
 		q := stick.Pushing{By: me.Agent, Above: me.Above, Person: me.Person(), In: tx.CheckoutOf(r)}
 		if j = r.MayPushTo(q, probes.Probed, tx.Now()); j == (stick.Judgement{}) {
 			return probes.Enough(r)
@@ -68,7 +72,7 @@ func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick
 		}
 		return probes.Enough(r)
 	})
-	return r, j, err
+	return r, j, began, err
 }
 
 // branches are the branches that are pushed to, without those that nobody can tell.
@@ -100,7 +104,7 @@ func sharedBranches(tx *store.Tx, r stick.Room, top string) ([]string, error) {
 // checkPushes judges the pushes of a command. What fails on the way stops nothing.
 func (g *Guard) checkPushes(ctx context.Context, q editQuestion, res *MayEditResult) (failed error) {
 	for _, to := range g.pushesIn(q) {
-		r, j, err := g.mayPush(ctx, q.Caller, to)
+		r, j, _, err := g.mayPush(ctx, q.Caller, to)
 		switch {
 		case err != nil:
 			failed = err
@@ -115,14 +119,28 @@ func (g *Guard) checkPushes(ctx context.Context, q editQuestion, res *MayEditRes
 	return failed
 }
 
-// pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller, and the holder.
+// hasReached reports whether a push has reached a branch since a time. Where the repository doesn't tell, it has.
+func (p pushTo) hasReached(branch string, since stick.Time) bool {
+	tree, ok := workspace.FindCheckout(p.in.top, workspace.Env{})
+	if !ok {
+		return true
+	}
+	pushed, known := workspace.Pushed(tree.Common, branch, since.Go())
+	return pushed || !known
+}
+
+// pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller, and the holder. A push that failed,
+// or that had nothing to bring, isn't told.
 func (g *Guard) pushed(ctx context.Context, p core.HookParams, to pushTo) (out EditedResult, err error) {
-	r, j, err := g.mayPush(ctx, p.Caller, to)
+	r, j, began, err := g.mayPush(ctx, p.Caller, to)
 	if err != nil || j.Told == nil {
 		return out, err
 	}
-	p.Where = core.Where{RoomID: r.ID}
 	branch, _ := j.Told.Fields["branch"].(string)
+	if !to.hasReached(branch, began) {
+		return out, nil
+	}
+	p.Where = core.Where{RoomID: r.ID}
 	return out, g.hooked(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
 		known, err := o.alreadyTold()

@@ -108,16 +108,18 @@ func (g *Guard) goneRepository(path string) string {
 func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
 	tips, err := g.rescues().Tips(ctx, res.Common)
 	tips = lostStashed(tips, res.Common)
-	if err == nil && len(tips) > limit {
-		tips, res.TipsHidden = tips[:limit], len(tips)-limit
-	}
-	branches := map[string]bool{}
+	branches := map[string]string{}
 	if err == nil && len(tips) > 0 {
 		branches, err = g.branchesIn(ctx, res.Common)
 	}
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Message
 		return
+	}
+	// a command may have failed before which they were kept
+	tips = slices.DeleteFunc(tips, func(t rescue.Tip) bool { return branches[t.Of] == t.Commit })
+	if len(tips) > limit {
+		tips, res.TipsHidden = tips[:limit], len(tips)-limit
 	}
 	for _, t := range tips {
 		kept := KeptTip{Tip: t, command: bringsBack(t, branches)}
@@ -126,12 +128,12 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 	}
 }
 
-// branchesIn lists the branches of a repository by their full names.
-func (g *Guard) branchesIn(ctx context.Context, common string) (map[string]bool, error) {
-	branches := map[string]bool{}
+// branchesIn returns the commits of the branches of a repository, by the full names of these.
+func (g *Guard) branchesIn(ctx context.Context, common string) (map[string]string, error) {
+	branches := map[string]string{}
 	refs, err := g.core.Config.Git.Refs(ctx, common, "refs/heads/")
 	for _, r := range refs {
-		branches[r.Name] = true
+		branches[r.Name] = r.Commit
 	}
 	return branches, err
 }
@@ -152,7 +154,11 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, limit i
 	}
 	branches := map[string]bool{}
 	if err == nil && len(lost) > 0 && !core.IsGone(res.Common) {
-		branches, err = g.branchesIn(ctx, res.Common)
+		var there map[string]string
+		there, err = g.branchesIn(ctx, res.Common)
+		for name := range there {
+			branches[name] = true
+		}
 		branches[headRef(res.Common)] = true // git fetches into no branch that is checked out, and that may have no commit
 	}
 	if err != nil {
@@ -204,14 +210,14 @@ func lostStashed(tips []rescue.Tip, common string) []rescue.Tip {
 
 // bringsBack makes the command that brings a tip back. A branch of its name may exist again; then the new one has the start
 // of the commit in its name.
-func bringsBack(t rescue.Tip, branches map[string]bool) stick.Command {
+func bringsBack(t rescue.Tip, branches map[string]string) stick.Command {
 	name, isBranch := strings.CutPrefix(t.Of, "refs/heads/")
 	switch {
 	case t.Of == stashRef:
 		return stick.Cmd("git stash store <commit>", t.Commit)
 	case !isBranch:
 		return stick.Cmd("git update-ref <ref> <commit>", t.Of, t.Commit)
-	case branches[t.Of]:
+	case branches[t.Of] != "":
 		name += "-" + t.Commit[:7]
 	}
 	return stick.Cmd("git branch <branch> <commit>", name, t.Commit)

@@ -225,7 +225,14 @@ func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResu
 		}
 		kept, err := g.keepStashed(ctx, use.tree.Common, used.Keep)
 		failed = cmp.Or(failed, err)
-		res.taken = append(res.taken, takenIn{room.ID, use.in.top, stick.Taken{Form: use.Form, Stash: used.Said, Of: used.Of, Kept: kept}})
+		t := telling{
+			room: room.ID, Top: use.in.top, Common: use.tree.Common, Stays: use.Verb == "apply",
+			Taken: stick.Taken{Form: use.Form, Stash: used.Said, Of: used.Of, Kept: kept},
+		}
+		for _, e := range use.Takes {
+			t.Entries = append(t.Entries, e.Commit)
+		}
+		res.tellings = append(res.tellings, t)
 	}
 	return failed
 }
