@@ -21,24 +21,24 @@ import (
 type KeptCommits struct {
 	Same    bool      // no ref has moved since the last time: git wasn't asked
 	New     int       // how many commits were copied
-	LeftOut []LeftOut // what isn't kept: refs, or the git directories of submodules
+	LeftOut []LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
 }
 
 // errTooLarge ends a copy that would pass the limit.
 var errTooLarge = errors.New("the commits are too large")
 
-// KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs reach, and no remote-tracking
-// branch does: only the user's repository has them. What is there since the last time isn't copied again, and while no ref has moved, no git
+// KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of the one with a common git directory
+// reach, and no remote-tracking branch does: only the user's repository has them. What is there since the last time isn't copied again, and while no ref has moved, no git
 // runs. Commits of submodules are kept, too. It takes at most Limits.Time, and changes nothing in the user's repository.
 //
 // What is too large, takes too long or can't be read is left out and named; that is no error. Everything of one time is kept, or nothing.
 // KeepCommits fails with [stick.CodeDataDirNotWritable], [stick.CodeGitMissing], or the error of ctx.
-func (s *Store) KeepCommits(ctx context.Context, tree workspace.Checkout) (kept KeptCommits, err error) {
+func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.Limits.Time)
 	defer cancel()
 
 	kept.Same = true
-	for _, common := range append([]string{tree.Common}, submodulesOf(tree.Common)...) {
+	for _, common := range append([]string{main}, submodulesOf(main)...) {
 		one, err := s.keepCommitsOf(limited, common, false)
 		if ctx.Err() != nil {
 			return kept, ctx.Err()
@@ -50,14 +50,14 @@ func (s *Store) KeepCommits(ctx context.Context, tree workspace.Checkout) (kept 
 			return kept, err
 		}
 		kept.Same, kept.New = kept.Same && one.Same, kept.New+one.New
-		kept.LeftOut = append(kept.LeftOut, nameLeftOut(tree, common, one.LeftOut)...)
+		kept.LeftOut = append(kept.LeftOut, nameLeftOut(main, common, one.LeftOut)...)
 	}
 	return kept, nil
 }
 
-// nameLeftOut says of which repository something is left out, where that isn't the one of a checkout.
-func nameLeftOut(tree workspace.Checkout, common string, all []LeftOut) []LeftOut {
-	if common == tree.Common {
+// nameLeftOut says of which repository something is left out, where that isn't the main one.
+func nameLeftOut(main, common string, all []LeftOut) []LeftOut {
+	if common == main {
 		return all
 	}
 	named := slices.Clone(all)
@@ -67,11 +67,12 @@ func nameLeftOut(tree workspace.Checkout, common string, all []LeftOut) []LeftOu
 	return named
 }
 
-// LeftOutCommits lists what [Store.KeepCommits] left out the last time: refs, or "./" for all of a repository. It asks no git.
+// LeftOutCommits lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories inside: refs, or "./" for all of
+// a repository. It asks no git.
 func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []LeftOut) {
-	for _, common := range append([]string{tree.Common}, submodulesOf(tree.Common)...) {
+	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
 		log := s.repository(common).readCommitLog(common)
-		all = append(all, nameLeftOut(tree, common, log.LeftOut)...)
+		all = append(all, nameLeftOut(tree.Common, common, log.LeftOut)...)
 	}
 	return all
 }
@@ -139,7 +140,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	stamp := stampRefs(common) // before git is asked: what moves meanwhile is seen next time
 	repo, now := s.repository(common), stick.At(s.now())
 	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) && !again {
-		return KeptCommits{Same: true}, nil
+		return KeptCommits{Same: true, LeftOut: log.LeftOut}, nil
 	}
 
 	if repo, err = s.prepare(ctx, common); err != nil {
@@ -158,7 +159,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 
 	k := &keeping{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
 	if k.log.isCurrent(stamp, now) && !again { // somebody else has kept them meanwhile
-		return KeptCommits{Same: true}, nil
+		return KeptCommits{Same: true, LeftOut: k.log.LeftOut}, nil
 	}
 	kept.New, err = k.run(ctx)
 	kept.LeftOut = k.dropped

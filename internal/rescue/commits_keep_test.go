@@ -24,7 +24,7 @@ func (s *scratch) commit(text string) string {
 
 func (s *scratch) keepCommits() KeptCommits {
 	s.t.Helper()
-	kept, err := s.store.KeepCommits(context.Background(), s.tree)
+	kept, err := s.store.KeepCommits(context.Background(), s.tree.Common)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestStore_KeepCommits(t *testing.T) {
 			t.Errorf("%+v", kept)
 		}
 		s.commit("second")
-		if _, err := s.store.KeepCommits(context.Background(), s.tree); stick.CodeOf(err) != stick.CodeGitMissing {
+		if _, err := s.store.KeepCommits(context.Background(), s.tree.Common); stick.CodeOf(err) != stick.CodeGitMissing {
 			t.Errorf("a ref has moved: %v", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -45,6 +46,23 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 		}
 	}
 	return lost, nil
+}
+
+// InnerRepositories lists the git directories of repositories inside that of a checkout, as submodules have them, or inside its working tree, as
+// far as commits of them were kept. They may be gone.
+func (s *Store) InnerRepositories(common, top string) (inner []string) {
+	all, _ := s.repositories()
+	for _, r := range all {
+		if checkFile(r.commitLogPath()) != nil {
+			continue
+		}
+		c := r.readCommitLog("").Common
+		if c != common && (workspace.Within(c, common) || workspace.Within(c, top)) {
+			inner = append(inner, c)
+		}
+	}
+	slices.Sort(inner)
+	return inner
 }
 
 // lackedBy says which commits of kept refs the user's repository lacks.

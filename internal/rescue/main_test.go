@@ -59,7 +59,7 @@ func child(text string) int {
 	case o.Forget != "":
 		_, err = s.ForgetPath(context.Background(), o.Request.Tree.Common, o.Forget)
 	case o.Commits:
-		_, err = s.KeepCommits(context.Background(), o.Request.Tree)
+		_, err = s.KeepCommits(context.Background(), o.Request.Tree.Common)
 	case o.Files:
 		_, err = s.KeepFiles(context.Background(), o.Request)
 	default:

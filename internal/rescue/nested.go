@@ -60,8 +60,15 @@ func (t *taking) nest(ctx context.Context, path string) {
 	for _, l := range taken.LeftOut {
 		t.leave(path+"/"+strings.TrimPrefix(l.Path, "./"), l.Why, l.Files)
 	}
-	if rel, err := filepath.Rel(top, tree.Git); err == nil && filepath.IsLocal(rel) {
-		t.leave(path+"/", WhyCommits, 0) // a submodule's lie in the repository around it
+	if rel, err := filepath.Rel(top, tree.Git); err == nil && filepath.IsLocal(rel) { // a submodule's lie in the repository around it
+		if t.r.isSnapshot() {
+			t.taken.Embedded = append(t.taken.Embedded, Embedded{path, tree.Common})
+		} else {
+			t.leave(path+"/", WhyCommits, 0)
+		}
+	}
+	for _, e := range taken.Embedded {
+		t.taken.Embedded = append(t.taken.Embedded, Embedded{path + "/" + e.Path, e.Common})
 	}
 	if taken.ID != "" {
 		t.taken.Nested = append(t.taken.Nested, Nested{Path: path, ID: taken.ID})

@@ -142,8 +142,15 @@ type Taken struct {
 	Nothing bool      `json:"nothing"`  // nothing is uncommitted
 	Nested  []Nested  `json:"nested"`   // the rescues of repositories inside the tree
 
-	Paths   []string `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
-	NoIndex bool     `json:"-"` // of a snapshot: the checkout has no index. Files that are as in HEAD aren't among Paths then
+	Paths    []string   `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
+	Embedded []Embedded `json:"-"` // of a snapshot: the repositories inside the tree whose commits lie there, too
+	NoIndex  bool       `json:"-"` // of a snapshot: the checkout has no index. Files that are as in HEAD aren't among Paths then
+}
+
+// Embedded is a repository inside another's working tree, with a git directory of its own there. [Store.KeepCommits] doesn't copy its commits with those of the other.
+type Embedded struct {
+	Path   string // relative to the top level of the checkout
+	Common string // its git directory
 }
 
 // Nested is the rescue of a repository inside another's working tree.

@@ -28,7 +28,7 @@ func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
 	}
 
 	s.Limits.Time = firstKeep
-	_, _ = s.KeepCommits(ctx, tree)
+	_, _ = s.KeepCommits(ctx, tree.Common)
 }
 
 // sayLeftOut names what isn't copied of the commits that only the user's repository has.

@@ -44,7 +44,8 @@ type ListRescuesResult struct {
 // KeptTip is the last commit of a branch that was deleted or moved, or one that the repository has lost and ours has.
 type KeptTip struct {
 	rescue.Tip
-	Back string `json:"brings_back"` // the command that makes a branch of the commit
+	Inside string `json:"inside,omitempty"` // the git directory of the repository inside that of the call which had it
+	Back   string `json:"brings_back"`      // the command that makes a branch of the commit
 
 	command stick.Command
 }
@@ -80,7 +81,10 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 		res.LeftOut = g.rescues().LeftOutCommits(tree)
 	}
 	if res.Common != "" {
-		g.addLostTips(ctx, &res, p.Limit)
+		g.addLostTips(ctx, &res, res.Common, p.Limit)
+		for _, inner := range g.rescues().InnerRepositories(res.Common, cmp.Or(tree.Top, filepath.Dir(res.Common))) {
+			g.addLostTips(ctx, &res, inner, p.Limit)
+		}
 	}
 	common := res.Common
 	if p.All {
@@ -145,45 +149,75 @@ func headRef(common string) string {
 	return name
 }
 
-// addLostTips adds the commits that our repository keeps and the user's doesn't have any more, or all if that is gone.
-func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, limit int) {
-	lost, err := g.rescues().LostTips(ctx, res.Common)
-	if err == nil && len(lost) > limit {
+// addLostTips adds the commits that ours keeps of a repository and that doesn't have any more, or all if it is gone: of the repository of the
+// call, or of one inside.
+func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common string, limit int) {
+	lost, err := g.rescues().LostTips(ctx, common)
+	if limit = max(limit-len(res.Tips), 0); err == nil && len(lost) > limit {
 		res.TipsHidden += len(lost) - limit
 		lost = lost[:limit]
 	}
+	into, prefix := common, ""
+	if common != res.Common && core.IsGone(common) { // git fetches into no repository that isn't there
+		into, prefix = res.Common, repositoryName(common)+"-"
+	}
 	branches := map[string]bool{}
-	if err == nil && len(lost) > 0 && !core.IsGone(res.Common) {
+	if err == nil && len(lost) > 0 && !core.IsGone(into) {
 		var there map[string]string
-		there, err = g.branchesIn(ctx, res.Common)
+		there, err = g.branchesIn(ctx, into)
 		for name := range there {
 			branches[name] = true
 		}
-		branches[headRef(res.Common)] = true // git fetches into no branch that is checked out, and that may have no commit
+		branches[headRef(into)] = true // git fetches into no branch that is checked out, and that may have no commit
 	}
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Message
 		return
 	}
+
 	for _, l := range lost {
-		name := branchFor(l, branches)
+		name := branchFor(l, prefix, branches)
 		branches["refs/heads/"+name] = true
-		kept := KeptTip{Tip: l.Tip, command: fetchCommand(l, res.Common, name)}
+		kept := KeptTip{Tip: l.Tip}
+		if common == res.Common {
+			kept.command = fetchCommand(l, common, name)
+		} else {
+			kept.Inside = common
+			kept.command = innerFetchCommand(l, common, into, name)
+		}
 		kept.Back = kept.command.String()
 		res.Tips = append(res.Tips, kept)
 	}
 }
 
-// branchFor names the branch for a lost tip: as its own, with the start of the commit where that is taken.
-func branchFor(l rescue.LostTip, branches map[string]bool) string {
+// repositoryName is the name of the directory around a .git, or of a git directory.
+func repositoryName(common string) string { return filepath.Base(strings.TrimSuffix(common, "/.git")) }
+
+// innerFetchCommand is [fetchCommand] for a repository inside another. If it is gone, the commit comes into the one around it, unless it leans on
+// commits of a remote: then the inner one has to be cloned again before.
+func innerFetchCommand(l rescue.LostTip, common, into, branch string) stick.Command {
+	to := l.Ref + ":refs/heads/" + branch
+	switch dir := strings.TrimSuffix(common, "/.git"); {
+	case l.Leans:
+		return stick.Cmd("git -C <directory> fetch --upload-pack <program> <repository> <refspec>", dir, rescue.UploadPack(common), l.Repository, to)
+	case into != common:
+		return stick.Cmd("git fetch <repository> <refspec>", l.Repository, to)
+	default:
+		return stick.Cmd("git -C <directory> fetch <repository> <refspec>", dir, l.Repository, to)
+	}
+}
+
+// branchFor names the branch for a lost tip: as its own, after a prefix, and with the start of the commit where that is taken.
+func branchFor(l rescue.LostTip, prefix string, branches map[string]bool) string {
 	name, isBranch := strings.CutPrefix(l.Of, "refs/heads/")
+	name = prefix + name
 	if !isBranch {
-		name = "lost"
+		name = prefix + "lost"
 		if l.Of == stashRef {
-			name = "stash"
+			name = prefix + "stash"
 		}
 	}
-	if !isBranch || branches[l.Of] {
+	if !isBranch || branches["refs/heads/"+name] {
 		name += "-" + l.Commit[:7]
 	}
 	return name

@@ -247,21 +247,48 @@ func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, fac
 			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at}
 			if q.Unread {
 				s.taken, s.err = g.rescues().Take(ctx, r)
-				s.commitsErr = g.keepCommits(ctx, s)
 			} else {
 				s.taken, s.err = g.rescues().KeepFiles(ctx, r)
 			}
 		})
 	}
 	wait.Wait()
+
+	if q.Unread {
+		g.keepCommits(ctx, reach)
+	}
 }
 
-// keepCommits copies the commits that only the repository of a checkout has: after each command, and before one if it was never done. Those
-// of several checkouts of one repository come one after the other.
-func (g *Guard) keepCommits(ctx context.Context, s *snapshot) error {
-	if !s.after && g.rescues().HasCommits(s.tree.Common) {
-		return nil
+// keepCommits copies the commits that only the repositories of checkouts have, each once: after each command, and before one if it was never
+// done. A command may take a repository inside a checkout as a whole, so that is looked at before, too: while no ref moves, that asks no git.
+func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
+	type outcome struct {
+		rescue.KeptCommits
+		err error
 	}
-	_, err := g.rescues().KeepCommits(ctx, s.tree)
-	return err
+	store, all := g.rescues(), map[string]*outcome{} // by the git directories
+	for _, s := range reach {
+		if s.after || !store.HasCommits(s.tree.Common) {
+			all[s.tree.Common] = &outcome{}
+		}
+		for _, e := range s.taken.Embedded {
+			all[e.Common] = &outcome{}
+		}
+	}
+	var wait sync.WaitGroup
+	for common, o := range all {
+		wait.Go(func() { o.KeptCommits, o.err = store.KeepCommits(ctx, common) })
+	}
+	wait.Wait()
+
+	for _, s := range reach {
+		if o := all[s.tree.Common]; o != nil {
+			s.commitsErr = o.err
+		}
+		for _, e := range s.taken.Embedded {
+			if o := all[e.Common]; o.err != nil || len(o.LeftOut) > 0 {
+				s.taken.LeftOut = append(s.taken.LeftOut, rescue.LeftOut{Path: e.Path + "/", Why: rescue.WhyCommits})
+			}
+		}
+	}
 }
