@@ -3,9 +3,12 @@
 package talkingstick_test
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +40,7 @@ func TestMain(m *testing.M) {
 //	<!-- exits: 2, why --> the status of its last command, where that isn't 0 and nothing shows it
 //	<!-- blocks: name -->  its last command goes on in the background
 //	<!-- prints: name -->  what that command prints in the end
+//	<!-- agent: name -->   its commands are calls of the shell tool of this agent of the scene, with its hooks around them
 func TestReadme(t *testing.T) {
 	bin := t.TempDir()
 	if err := clitest.Install(bin); err != nil {
@@ -110,7 +114,7 @@ const (
 	prompt = indent + "$ "
 )
 
-var comment = regexp.MustCompile(`^<!-- (scene|exits|blocks|prints): (.*) -->$`)
+var comment = regexp.MustCompile(`^<!-- (scene|exits|blocks|prints|agent): (.*) -->$`)
 
 // reader does what a reader of a page does who tries it.
 type reader struct {
@@ -124,7 +128,15 @@ type reader struct {
 	env  []string
 
 	blocked map[string]*blocked
+	agents  map[string]*agentShell
 	ends    []func() // of the scene
+}
+
+// agentShell is the shell of an agent that makes tool calls. Its parent process is a harness.
+type agentShell struct {
+	session string // the id that its hooks name
+	in      io.Writer
+	out     *bufio.Reader
 }
 
 // blocked is a command in the background.
@@ -185,7 +197,7 @@ func (r *reader) example(at string, lines []string, says map[string]string) (out
 		if name, ok := says["blocks"]; ok && i == last {
 			r.block(at, name, command)
 		} else {
-			printed := r.run(command)
+			printed := r.runAs(says["agent"], command)
 			expected := strings.HasPrefix(printed, "tt: ") || end < len(lines) && lines[end] == prompt+"echo $?"
 			if status, ok := says["exits"]; ok && i == last {
 				expected = strings.HasPrefix(status, strconv.Itoa(r.exit)+", ")
@@ -241,6 +253,7 @@ var masks = []struct {
 	by string
 }{
 	{regexp.MustCompile(`\b[0-9a-f]{7,64}\b`), "<hash>"},
+	{regexp.MustCompile(`\b[0-9a-z]{9}-[0-9a-f]{4}\b`), "<rescue>"},
 	{regexp.MustCompile(`^ +\d{2,7} +/`), indent + "<pid> /"},
 	{regexp.MustCompile(`\bpid \d+`), "pid <pid>"},
 	{regexp.MustCompile(`(codex|claude):[0-9a-f]{8}`), "$1:<id>"},
@@ -283,6 +296,26 @@ var readmeScenes = map[string]func(r *reader){
 			}
 		}
 	},
+	// reset is a repository with a room, two agents, and a change of codex that isn't committed.
+	"reset": func(r *reader) {
+		r.repository()
+		if printed := r.run("tt join"); r.exit != 0 {
+			r.t.Fatalf("tt join: %s", printed)
+		}
+		r.startShell("codex", "CODEX_SESSION_ID", "01a1fb60-9f47-7000-8000-13c0dbe5a001")
+		r.startShell("claude", "CLAUDE_CODE_SESSION_ID", "5f0c2b9e-6a3d-4e7b-9c11-0d2f7a8be042")
+		if printed := r.callTool("codex", "tt try"); r.exit != 0 {
+			r.t.Fatalf("codex: tt try: %s", printed)
+		}
+
+		edit := map[string]any{"tool_name": "apply_patch", "tool_input": map[string]string{
+			"command": "*** Begin Patch\n*** Update File: cart.go\n@@\n package shop\n+\n+func Total() int { return 0 }\n*** End Patch",
+		}}
+		r.tick()
+		r.fireHook("codex", "PreToolUse", edit)
+		r.write("cart.go", "package shop\n\nfunc Total() int { return 0 }\n")
+		r.fireHook("codex", "PostToolUse", edit)
+	},
 	// home is a home directory with a harness in it.
 	"home": func(r *reader) {
 		r.dir = r.variable("HOME")
@@ -298,6 +331,7 @@ var readmeScenes = map[string]func(r *reader){
 	},
 }
 
+// begin prepares a scene, after the last one has ended.
 func (r *reader) begin(name string) {
 	r.t.Helper()
 	prepare := readmeScenes[name]
@@ -310,7 +344,8 @@ func (r *reader) begin(name string) {
 		r.t.Fatal(err)
 	}
 	home := filepath.Join(root, "home", "you")
-	r.root, r.dir, r.exit, r.blocked = root, filepath.Join(home, "shop"), 0, map[string]*blocked{}
+	r.root, r.dir, r.exit = root, filepath.Join(home, "shop"), 0
+	r.blocked, r.agents = map[string]*blocked{}, map[string]*agentShell{}
 	for _, dir := range []string{filepath.Join(r.dir, "web"), filepath.Join(root, "tmp")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			r.t.Fatal(err)
@@ -400,6 +435,98 @@ func (r *reader) run(command string) string {
 	return string(printed)
 }
 
+// runAs runs a command as the agent of that name would, or as the reader if there is no name.
+func (r *reader) runAs(agent, command string) string {
+	r.t.Helper()
+	if agent == "" {
+		return r.run(command)
+	}
+
+	r.ran++
+	r.tick()
+	return r.callTool(agent, command)
+}
+
+// callTool makes a call of an agent's shell tool, and returns what the agent sees: what its hook says instead, or what the command
+// prints and then what its hook adds.
+func (r *reader) callTool(agent, command string) string {
+	r.t.Helper()
+	call := map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": command}}
+	before := r.fireHook(agent, "PreToolUse", call)
+	if before.Decision == "deny" {
+		r.exit = 0
+		return before.Reason
+	}
+
+	printed, exit := r.typeInShell(agent, command)
+	r.exit = exit
+	after := r.fireHook(agent, "PostToolUse", call)
+	return printed + before.Context + after.Context
+}
+
+// hookAnswer is what a hook tells an agent.
+type hookAnswer struct {
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason"`
+	Context  string `json:"additionalContext"`
+}
+
+// fireHook has the harness of an agent fire a hook, with more fields than all events have.
+func (r *reader) fireHook(agent, event string, more map[string]any) hookAnswer {
+	r.t.Helper()
+	input := map[string]any{"session_id": r.agents[agent].session, "hook_event_name": event, "cwd": r.dir}
+	maps.Copy(input, more)
+	b, err := json.Marshal(input)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	path := filepath.Join(r.root, "hook.json")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+
+	printed, exit := r.typeInShell(agent, "tt hook <'"+path+"'")
+	if exit != 0 {
+		r.t.Fatalf("the hook %s of %s ended with status %d: %s", event, agent, exit, printed)
+	}
+	var answer struct {
+		HookSpecificOutput hookAnswer `json:"hookSpecificOutput"`
+	}
+	if printed != "" {
+		if err := json.Unmarshal([]byte(printed), &answer); err != nil {
+			r.t.Fatalf("the hook %s of %s answered %q: %v", event, agent, printed, err)
+		}
+	}
+	return answer.HookSpecificOutput
+}
+
+// typeInShell runs a command in the shell of an agent, and returns what it printed and its status.
+func (r *reader) typeInShell(agent, command string) (printed string, exit int) {
+	r.t.Helper()
+	const end = "-- the command has ended: "
+	a := r.agents[agent]
+	if a == nil {
+		r.t.Fatalf("the scene has no agent %q", agent)
+	}
+	fmt.Fprintf(a.in, "cd '%s'\n%s=%d\n{ %s\n} 2>&1 </dev/null\necho '%s'$?\n", r.dir, clitest.Still, r.now.UnixMilli(), command, end)
+
+	for {
+		line, err := a.out.ReadString('\n')
+		if err != nil {
+			r.t.Fatalf("the shell of %s has ended after %q: %v", agent, printed, err)
+		}
+		text, status, ok := strings.Cut(line, end)
+		printed += text
+		if !ok {
+			continue
+		}
+		if exit, err = strconv.Atoi(strings.TrimSpace(status)); err != nil {
+			r.t.Fatal(err)
+		}
+		return printed, exit
+	}
+}
+
 // block starts a command in the background, and comes back when it waits.
 func (r *reader) block(at, name, command string) {
 	r.t.Helper()
@@ -452,6 +579,29 @@ func (r *reader) agent(harness, dir, first string) {
 	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
 		r.t.Fatalf("%s: %v", harness, err)
 	}
+}
+
+// startShell starts a harness whose agent makes tool calls, and the agent's session.
+func (r *reader) startShell(harness, variable, session string) {
+	r.t.Helper()
+	r.tick()
+	c := exec.Command(filepath.Join(r.bin, harness), "/bin/sh")
+	c.Dir, c.Env, c.Stderr = r.dir, append(r.environ(), variable+"="+session), os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.ends = append(r.ends, func() { in.Close(); c.Process.Kill(); c.Wait() })
+
+	r.agents[harness] = &agentShell{session: session, in: in, out: bufio.NewReader(out)}
+	r.fireHook(harness, "SessionStart", map[string]any{"source": "startup"})
 }
 
 // TestReadmeNamesEveryCommand compares the commands that the README names with those that there are.
