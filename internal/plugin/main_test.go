@@ -79,7 +79,7 @@ func TestPluginsSay(t *testing.T) {
 // TestGuideNamesTheCommands: the guide shows the commands of each harness that install our plugin, and no others. Package e2e
 // runs them.
 func TestGuideNamesTheCommands(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/guide/start.md")
+	guide, err := os.ReadFile("../../docs/guide/connect.md")
 	if err != nil {
 		t.Fatal(err)
 	}
