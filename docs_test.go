@@ -655,6 +655,7 @@ func documents(t *testing.T) map[string]string {
 // The linker leaves symbols and debug information out, which only a debugger needs.
 func TestShippedProgram(t *testing.T) {
 	for path, line := range map[string]string{
+		"README.md":                 `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`,
 		"docs/guide/install.md":     `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`,
 		"Makefile":                  "\tCGO_ENABLED=0 $(GO) build -trimpath -ldflags \"-s -w\" -o tt ./cmd/tt",
 		"docs/bench/README.md":      `CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"`,

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/harness"
 	"talkingstick/internal/testenv"
 )
 
@@ -638,6 +639,75 @@ func TestCommandsPage(t *testing.T) {
 			t.Errorf("%s doesn't name tt %s", path, name)
 		}
 	}
+}
+
+// wokenByWait are the harnesses that begin a turn when a command in the background ends. Their rows don't say so, because tt does
+// nothing for it.
+var wokenByWait = []string{"copilot", "qwen"}
+
+// TestReadmeHarnesses compares the README's table of agents, and what works in each, with the rows of the harnesses. -docs.update
+// writes it there instead.
+func TestReadmeHarnesses(t *testing.T) {
+	const path, head = "README.md", "| agent | kept | told | refused | woken | resumed |\n|---|---|---|---|---|---|\n"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, ok := strings.Cut(string(b), head)
+	if !ok {
+		t.Fatalf("%s has no table of agents", path)
+	}
+	shown, after, _ := strings.Cut(after, "\n\n")
+
+	var rows []string
+	for _, row := range harness.Rows {
+		rows = append(rows, harnessRow(row))
+	}
+	is := strings.Join(rows, "\n")
+	if is == shown {
+		return
+	}
+	if !*updateDocs {
+		t.Fatalf("%s shows another table of agents than the rows of the harnesses make\nshown:\n%s\nmade:\n%s", path, shown, is)
+	}
+	if err := os.WriteFile(path, []byte(before+head+is+"\n\n"+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// harnessRow is a harness's row in the README's table.
+func harnessRow(row harness.Row) string {
+	hears := func(events ...harness.HookEvent) string {
+		for _, event := range events {
+			if !slices.ContainsFunc(row.Hooks, func(h harness.Hook) bool { return h.Event == event }) {
+				return "–"
+			}
+		}
+		return "yes"
+	}
+
+	kept := hears(harness.HookBeforeTool, harness.HookAfterTool)
+	if !slices.ContainsFunc(row.Editors, func(e harness.Editor) bool { return e.Command != "" }) {
+		kept = "–"
+	}
+	told := hears(harness.HookSessionStart, harness.HookAfterTool)
+	refused := hears(harness.HookBeforeTool)
+	if row.NoGitHooks {
+		refused += ", not by git's hooks"
+	}
+	resumed := hears(harness.HookCompact)
+	if row.CompactTrigger != "" {
+		resumed += ", if you ask for the summary"
+	}
+
+	woken := "–"
+	switch {
+	case row.Wake != harness.WakeNone:
+		woken = "yes"
+	case slices.Contains(wokenByWait, row.Name):
+		woken = "while `tt wait` runs in the background"
+	}
+	return "| " + strings.Join([]string{row.Title, kept, told, refused, woken, resumed}, " | ") + " |"
 }
 
 // TestMakeTargets compares the targets that documents name with those of the Makefile.
