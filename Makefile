@@ -93,7 +93,7 @@ bench: ## measure, and print the table of docs/bench; AGAINST=<another tt> measu
 .PHONY: generate
 generate: ## write what is generated: docs/reference, the diagrams of documents, the README's outputs and recordings
 	$(GO) test ./internal/cli -run '^TestReference$$' -reference.update -count=1
-	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme|TestRecordings)$$' -docs.update -count=1
+	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme|TestReadmeHarnesses|TestRecordings)$$' -docs.update -count=1
 
 .PHONY: pictures
 pictures: ## take the pictures of pages that documents show anew, with Chromium; their tests say when that is due
