@@ -486,4 +486,13 @@ PRIMARY KEY (room_id, agent_id, helper, checkout, path)
 
 CREATE INDEX reads_by_time ON reads (room_id, read_at);
 
+CREATE TABLE tellings (
+room_id   TEXT    NOT NULL REFERENCES rooms (room_id),
+agent_id  TEXT    NOT NULL,
+call_sum  TEXT    NOT NULL,
+plan      TEXT    NOT NULL,
+made_at   INTEGER NOT NULL,
+PRIMARY KEY (room_id, agent_id, call_sum)
+);
+
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
