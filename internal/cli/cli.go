@@ -137,6 +137,9 @@ func Main(env Env) int {
 	if err == nil {
 		err = a.helpless
 	}
+	if w, ok := errors.AsType[*unknownWord](err); ok {
+		err = a.noCommand(w.command, w.typed)
+	}
 	if err == nil && a.reads {
 		err = a.unwritten()
 	}

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
@@ -26,6 +22,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:                        name,
 		Short:                      "Several coding agents and people, one codebase, one talking stick",
+		Long:                       "Talking Stick lets several coding agents and people work on one codebase at the same time, and nobody's work gets lost.",
 		Args:                       noArgs,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -52,7 +49,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(made)
 		}
 	}
-	root.SetHelpCommandGroupID("care")
+	root.SetHelpCommand(a.helpCmd(root))
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
@@ -67,15 +64,17 @@ func (a *app) setUp(root *cobra.Command) {
 	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("tt {{.Version}}\n")
 	root.SetIn(a.Stdin)
-	root.SetFlagErrorFunc(badFlag)
-	show := root.HelpFunc()
+	root.SetFlagErrorFunc(a.badFlag)
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if c.HasSubCommands() && c.Flags().NArg() > 0 { // cobra shows the help of what it knows of an unknown command
-			a.helpless = noArgs(c, c.Flags().Args())
-			return
+			found, rest, err := c.Find(c.Flags().Args())
+			if err != nil || len(rest) > 0 {
+				a.helpless = noArgs(c, c.Flags().Args())
+				return
+			}
+			c = found
 		}
-		c.Example = example(c)
-		show(c, args)
+		a.showHelp(c)
 	})
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
 	f := root.PersistentFlags()
@@ -134,16 +133,34 @@ func (a *app) groups() []group {
 	case "review-gate":
 		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
 	}
-	return []group{
+	care.title = "Set up and look after:"
+	return ofAgents([]group{
+		care,
 		{"stick", "The stick:", a.turnCommands()},
 		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
 		{"scope", "Who changes what:", a.scopeCommands()},
-		{"session", "Who is here:", a.sessionCommands()},
 		{"talk", "Talk:", a.messageCommands()},
 		{"task", "Tasks:", []command{{"task", a.taskCmd}}},
-		{"harness", "Inside a harness:", a.harnessCommands()},
-		care,
+		{"agents", "Your agents and their harnesses run these:", append(a.sessionCommands(), a.harnessCommands()...)},
+	})
+}
+
+// ofAgents moves the commands that agents and harnesses run to the last group.
+func ofAgents(groups []group) []group {
+	last := &groups[len(groups)-1]
+	for i := range groups[:len(groups)-1] {
+		g := &groups[i]
+		var people []command
+		for _, c := range g.commands {
+			if slices.Contains(agentCommands, c.name) {
+				last.commands = append(last.commands, c)
+			} else {
+				people = append(people, c)
+			}
+		}
+		g.commands = people
 	}
+	return groups
 }
 
 // strictHelpers makes cobra's own commands refuse what they don't know, as all others do.
@@ -152,37 +169,15 @@ func strictHelpers(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "help":
-			c.Args = func(c *cobra.Command, args []string) error {
-				found, rest, err := root.Find(args)
-				if err != nil {
-					found, rest = root, args
-				}
-				return noArgs(found, rest)
-			}
 		case "completion":
 			c.Args = noArgs
+			c.Short = "Print what lets your shell complete commands, names and flags"
 			c.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
 				shell.Args = noArgs
 			}
 		}
 	}
-}
-
-// badFlag says what is wrong with a flag, without Go's words.
-func badFlag(c *cobra.Command, err error) error {
-	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s lists the flags", help(c))
-	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		what := map[string]string{
-			"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
-		}[bad.GetFlag().Value.Type()]
-		if what != "" {
-			e.Message = fmt.Sprintf("--%s must be %s, not %q", bad.GetFlag().Name, what, stick.Clip(bad.GetValue(), 40))
-		}
-		e.With("field", bad.GetFlag().Name)
-	}
-	return e
 }
 
 // checkFlags refuses values of the flags that every command has.
@@ -203,46 +198,13 @@ func noArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if c.HasSubCommands() {
-		e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(strings.TrimPrefix(c.CommandPath()+" "+args[0], "tt "), 60)).Hintf("%s lists the commands", help(c))
-		if near := nearest(c, args[0]); near != "" {
-			e.Hintf("did you mean %s? %s lists the commands", stick.Cmd(c.CommandPath()+" "+near), help(c))
-		}
-		return e
+		return &unknownWord{c, args[0]}
 	}
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", c.CommandPath(), stick.Clip(args[0], 40))
 }
 
 // help returns the command that explains c, under the name by which the program was called.
 func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
-
-// guesses are the commands that a mistyped word may be taken for. They only read, because whoever follows a hint runs it.
-var guesses = []string{
-	"tt calls", "tt changes", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
-	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
-	"tt state", "tt status", "tt timeline", "tt version", "tt whoami", "tt task", "tt task diff", "tt task export", "tt task logs", "tt task prompt",
-	"tt task show", "tt task list",
-}
-
-// nearest returns the command that was probably meant, if it is one of guesses. Of those that cobra suggests it is the one
-// with the most letters in common, which finds the right word for a typing error.
-func nearest(c *cobra.Command, typed string) string {
-	best, most := "", 0
-	for _, name := range c.SuggestionsFor(typed) {
-		same, left := 0, typed
-		for _, letter := range name {
-			if i := strings.IndexRune(left, letter); i >= 0 {
-				same, left = same+1, left[:i]+left[i+utf8.RuneLen(letter):]
-			}
-		}
-		if same > most {
-			best, most = name, same
-		}
-	}
-	if !slices.Contains(guesses, c.CommandPath()+" "+best) {
-		return ""
-	}
-	return best
-}
 
 func between(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

@@ -9,7 +9,7 @@ import (
 // examples are what the help of each command shows, one line each. A test requires one of every command, and finds each
 // line in a script of testdata/script, which runs it.
 var examples = map[string][]string{
-	"tt":         {"tt", "tt --version"},
+	"tt":         {"tt init", "tt watch", "tt task new ui-7 --description 'Retry failed uploads'"},
 	"tt handoff": {"tt handoff save 'the lexer is done'"},
 	"tt handoff save": {
 		"tt handoff save --status 'the lexer is done, the parser fails' --next-action 'fix src/parse.go'", "tt handoff save --stdin <findings.md",
@@ -37,7 +37,7 @@ var examples = map[string][]string{
 	"tt notes add":     {"tt notes add 'the build needs go 1.26'", "tt notes add --turn --stdin <findings.md"},
 	"tt notes list":    {"tt notes list --all"},
 	"tt notes resolve": {"tt notes resolve 14"},
-	"tt policy":        {"tt policy"},
+	"tt policy":        {"tt policy", "tt policy enforce=stick"},
 	"tt policy set":    {"tt policy set owner_lease_ttl=90m order=sequence"},
 	"tt pause":         {"tt pause 'a demo for the customer until noon'"},
 	"tt resume":        {"tt resume"},
@@ -133,7 +133,7 @@ var examples = map[string][]string{
 	"tt demo":                  {"tt demo", "tt demo --fast", "tt demo --serve", "tt demo --watch"},
 	"tt doctor":                {"tt doctor"},
 	"tt migrate-db":            {"tt migrate-db"},
-	"tt help":                  {"tt help wait"},
+	"tt help":                  {"tt help wait", "tt help --all", "tt help environment"},
 	"tt init":                  {"tt init", "tt init --enforce stick --integration main --gate 'make test'"},
 	"tt self-update":           {"tt self-update"},
 	"tt install":               {"tt install --print", "tt install claude codex", "tt install --project claude"},

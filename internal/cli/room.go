@@ -299,7 +299,8 @@ func (p *page) waiting(res engine.GetRoomStateResult) {
 
 func (a *app) policyCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "policy [path]", Short: "Show or change the room's policy", Args: between(0, 1, "a path"),
+		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: between(0, -1, ""),
+		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",
 	}
 	path := atPath(c)
 	run := func(ctx context.Context, w core.Where, set []string) error {
@@ -317,11 +318,15 @@ func (a *app) policyCmd() *cobra.Command {
 		})
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		set := leading(args, func(s string) bool { return strings.Contains(s, "=") })
+		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
+			return err
+		}
+		w, err := path.of(args, len(set))
 		if err != nil {
 			return err
 		}
-		return run(c.Context(), w, nil)
+		return run(c.Context(), w, set)
 	}
 	set := &cobra.Command{
 		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
@@ -384,6 +389,16 @@ func (a *app) reorderCmd() *cobra.Command {
 		})
 	}
 	return c
+}
+
+// leading returns the words before the first one that doesn't fit.
+func leading(words []string, fits func(string) bool) []string {
+	for i, w := range words {
+		if !fits(w) {
+			return words[:i]
+		}
+	}
+	return words
 }
 
 func already(yes bool) string {

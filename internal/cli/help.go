@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"talkingstick/stick"
+)
+
+// helpWidth is how many columns a page of help takes at most.
+const helpWidth = 80
+
+// shortHelp names the commands that people need first, under what they are for.
+var shortHelp = []struct {
+	title string
+	names []string
+}{
+	{"Begin:", []string{"init", "demo"}},
+	{"See what happens:", []string{"status", "watch", "log"}},
+	{"Step in:", []string{"msg", "pause", "task"}},
+	{"Get work back:", []string{"changes", "rescue", "undo"}},
+	{"Take turns (agents run these themselves):", []string{"wait", "release"}},
+	{"Something is wrong:", []string{"doctor"}},
+}
+
+// agentCommands are the commands that agents and harnesses run. People find them in a group of their own.
+var agentCommands = []string{
+	"ack", "agent", "events", "handoff", "heartbeat", "helper", "hook", "may-edit", "mcp", "roster", "session", "state",
+}
+
+// showHelp shows what a command is for, and how it is called.
+func (a *app) showHelp(c *cobra.Command) {
+	p := a.page()
+	switch {
+	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != rosterName:
+		p.shortHelp(c)
+	default:
+		p.commandHelp(c)
+	}
+	a.reads = true
+	a.write(p.shown())
+}
+
+// shortHelp shows the dozen commands that people need first.
+func (p *page) shortHelp(root *cobra.Command) {
+	p.wrapped("", root.Long)
+	p.linef("")
+	p.linef("Usage:\n  tt [command]")
+
+	for _, group := range shortHelp {
+		p.linef("\n%s", group.title)
+		for _, name := range group.names {
+			if c, _, err := root.Find([]string{name}); err == nil {
+				p.entry(name, c.Short, 11)
+			}
+		}
+	}
+
+	p.linef("\nMore:")
+	p.entry("tt help --all", "every command, also those that agents and harnesses run", 21)
+	p.entry("tt help <command>", "what a command does, with examples", 21)
+	p.entry("tt help <topic>", "environment, exit-codes or policy", 21)
+}
+
+// allHelp shows every command, in groups.
+func (p *page) allHelp(root *cobra.Command) {
+	p.linef("Every command of tt. To see what one does: tt help <command>")
+	for _, g := range root.Groups() {
+		p.linef("\n%s", g.Title)
+		for _, c := range root.Commands() {
+			if c.GroupID == g.ID && !c.Hidden {
+				p.entry(c.Name(), c.Short, 14)
+			}
+		}
+	}
+	p.linef("\nFlags of every command:")
+	p.flags(root.PersistentFlags())
+}
+
+// commandHelp shows what one command does: its text, how it is called, examples, its commands and its flags.
+func (p *page) commandHelp(c *cobra.Command) {
+	p.wrapped("", strings.TrimRight(c.Short, ".")+".")
+	if c.Long != "" {
+		p.linef("")
+		p.wrapped("", c.Long)
+	}
+
+	p.linef("\nUsage:")
+	line := c.UseLine()
+	if c.HasAvailableSubCommands() {
+		line = c.CommandPath() + " <command>"
+	}
+	p.wrapped("  ", line)
+	if len(c.Aliases) > 0 {
+		p.linef("\nAlso called: %s", strings.Join(c.Aliases, ", "))
+	}
+	if text := example(c); text != "" {
+		p.linef("\nExamples:")
+		p.block(text)
+	}
+	if c.HasAvailableSubCommands() {
+		p.linef("\nCommands:")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				p.entry(sub.Name(), sub.Short, 17)
+			}
+		}
+	}
+
+	own := c.LocalFlags()
+	if c.HasParent() && hasFlags(own) {
+		p.linef("\nFlags:")
+		p.flags(own)
+	}
+	if !c.HasAvailableSubCommands() {
+		p.linef("\nFlags of every command: --as, --color, --json")
+	}
+}
+
+// hasFlags reports whether there is any flag beside that for help.
+func hasFlags(f *pflag.FlagSet) (has bool) {
+	f.VisitAll(func(f *pflag.Flag) { has = has || isExplained(f) })
+	return has
+}
+
+// isExplained reports whether a page of help explains a flag.
+func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f.Name != "version" }
+
+// flags explains flags, one after the other. Those that only messages of one category have are named together at the end.
+func (p *page) flags(f *pflag.FlagSet) {
+	var all [][2]string
+	var categories []string
+	of := map[string]string{}
+	width := 0
+	f.VisitAll(func(f *pflag.Flag) {
+		name, meaning := flagText(f)
+		category, _, found := strings.Cut(meaning, ": ")
+		switch {
+		case !isExplained(f):
+		case found && category == strings.ToUpper(category):
+			if of[category] == "" {
+				categories = append(categories, category)
+			}
+			of[category] += " " + name
+		default:
+			all = append(all, [2]string{name, meaning})
+			width = max(width, len(name)+2)
+		}
+	})
+
+	for _, f := range all {
+		p.entry(f[0], f[1], width)
+	}
+	slices.Sort(categories)
+	for _, category := range categories {
+		p.entry(category, "also"+of[category], width)
+	}
+}
+
+// flagText returns a flag as it is typed, and what it means.
+func flagText(f *pflag.Flag) (name, meaning string) {
+	name = "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	_, meaning = pflag.UnquoteUsage(f)
+	switch f.DefValue {
+	case "", "0", "false", "[]", "0s":
+	default:
+		meaning += " (default " + f.DefValue + ")"
+	}
+	return name, meaning
+}
+
+// entry adds a name with what it means beside it, which begins in the same column on each of its lines.
+func (p *page) entry(name, meaning string, width int) {
+	if utf8.RuneCountInString(name) >= width {
+		width = utf8.RuneCountInString(name) + 2
+	}
+	for i, line := range wordsIn(meaning, p.columns()-2-width) {
+		if i > 0 {
+			name = ""
+		}
+		p.rowf("  %s%s%s", name, padding(width-utf8.RuneCountInString(name)), line)
+	}
+}
+
+// wrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
+func (p *page) wrapped(indent shown, text string) {
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			p.linef("")
+		}
+		if strings.HasPrefix(paragraph, "\t") { // a command to be copied
+			p.block("  " + strings.TrimSpace(paragraph))
+			continue
+		}
+		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), p.columns()-len(indent)) {
+			p.linef("%s%s", indent, line)
+		}
+	}
+}
+
+// columns is how wide help is shown: as the terminal, but no wider than is good to read.
+func (p *page) columns() int {
+	if p.width > 0 {
+		return min(p.width, helpWidth)
+	}
+	return helpWidth
+}
+
+// wordsIn breaks a text between its words into lines of at most this many columns. A longer word has a line of its own.
+func wordsIn(text string, columns int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
+
+// helpCmd is tt help: it explains a command or a topic, or lists all commands.
+func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands", GroupID: "care",
+		Long: "Explain a command, or one of the topics environment, exit-codes and policy. Without either, show the commands that people need first.",
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
+			parent, _, err := root.Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, sub := range parent.Commands() {
+				if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), typed) {
+					all = append(all, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "list every command, also those that agents and harnesses run")
+	c.RunE = func(_ *cobra.Command, args []string) error { return a.help(root, args, all) }
+	return c
+}
+
+// help shows the page that the arguments of tt help name.
+func (a *app) help(root *cobra.Command, args []string, all bool) error {
+	a.reads = true
+	if i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) }); i >= 0 {
+		p := a.page()
+		topics[i].show(p)
+		a.write(p.shown())
+		return nil
+	}
+
+	found, rest, err := root.Find(args)
+	switch {
+	case err != nil:
+		return noArgs(root, args)
+	case len(rest) > 0 && found.HasSubCommands():
+		return noArgs(found, rest)
+	case len(rest) > 0:
+		return stick.Errorf(stick.CodeUsage, "%s has no command %q", found.CommandPath(), stick.Clip(rest[0], 40)).Hintf("%s", help(found))
+	case all:
+		p := a.page()
+		p.allHelp(root)
+		a.write(p.shown())
+		return nil
+	}
+	a.showHelp(found)
+	return nil
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"talkingstick/stick"
+)
+
+// otherWord is what people type for a command before they know its name.
+type otherWord struct {
+	parent  string // the command whose first argument it is
+	words   string // separated by blanks
+	does    string // what its writer probably wants, after "to"
+	command string // which does that
+}
+
+// otherWordRows name the next step for each word that isn't a command and stands for one elsewhere. A word with two meanings has two rows.
+// The reader of a row wants what it says, so it may act. What a typing error may stand for is decided by [app.nearest].
+var otherWordRows = []otherWord{
+	{"tt", "start setup set-up create begin install-hooks", "set this repository up", "tt init"},
+	{"tt", "start begin", "start on the task of this worktree", "tt task start"},
+	{"tt", "lock claim acquire grab get hold turn checkout", "wait for the stick, and take it", "tt wait"},
+	{"tt", "lock claim acquire grab get hold turn who-has whose owner holder", "see who holds it", "tt status"},
+	{"tt", "done finish finished unlock free drop end commit handover hand-over give", "hand the stick over", "tt release --status … --next-action …"},
+	{"tt", "done finish finished", "end the task of this worktree", "tt task done"},
+	{"tt", "steal force takeover take-over", "take over from a holder that is gone", "tt take --reason …"},
+	{"tt", "send say tell message ask mail post chat dm broadcast reply", "send a message", "tt msg send <agent> …"},
+	{"tt", "messages read mailbox recv receive", "read your messages", "tt inbox"},
+	{"tt", "agents agent-list ps who members users people team sessions", "see who is here, and what each does", "tt status"},
+	{"tt", "tasks todo todos jobs issues board queue workers worktrees", "list the tasks", "tt task list"},
+	{"tt", "new spawn add create assign-task run-task", "create a task", "tt task new <task> --description …"},
+	{"tt", "review approve accept", "approve a task", "tt task approve <task>"},
+	{"tt", "review diff patch", "read what a task changes", "tt task diff <task>"},
+	{"tt", "merge land ship push integrate", "merge the tasks that are approved", "tt task merge"},
+	{"tt", "run exec launch", "start the command of a task", "tt task run <task>"},
+	{"tt", "cancel abort delete", "give up a task", "tt task cancel <task>"},
+	{"tt", "comment", "comment on a task", "tt task comment <task>"},
+	{"tt", "ui tui top dashboard monitor live follow htop screen", "watch all rooms, live", "tt watch"},
+	{"tt", "ui web gui browser open server http", "watch them in a browser", "tt serve"},
+	{"tt", "stop halt freeze block", "have all agents wait", "tt pause …"},
+	{"tt", "stop kill", "end the command of a task", "tt task stop <task>"},
+	{"tt", "continue unpause unfreeze", "let the agents go on", "tt resume"},
+	{"tt", "update upgrade", "see how to get a newer program", "tt self-update"},
+	{"tt", "docs doc manual man guide tutorial commands topics", "see all commands", "tt help --all"},
+	{"tt", "quickstart example try-it play", "see it work", "tt demo"},
+	{"tt", "check health diagnose debug test verify validate", "check the program", "tt doctor"},
+	{"tt", "logs history activity feed audit tail", "see what happened", "tt log"},
+	{"tt", "show info overview summary st", "see the room", "tt status"},
+	{"tt", "restore recover backup stash snapshots", "see the copies of uncommitted work", "tt rescue list"},
+	{"tt", "rollback revert", "take a call of a tool back", "tt undo"},
+	{"tt", "config settings setting options option prefs preferences set", "see and change the rules of the room", "tt policy"},
+	{"tt", "config settings setting options option prefs preferences set", "see how the repository is set up", "tt init --print"},
+	{"tt", "rules enforce mode", "see the rules of the room", "tt policy"},
+	{"tt", "notifications alert alerts bell watchdog", "be told when something needs you", "tt notify"},
+	{"tt", "note", "leave a note", "tt notes add …"},
+	{"tt", "exit quit logout disconnect", "leave the room", "tt leave"},
+	{"tt", "remove rm kick-out", "remove a member", "tt kick <agent>"},
+	{"tt", "rooms room repos projects workspaces", "list the rooms", "tt list --all"},
+	{"tt", "files changed uncommitted dirty blame", "see who changed what", "tt changes"},
+	{"tt", "scopes scope locks reserved claims", "see what is reserved", "tt reservations"},
+	{"tt", "login me name identity", "see who you are", "tt whoami"},
+	{"tt", "branch branches integration", "choose the branch that tasks are merged into", "tt task init"},
+
+	{"tt task", "create add open make", "create a task", "tt task new <task> --description …"},
+	{"tt task", "tasks all board queue", "list the tasks", "tt task list"},
+	{"tt task", "begin claim take work", "start on the task of this worktree", "tt task start"},
+	{"tt task", "claim take pick get", "take the oldest task that is ready", "tt task next"},
+	{"tt task", "finish finished complete submit ready", "ask for a review", "tt task done"},
+	{"tt task", "accept ok lgtm", "approve a task", "tt task approve <task>"},
+	{"tt task", "reject changes deny", "ask for changes", "tt task request-changes <task> …"},
+	{"tt task", "review patch changed", "read what a task changes", "tt task diff <task>"},
+	{"tt task", "land ship integrate", "merge the tasks that are approved", "tt task merge"},
+	{"tt task", "delete remove rm abort close drop", "give up a task", "tt task cancel <task>"},
+	{"tt task", "kill end halt", "end the command of a task", "tt task stop <task>"},
+	{"tt task", "log tail output", "see what its agent prints", "tt task logs <task>"},
+	{"tt task", "history info view get", "see one task", "tt task show <task>"},
+	{"tt task", "restart again reopen", "begin another attempt", "tt task retry <task>"},
+	{"tt task", "undo revert", "take a merged task back", "tt task rollback <task>"},
+
+	{"tt msg", "list inbox ls all unread", "read your messages", "tt inbox"},
+	{"tt msg", "new say tell reply write", "send a message", "tt msg send <agent> …"},
+	{"tt msg", "accept confirm", "accept a message", "tt ack <message>"},
+	{"tt msg", "delete undo unsend remove", "withdraw a message", "tt msg withdraw <message>"},
+	{"tt notes", "new write create", "leave a note", "tt notes add …"},
+	{"tt notes", "delete remove done close", "close a note", "tt notes resolve <note>"},
+	{"tt rescue", "get apply recover undo", "bring a copy back", "tt rescue restore <rescue>"},
+	{"tt rescue", "delete remove drop", "drop a copy", "tt rescue forget <rescue>"},
+	{"tt session", "new begin create", "start a session", "tt session start"},
+	{"tt session", "stop close quit", "end the session", "tt session end"},
+	{"tt policy", "get show list", "see the rules of the room", "tt policy"},
+}
+
+// meant says what does what a word stands for elsewhere; empty if nothing does.
+func meant(parent, typed string) stick.Hint {
+	var all stick.Hint
+	for _, row := range otherWordRows {
+		if row.parent != parent || !slices.Contains(strings.Fields(row.words), strings.ToLower(typed)) {
+			continue
+		}
+
+		step := stick.Hintf("to "+row.does+": %s", stick.Cmd(row.command))
+		if len(all) > 0 {
+			step = stick.Hintf("%s; %s", all, step)
+		}
+		all = step
+	}
+	return all
+}
+
+// unknownWord is the failure of a command that has no command of that name.
+type unknownWord struct {
+	command *cobra.Command
+	typed   string
+}
+
+// Error implements error. Nobody reads it: [app.noCommand] takes its place.
+func (w *unknownWord) Error() string { return "there is no command " + w.typed }
+
+// noCommand refuses a word that isn't a command, with what it was probably meant for.
+func (a *app) noCommand(c *cobra.Command, typed string) error {
+	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")
+	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(said, 60))
+
+	if hint := meant(c.CommandPath(), typed); len(hint) > 0 {
+		return e.Hintf("%s", hint)
+	}
+	if near := a.nearest(c, typed); len(near) > 0 {
+		guess := stick.Hintf("%s", stick.Cmd(near[0]))
+		for _, other := range near[1:] {
+			guess = stick.Hintf("%s or %s", guess, stick.Cmd(other))
+		}
+		return e.Hintf("did you mean %s? %s lists the commands", guess, help(c))
+	}
+	return e.Hintf("%s lists the commands", help(c))
+}
+
+// guesses are the commands that a mistyped word may be taken for where no person reads. They only read, because an agent that follows a
+// hint runs it.
+var guesses = []string{
+	"tt calls", "tt changes", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
+	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
+	"tt state", "tt status", "tt task", "tt task diff", "tt task export", "tt task list", "tt task logs", "tt task prompt", "tt task show", "tt timeline",
+	"tt version", "tt whoami",
+}
+
+// nearest returns the commands that a mistyped word was probably meant to be: any for a person at a terminal, elsewhere those of guesses.
+func (a *app) nearest(c *cobra.Command, typed string) []string {
+	var best []string
+	least := len(typed) + 1
+	for _, sub := range c.Commands() {
+		if sub.Hidden || !a.isAtTerminal() && !slices.Contains(guesses, sub.CommandPath()) {
+			continue
+		}
+		d, near := distance(typed, sub.Name())
+		for _, name := range sub.Aliases {
+			if other, isNear := distance(typed, name); isNear && (!near || other < d) {
+				d, near = other, true
+			}
+		}
+
+		switch {
+		case !near || d > least:
+		case d < least:
+			best, least = []string{sub.CommandPath()}, d
+		default:
+			best = append(best, sub.CommandPath())
+		}
+	}
+	return best
+}
+
+// isAtTerminal reports whether a person at a terminal reads what fails.
+func (a *app) isAtTerminal() bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
+
+// distance counts the letters that were left out, added, replaced, or swapped with their neighbours. near tells whether they are few enough
+// for a typing error; the beginning of a name is near, too.
+func distance(typed, name string) (edits int, near bool) {
+	a, b := []rune(strings.ToLower(typed)), []rune(name)
+	var before, last, row []int
+	for j := range len(b) + 1 {
+		last = append(last, j)
+	}
+
+	for i := range a {
+		row = []int{i + 1}
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			d := min(row[j]+1, last[j+1]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			row = append(row, d)
+		}
+		before, last = last, row
+	}
+
+	edits = last[len(b)]
+	if len(a) >= 3 && strings.HasPrefix(name, string(a)) {
+		return 1, true
+	}
+	return edits, edits <= min(2, (len(a)+1)/3)
+}
+
+// otherFlagRows name the flag that does what a flag of other programs does.
+var otherFlagRows = map[string]string{
+	"message": "status", "msg": "status", "next": "next-action", "todo": "next-action", "desc": "description", "title": "description",
+	"why": "reason", "because": "reason", "dry-run": "print", "no-pager": "pager", "tail": "follow", "watch": "follow", "output-format": "json", "format": "json",
+	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color", "yes": "yes", "max": "limit", "count": "limit",
+}
+
+// badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
+func (a *app) badFlag(c *cobra.Command, err error) error {
+	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s lists the flags", help(c))
+	if bad, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if near := a.nearestFlag(c, bad.GetSpecifiedName()); near != "" {
+			return e.Hintf("did you mean --%s? %s lists the flags", near, help(c))
+		}
+	}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		explainValue(e, bad)
+	}
+	return e
+}
+
+// explainValue says what a flag's value has to be.
+func explainValue(e *stick.Error, bad *pflag.InvalidValueError) {
+	kinds := map[string]string{
+		"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
+	}
+	if kind := kinds[bad.GetFlag().Value.Type()]; kind != "" {
+		e.Message = stick.Errorf(stick.CodeUsage, "--%s must be %s, not %q", bad.GetFlag().Name, kind, stick.Clip(bad.GetValue(), 40)).Message
+	}
+	e.With("field", bad.GetFlag().Name)
+}
+
+// nearestFlag returns the flag of a command that a mistyped one was probably meant to be; empty if none is near, or nobody reads it.
+func (a *app) nearestFlag(c *cobra.Command, typed string) string {
+	if !a.isAtTerminal() {
+		return ""
+	}
+	if other := otherFlagRows[typed]; other != "" && c.Flags().Lookup(other) != nil {
+		return other
+	}
+
+	best, least := "", len(typed)+1
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if d, near := distance(typed, f.Name); near && d < least && !f.Hidden {
+			best, least = f.Name, d
+		}
+	})
+	return best
+}
