@@ -20,7 +20,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	if ask := r.URL.Query().Get("ask"); ask != "" { // an open tab wants to know who answers
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, s.keys.answer(ask))
+		_, _ = io.WriteString(w, s.keys.answerProof(ask))
 		return
 	}
 
@@ -30,7 +30,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 			Hintf("open it again, in a tab of its own"))
 		return
 	}
-	one, ok := s.keys.redeem(r.URL.Query().Get("token"))
+	sess, ok := s.keys.redeem(r.URL.Query().Get("token"))
 	if !ok {
 		s.refuse(w, r, http.StatusUnauthorized,
 			stick.Errorf(stick.CodePersonOnly, "this address isn't good, or was used already: it lets one browser in, once").
@@ -38,8 +38,8 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	setCookie(w, r, one, 0)
-	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + one.path + localPath(r.URL.Query().Get("to"))})
+	setCookie(w, r, sess, 0)
+	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + sess.path + localPath(r.URL.Query().Get("to"))})
 }
 
 // isShown reports whether a browser shows the answer in a tab, as far as it says what for it asks. A page that had the same port before may have
@@ -50,18 +50,18 @@ func isShown(r *http.Request) bool {
 }
 
 // setCookie gives a browser the cookie of a session, or takes it away if maxAge is negative.
-func setCookie(w http.ResponseWriter, r *http.Request, one session, maxAge int) {
+func setCookie(w http.ResponseWriter, r *http.Request, sess session, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: one.cookie, Path: "/" + one.path + "/", MaxAge: maxAge,
+		Name: cookieName, Value: sess.cookie, Path: "/" + sess.path + "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: schemeOf(r) == "https",
 	})
 }
 
 // signOut ends the session of a browser. Its tabs say so.
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
-	one := sessionIn(r)
-	s.keys.end(one)
-	setCookie(w, r, one, -1)
+	sess := sessionIn(r)
+	s.keys.endSession(sess)
+	setCookie(w, r, sess, -1)
 	s.render(w, r, http.StatusOK, "signedout", &view{Title: "Signed out"})
 }
 

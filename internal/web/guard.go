@@ -30,7 +30,7 @@ func (s *Server) guard(public, pages http.Handler) http.Handler {
 	inSession := s.inSession(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header(), r)
-		s.limit(w, r)
+		s.limitRequest(w, r)
 
 		switch {
 		case !s.allowsHost(r.Host):
@@ -38,7 +38,7 @@ func (s *Server) guard(public, pages http.Handler) http.Handler {
 				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
 		case r.URL.Path == enterPath: // also out of another site's page, such as a web mail with the address
 			public.ServeHTTP(w, r)
-		case isForeign(r) && isVisit(r):
+		case isForeign(r) && isTabNavigation(r):
 			s.render(w, r, http.StatusOK, "visit", &view{Title: "Welcome"})
 		case isForeign(r):
 			s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
@@ -69,8 +69,8 @@ func referrerPolicy(r *http.Request) string {
 	return "strict-origin"
 }
 
-// limit bounds how long a request and its answer may take, and how much it may send.
-func (s *Server) limit(w http.ResponseWriter, r *http.Request) {
+// limitRequest bounds how long a request and its answer may take, and how much it may send.
+func (s *Server) limitRequest(w http.ResponseWriter, r *http.Request) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(s.readWithin)) // a test's recorder has none
 	_ = c.SetWriteDeadline(time.Now().Add(writeWithin))
@@ -80,17 +80,17 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request) {
 // inSession shows the pages to those who have a session, at the paths that they have without it.
 func (s *Server) inSession(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		one, ok := s.keys.sessionOf(r)
+		sess, ok := s.keys.sessionOf(r)
 		if !ok {
-			s.refuse(w, r, http.StatusUnauthorized, notSignedIn())
+			s.refuse(w, r, http.StatusUnauthorized, errNotSignedIn())
 			return
 		}
-		http.StripPrefix("/"+one.path, pages).ServeHTTP(w, withSession(r, one))
+		http.StripPrefix("/"+sess.path, pages).ServeHTTP(w, withSession(r, sess))
 	})
 }
 
-// notSignedIn says what a browser without a session does, or one whose session is over.
-func notSignedIn() *stick.Error {
+// errNotSignedIn says what a browser without a session does, or one whose session is over.
+func errNotSignedIn() *stick.Error {
 	return stick.Errorf(stick.CodePersonOnly, "this browser isn't signed in, or its session is over").
 		Hintf("run %s, which prints an address that lets a browser in", stick.Cmd("tt serve"))
 }
@@ -145,8 +145,8 @@ func isForeign(r *http.Request) bool {
 	return err != nil || u.Host != r.Host
 }
 
-// isVisit reports whether a request shows a page in a tab of its own, where no other page can look into it.
-func isVisit(r *http.Request) bool {
+// isTabNavigation reports whether a request shows a page in a tab of its own, where no other page can look into it.
+func isTabNavigation(r *http.Request) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	return reads && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }

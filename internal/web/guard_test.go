@@ -80,7 +80,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 // TestInvitationsEnd: an invitation of a page ends after ten minutes, the first one stays, and their number is bounded.
 func TestInvitationsEnd(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	k := newKeys(func() time.Time { return now }, folder{})
+	k := newKeys(func() time.Time { return now }, sessionFolder{})
 	first, late := k.invite(0), k.invite(inviteFor)
 	now = now.Add(inviteFor + time.Second)
 	if _, ok := k.redeem(late); ok {
@@ -93,7 +93,7 @@ func TestInvitationsEnd(t *testing.T) {
 		t.Errorf("there are %d invitations", len(k.invites))
 	}
 	session, ok := k.redeem(first)
-	if !ok || !k.use(session) {
+	if !ok || !k.useSession(session) {
 		t.Error("the first invitation isn't good")
 	}
 	for range maxSessions {
@@ -101,7 +101,7 @@ func TestInvitationsEnd(t *testing.T) {
 			t.Fatal("an invitation isn't good")
 		}
 	}
-	if len(k.sessions) != maxSessions || !k.use(session) {
+	if len(k.sessions) != maxSessions || !k.useSession(session) {
 		t.Errorf("there are %d sessions", len(k.sessions))
 	}
 }

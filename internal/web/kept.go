@@ -18,16 +18,16 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// folder keeps the sessions of a caller's servers, in a file for each address, so that tabs go on when a server is started again. A file has
+// sessionFolder keeps the sessions of a caller's servers, in a file for each address, so that tabs go on when a server is started again. A file has
 // sums, which let nobody in. What can't be read or written is left out: then a browser needs another address.
-type folder struct {
+type sessionFolder struct {
 	dir    string // empty keeps nothing
 	caller string
 }
 
-// newFolder returns the folder of a caller. Who was let in by an agent's server has no session in a person's.
-func newFolder(dir string, by core.Caller) folder {
-	return folder{dir, strings.Join([]string{by.User, by.As, by.Seed()}, "\n")}
+// newSessionFolder returns the folder of a caller. Who was let in by an agent's server has no session in a person's.
+func newSessionFolder(dir string, by core.Caller) sessionFolder {
+	return sessionFolder{dir, strings.Join([]string{by.User, by.As, by.Seed()}, "\n")}
 }
 
 // keptServer is what a file says.
@@ -45,13 +45,13 @@ type keptSession struct {
 
 const keptSuffix = ".json"
 
-func (f folder) path(address string) string {
+func (f sessionFolder) path(address string) string {
 	name := sha256.Sum256([]byte(f.caller + "\n" + address))
 	return filepath.Join(f.dir, hex.EncodeToString(name[:16])+keptSuffix)
 }
 
 // read returns the key and the sessions of the server on an address. The key is empty if there is none.
-func (f folder) read(address string) (key string, open []openSession) {
+func (f sessionFolder) read(address string) (key string, open []openSession) {
 	if f.dir == "" {
 		return "", nil
 	}
@@ -59,24 +59,24 @@ func (f folder) read(address string) (key string, open []openSession) {
 	if err != nil || kept.Caller != f.caller || kept.Address != address {
 		return "", nil
 	}
-	for _, one := range kept.Sessions {
-		digits, err := hex.DecodeString(one.Sum)
+	for _, sess := range kept.Sessions {
+		digits, err := hex.DecodeString(sess.Sum)
 		if err != nil || len(digits) != len(sum{}) {
 			continue
 		}
-		open = append(open, openSession{sum(digits), one.Used})
+		open = append(open, openSession{sum(digits), sess.Used})
 	}
 	return kept.Key, open
 }
 
 // write keeps the key and the sessions of the server on an address, instead of those of before.
-func (f folder) write(address, key string, open []openSession) {
+func (f sessionFolder) write(address, key string, open []openSession) {
 	if f.dir == "" {
 		return
 	}
 	kept := keptServer{Caller: f.caller, Address: address, Key: key, Sessions: []keptSession{}}
-	for _, one := range open {
-		kept.Sessions = append(kept.Sessions, keptSession{hex.EncodeToString(one.sum[:]), one.used.UTC()})
+	for _, sess := range open {
+		kept.Sessions = append(kept.Sessions, keptSession{hex.EncodeToString(sess.sum[:]), sess.used.UTC()})
 	}
 	text, err := json.Marshal(kept)
 	if err == nil && plainfile.MkdirAll(f.dir) == nil {
@@ -84,8 +84,8 @@ func (f folder) write(address, key string, open []openSession) {
 	}
 }
 
-// addresses returns where the caller's servers have let browsers in, the last one first. Files of which all sessions are over go.
-func (f folder) addresses(now time.Time) (found []string) {
+// usedAddresses returns where the caller's servers have let browsers in, the last one first. Files of which all sessions are over go.
+func (f sessionFolder) usedAddresses(now time.Time) (found []string) {
 	files, err := os.ReadDir(f.dir)
 	if err != nil {
 		return nil
@@ -114,9 +114,9 @@ func (f folder) addresses(now time.Time) (found []string) {
 
 // lastUse returns when one of the sessions was used last.
 func (k keptServer) lastUse() (last time.Time) {
-	for _, one := range k.Sessions {
-		if one.Used.After(last) {
-			last = one.Used
+	for _, sess := range k.Sessions {
+		if sess.Used.After(last) {
+			last = sess.Used
 		}
 	}
 	return last
@@ -151,7 +151,7 @@ func (s *Server) earlierAddresses(address string) []string {
 	if n, perr := strconv.Atoi(port); err != nil || perr != nil || n != 0 {
 		return nil
 	}
-	return slices.DeleteFunc(s.keys.folder.addresses(s.keys.now()), func(earlier string) bool {
+	return slices.DeleteFunc(s.keys.folder.usedAddresses(s.keys.now()), func(earlier string) bool {
 		of, _, err := net.SplitHostPort(earlier)
 		return err != nil || of != host
 	})

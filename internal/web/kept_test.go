@@ -16,7 +16,7 @@ import (
 
 // keysAt returns the keys of a server on an address that keeps its sessions in a directory.
 func keysAt(now *time.Time, dir, address string, by core.Caller) *keys {
-	k := newKeys(func() time.Time { return *now }, newFolder(dir, by))
+	k := newKeys(func() time.Time { return *now }, newSessionFolder(dir, by))
 	k.listenOn(address)
 	return k
 }
@@ -27,7 +27,7 @@ func TestSession_Kept(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true, Harness: "human"}
 	now, dir := time.Unix(1e9, 0), filepath.Join(t.TempDir(), "some where", "browsers")
 	before := keysAt(&now, dir, address, ann)
-	one, ok := before.redeem(before.invite(0))
+	sess, ok := before.redeem(before.invite(0))
 	if !ok {
 		t.Fatal("an invitation isn't good")
 	}
@@ -45,11 +45,11 @@ func TestSession_Kept(t *testing.T) {
 		{"a server of the person's agent", dir, address, core.Caller{User: "ann", Harness: "claude", SessionID: "x"}, false},
 		{"a server under another name", dir, address, core.Caller{User: "ann", Person: true, Harness: "human", As: "bob"}, false},
 	} {
-		if got := keysAt(&now, c.dir, c.address, c.by).use(one); got != c.want {
+		if got := keysAt(&now, c.dir, c.address, c.by).useSession(sess); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if keysAt(&now, dir, address, ann).use(session{one.path, one.cookie + "x"}) || keysAt(&now, dir, address, ann).use(session{"x", one.cookie}) {
+	if keysAt(&now, dir, address, ann).useSession(session{sess.path, sess.cookie + "x"}) || keysAt(&now, dir, address, ann).useSession(session{"x", sess.cookie}) {
 		t.Error("another session is open")
 	}
 }
@@ -64,20 +64,20 @@ func TestSession_Over(t *testing.T) {
 	used, _ := before.redeem(before.invite(0))
 	for range 3 {
 		now = now.Add(sessionFor - time.Hour)
-		if !keysAt(&now, dir, address, ann).use(used) {
+		if !keysAt(&now, dir, address, ann).useSession(used) {
 			t.Fatal("a session that is used is over")
 		}
 	}
-	if keysAt(&now, dir, address, ann).use(left) || before.use(left) {
+	if keysAt(&now, dir, address, ann).useSession(left) || before.useSession(left) {
 		t.Error("a session that nobody uses isn't over")
 	}
 
-	f := newFolder(dir, ann)
-	if got := f.addresses(now); len(got) != 1 || got[0] != address {
+	f := newSessionFolder(dir, ann)
+	if got := f.usedAddresses(now); len(got) != 1 || got[0] != address {
 		t.Errorf("browsers were let in at %v", got)
 	}
 	now = now.Add(sessionFor)
-	if got := f.addresses(now); len(got) != 0 || keysAt(&now, dir, address, ann).use(used) {
+	if got := f.usedAddresses(now); len(got) != 0 || keysAt(&now, dir, address, ann).useSession(used) {
 		t.Errorf("after the end browsers were let in at %v", got)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
@@ -92,13 +92,13 @@ func TestSession_File(t *testing.T) {
 	now, dir := time.Unix(1e9, 0), filepath.Join(t.TempDir(), "browsers")
 	k := keysAt(&now, dir, address, ann)
 	token := k.invite(0)
-	one, _ := k.redeem(token)
-	path := newFolder(dir, ann).path(address)
+	sess, _ := k.redeem(token)
+	path := newSessionFolder(dir, ann).path(address)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{one.path, one.cookie, token} {
+	for _, secret := range []string{sess.path, sess.cookie, token} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("the file has %s:\n%s", secret, text)
 		}
@@ -116,11 +116,11 @@ func TestSession_File(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := keysAt(&now, dir, address, ann)
-		if k.use(one) || k.use(session{}) {
+		if k.useSession(sess) || k.useSession(session{}) {
 			t.Errorf("%q lets somebody in", damaged)
 		}
 		again, ok := k.redeem(k.invite(0))
-		if !ok || !keysAt(&now, dir, address, ann).use(again) {
+		if !ok || !keysAt(&now, dir, address, ann).useSession(again) {
 			t.Errorf("after %q no session is kept", damaged)
 		}
 	}
@@ -165,7 +165,7 @@ func TestSignOutAll(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true}
 	now := time.Unix(1e9, 0)
 	before := keysAt(&now, dir, "127.0.0.1:8321", ann)
-	one, _ := before.redeem(before.invite(0))
+	sess, _ := before.redeem(before.invite(0))
 	s := &Server{o: Options{Sessions: dir}}
 	for range 2 {
 		if err := s.SignOutAll(); err != nil {
@@ -174,7 +174,7 @@ func TestSignOutAll(t *testing.T) {
 	}
 	after := keysAt(&now, dir, "127.0.0.1:8321", ann)
 	other, _ := after.redeem(after.invite(0))
-	if again := keysAt(&now, dir, "127.0.0.1:8321", ann); again.use(one) || !again.use(other) {
+	if again := keysAt(&now, dir, "127.0.0.1:8321", ann); again.useSession(sess) || !again.useSession(other) {
 		t.Error("the wrong session is kept")
 	}
 	if err := new(Server).SignOutAll(); err != nil {

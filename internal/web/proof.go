@@ -20,11 +20,11 @@ func newKey() string { return rand.Text() + rand.Text() }
 // proof returns a question that nobody has been asked, with its answer.
 func (k *keys) proof() proof {
 	ask := rand.Text()
-	return proof{ask, k.answer(ask)}
+	return proof{ask, k.answerProof(ask)}
 }
 
-// answer answers a question. Anybody may ask.
-func (k *keys) answer(ask string) string {
+// answerProof answers a question. Anybody may ask.
+func (k *keys) answerProof(ask string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	mac := hmac.New(sha256.New, []byte(k.key))

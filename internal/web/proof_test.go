@@ -45,14 +45,14 @@ func TestProof_Restart(t *testing.T) {
 	before := keysAt(&now, dir, address, ann)
 	before.redeem(before.invite(0))
 	p := before.proof()
-	if keysAt(&now, dir, address, ann).answer(p.Ask) != p.Answer {
+	if keysAt(&now, dir, address, ann).answerProof(p.Ask) != p.Answer {
 		t.Error("the same server has another answer")
 	}
 	for name, other := range map[string]*keys{
 		"another port": keysAt(&now, dir, "127.0.0.1:8322", ann), "another directory": keysAt(&now, t.TempDir(), address, ann),
 		"another caller": keysAt(&now, dir, address, core.Caller{User: "ann", Harness: "claude"}), "nothing kept": keysAt(&now, "", address, ann),
 	} {
-		if other.answer(p.Ask) == p.Answer {
+		if other.answerProof(p.Ask) == p.Answer {
 			t.Errorf("%s: it has the same answer", name)
 		}
 	}

@@ -75,7 +75,7 @@ func New(o Options) *Server {
 	}
 	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now, newFolder(o.Sessions, o.Caller)), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
+		o: o, ops: ops, keys: newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
 		readWithin: readWithin,
 		monitor:    monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}

@@ -21,7 +21,7 @@ type session struct {
 
 func newSession() session { return session{rand.Text(), rand.Text() + rand.Text()} }
 
-func (one session) sum() sum { return sha256.Sum256([]byte(one.path + "/" + one.cookie)) }
+func (sess session) sum() sum { return sha256.Sum256([]byte(sess.path + "/" + sess.cookie)) }
 
 // cookieName is the name of all sessions' cookies. Their paths tell them apart.
 const cookieName = "tt_session"
@@ -30,7 +30,7 @@ const cookieName = "tt_session"
 // over. Only sums are kept, so that looking one up tells nothing by the time that it takes.
 type keys struct {
 	now    func() time.Time
-	folder folder
+	folder sessionFolder
 
 	mu       sync.Mutex // guards the rest
 	address  string     // on which the server listens; empty before it does
@@ -60,7 +60,7 @@ const (
 // isOver reports whether a session that was used last at some time is over.
 func isOver(used, now time.Time) bool { return now.Sub(used) >= sessionFor }
 
-func newKeys(now func() time.Time, f folder) *keys {
+func newKeys(now func() time.Time, f sessionFolder) *keys {
 	wall := func() time.Time { return now().Round(0) } // the other clock stands still while the machine sleeps
 	return &keys{now: wall, folder: f, key: newKey(), invites: map[sum]time.Time{}, ended: make(chan struct{})}
 }
@@ -111,7 +111,7 @@ func (k *keys) dropInvite() {
 }
 
 // redeem ends an invitation, and returns the session that it was for. ok is false for a token that is none, was used, or is too old.
-func (k *keys) redeem(token string) (one session, ok bool) {
+func (k *keys) redeem(token string) (sess session, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := sha256.Sum256([]byte(token))
@@ -121,36 +121,36 @@ func (k *keys) redeem(token string) (one session, ok bool) {
 		return session{}, false
 	}
 
-	one = newSession()
+	sess = newSession()
 	k.dropOver()
-	k.sessions = append(k.sessions, openSession{one.sum(), k.now()})
+	k.sessions = append(k.sessions, openSession{sess.sum(), k.now()})
 	if n := len(k.sessions) - maxSessions; n > 0 {
 		k.sessions = slices.Delete(k.sessions, 0, n)
-		k.tellEnd()
+		k.announceEnd()
 	}
 	k.folder.write(k.address, k.key, k.sessions)
-	return one, true
+	return sess, true
 }
 
-// end ends a session.
-func (k *keys) end(one session) {
+// endSession ends a session.
+func (k *keys) endSession(sess session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ended := one.sum()
+	ended := sess.sum()
 	k.sessions = slices.DeleteFunc(k.sessions, func(o openSession) bool { return o.sum == ended })
 	k.folder.write(k.address, k.key, k.sessions)
-	k.tellEnd()
+	k.announceEnd()
 }
 
-// ending returns a channel that is closed when a session ends, whichever it is.
-func (k *keys) ending() <-chan struct{} {
+// watchEnds returns a channel that is closed when a session ends, whichever it is.
+func (k *keys) watchEnds() <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.ended
 }
 
-// tellEnd tells those who wait for the end of a session. Its caller has the lock.
-func (k *keys) tellEnd() {
+// announceEnd tells those who wait for the end of a session. Its caller has the lock.
+func (k *keys) announceEnd() {
 	close(k.ended)
 	k.ended = make(chan struct{})
 }
@@ -158,15 +158,15 @@ func (k *keys) tellEnd() {
 // dropOver drops the sessions that are over.
 func (k *keys) dropOver() {
 	now := k.now()
-	k.sessions = slices.DeleteFunc(k.sessions, func(one openSession) bool { return isOver(one.used, now) })
+	k.sessions = slices.DeleteFunc(k.sessions, func(sess openSession) bool { return isOver(sess.used, now) })
 }
 
-// use reports whether a session is open, and notes that it is used.
-func (k *keys) use(one session) bool {
+// useSession reports whether a session is open, and notes that it is used.
+func (k *keys) useSession(sess session) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.dropOver()
-	want := one.sum()
+	want := sess.sum()
 	i := slices.IndexFunc(k.sessions, func(o openSession) bool { return o.sum == want })
 	if i < 0 {
 		return false
@@ -183,25 +183,25 @@ func (k *keys) use(one session) bool {
 type sessionKey struct{}
 
 // withSession returns a request that knows its session.
-func withSession(r *http.Request, one session) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), sessionKey{}, one))
+func withSession(r *http.Request, sess session) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), sessionKey{}, sess))
 }
 
 // sessionIn returns the session of a request to a page.
 func sessionIn(r *http.Request) session {
-	one, _ := r.Context().Value(sessionKey{}).(session)
-	return one
+	sess, _ := r.Context().Value(sessionKey{}).(session)
+	return sess
 }
 
 // sessionOf finds the open session from whose browser a request comes.
-func (k *keys) sessionOf(r *http.Request) (one session, ok bool) {
+func (k *keys) sessionOf(r *http.Request) (sess session, ok bool) {
 	path, _, below := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if !below {
 		return session{}, false
 	}
 	for _, c := range r.CookiesNamed(cookieName) { // another server of this machine may have set one, too
-		if one := (session{path, c.Value}); k.use(one) {
-			return one, true
+		if sess := (session{path, c.Value}); k.useSession(sess) {
+			return sess, true
 		}
 	}
 	return session{}, false

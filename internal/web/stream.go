@@ -144,7 +144,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.streams.leave()
 	f := &feed{
-		s: s, one: sessionIn(r), page: page, ending: s.keys.ending(),
+		s: s, sess: sessionIn(r), page: page, ending: s.keys.watchEnds(),
 		w: w, c: http.NewResponseController(w), sent: map[string]string{}, after: cursorOf(r),
 	}
 	changed, stop := s.monitor.Changed()
@@ -177,14 +177,14 @@ func (f *feed) follow(ctx context.Context, changed <-chan struct{}) {
 		case <-changed:
 			isNew = true
 		case <-f.ending:
-			f.ending = f.s.keys.ending()
+			f.ending = f.s.keys.watchEnds()
 		case <-beat.C:
 		case <-ctx.Done():
 			return
 		}
 
-		if !f.s.keys.use(f.one) {
-			f.send(news{Over: notSignedIn()})
+		if !f.s.keys.useSession(f.sess) {
+			f.send(news{Over: errNotSignedIn()})
 			return
 		}
 		if !isNew {
@@ -213,7 +213,7 @@ func cursorOf(r *http.Request) int64 {
 // feed is one open stream.
 type feed struct {
 	s      *Server
-	one    session         // whose browser it goes to
+	sess   session         // whose browser it goes to
 	ending <-chan struct{} // closed when a session has ended since it was looked at
 	page   *url.URL
 	w      http.ResponseWriter
