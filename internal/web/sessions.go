@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// session is what a browser has that was let in: a path, below which it finds all pages, and a cookie, which it sends there and nowhere
-// else. Cookies know hosts and paths, but no ports: one for all paths would go to every server of this machine, such as one by
-// which an agent shows what it has built. Nobody else's page knows the path.
+// session is what a browser has that was let in: a path, below which it finds all pages, and a cookie, which
+// it sends there and nowhere else. Cookies know hosts and paths, but no ports: one for all paths would go to
+// every server of this machine, such as one by which an agent shows what it has built. Nobody else's page
+// knows the path.
 type session struct {
 	path   string // the first part of the paths of all its pages, without slashes
 	cookie string
@@ -26,8 +27,9 @@ func (sess session) sum() sum { return sha256.Sum256([]byte(sess.path + "/" + se
 // cookieName is the name of all sessions' cookies. Their paths tell them apart.
 const cookieName = "tt_session"
 
-// keys know who may come in. An invitation is a token in an address: the first browser that shows it gets a session, and the invitation is
-// over. Only sums are kept, so that looking one up tells nothing by the time that it takes.
+// keys know who may come in. An invitation is a token in an address: the first browser that shows it gets a
+// session, and the invitation is over. Only sums are kept, so that looking one up tells nothing by the time
+// that it takes.
 type keys struct {
 	now    func() time.Time
 	folder sessionFolder
@@ -49,7 +51,7 @@ type openSession struct {
 type sum = [sha256.Size]byte
 
 const (
-	maxSessions = 64 // browsers at a time; a further one ends the oldest session
+	maxSessions = 64 // browsers at a time; a further one ends the session that nobody has used for longest
 	maxInvites  = 16
 
 	inviteFor  = 10 * time.Minute    // an invitation that a page has made
@@ -91,8 +93,8 @@ func (k *keys) invite(ttl time.Duration) string {
 	return token
 }
 
-// dropInvite makes room for an invitation: those that are over go, and then the one that would end first. The first invitation of all
-// stays.
+// dropInvite makes room for an invitation: those that are over go, and then the one that would end first. The
+// first invitation of all stays.
 func (k *keys) dropInvite() {
 	var first sum
 	for s, until := range k.invites {
@@ -110,7 +112,8 @@ func (k *keys) dropInvite() {
 	}
 }
 
-// redeem ends an invitation, and returns the session that it was for. ok is false for a token that is none, was used, or is too old.
+// redeem ends an invitation, and returns the session that it was for. ok is false for a token that is none,
+// was used, or is too old.
 func (k *keys) redeem(token string) (sess session, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -124,9 +127,8 @@ func (k *keys) redeem(token string) (sess session, ok bool) {
 	sess = newSession()
 	k.dropOver()
 	k.sessions = append(k.sessions, openSession{sess.sum(), k.now()})
-	if n := len(k.sessions) - maxSessions; n > 0 {
-		k.sessions = slices.Delete(k.sessions, 0, n)
-		k.announceEnd()
+	if len(k.sessions) > maxSessions {
+		k.dropLeastUsed()
 	}
 	k.folder.write(k.address, k.key, k.sessions)
 	return sess, true
@@ -155,7 +157,14 @@ func (k *keys) announceEnd() {
 	k.ended = make(chan struct{})
 }
 
-// dropOver drops the sessions that are over.
+// dropLeastUsed drops the session that nobody has used for longest. Its caller has the lock.
+func (k *keys) dropLeastUsed() {
+	least := slices.MinFunc(k.sessions, func(a, b openSession) int { return a.used.Compare(b.used) })
+	k.sessions = slices.DeleteFunc(k.sessions, func(sess openSession) bool { return sess.sum == least.sum })
+	k.announceEnd()
+}
+
+// dropOver drops the sessions that are over. Its caller has the lock.
 func (k *keys) dropOver() {
 	now := k.now()
 	k.sessions = slices.DeleteFunc(k.sessions, func(sess openSession) bool { return isOver(sess.used, now) })
