@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -16,8 +17,9 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// hostilePage is what a server of another port can make a browser do to ours. It sets the [marker], asks its own server with all cookies,
-// and tries to read, to listen, to show and to act at ours, by the path of the session as well, which it can't know.
+// hostilePage is what a server of another port can make a browser do to ours. It sets the [marker], asks its
+// own server with all cookies, and tries to read, to listen, to show and to act at ours, by the path of the
+// session as well, which it can't know.
 const hostilePage = `<!doctype html><title>at work</title><body><script>
 const ours = "OURS", below = "BELOW", api = ours + below + "/api/pause_room";
 document.cookie = "marker=x; path=/";
@@ -55,8 +57,8 @@ tries.push(new Promise((done) => {
 Promise.allSettled(tries).then(() => { window.got = got.filter((text) => !text.endsWith(": ")); document.title = "done"; });
 </script>`
 
-// TestBrowserOfOtherServers: a page of another port of the same host gets no cookie, no path, no page and no act of a session, though it tries
-// everything, and though it is told the path.
+// TestBrowserOfOtherServers: a page of another port of the same host gets no cookie, no path, no page and no
+// act of a session, though it tries everything, and though it is told the path.
 func TestBrowserOfOtherServers(t *testing.T) {
 	realharness.Chromium(t)
 	for _, host := range []string{"127.0.0.1", "localhost"} {
@@ -114,8 +116,8 @@ func TestBrowserHistory(t *testing.T) {
 	}))
 }
 
-// TestBrowserRestart: an open tab goes on when its server is started again. While another program has the port, it gets nothing of the
-// session, and the tab says what to do.
+// TestBrowserRestart: an open tab goes on when its server is started again. While another program has the
+// port, it gets nothing of the session, and the tab says what to do.
 func TestBrowserRestart(t *testing.T) {
 	realharness.Chromium(t)
 	s := scene.New(t)
@@ -123,9 +125,9 @@ func TestBrowserRestart(t *testing.T) {
 	claude.Try().Granted(1)
 	dir := t.TempDir()
 	keep := func(o *Options) { o.Sessions = dir }
-	d := &desk{Scene: s, ann: s.Person("ann")}
+	d := &desk{Scene: s, ann: s.Person("ann"), listen: ownAddress}
 	stop := d.serve(keep)
-	b := d.open()
+	b := d.openAt("127.77.0.1")
 	base := d.base
 	b.goTo("/room/" + string(s.Room().ID))
 	b.until(`document.body.dataset.linked === "yes"`)
@@ -174,8 +176,8 @@ func TestBrowserIsOver(t *testing.T) {
 	b.says("main", "run tt serve")
 }
 
-// serviceWorker is a script that a page leaves in a browser. Everything that the browser asks its port for goes through it, and it tells where
-// that is.
+// serviceWorker is a script that a page leaves in a browser. Everything that the browser asks its port for
+// goes through it, and it tells where that is.
 const serviceWorker = `
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (e) => e.waitUntil(self.clients.claim()));
@@ -187,16 +189,27 @@ self.addEventListener("fetch", (e) => {
 	}));
 });`
 
-// TestBrowserServiceWorker: what a page has left in the browser that had the port before sees no session. The address has to be opened twice.
+// TestBrowserServiceWorker: what a page has left in the browser that had the port before sees no session. The
+// address has to be opened twice.
 func TestBrowserServiceWorker(t *testing.T) {
 	realharness.Chromium(t)
-	d := newDesk(scene.New(t), nil)
-	b := d.open()
+	d := &desk{Scene: scene.New(t), listen: ownAddress}
+	d.ann = d.Person("ann")
+	d.serve(nil)
+	b := d.openAt("127.77.0.1")
 	collector := newEavesdropper(t, func() string { return "" })
-	before := newEavesdropper(t, func() string {
-		return `<script>navigator.serviceWorker.register("/worker.js").then(() => navigator.serviceWorker.ready).then(() => { document.title = "left" })</script>`
-	})
-	before.script = strings.ReplaceAll(serviceWorker, "COLLECTOR", collector.URL)
+	before := &eavesdropper{script: strings.ReplaceAll(serviceWorker, "COLLECTOR", collector.URL), page: func() string {
+		return `<script>navigator.serviceWorker.register("/worker.js").then(() => navigator.serviceWorker.ready)
+			.then(() => { document.title = "left" })</script>`
+	}}
+	l, err := net.Listen("tcp", ownAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.Server = httptest.NewUnstartedServer(before)
+	before.Listener.Close()
+	before.Listener = l
+	before.Start()
 	b.others = []string{before.URL, collector.URL}
 	b.run(chromedp.Navigate(before.URL))
 	b.until(`document.title === "left"`)

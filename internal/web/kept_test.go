@@ -2,7 +2,6 @@ package web
 
 import (
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/scene"
 )
 
 // keysAt returns the keys of a server on an address that keeps its sessions in a directory.
@@ -54,7 +52,26 @@ func TestSession_Kept(t *testing.T) {
 	}
 }
 
-// TestSession_Over: a session that nobody uses is over after two weeks, and its file goes. Each use prolongs it.
+// TestSession_Most: a further session ends the one that nobody has used for longest.
+func TestSession_Most(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	k := keysAt(&now, "", "127.0.0.1:8321", core.Caller{})
+	first, _ := k.redeem(k.invite(0))
+	second, _ := k.redeem(k.invite(0))
+	now = now.Add(noteUse)
+	if !k.useSession(first) {
+		t.Fatal("a session is over at once")
+	}
+	for range maxSessions - 1 {
+		k.redeem(k.invite(0))
+	}
+	if !k.useSession(first) || k.useSession(second) || len(k.sessions) != maxSessions {
+		t.Errorf("of %d sessions the wrong one has ended", len(k.sessions))
+	}
+}
+
+// TestSession_Over: a session that nobody uses is over after two weeks, and its file goes. Each use prolongs
+// it.
 func TestSession_Over(t *testing.T) {
 	const address = "127.0.0.1:8321"
 	ann := core.Caller{User: "ann", Person: true}
@@ -126,39 +143,6 @@ func TestSession_File(t *testing.T) {
 	}
 }
 
-// TestListen: without a port a server listens where it let browsers in last, if nobody else does.
-func TestListen(t *testing.T) {
-	s := scene.New(t)
-	dir := t.TempDir()
-	keep := func(o *Options) { o.Sessions = dir }
-	d := newDesk(s, keep)
-	first := d.base
-	stopSecond := d.serve(keep)
-	second := d.base
-	d.signIn(d.server.Address(addressOf(second), ""))
-	if first == second {
-		t.Fatalf("two servers listen on %s", first)
-	}
-	stopSecond()
-
-	l, err := New(Options{Engine: d.ann.Engine, Tasks: d.ann.Tasks, Caller: d.ann.By, Sessions: dir}).Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if got := "http://" + l.Addr().String(); got != second {
-		t.Errorf("it listens on %s, where %s was the last one", got, second)
-	}
-	for _, address := range []string{"127.0.0.2:0", "localhost:0", "127.0.0.1:x", "x"} {
-		if got := d.server.earlierAddresses(address); len(got) != 0 {
-			t.Errorf("%s means %v", address, got)
-		}
-	}
-	if _, port, _ := net.SplitHostPort(l.Addr().String()); len(d.server.earlierAddresses("127.0.0.1:"+port)) != 0 {
-		t.Error("a port means another one")
-	}
-}
-
 // TestSignOutAll: no session of before is kept, and the server's own ones are kept again.
 func TestSignOutAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "browsers")
@@ -179,38 +163,5 @@ func TestSignOutAll(t *testing.T) {
 	}
 	if err := new(Server).SignOutAll(); err != nil {
 		t.Errorf("without a directory: %v", err)
-	}
-}
-
-// TestRestart: a tab goes on when its server was stopped and started again, and so does its stream.
-func TestRestart(t *testing.T) {
-	s := scene.New(t)
-	claude := s.Agent("claude:a")
-	claude.Try().Granted(1)
-	dir := t.TempDir()
-	keep := func(o *Options) { o.Sessions = dir }
-	d := &desk{Scene: s, ann: s.Person("ann")}
-	stop := d.serve(keep)
-	base := d.base
-	d.signIn(d.server.Address(addressOf(d.base), ""))
-	room := "/room/" + string(s.Room().ID)
-	has(t, d.ok(room), string(claude.ID))
-	stop()
-
-	d.serve(keep)
-	if d.base != base {
-		t.Fatalf("it listens on %s instead of %s", d.base, base)
-	}
-	has(t, d.ok(room), string(claude.ID))
-	x := d.stream(room, nil)
-	claude.Release("wrote the lexer", "write the parser")
-	x.row("write the parser")
-
-	// A server that isn't this one's restart doesn't know the tab, and doesn't end its session.
-	mine, below := d.client, d.below
-	d.serve(func(o *Options) { o.Sessions = t.TempDir() })
-	d.client, d.below = mine, below
-	if a := d.page(room); a.status != 401 {
-		t.Errorf("another server: %d", a.status)
 	}
 }

@@ -40,14 +40,15 @@ type tab struct {
 // open starts a browser, which reaches nothing but this machine and ends with the test, and opens a tab. The viewport is that of a desk.
 func (d *desk) open() *tab { return d.openAt("127.0.0.1") }
 
-// openAt does so where the browser calls the server by a name of this machine. It knows no other name than that and 127.0.0.1.
+// openAt does so where the browser calls the server by another name or address of this machine.
 func (d *desk) openAt(host string) *tab {
 	d.Helper()
-	address := strings.Replace(d.server.Address(addressOf(d.base), ""), "127.0.0.1", host, 1)
-	d.base = strings.Replace(d.base, "127.0.0.1", host, 1)
+	address := strings.Replace(d.server.Address(addressOf(d.base), ""), "//127.0.0.1:", "//"+host+":", 1)
+	d.base = strings.Replace(d.base, "//127.0.0.1:", "//"+host+":", 1)
+	rules := "MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.77.0.1"
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(realharness.Chromium(d.T)), chromedp.UserDataDir(d.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP "+host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", rules),
 		chromedp.WSURLReadTimeout(patience))
 	ctx, over := context.WithTimeout(context.Background(), 3*patience)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
