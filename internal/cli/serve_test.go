@@ -58,8 +58,8 @@ func (s *story) browser(ts *testscript.TestScript, name string) *browser {
 	return b
 }
 
-// hides fails if the session of a browser is in what its server has printed, or in a file of the data directory. The database isn't opened:
-// closing it would give up the locks of commands in this process.
+// hides fails if the session of a browser is in what its server has printed, or in a file of the data
+// directory. The database isn't opened: closing it would give up the locks of commands in this process.
 func (s *story) hides(ts *testscript.TestScript, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: hides NAME")

@@ -11,14 +11,16 @@ import (
 // enterPath is where a browser with an invitation comes in.
 const enterPath = "/enter"
 
-// enter lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect: where the address was followed
-// out of another site's page, a browser wouldn't send the new cookie to the page that it is redirected to.
+// enter lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect:
+// where the address was followed out of another site's page, a browser wouldn't send the new cookie to the page
+// that it is redirected to.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // whoever only asks whether there is something must not use the token up
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	if ask := r.URL.Query().Get("ask"); ask != "" { // an open tab wants to know who answers
+	q := r.URL.Query()
+	if ask := q.Get("ask"); ask != "" { // an open tab wants to know who answers
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, s.keys.answerProof(ask))
 		return
@@ -26,27 +28,36 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 
 	w.Header().Set("Clear-Site-Data", `"storage"`) // of programs that had the port before
 	if !isShown(r) {
-		s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "something else than a tab has asked for this address").
-			Hintf("open it again, in a tab of its own"))
+		s.refuse(w, r, http.StatusForbidden, errNotShown())
 		return
 	}
-	sess, ok := s.keys.redeem(r.URL.Query().Get("token"))
+	sess, ok := s.keys.redeem(q.Get("token"))
 	if !ok {
-		s.refuse(w, r, http.StatusUnauthorized,
-			stick.Errorf(stick.CodePersonOnly, "this address isn't good, or was used already: it lets one browser in, once").
-				Hintf("in a browser that is in, %s makes another; or stop the server and start it again: %s", "Another device", stick.Cmd("tt serve")))
+		s.refuse(w, r, http.StatusUnauthorized, errUsedAddress())
 		return
 	}
 
 	setCookie(w, r, sess, 0)
-	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + sess.path + localPath(r.URL.Query().Get("to"))})
+	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + sess.path + localPath(q.Get("to"))})
 }
 
-// isShown reports whether a browser shows the answer in a tab, as far as it says what for it asks. A page that had the same port before may have
-// left a service worker in the browser, through which everything goes. It must not see where the session is; the next request doesn't pass it.
+// isShown reports whether a browser is about to show the answer in a tab, as far as it says. A page that had the
+// same port before may have left a service worker in the browser, through which everything goes. It must not see
+// where the session is. The answer removes it, so the next request doesn't pass it.
 func isShown(r *http.Request) bool {
 	dest := r.Header.Get("Sec-Fetch-Dest")
 	return dest == "" || dest == "document"
+}
+
+func errNotShown() *stick.Error {
+	return stick.Errorf(stick.CodePersonOnly, "something else than a tab has asked for this address").
+		Hintf("open it again, in a tab of its own")
+}
+
+func errUsedAddress() *stick.Error {
+	return stick.Errorf(stick.CodePersonOnly, "this address isn't good, or was used already: it lets one browser in, once").
+		Hintf("in a browser that is in, %s makes another; or stop the server and run it again, open tabs go on: %s",
+			"Another device", stick.Cmd("tt serve"))
 }
 
 // setCookie gives a browser the cookie of a session, or takes it away if maxAge is negative.

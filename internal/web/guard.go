@@ -24,8 +24,9 @@ const (
 // policy is what a page may load and do: nothing from elsewhere, and no script that stands in a page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets only those requests through to the pages that a browser of a person makes from our own pages, and those of programs that have
-// a session. What is public everybody gets. It bounds how long each request may take.
+// guard lets only those requests through to the pages that a browser of a person makes from our own pages,
+// and those of programs that have a session. What is public everybody gets. It bounds how long each request
+// may take.
 func (s *Server) guard(public, pages http.Handler) http.Handler {
 	inSession := s.inSession(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,8 +61,9 @@ func setHeaders(h http.Header, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// referrerPolicy keeps the path of a session out of every Referer. Without a referrer a browser hides, too, from which origin a form comes, and
-// only Sec-Fetch-Site says that it is ours. By plain HTTP beyond this machine there is no such header, so a form has to name its origin there.
+// referrerPolicy keeps the path of a session out of every Referer. Without a referrer a browser hides, too,
+// from which origin a form comes, and only Sec-Fetch-Site says that it is ours. By plain HTTP beyond this
+// machine there is no such header, so a form has to name its origin there.
 func referrerPolicy(r *http.Request) string {
 	if schemeOf(r) == "https" || isLoopback(hostOf(r.Host)) {
 		return "no-referrer"
@@ -125,8 +127,9 @@ func hostOf(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 }
 
-// isForeign reports whether a page of another origin makes a request, as far as the browser says where it comes from. Another port is
-// another origin, though of the same site. It holds for requests that only read, too: nobody else's page has any business here.
+// isForeign reports whether a page of another origin makes a request, as far as the browser says where it
+// comes from. Another port is another origin, though of the same site. It holds for requests that only read,
+// too: nobody else's page has any business here.
 func isForeign(r *http.Request) bool {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
 	switch site {
@@ -145,7 +148,8 @@ func isForeign(r *http.Request) bool {
 	return err != nil || u.Host != r.Host
 }
 
-// isTabNavigation reports whether a request shows a page in a tab of its own, where no other page can look into it.
+// isTabNavigation reports whether a request shows a page in a tab of its own, where no other page can look
+// into it.
 func isTabNavigation(r *http.Request) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	return reads && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"

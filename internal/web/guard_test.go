@@ -177,8 +177,8 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 	}
 }
 
-// TestForeignVisit: whoever follows a link of another site gets a page with one button and without data, with a session and without. Nothing
-// but a tab of its own shows it.
+// TestForeignVisit: whoever follows a link of another site gets a page with one button and without data, with
+// a session and without. Nothing but a tab of its own shows it.
 func TestForeignVisit(t *testing.T) {
 	s := scene.New(t)
 	s.Agent("claude:a").Try().Granted(1)
@@ -285,7 +285,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestReferrerPolicy: the path of a session is in no Referer. A form names its origin where the browser says nothing else of it.
+// TestReferrerPolicy: the path of a session is in no Referer. A form names its origin where the browser says
+// nothing else of it.
 func TestReferrerPolicy(t *testing.T) {
 	for _, c := range []struct{ host, proto, want string }{
 		{"127.0.0.1:8321", "", "no-referrer"},

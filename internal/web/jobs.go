@@ -87,8 +87,8 @@ func (js *jobs) run(j *job, fn func(context.Context) (any, error)) (answer any, 
 	j.done = make(chan struct{})
 	js.remember(j)
 
-	// The channel alone leads from the job to its caller, who may have gone on: what the job came to is recorded from its own
-	// variables, which nobody else writes.
+	// The channel alone leads from the job to its caller, who may have gone on: what the job came to is
+	// recorded from its own variables, which nobody else writes.
 	ended := make(chan outcome, 1)
 	js.all.Add(1)
 	go func() { // ends with fn, which ends with the server

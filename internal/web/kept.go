@@ -18,14 +18,16 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// sessionFolder keeps the sessions of a caller's servers, in a file for each address, so that tabs go on when a server is started again. A file has
-// sums, which let nobody in. What can't be read or written is left out: then a browser needs another address.
+// sessionFolder keeps the sessions of a caller's servers, in a file for each address, so that tabs go on when
+// a server is started again. A file has sums, which let nobody in. What can't be read or written is left out:
+// then a browser needs another address.
 type sessionFolder struct {
 	dir    string // empty keeps nothing
 	caller string
 }
 
-// newSessionFolder returns the folder of a caller. Who was let in by an agent's server has no session in a person's.
+// newSessionFolder returns the folder of a caller. Who was let in by an agent's server has no session in a
+// person's.
 func newSessionFolder(dir string, by core.Caller) sessionFolder {
 	return sessionFolder{dir, strings.Join([]string{by.User, by.As, by.Seed()}, "\n")}
 }
@@ -84,7 +86,8 @@ func (f sessionFolder) write(address, key string, open []openSession) {
 	}
 }
 
-// usedAddresses returns where the caller's servers have let browsers in, the last one first. Files of which all sessions are over go.
+// usedAddresses returns where the caller's servers have let browsers in, the last one first. Files of which
+// all sessions are over go.
 func (f sessionFolder) usedAddresses(now time.Time) (found []string) {
 	files, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -133,8 +136,8 @@ func readKept(path string) (k keptServer, err error) {
 // SignOutAll ends all sessions that are kept for servers that have ended. Those of a server that runs stay.
 func (s *Server) SignOutAll() error { return os.RemoveAll(s.o.Sessions) }
 
-// Listen listens on an address. Port 0 is the one on which this caller's server has let browsers in last, if it is free, so that their tabs go
-// on; else any free one. The error is that of [net.ListenConfig.Listen].
+// Listen listens on an address. Port 0 is the one on which this caller's server has let browsers in last, if
+// it is free, so that their tabs go on; else any free one. The error is that of [net.ListenConfig.Listen].
 func (s *Server) Listen(ctx context.Context, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	for _, earlier := range s.earlierAddresses(address) {

@@ -16,7 +16,8 @@ import (
 // target is where a link or a form of a page leads.
 var target = regexp.MustCompile(`\b(href|action)="([^"]*)"`)
 
-// follow gets a page as it is, and the parts that its stream sends, and returns where their links and forms lead.
+// follow gets a page as it is, and the parts that its stream sends, and returns where their links and forms
+// lead.
 func (d *desk) follow(at *url.URL) (links, forms []*url.URL) {
 	d.Helper()
 	html := d.raw(at)

@@ -160,8 +160,8 @@ func (v *view) To(r *monitor.Room, below ...string) string { return v.Root + v.P
 // PathOf is the path of a room's page, or of one below it.
 func (v *view) PathOf(r *monitor.Room, below ...string) string { return roomPath(r.ID(), below...) }
 
-// rootOf leads from a page to the first page, without a slash at its end. Links between pages are relative, so that no page contains the
-// path of a session, and all viewers of one page share what is rendered.
+// rootOf leads from a page to the first page, without a slash at its end. Links between pages are relative,
+// so that no page contains the path of a session, and all viewers of one page share what is rendered.
 func rootOf(page *url.URL) string {
 	below := strings.Count(page.EscapedPath(), "/") - 1
 	if below < 1 {

@@ -7,9 +7,10 @@ import (
 	"encoding/hex"
 )
 
-// proof is how an open tab finds out whether its server is back before it sends anything of its session. When a server has ended, whoever
-// listens on its port next gets what the tab asks for, path and cookie with it, and could use both when the server is back. So the tab asks
-// a question first, without its session, to which only a server with the same key knows the answer. Each stream brings another question.
+// proof is how an open tab finds out whether its server is back before it sends anything of its session. When
+// a server has ended, whoever listens on its port next gets what the tab asks for, path and cookie with it,
+// and could use both when the server is back. So the tab asks a question first, without its session, to which
+// only a server with the same key knows the answer. Each stream brings another question.
 type proof struct {
 	Ask    string `json:"ask"`
 	Answer string `json:"answer"`

@@ -40,8 +40,8 @@ type Options struct {
 	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
 	Ready func(context.Context, core.Where) []task.StartedTask
 
-	// Sessions is the directory in which sums of the browsers' sessions are kept, so that tabs go on when the server is started again. If it
-	// is empty, they end with the server.
+	// Sessions is the directory in which sums of the browsers' sessions are kept, so that tabs go on when the
+	// server is started again. If it is empty, they end with the server.
 	Sessions string
 
 	Now func() time.Time // nil for the real clock; for tokens, not for what pages show

@@ -15,7 +15,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// eavesdropper is another server on this machine, such as one by which an agent shows what it has built. It notes all that it gets.
+// eavesdropper is another server on this machine, such as one by which an agent shows what it has built. It
+// notes all that it gets.
 type eavesdropper struct {
 	*httptest.Server
 	page   func() string // what it answers
@@ -67,7 +68,8 @@ func (e *eavesdropper) named(host string) string {
 // marker is a cookie for all paths of a host, which every server there gets.
 const marker = "marker"
 
-// hasNothing fails the test if it got one of these secrets. It must have got the [marker], which shows that cookies come at all.
+// hasNothing fails the test if it got one of these secrets. It must have got the [marker], which shows that
+// cookies come at all.
 func (e *eavesdropper) hasNothing(t *testing.T, secrets ...string) {
 	t.Helper()
 	heard := e.requests()
@@ -83,8 +85,8 @@ func (e *eavesdropper) hasNothing(t *testing.T, secrets ...string) {
 	}
 }
 
-// TestSession_OtherServers: a client that sends each cookie to all ports of its host, as browsers do, sends that of a session to no other
-// server of this machine.
+// TestSession_OtherServers: a client that sends each cookie to all ports of its host, as browsers do, sends
+// that of a session to no other server of this machine.
 func TestSession_OtherServers(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		t.Run(host, func(t *testing.T) {
@@ -154,7 +156,8 @@ func TestSession_PathAndCookie(t *testing.T) {
 	}
 }
 
-// TestSession_Unclean: a path that isn't written as the server writes it leads nowhere, and least of all out of the session.
+// TestSession_Unclean: a path that isn't written as the server writes it leads nowhere, and least of all out
+// of the session.
 func TestSession_Unclean(t *testing.T) {
 	d := newDesk(scene.New(t), nil)
 	for _, path := range []string{"//needs", "/needs/", "/./needs", "/../needs", "/room/../needs", "/%2e%2e/needs", "/room/%2e%2e/%2e%2e/needs"} {
@@ -208,8 +211,8 @@ func mustParse(address string) *url.URL {
 	return u
 }
 
-// TestSession_Ends: a browser that signs out, or whose session gives way to newer ones, gets nothing more. Its stream says what to do, and
-// that of another browser goes on.
+// TestSession_Ends: a browser that signs out, or whose session gives way to newer ones, gets nothing more.
+// Its stream says what to do, and that of another browser goes on.
 func TestSession_Ends(t *testing.T) {
 	for name, end := range map[string]func(d *desk){
 		"signs out": func(d *desk) {

@@ -167,7 +167,8 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	f.follow(r.Context(), changed)
 }
 
-// follow sends what changes, until the browser leaves or its session is over. An open stream is a use of the session.
+// follow sends what changes, until the browser leaves or its session is over. An open stream is a use of the
+// session.
 func (f *feed) follow(ctx context.Context, changed <-chan struct{}) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
