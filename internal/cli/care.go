@@ -38,13 +38,16 @@ func (a *app) doctorCmd() *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
-		Long: "Check the data directory, the database, whether commands can write, and whether waiting commands are woken. Show for each\n" +
-			"harness whether tt is installed, whether the harness trusts the hooks (where it tells that), when a hook last ran, and whether\n" +
-			"its shell finds tt and opens the same database. The exit status is 7 if the data directory, the database, writing or waking\n" +
-			"has a problem.",
+		Long: "Check the data directory, the database and whether it has lost anything, whether commands can write, and whether waiting\n" +
+			"commands are woken. Show for each harness whether tt is installed, whether the harness trusts the hooks (where it tells that),\n" +
+			"when a hook last ran, and whether its shell finds tt and opens the same database. The exit status is 7 if the data directory,\n" +
+			"the database, writing or waking has a problem.\n\n" +
+			"Whatever it calls a fault of the database, a person can leave behind with --set-aside: the files are kept, and rooms begin\n" +
+			"anew. A database that has lost its last changes needs nothing: the next command that writes ends all turns and goes on with\n" +
+			"numbers above all that were given out.",
 	}
-	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one")
-	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one")
+	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one; only a person may")
+	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one; only a person may")
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.examines = true
@@ -269,7 +272,7 @@ type statusResult struct {
 func (a *app) showRoom(ctx context.Context) error {
 	return show(a, func(e operations, by core.Caller) (statusResult, error) {
 		res := statusResult{Needs: []stick.Need{}, Refused: a.refusedHooks(a.page().now)}
-		if !actsAsPerson(by) {
+		if !by.ActsAsPerson() {
 			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
 			res.GetRoomStateResult = state
 			return res, err

@@ -190,7 +190,7 @@ func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDa
 		return res, err
 	case err != nil: // what is wrong with the data keeps nobody from removing tt
 		return res, nil
-	case o.data && !actsAsPerson(by):
+	case o.data && !by.ActsAsPerson():
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
 	}
 	return e.RemoveData(ctx, engine.RemoveDataParams{Caller: by})

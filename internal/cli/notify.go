@@ -41,7 +41,7 @@ func (a *app) notify(ctx context.Context, w core.Where) error {
 	if err != nil {
 		return err
 	}
-	if !actsAsPerson(by) {
+	if !by.ActsAsPerson() {
 		return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").
 			Hintf("to wait for messages and for your turn: %s", stick.Cmd("tt wait"))
 	}
@@ -79,10 +79,6 @@ func (a *app) notify(ctx context.Context, w core.Where) error {
 }
 
 // actsAsPerson reports whether a caller is a person who acts under no agent's name.
-func actsAsPerson(by core.Caller) bool {
-	return by.Person && (by.As == "" || stick.AgentID(by.As).Human())
-}
-
 // printNotice prints a notice.
 func (a *app) printNotice(n notify.Notice) error {
 	if a.json {

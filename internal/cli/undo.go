@@ -119,7 +119,7 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 	if err != nil {
 		return err
 	}
-	if p.ID == 0 && actsAsPerson(by) {
+	if p.ID == 0 && by.ActsAsPerson() {
 		a.reads = true
 		res, err := e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: p.Where})
 		if err != nil {

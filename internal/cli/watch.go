@@ -74,7 +74,7 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if actsAsPerson(by) && !o.Looks {
+	if by.ActsAsPerson() && !o.Looks {
 		tells, err := a.tells(ctx, e, by, func(err error) { a.log("watch: %v", err) })
 		if err != nil {
 			return err

@@ -43,8 +43,7 @@ const (
 // [stick.CodeDataDirNotWritable].
 func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
 	res := RemoveDataResult{DataDir: e.core.Config.Dir, Parts: []DataPart{}}
-	byPerson := p.Caller.Person && (p.Caller.As == "" || stick.AgentID(p.Caller.As).Human())
-	if p.Remove && !byPerson {
+	if p.Remove && !p.Caller.ActsAsPerson() {
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
 	}
 

@@ -63,11 +63,15 @@ func (e *Engine) checks(configured string) []core.Check {
 	return append(all, e.others...)
 }
 
-// Doctor runs all checks. Without Adopt and SetAside it changes nothing, with one exception: a database that was
-// found damaged isn't written until a check by Doctor finds it sound. It fails with [stick.CodeUsage] where there
-// is nothing to move aside.
+// Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one exception: a database
+// that was found damaged isn't written until a check by Doctor finds it sound. It fails with [stick.CodePersonOnly] and, where there
+// is nothing to move aside, with [stick.CodeUsage].
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
 	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
+	if (p.Adopt || p.SetAside) && !p.Caller.ActsAsPerson() {
+		return res, stick.Errorf(stick.CodePersonOnly, "only a person may move the database aside: turns, messages, notes and tasks begin anew then").
+			Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
+	}
 	if p.Adopt {
 		f, err := e.adopt(ctx)
 		if err != nil {
@@ -202,7 +206,7 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 	if len(found) > 0 {
 		var all []core.Problem
 		for _, what := range found {
-			all = append(all, core.Problem{Detail: what, Fix: "keep a copy of the data directory and report this; " + wayOut})
+			all = append(all, core.Problem{Detail: what, Fix: e.wayOut()})
 		}
 		return core.Found(core.FindingFault, all)
 	}
@@ -252,33 +256,49 @@ func (e *Engine) checkRemoved() core.Finding {
 }
 
 // wayOut says what to do about a damaged database.
-const wayOut = "commands that only read show what can still be read. To go on, tt doctor --set-aside keeps the damaged files and starts a new database: " +
-	"turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
+const wayOut = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
+	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
+
+// wayOut is what to do about a database whose check has found something.
+func (e *Engine) wayOut() string {
+	if e.core.Config.Database != "" {
+		return "have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
+	}
+	return "keep a copy of the data directory and report this; " + wayOut
+}
 
 // damaged is the finding of a database that can't be read.
 func damaged(err error) core.Finding {
 	f := core.Fault(err)
-	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
+	switch e := stick.AsError(err); {
+	case e.Code == stick.CodeForeignDatabase:
+		f.Fix = "a person moves it aside and starts a new one: tt doctor --adopt"
+	case !store.IsDamage(err):
+	case e.Code == stick.CodeDatabaseCorrupt && e.Fields["path"] != nil: // it knows what is missing
+		f.Fix = "put back the files that belong together. To give them up, a person runs tt doctor --set-aside, which keeps what is there and starts a new database"
+	default:
 		f.Fix = wayOut
-		if e := stick.AsError(err); e.Fields["path"] != nil { // it knows what is missing
-			f.Fix = e.Hint.String() + ", or tt doctor --set-aside does that"
-		}
 	}
 	return f
 }
 
-// setAside moves a damaged database aside, and makes a new one.
+// setAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty about a database is damage.
 func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
+	if e.core.Config.Database != "" {
+		return core.Finding{}, stick.Errorf(stick.CodeUsage, "the rooms are in a database on a server, and tt moves only its own file aside").
+			Hintf("have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address")
+	}
 	db, err := e.core.Open(ctx, false)
-	var found []string
+	isFaulty := err != store.ErrAbsent && store.IsDamage(err)
 	if err == nil {
-		found, err = db.Check(ctx)
+		isFaulty, err = e.isFaulty(ctx, db)
 	}
 	switch {
-	case err == store.ErrAbsent || err == nil && len(found) == 0:
+	case isFaulty:
+	case err == nil || err == store.ErrAbsent:
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no damaged database to move aside").
 			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
-	case err != nil && stick.CodeOf(err) != stick.CodeDatabaseCorrupt:
+	default:
 		return core.Finding{}, err
 	}
 	aside, err := store.SetAside(ctx, e.core.Config.Dir, db)
@@ -292,6 +312,16 @@ func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
 		Check: "set aside", Status: core.FindingOK,
 		Detail: "the damaged database is now in " + aside + "; with TALKING_STICK_DATA_DIR=" + aside + ", tt shows what can still be read of it",
 	}, nil
+}
+
+// isFaulty reports whether the doctor finds a fault in a database that can be opened.
+func (e *Engine) isFaulty(ctx context.Context, db *store.DB) (bool, error) {
+	found, err := db.Check(ctx)
+	if err != nil || len(found) > 0 {
+		return store.IsDamage(err) || len(found) > 0, err
+	}
+	losses, err := db.Losses(ctx)
+	return losses.Open != nil || store.IsDamage(err), err
 }
 
 // checkWriting tries whether commands can write.

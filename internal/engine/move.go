@@ -39,7 +39,7 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	res := MigrateDBResult{Rooms: []MovedRoom{}}
 	cfg := e.core.Config
 	switch {
-	case !p.Caller.Person || p.Caller.As != "":
+	case !p.Caller.ActsAsPerson():
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may move the database: all agents of this machine notice it").Hintf("ask a person to run it")
 	case cfg.Database == "":
 		return res, stick.Errorf(stick.CodeUsage, "tt isn't told where to move its database").

@@ -55,6 +55,11 @@ type Caller struct {
 	Explain   []string // how all this was found, in sentences
 }
 
+// ActsAsPerson reports whether the caller is a person who acts under no name of an agent.
+func (c Caller) ActsAsPerson() bool {
+	return c.Person && (c.As == "" || stick.AgentID(c.As).Human())
+}
+
 // Flag returns the name that the caller asks for by the flag --as, which each of its further commands needs as well. It is
 // empty for a name from the environment, which stays.
 func (f Caller) Flag() string {

@@ -16,15 +16,16 @@ import (
 // writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	mark := db.dialect.readMark()
+	began := false
 	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	err = db.View(ctx, func(tx *Tx) error {
-		found = nil
+		found, began = nil, true
 		if err := db.dialect.check(tx, report); err != nil {
 			return err
 		}
 		return tx.checkRooms(report)
 	})
-	if IsDamage(err) {
+	if began && IsDamage(err) {
 		report("%s", stick.AsError(err).Message)
 		err = nil
 	}

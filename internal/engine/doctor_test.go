@@ -1,0 +1,29 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
+	"talkingstick/stick"
+)
+
+// TestDoctor_SetAside: only a person moves a database aside, and only a file that is damaged: one on a server isn't here.
+func TestDoctor_SetAside(t *testing.T) {
+	s := scene.InGit(t)
+	ann, pat := s.Agent("claude:a"), s.Person("pat")
+	ann.Try().Granted(1)
+	for _, p := range []engine.DoctorParams{{SetAside: true}, {Adopt: true}} {
+		ann.Doctor(p).Refused(stick.CodePersonOnly)
+	}
+
+	e := pat.Doctor(engine.DoctorParams{SetAside: true}).Refused(stick.CodeUsage)
+	want := "there is no damaged database"
+	if storetest.OnServer(t) {
+		want = "the rooms are in a database on a server"
+	}
+	s.Check(strings.Contains(e.Message, want), "it says %q", e.Message)
+	ann.Try().Granted(1)
+}
