@@ -347,7 +347,7 @@ func (a *app) guardCmd() *cobra.Command {
 		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while its holder's process lives, if others can't see that process",
 		RunE: func(c *cobra.Command, args []string) error {
 			var o guardOrder
-			if err := json.NewDecoder(a.Stdin).Decode(&o); err != nil {
+			if err := json.NewDecoder(a.input()).Decode(&o); err != nil {
 				return stick.Errorf(stick.CodeUsage, "only tt itself starts a guardian")
 			}
 			e, _, err := a.open()

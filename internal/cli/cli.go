@@ -114,6 +114,8 @@ type app struct {
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
 
+	interrupts interrupts
+
 	live *live // what the command is doing; nil if nobody looks
 
 	helpless error // why there is no help, if help was asked for
@@ -131,7 +133,7 @@ func Main(env Env) int {
 	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
 	root := a.root()
 	root.SetArgs(env.Args)
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := a.interruptible(context.Background())
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	if err == nil {

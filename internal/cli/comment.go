@@ -32,7 +32,7 @@ func (a *app) workerCommentCmd() *cobra.Command {
 		case stdin && len(args) > 2:
 			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
-			if p.Body, err = readBody(a.Stdin, stick.MaxBody); err != nil {
+			if p.Body, err = readBody(a.input(), stick.MaxBody); err != nil {
 				return err
 			}
 		case len(args) > 2:

@@ -43,6 +43,7 @@ func (a *app) demoCmd() *cobra.Command {
 		if a.TTY && a.InTTY && !a.json && !fast {
 			cfg.Pause = a.pauses()
 		}
+		a.interrupts.tends.Store(true) // it removes its scene
 		report, err := demo.Play(c.Context(), cfg)
 		if a.json {
 			if perr := a.print(report, nil); perr != nil {

@@ -41,7 +41,7 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 		case stdin && len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "text")
 		case stdin:
-			if p.Text, err = readBody(a.Stdin, stick.MaxHandoff); err != nil {
+			if p.Text, err = readBody(a.input(), stick.MaxHandoff); err != nil {
 				return err
 			}
 		case len(args) > 0:

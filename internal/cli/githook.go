@@ -123,7 +123,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 		if len(args) > 1 && args[1] != "prepared" {
 			return x, nil
 		}
-		moves, rerr := readMoves(strings.Join(args[min(2, len(args)):], " "), a.Stdin)
+		moves, rerr := readMoves(strings.Join(args[min(2, len(args)):], " "), a.input())
 		if rerr != nil || len(moves) == 0 {
 			return x, rerr
 		}
@@ -317,7 +317,7 @@ func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args
 	if len(args) > 0 {
 		p.Remote = args[0]
 	}
-	tips, there, refs, err := readPushes(a.Stdin)
+	tips, there, refs, err := readPushes(a.input())
 	if err != nil || len(refs) == 0 {
 		return allowed, err
 	}

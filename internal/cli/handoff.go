@@ -71,7 +71,7 @@ func (h *handoffFlags) read(a *app) (*stick.Handoff, error) {
 	}
 	switch {
 	case h.stdin:
-		return readHandoff(a.Stdin)
+		return readHandoff(a.input())
 	case !given:
 		return nil, nil
 	}

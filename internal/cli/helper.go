@@ -115,6 +115,7 @@ func (a *app) runHelper(path string, command, set []string) error {
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
 	c.Env = append(slices.DeleteFunc(os.Environ(), isCallers), set...)
+	a.interrupts.tends.Store(true)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

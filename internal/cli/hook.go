@@ -126,7 +126,7 @@ func checkHarness(args []string) error {
 
 // hook answers one hook, and fills in f with what it has read.
 func (a *app) hook(ctx context.Context, f *harness.Firing, wake, plugin bool) error {
-	b, err := io.ReadAll(io.LimitReader(a.Stdin, maxHook))
+	b, err := io.ReadAll(io.LimitReader(a.input(), maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
 	}

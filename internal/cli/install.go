@@ -319,7 +319,7 @@ func (a *app) agrees(res installResult) (bool, error) {
 		return false, err
 	}
 	a.write("Make these changes? [y/N] ")
-	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // no answer means no
+	line, _ := bufio.NewReader(a.input()).ReadString('\n') // no answer means no
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		a.write("nothing was changed\n")
 		a.status = stick.ExitUsage

@@ -89,7 +89,7 @@ func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (e
 	}
 	if m.stdin {
 		var err error
-		if p.Body, err = readBody(a.Stdin, stick.MaxBody); err != nil {
+		if p.Body, err = readBody(a.input(), stick.MaxBody); err != nil {
 			return p, err
 		}
 	}

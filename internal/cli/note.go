@@ -32,7 +32,7 @@ func (a *app) notesAddCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "give the note on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			var err error
-			if p.Body, err = readBody(a.Stdin, stick.MaxNote); err != nil {
+			if p.Body, err = readBody(a.input(), stick.MaxNote); err != nil {
 				return err
 			}
 		case len(args) > 0:

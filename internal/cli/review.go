@@ -67,7 +67,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		case stdin && len(args) > 1:
 			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard input, not on both").With("field", "reason")
 		case stdin:
-			if p.Reason, err = readBody(a.Stdin, stick.MaxBody); err != nil {
+			if p.Reason, err = readBody(a.input(), stick.MaxBody); err != nil {
 				return err
 			}
 		case len(args) > 1:

@@ -201,8 +201,9 @@ func (a *app) workerRunnerCmd() *cobra.Command {
 		Use: "runner", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.json = true // for the process that has started this one
+			a.interrupts.tends.Store(true)
 			var p task.RunTaskParams
-			if err := json.NewDecoder(a.Stdin).Decode(&p); err != nil || p.TaskID == "" {
+			if err := json.NewDecoder(a.input()).Decode(&p); err != nil || p.TaskID == "" {
 				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task run")
 			}
 			p.Environ, p.Alone = projectEnviron(os.Environ()), true

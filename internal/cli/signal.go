@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"talkingstick/stick"
 )
@@ -15,23 +18,92 @@ type interruption struct{ signal os.Signal }
 
 func (i interruption) Error() string { return fmt.Sprintf("interrupted by %s", i.signal) }
 
-// interruptible returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT.
-func interruptible(ctx context.Context) (context.Context, func()) {
+// interruptGrace is how long a command has to end after a signal. Most need milliseconds. What a command had begun when the process ends
+// without it, the next command finishes.
+const interruptGrace = 5 * time.Second
+
+// interrupts is what a run of the program knows of signals. Its zero value is ready to use.
+type interrupts struct {
+	inputs atomic.Int32 // how many reads wait for input from outside
+	tends  atomic.Bool  // the command tends processes of others, and ends when they have ended
+}
+
+// interruptible returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command that doesn't end with it, because it
+// waits for something that no context ends, ends with its process.
+func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	done := make(chan struct{})
 	go func() { // ended by done
-		select {
-		case s := <-c:
-			cancel(interruption{s})
-		case <-done:
+		s, why := a.interrupts.watch(c, done, cancel, time.After)
+		if s != nil {
+			a.printError(stick.Errorf(stick.CodeCanceled, "interrupted; %s", why))
+			os.Exit(128 + int(s.(syscall.Signal)))
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(c)
 		close(done)
 	}
+}
+
+// watch calls cancel with the first signal, and waits until the command is done. It returns the signal with which the process has to end
+// before that, and what to say: while the command waits for input, or after a second signal or interruptGrace. It returns nil when the
+// command is done.
+func (i *interrupts) watch(signals <-chan os.Signal, done <-chan struct{}, cancel func(error), after func(time.Duration) <-chan time.Time) (s os.Signal, why string) {
+	select {
+	case s = <-signals:
+		cancel(interruption{s})
+	case <-done:
+		return nil, ""
+	}
+	if i.inputs.Load() > 0 {
+		return s, "nothing was changed" // commands read all of their input first
+	}
+
+	grace := after(interruptGrace)
+	for {
+		select {
+		case s = <-signals:
+		case <-grace:
+		case <-done:
+			return nil, ""
+		}
+		if !i.tends.Load() {
+			return s, "the command didn't end by itself; what it had begun, the next command finishes"
+		}
+	}
+}
+
+// input is standard input. A signal ends the program while something waits for it.
+func (a *app) input() io.Reader { return awaited{a.Stdin, &a.interrupts} }
+
+// awaited is a source that may have nothing for a long time, such as a terminal or a FIFO.
+type awaited struct {
+	source io.Reader
+	waits  *interrupts
+}
+
+func (r awaited) Read(b []byte) (int, error) {
+	r.waits.inputs.Add(1)
+	defer r.waits.inputs.Add(-1)
+	return r.source.Read(b)
+}
+
+// openInput opens a file that somebody names, which may be a FIFO, as a shell's <(…) makes it. A signal ends the program while something
+// waits for its other side.
+func (a *app) openInput(file string) (io.ReadCloser, error) {
+	a.interrupts.inputs.Add(1)
+	defer a.interrupts.inputs.Add(-1)
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{awaited{f, &a.interrupts}, f}, nil
 }
 
 // signalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a shell shows it.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -244,12 +243,12 @@ func (a *app) specOf(file string) (string, error) {
 	case "":
 		return "", nil
 	case "-":
-		return readBody(a.Stdin, stick.MaxSpec)
+		return readBody(a.input(), stick.MaxSpec)
 	}
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(a.Dir, file)
 	}
-	f, err := os.Open(file)
+	f, err := a.openInput(file)
 	if err != nil {
 		return "", stick.Errorf(stick.CodeUsage, "can't read the specification: %w", err).With("field", "spec")
 	}
