@@ -73,7 +73,7 @@ func run(src []byte, parse func([]byte) (document, error), same func(a, b any) b
 	if err != nil {
 		return src, false, err
 	}
-	before := d.rest()
+	var before any
 	for i := range rounds {
 		splices, err := d.plan()
 		if err != nil {
@@ -84,6 +84,9 @@ func run(src []byte, parse func([]byte) (document, error), same func(a, b any) b
 				return src, false, nil
 			}
 			return append([]byte(mark), text...), true, nil
+		}
+		if i == 0 {
+			before = d.rest() // of most files nothing changes
 		}
 		text = apply(text, splices)
 		if d, err = parse(text); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tailscale/hujson"
 )
@@ -16,30 +17,86 @@ const depth = 1000
 
 // jsonDoc is a parsed JSON file, with comments and trailing commas if it has any.
 type jsonDoc struct {
-	src   []byte
-	root  hujson.Value
-	style jsonStyle
-	plain bool
+	src  []byte
+	root hujson.Value
 }
 
-// parseJSON parses a file. It is strict, but allows comments and trailing commas.
+// parseJSON parses a file. It is strict, but allows comments and trailing commas. Nobody changes the document: others may have it, too.
 func parseJSON(src []byte) (*jsonDoc, error) {
+	if d := recentJSON.find(src); d != nil {
+		return d, nil
+	}
+	d, err := parseNewJSON(src)
+	if err == nil {
+		recentJSON.add(d)
+	}
+	return d, err
+}
+
+// recentJSON are the documents that were parsed last, while somebody keeps them.
+var recentJSON recent
+
+type recent struct {
+	mu      sync.Mutex // guards what follows
+	keepers int
+	docs    [3]*jsonDoc // the first is the last that was parsed or found
+}
+
+// Keep has the last JSON files that are parsed kept until release is called. Whoever asks several times about one file, before and after an
+// edit, has it parsed once: some have megabytes. A process that sleeps keeps none.
+func Keep() (release func()) {
+	r := &recentJSON
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keepers++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.keepers--; r.keepers == 0 {
+			clear(r.docs[:])
+		}
+	}
+}
+
+// find returns the document of a text, nil if it isn't kept.
+func (r *recent) find(src []byte) *jsonDoc {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, d := range r.docs {
+		if d != nil && bytes.Equal(d.src, src) {
+			copy(r.docs[1:i+1], r.docs[:i])
+			r.docs[0] = d
+			return d
+		}
+	}
+	return nil
+}
+
+func (r *recent) add(d *jsonDoc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.keepers > 0 {
+		copy(r.docs[1:], r.docs[:])
+		r.docs[0] = d
+	}
+}
+
+func parseNewJSON(src []byte) (*jsonDoc, error) {
 	if line, col, deep := tooDeep(src); deep {
 		return nil, &MalformedError{Line: line, Col: col, Why: "brackets are nested too deeply"}
 	}
 	// The parser wants a line end after a line comment, even at the end of the file. Adding one there
 	// moves no offset.
-	root, err := hujson.Parse(append(slices.Clip(src), '\n'))
+	text := append(slices.Clip(src), '\n')
+	root, err := hujson.Parse(text)
 	if err != nil {
 		return nil, jsonError(src, err)
 	}
-	d := &jsonDoc{src: src, root: root}
+	d := &jsonDoc{src: text[:len(src):len(src)], root: root}
 	if i := d.hiddenLineEnd(); i >= 0 {
 		line, col := position(src, i)
 		return nil, &MalformedError{Line: line, Col: col, Why: "a comment goes on behind a carriage return, where some programs end it"}
 	}
-	d.style = d.detect()
-	d.plain = root.IsStandard()
 	return d, nil
 }
 
@@ -176,7 +233,7 @@ func member(v *hujson.Value, path []string, key string) (int, error) {
 	}
 	at := -1
 	for i := range obj.Members {
-		if obj.Members[i].Name.Value.(hujson.Literal).String() != key {
+		if keyOf(&obj.Members[i]) != key {
 			continue
 		}
 		if at >= 0 {

@@ -14,7 +14,7 @@ import (
 // strings and the notation of numbers.
 func sameJSON(v *hujson.Value, compact []byte) bool {
 	other, err := hujson.Parse(compact)
-	return err == nil && meaning(v, nil, nil, true) == meaning(&other, nil, nil, true)
+	return err == nil && meaning(v) == meaning(&other)
 }
 
 // trail leads to a value: a key for each object, and "" with elem for each array.
@@ -30,34 +30,19 @@ func (t trail) is(path []string) bool {
 	return slices.EqualFunc(t, path, func(s step, k string) bool { return !s.elem && s.key == k })
 }
 
-// meaning writes what a value means, the same for all notations of it. It leaves out what drop accepts, the
-// objects and arrays that this empties, and the empty ones that drop accepts.
-func meaning(v *hujson.Value, at trail, drop func(at trail, v *hujson.Value, empty bool) bool, sorted bool) string {
+// meaning writes what a value means, the same for all notations of it.
+func meaning(v *hujson.Value) string {
 	var parts []string
-	add := func(prefix string, child *hujson.Value, s step) {
-		here := append(slices.Clip(at), s)
-		if drop != nil && drop(here, child, false) {
-			return
-		}
-		text := meaning(child, here, drop, sorted)
-		if drop != nil && (text == "{}" || text == "[]") && drop(here, child, true) {
-			return
-		}
-		parts = append(parts, prefix+text)
-	}
 	switch c := v.Value.(type) {
 	case *hujson.Object:
 		for i := range c.Members {
-			key := c.Members[i].Name.Value.(hujson.Literal).String()
-			add(strconv.Quote(key)+":", &c.Members[i].Value, step{key: key})
+			parts = append(parts, strconv.Quote(keyOf(&c.Members[i]))+":"+meaning(&c.Members[i].Value))
 		}
-		if sorted {
-			slices.Sort(parts)
-		}
+		slices.Sort(parts)
 		return "{" + strings.Join(parts, ",") + "}"
 	case *hujson.Array:
 		for i := range c.Elements {
-			add("", &c.Elements[i], step{elem: true})
+			parts = append(parts, meaning(&c.Elements[i]))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
@@ -69,6 +54,15 @@ func meaning(v *hujson.Value, at trail, drop func(at trail, v *hujson.Value, emp
 		return number(string(lit))
 	}
 	return string(lit)
+}
+
+// keyOf returns the key of a member.
+func keyOf(m *hujson.ObjectMember) string {
+	name := m.Name.Value.(hujson.Literal)
+	if bytes.IndexByte(name, '\\') < 0 {
+		return string(name[1 : len(name)-1])
+	}
+	return name.String()
 }
 
 // number writes a number in one notation. It keeps digits that don't fit into a float.
@@ -92,12 +86,66 @@ type jsonEdit struct {
 }
 
 func (e jsonEdit) plan() ([]splice, error) { return e.next(e.jsonDoc) }
-func (e jsonEdit) rest() any               { return restOfJSON{e.plain, meaning(&e.root, nil, e.ours, false)} }
 
-// restOfJSON is what must not change: the meaning, and that a plain file is plain.
+func (e jsonEdit) rest() any {
+	w := restWriter{ours: e.ours}
+	w.write(&e.root)
+	return restOfJSON{e.root.IsStandard(), w.out}
+}
+
+// restOfJSON is what must not change: the values as they are written, and that a plain file is plain.
 type restOfJSON struct {
-	plain   bool
-	meaning string
+	plain  bool
+	values []byte
+}
+
+// restWriter writes the values of a file without white space, comments and what is ours: what ours accepts, the objects and arrays that this
+// empties, and the empty ones that ours accepts.
+type restWriter struct {
+	ours func(at trail, v *hujson.Value, empty bool) bool
+	at   trail // of the value that is being written
+	out  []byte
+}
+
+func (w *restWriter) write(v *hujson.Value) {
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		w.out = append(w.out, '{')
+		for i := range c.Members {
+			w.writeItem(c.Members[i].Name.Value.(hujson.Literal), &c.Members[i].Value, step{key: keyOf(&c.Members[i])})
+		}
+		w.out = append(w.out, '}')
+	case *hujson.Array:
+		w.out = append(w.out, '[')
+		for i := range c.Elements {
+			w.writeItem(nil, &c.Elements[i], step{elem: true})
+		}
+		w.out = append(w.out, ']')
+	case hujson.Literal:
+		w.out = append(w.out, c...)
+	}
+}
+
+// writeItem writes an item of an object or array, unless it is ours.
+func (w *restWriter) writeItem(name hujson.Literal, v *hujson.Value, s step) {
+	outside, before := len(w.at), len(w.out)
+	w.at = append(w.at, s)
+	defer func() { w.at = w.at[:outside] }()
+	if w.ours(w.at, v, false) {
+		return
+	}
+
+	if name != nil {
+		w.out = append(append(w.out, name...), ':')
+	}
+	from := len(w.out)
+	w.write(v)
+	text := string(w.out[from:min(from+3, len(w.out))])
+	if (text == "{}" || text == "[]") && w.ours(w.at, v, true) {
+		w.out = w.out[:before]
+		return
+	}
+	w.out = append(w.out, ',')
 }
 
 // editJSON makes an Edit. It takes a blank file for {} if something has to go into it.
@@ -108,7 +156,7 @@ func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hu
 	}
 	same := func(a, b any) bool {
 		before, after := a.(restOfJSON), b.(restOfJSON)
-		return before.meaning == after.meaning && (after.plain || !before.plain)
+		return bytes.Equal(before.values, after.values) && (after.plain || !before.plain)
 	}
 	return func(src []byte) ([]byte, bool, error) {
 		from := src

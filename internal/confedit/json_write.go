@@ -16,12 +16,15 @@ type jsonStyle struct {
 	comma   string // between a comma and the next item on one line
 }
 
-// detect takes the layout from the first place in the file that shows it. The default is an indentation of two
+// style takes the layout from the first place in the file that shows it. The default is an indentation of two
 // spaces, and a space after colons and commas.
-func (d *jsonDoc) detect() jsonStyle {
+func (d *jsonDoc) style() jsonStyle {
 	st := jsonStyle{newline: newline(d.src), unit: "  ", colon: " ", comma: " "}
 	unit, colon, comma := false, false, false
 	for v := range d.root.All() {
+		if unit && colon && comma {
+			break
+		}
 		l, ok := d.list(v)
 		if !ok || len(l.items) == 0 {
 			continue
@@ -102,8 +105,8 @@ func (st jsonStyle) render(compact []byte, spread bool, base string) string {
 func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []splice {
 	in := steps[len(steps)-1]
 	l, _ := d.list(in)
-	outer := lineIndent(d.src, in.StartOffset)
-	lay := layout{newline: d.style.newline, closeIndent: outer, indent: outer + d.style.unit, space: d.style.comma}
+	style, outer := d.style(), lineIndent(d.src, in.StartOffset)
+	lay := layout{newline: style.newline, closeIndent: outer, indent: outer + style.unit, space: style.comma}
 	for i := len(l.items) - 1; i >= 0; i-- {
 		if l.leads(i) {
 			lay.indent = lineIndent(d.src, l.items[i].start)
@@ -116,9 +119,9 @@ func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []sp
 		spread = bytes.ContainsRune(d.src[l.items[n-1].start:l.items[n-1].end], '\n')
 		base = lineIndent(d.src, l.items[n-1].end)
 	}
-	text := d.style.render(compact, spread, base)
+	text := style.render(compact, spread, base)
 	if in.Value.Kind() == '{' {
-		colon := d.style.colon
+		colon := style.colon
 		if spread {
 			colon = " "
 		}
@@ -141,6 +144,6 @@ func (d *jsonDoc) spreadAt(steps []*hujson.Value) bool {
 // replace writes another value in the place of v, which is in the last step.
 func (d *jsonDoc) replace(steps []*hujson.Value, v *hujson.Value, compact []byte) []splice {
 	spread := d.spreadAt(steps) || bytes.ContainsRune(d.src[v.StartOffset:v.EndOffset], '\n')
-	text := d.style.render(compact, spread, lineIndent(d.src, v.StartOffset))
+	text := d.style().render(compact, spread, lineIndent(d.src, v.StartOffset))
 	return []splice{{v.StartOffset, v.EndOffset, text}}
 }

@@ -62,6 +62,7 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 // Installed reports how far tt is installed in each harness that was used on this machine: in the user's own
 // configuration and, with a project, in the project's too. It changes nothing, and runs no program.
 func Installed(t Target) []Status {
+	defer confedit.Keep()()
 	user := t
 	user.Project = ""
 	found := Found(user)

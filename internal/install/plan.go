@@ -23,6 +23,7 @@ type plan struct {
 }
 
 func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
+	defer confedit.Keep()()
 	p := &plan{t: t, removing: removing, names: names, files: t.files()}
 	var all []owned
 	for _, name := range names {
