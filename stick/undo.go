@@ -45,7 +45,7 @@ const (
 	UndoUnkept  UndoReason = "unkept"  // the snapshots don't tell how it was, or how the call left it
 	UndoUnread  UndoReason = "unread"  // what is there now can't be read as a file
 	UndoStaged  UndoReason = "staged"  // only what is staged has changed, which an undo leaves alone
-	UndoNested  UndoReason = "nested"  // it lies in a repository inside the checkout
+	UndoNested  UndoReason = "nested"  // it lies in a repository inside the checkout that is gone, or whose HEAD has moved
 	UndoFailed  UndoReason = "failed"  // it couldn't be written
 )
 
@@ -83,7 +83,7 @@ func (r UndoReason) Says() string {
 	case UndoStaged:
 		return "only what is staged has changed"
 	case UndoNested:
-		return "it lies in a repository of its own"
+		return "it lies in a repository of its own that is gone, or in which the call has moved HEAD"
 	}
 	return "it couldn't be written"
 }

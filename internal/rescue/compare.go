@@ -74,8 +74,9 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(a, b PathChange) int { return strings.Compare(a.Path, b.Path) })
-	return all, nil
+	slices.SortStableFunc(all, func(a, b PathChange) int { return strings.Compare(a.Path, b.Path) })
+	// what lies two repositories deep is known to both
+	return slices.CompactFunc(all, func(a, b PathChange) bool { return a.Path == b.Path }), nil
 }
 
 // compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.

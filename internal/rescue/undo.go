@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -26,7 +28,21 @@ type UndoFile struct {
 	PathChange
 	stick.UndoneFile
 
-	Nested bool // it lies in a repository inside the checkout, of which nothing is known here
+	Nested bool // it lies in a repository inside the checkout that is gone, or whose HEAD has moved: nothing is known of it here
+
+	inner *innerFile // it lies in a repository inside the checkout, and can be taken back there
+}
+
+// innerFile is a path in a repository inside a checkout.
+type innerFile struct {
+	in   *innerUndo
+	file UndoFile // relative to that repository
+}
+
+// innerUndo is an [Undo] in a repository inside a checkout.
+type innerUndo struct {
+	path string // of the repository, relative to the top level of the checkout
+	*Undo
 }
 
 // Undo takes back what has changed between two snapshots of a checkout, path by path. Close ends it.
@@ -41,6 +57,7 @@ type Undo struct {
 	then    map[string]content // files that the first snapshot has as in its commit
 	tree    *folders
 	commits *commitFiles
+	inner   []*innerUndo // in repositories inside
 }
 
 // Undo compares two snapshots with what lies in their checkout. It changes nothing. It fails as [Store.Changes] does, and with
@@ -73,7 +90,10 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	for _, e := range u.before.state.Entries {
 		u.held[string(e.Path)] = e
 	}
-	return u, u.look(ctx, changes)
+	if err := u.look(ctx, changes); err != nil {
+		return nil, err
+	}
+	return u, u.lookInside(ctx)
 }
 
 // Close closes the directories that are open.
@@ -81,6 +101,73 @@ func (u *Undo) Close() {
 	if u.tree != nil {
 		u.tree.close()
 	}
+	for _, in := range u.inner {
+		in.Close()
+	}
+}
+
+// lookInside has files in repositories inside the checkout be taken back there, where these are as the change left them.
+func (u *Undo) lookInside(ctx context.Context) error {
+	for _, n := range u.After.Nested {
+		i := slices.IndexFunc(u.Before.Nested, func(was Nested) bool { return was.Path == n.Path })
+		hasFiles := slices.ContainsFunc(u.Files, func(f UndoFile) bool { return f.Nested && within(f.Path, []string{n.Path}) })
+		if i < 0 || !hasFiles {
+			continue
+		}
+		in, err := u.openInner(ctx, n, u.Before.Nested[i].ID)
+		if err != nil {
+			return err
+		}
+		if in != nil {
+			u.inner = append(u.inner, in)
+			u.takeInner(in)
+		}
+	}
+	return ctx.Err()
+}
+
+// openInner looks at a repository inside. It returns nil if that is gone, or if its HEAD has moved: its files are those of another commit then.
+func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUndo, error) {
+	top := filepath.Join(u.request.Tree.Top, filepath.FromSlash(n.Path))
+	tree, ok := workspace.FindCheckout(top, workspace.Env{})
+	if !ok || tree.Top != top {
+		return nil, nil
+	}
+	inner, err := u.store.Undo(ctx, UndoRequest{Tree: tree, Before: before, After: n.ID})
+	switch {
+	case stick.CodeOf(err) == stick.CodeNotFound: // its snapshots are past their time
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case inner.Before.Head != inner.After.Head || inner.Before.Branch != inner.After.Branch:
+		inner.Close()
+		return nil, nil
+	}
+	return &innerUndo{n.Path, inner}, nil
+}
+
+// takeInner replaces files of which nothing is known here by those that a repository inside knows. It may lie in another one that does, too.
+func (u *Undo) takeInner(in *innerUndo) {
+	for i, f := range u.Files {
+		rel, ok := strings.CutPrefix(f.Path, in.path+"/")
+		at := slices.IndexFunc(in.Files, func(x UndoFile) bool { return x.Path == rel })
+		if !ok || !f.Nested || at < 0 || in.Files[at].Nested {
+			continue
+		}
+		known := in.Files[at]
+		u.Files[i] = UndoFile{PathChange: known.PathChange, UndoneFile: known.UndoneFile, inner: &innerFile{in, known}}
+		u.Files[i].Path = f.Path
+	}
+}
+
+// Place returns in which checkout a path lies, by its top level, and the path relative to that.
+func (u *Undo) Place(path string) (top, rel string) {
+	for _, in := range slices.Backward(u.inner) { // the innermost comes last
+		if rel, ok := strings.CutPrefix(path, in.path+"/"); ok {
+			return in.Place(rel)
+		}
+	}
+	return u.request.Tree.Top, path
 }
 
 // look finds how each path was before, was after, and is now.
@@ -183,6 +270,9 @@ func (u *Undo) isFolder(path string) bool {
 // Restore gives a path its state from before, and removes it if there was no file. It fails with [ErrChanged] if the path isn't as it was
 // looked at.
 func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
+	if f.inner != nil {
+		return f.inner.in.Restore(ctx, f.inner.file)
+	}
 	if f.Nested || f.Was.Unknown || f.Is.Unknown || !local(f.Path) {
 		return ErrChanged
 	}
@@ -232,6 +322,10 @@ func asChanged(err error) error {
 // PutBeside puts the state of a path from before beside it, under its name with a suffix, and returns where that is. There must have been
 // a file.
 func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at string, err error) {
+	if f.inner != nil {
+		at, err = f.inner.in.PutBeside(ctx, f.inner.file, suffix)
+		return f.inner.in.path + "/" + at, err
+	}
 	if f.Nested || !f.Was.Exists() || !local(f.Path) {
 		return "", ErrChanged
 	}

@@ -35,7 +35,9 @@ func (u *undoing) compare(ctx context.Context) (err error) {
 			u.leave(f, stick.UndoNested, nil)
 		case sameFile && f.Kind == rescue.ChangeStaged && isShared: // maybe the other one's
 		case sameFile && f.Kind == rescue.ChangeStaged:
-			staged = append(staged, f.Path)
+			if top, _ := u.undo.Place(f.Path); top == u.tree.Top { // git of this checkout reaches no other
+				staged = append(staged, f.Path)
+			}
 			u.leave(f, stick.UndoStaged, nil)
 		case sameFile: // it was committed as it was, for one
 		case step == stick.UndoNothing:
@@ -144,14 +146,20 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 		return nil
 	}
 	return u.guard.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(tx *store.Tx, _ *core.Probes, _ stick.Room, _ core.Identity) error {
-		files, err := tx.Edited(u.room.ID, u.tree.Top, paths)
 		for i, l := range u.result.Left {
-			at := slices.IndexFunc(files, func(f stick.EditedFile) bool { return f.Path == l.Path })
-			if at >= 0 && l.Reason == stick.UndoChanged {
-				u.result.Left[i].By = u.editorsSince(files[at])
+			if !slices.Contains(paths, l.Path) {
+				continue
+			}
+			top, rel := u.undo.Place(l.Path)
+			files, err := tx.Edited(u.room.ID, top, []string{rel})
+			if err != nil {
+				return err
+			}
+			if len(files) > 0 {
+				u.result.Left[i].By = u.editorsSince(files[0])
 			}
 		}
-		return err
+		return nil
 	})
 }
 

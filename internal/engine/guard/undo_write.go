@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -221,7 +222,27 @@ func (u *undoing) note(o *op, found []stick.SeenFile) error {
 		return nil
 	}
 	by := editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
-	known, err := o.Tx.Edited(o.Room.ID, u.tree.Top, u.written)
+	written := map[string][]stick.SeenFile{} // by the checkout
+	for _, f := range found {
+		top, rel := u.undo.Place(f.Path)
+		f.Path = rel
+		written[top] = append(written[top], f)
+	}
+	for _, top := range slices.Sorted(maps.Keys(written)) {
+		if err := noteUndone(o, by, top, written[top]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteUndone is [undoing.note] in one checkout.
+func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) error {
+	var paths []string
+	for _, f := range found {
+		paths = append(paths, f.Path)
+	}
+	known, err := o.Tx.Edited(o.Room.ID, top, paths)
 	if err != nil {
 		return err
 	}
@@ -235,5 +256,5 @@ func (u *undoing) note(o *op, found []stick.SeenFile) error {
 			noted = append(noted, known[i].Find(s.State, by))
 		}
 	}
-	return (&checkout{top: u.tree.Top, room: o.Room.ID}).add(o.Tx, noted)
+	return (&checkout{top: top, room: o.Room.ID}).add(o.Tx, noted)
 }
