@@ -101,6 +101,21 @@ func TestBrowserOfOtherServers(t *testing.T) {
 	}
 }
 
+// TestBrowserBeyond: by plain HTTP under a name of another machine, where a browser sends no Sec-Fetch-Site, forms work
+// without script all the same, and a browser signs out.
+func TestBrowserBeyond(t *testing.T) {
+	realharness.Chromium(t)
+	d := newDesk(scene.New(t), func(o *Options) { o.Hosts = []string{"box.example"} })
+	b := d.openAt("box.example")
+	b.click("button", "Another device")
+	b.says("main", "/enter?token=")
+	b.goTo("/")
+	b.click("button", "Sign out")
+	b.says("main", "Signed out")
+	b.goTo("/")
+	b.says("main", "run tt serve")
+}
+
 // TestBrowserHistory: of the address that let the browser in, nothing stays in the history of its tab.
 func TestBrowserHistory(t *testing.T) {
 	d := newDesk(scene.New(t), nil)

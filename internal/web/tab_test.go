@@ -45,7 +45,7 @@ func (d *desk) openAt(host string) *tab {
 	d.Helper()
 	address := strings.Replace(d.server.Address(addressOf(d.base), ""), "//127.0.0.1:", "//"+host+":", 1)
 	d.base = strings.Replace(d.base, "//127.0.0.1:", "//"+host+":", 1)
-	rules := "MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.77.0.1"
+	rules := "MAP localhost 127.0.0.1, MAP box.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.77.0.1"
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(realharness.Chromium(d.T)), chromedp.UserDataDir(d.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", rules),
