@@ -151,6 +151,8 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 			h.Fix = "tt install " + s.Harness
 		case len(s.Roots) > 0:
 			h.Fix = fmt.Sprintf("make %s, or remove it from %s", stick.Line(s.Roots[0]), strings.Join(row.Setup.Sandbox, "."))
+		case s.Local != "":
+			h.Fix = install.FixLocal(stick.Line(s.Local))
 		case s.Trusted != nil && !*s.Trusted:
 			h.Fix = row.Setup.Trust.Review
 		case s.Shell != nil && s.Shell.Problem != "":
@@ -193,6 +195,9 @@ func (p *page) harness(h harnessStatus) {
 	}
 	if h.Shell != nil && h.Shell.Problem != "" {
 		says = append(says, stick.Line(h.Shell.Problem))
+	}
+	if h.Local != "" {
+		says = append(says, fmt.Sprintf("what the project's entries run is %s, which others may change", stick.Line(h.Local)))
 	}
 	for _, dir := range h.Roots {
 		says = append(says, fmt.Sprintf("its sandbox is told of %s, which isn't there", stick.Line(dir)))

@@ -29,6 +29,7 @@ type Status struct {
 	DataDir   string   `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
 	Shell     *Shell   `json:"shell,omitempty"`           // what its shell finds, where that isn't the one that runs this command
 	Roots     []string `json:"missing_roots,omitempty"`   // directories that its sandbox is told of, and that aren't there
+	Local     string   `json:"project_program,omitempty"` // what its entries in a project run as tt, if PATH finds that in the project itself
 }
 
 // How far tt is installed.
@@ -114,6 +115,8 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 	}
 	if level == "user" {
 		s.Roots = t.missingRoots(row.Setup)
+	} else {
+		s.Local = t.LocalProgram()
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir && s.Levels[0] == level { // a user's entry adds to a project's
 		s.DataDir = dir
@@ -215,5 +218,15 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 			next = append(next, row.Name+": "+s.Problem+"; "+s.Fix)
 		}
 	}
+	if t.Project != "" && len(next) > 0 {
+		if file := t.LocalProgram(); file != "" {
+			next = append(next, "PATH finds tt in this project, so what these files run is "+file+", which others may change; "+FixLocal(file))
+		}
+	}
 	return next
+}
+
+// FixLocal says how a project's entries run tt again, where PATH finds another program in the project first.
+func FixLocal(file string) string {
+	return "take " + filepath.Dir(file) + " off PATH, or put it behind the directory of tt"
 }
