@@ -62,7 +62,7 @@ func (c Client) do(ctx context.Context, g call) error {
 	cmd.Stdin, cmd.Stdout = g.in, g.out
 	said := &prefix{left: maxSaid}
 	cmd.Stderr = said
-	err := run(cmd)
+	err := run(cmd, nil)
 	switch {
 	case err == nil:
 		return nil

@@ -75,7 +75,7 @@ func (g Isolated) Run(ctx context.Context, in io.Reader, out io.Writer, args ...
 	cmd.Env = append(cmd.Env, g.env...)
 	said := &prefix{left: maxWarned}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said
-	err = run(cmd)
+	err = run(cmd, nil)
 	switch {
 	case err == nil:
 		return said.String(), nil

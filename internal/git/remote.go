@@ -1,17 +1,23 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os/exec"
 	"strings"
 )
 
+// overNetwork is a run of a command that speaks to a remote.
+func overNetwork(dir string) change {
+	return change{dir: dir, limit: remoteLimit, waited: "the remote, or a program that asks for its credentials"}
+}
+
 // Fetch fetches a branch into its remote-tracking branch, and returns its commit. It returns "" when the
 // remote doesn't have it.
 func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, error) {
 	ref := "refs/remotes/" + remote + "/" + branch
-	err := c.write(ctx, change{dir: dir}, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, "+refs/heads/"+branch+":"+ref)
+	err := c.write(ctx, overNetwork(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, "+refs/heads/"+branch+":"+ref)
 	if err != nil {
 		return "", err
 	}
@@ -21,13 +27,13 @@ func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, 
 
 // FetchCommit fetches a commit that a remote has, with its history, into no branch.
 func (c Client) FetchCommit(ctx context.Context, dir, remote, commit string) error {
-	return c.write(ctx, change{dir: dir}, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, commit)
+	return c.write(ctx, overNetwork(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, commit)
 }
 
 // Push moves a branch of a remote to a commit, without force. moved is false if somebody was faster and
 // the remote's branch has other commits.
 func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (moved bool, err error) {
-	err = c.write(ctx, change{dir: dir}, "push", "--quiet", "--no-verify", "--", remote, commit+":refs/heads/"+branch)
+	err = c.write(ctx, overNetwork(dir), "push", "--quiet", "--no-verify", "--", remote, commit+":refs/heads/"+branch)
 	if f := failure(err); f != nil && isRejected(f.Said) {
 		return false, nil
 	}
@@ -48,13 +54,16 @@ func isRejected(said string) bool {
 // unless the branch is where it was last seen; an empty seen means that it didn't exist.
 func (c Client) PushWithLease(ctx context.Context, dir, remote, branch, commit, seen string) error {
 	ref := "refs/heads/" + branch
-	return c.write(ctx, change{dir: dir}, "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen, "--", remote, commit+":"+ref)
+	return c.write(ctx, overNetwork(dir), "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen, "--", remote, commit+":"+ref)
 }
 
 // RemoteBranch returns the commit of a branch at a remote, and "" if the remote doesn't have it.
 func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (string, error) {
-	said, err := c.text(ctx, dir, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
-	commit, _, _ := strings.Cut(said, "\t")
+	var out bytes.Buffer
+	q := overNetwork(dir)
+	q.out = &out
+	err := c.write(ctx, q, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
+	commit, _, _ := strings.Cut(out.String(), "\t")
 	return commit, err
 }
 

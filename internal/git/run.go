@@ -11,15 +11,20 @@ const inputDelay = 100 * time.Millisecond
 
 // run runs git and hands on what it prints. Git's exit status decides: a program that git has started may keep
 // the output open for as long as it likes, and if ctx ends just after git has done its work, that work counts.
-// When ctx ends earlier, run kills git and everything that git has started.
-func run(cmd *exec.Cmd) error {
+// When ctx ends earlier, run kills git and everything that git has started. It calls started, unless that is nil, once git runs.
+func run(cmd *exec.Cmd, started func()) error {
 	out, err := collectOutput(cmd)
 	if err != nil {
 		return err
 	}
 	defer out.close()
 	cmd.WaitDelay = inputDelay
-	err = runGroup(cmd, out.start)
+	err = runGroup(cmd, func() {
+		out.start()
+		if started != nil {
+			started()
+		}
+	})
 	if cmd.ProcessState == nil {
 		return err // it never ran
 	}

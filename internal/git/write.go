@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"talkingstick/stick"
 )
@@ -48,6 +49,9 @@ type change struct {
 	dir string
 	in  io.Reader
 	out io.Writer
+
+	limit  time.Duration // how long git may take; 0 for the usual
+	waited string        // what it waits for beyond that, where it can't be seen
 }
 
 // MinVersion is the oldest git that can merge without a checkout, which tasks need.
@@ -76,13 +80,15 @@ func (c Client) writeEnvironment(env []string) []string {
 }
 
 // write runs a git command that may change something. It fails with [stick.CodeGitMissing], or with
-// [stick.CodeGitFailed] and a [*Failure] as its cause.
+// [stick.CodeGitFailed] and a [*Failure] as its cause: so also if git waits too long for a program that it has started.
 func (c Client) write(ctx context.Context, q change, args ...string) error {
 	path := c.Path
 	if path == "" {
 		path = "git"
 	}
-	cmd := exec.CommandContext(ctx, path, append(append(slices.Clone(noBackground), "-C", q.dir), args...)...)
+	running, kill := context.WithCancel(ctx)
+	defer kill()
+	cmd := exec.CommandContext(running, path, append(append(slices.Clone(noBackground), "-C", q.dir), args...)...)
 	cmd.Env = c.writeEnvironment(os.Environ())
 	cmd.Stdin, cmd.Stdout = q.in, q.out
 	if runtime.GOOS != "windows" { // it has no ExtraFiles
@@ -90,12 +96,17 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 	}
 	said := &prefix{left: maxSaid}
 	cmd.Stderr = said
-	err := run(cmd)
+
+	w := newWatch(q.limit, kill)
+	err := run(cmd, func() { w.start(cmd.Process.Pid) })
+	w.stop()
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case w.passed:
+		return errTooLong(newFailure(args, said, err), w, q.waited)
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) && cmd.Process == nil:
 		if _, serr := os.Stat(q.dir); serr == nil {
 			return missing(err)

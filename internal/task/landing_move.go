@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"talkingstick/internal/git"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -16,7 +17,7 @@ func (l *landing) advance(ctx context.Context) (moved bool, err error) {
 	}
 	moved, err = l.git.Push(ctx, l.root, l.target.remote, l.target.name, l.result)
 	if err != nil || !moved {
-		l.outcomeUnknown = ctx.Err() != nil // the remote may have accepted the push
+		l.outcomeUnknown = ctx.Err() != nil || git.IsTooLong(err) // the remote may have accepted the push
 		return false, err
 	}
 	l.killPoint("merge: pushed")
