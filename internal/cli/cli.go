@@ -56,6 +56,7 @@ type Env struct {
 	GitLimit  time.Duration // how long hooks of git may take
 	HookSlack int           // hooks of harnesses, rescues and the tree of a handoff may take this many times their limits
 	StopGrace time.Duration // how long a worker's processes that are asked to end have for it
+	SignLimit time.Duration // how long the signature of a commit may take
 	Now       func() time.Time
 	Clock     func() time.Time // this machine's, where Now is nil
 	Kill      func(point string)
@@ -323,7 +324,7 @@ func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
-		Snapshots: a.snapshots, Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace,
+		Snapshots: a.snapshots, Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace, SignLimit: a.SignLimit,
 		News: a.newsForAnother, Lost: a.sayLoss,
 	}
 }

@@ -210,7 +210,7 @@ type story struct {
 
 // given are the variables that a script may set with env.
 var given = []string{
-	clitest.Top, clitest.Clock, clitest.Still, clitest.HookSlack, clitest.Kill, clitest.Stop, "TT_TRACE", "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "TALKING_STICK_DATABASE_URL", "XDG_DATA_HOME",
+	clitest.Top, clitest.Clock, clitest.Still, clitest.HookSlack, clitest.SignLimit, clitest.Kill, clitest.Stop, "TT_TRACE", "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "TALKING_STICK_DATABASE_URL", "XDG_DATA_HOME",
 	"TT_HARNESS_AGENT_ID", "TT_JSON", "NO_COLOR", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_CI",
 	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }

@@ -180,6 +180,7 @@ var facts = map[string]string{
 	"pattern":         "the pattern that is reserved",
 	"pid":             "the process that is in the way",
 	"program":         "the program of the forge: gh or glab",
+	"signer":          "the program by which git couldn't sign a commit",
 	"waited_for":      "what a git was still waiting for when its time was over",
 	"remote":          "a remote of the repository",
 	"reservation_id":  "the reservation that is in the way",

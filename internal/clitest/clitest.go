@@ -65,6 +65,8 @@ const (
 	HookSlack = "TT_TEST_HOOK_SLACK"
 	// StopGrace is how long processes of a worker's command have to end when they are asked to.
 	StopGrace = "TT_TEST_STOP_GRACE"
+	// SignLimit is how long the signature of a commit may take.
+	SignLimit = "TT_TEST_SIGN_LIMIT"
 )
 
 // Race goes into the environment of every tt that a test runs. Without it, under the race detector, each process waits a second
@@ -135,6 +137,7 @@ func Env() cli.Env {
 		return t, err
 	}
 	env.GitLimit, env.StopGrace = cmp.Or(durationFromEnv(GitLimit), time.Minute), durationFromEnv(StopGrace)
+	env.SignLimit = durationFromEnv(SignLimit)
 	surroundings(&env)
 	slack, err := intFromEnv(HookSlack)
 	if err != nil {

@@ -50,7 +50,7 @@ type Roles struct {
 func Default() Config {
 	return Config{
 		Session: Session{Auto: true},
-		Gate:    Gate{Timeout: 10 * time.Minute}, Worker: Worker{Dir: "worktrees", Races: 3, Prefix: DefaultPrefix},
+		Gate:    Gate{Timeout: 10 * time.Minute}, Worker: Worker{Dir: "worktrees", Races: 3, Prefix: DefaultPrefix, Sign: true},
 	}
 }
 

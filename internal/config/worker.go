@@ -38,6 +38,8 @@ type Worker struct {
 
 	Copy []glob.Pattern // files of the room's checkout that git ignores, and that each new worktree gets a copy of
 	Keep []glob.Pattern // files that git doesn't track, of which a copy is kept when a worktree is removed
+
+	Sign bool // sign the commits that tt makes, if the user's git signs commits
 }
 
 // Commands lists the commands that tt runs only after a person has accepted them.
@@ -108,6 +110,7 @@ var (
 		{"copy", "a list of patterns", "files that git ignores, such as .env: each new worktree gets a copy of those in the room's checkout", func(c *Config, v any) error { return patterns(v, &c.Worker.Copy) }},
 		{"keep", "a list of patterns", "files that git doesn't track, of which tt keeps a copy before it removes a worktree", func(c *Config, v any) error { return patterns(v, &c.Worker.Keep) }},
 		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assign(v, &c.Worker.Setup) }},
+		{"sign", "true or false", "sign the commits that tt makes, if the user's git has commit.gpgSign; with false they have no signature (default true)", func(c *Config, v any) error { return assign(v, &c.Worker.Sign) }},
 		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
 		{"max_running", "a number from 0 to 1000", "how many commands of tasks may run on one host at the same time; 0 for any number (default 0)", func(c *Config, v any) error { return number(v, 0, 1000, &c.Worker.MaxRunning) }},
 	}

@@ -265,14 +265,22 @@ func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree s
 	return "", nil, err
 }
 
-// CommitTree makes a commit of a tree.
-func (c Client) CommitTree(ctx context.Context, dir, tree, message string, parents ...string) (string, error) {
-	args := []string{"commit-tree", tree}
+// CommitTree makes a commit of a tree. It is signed as s says, and fails with [stick.CodeGitFailed] if it can't be.
+func (c Client) CommitTree(ctx context.Context, dir string, s Signing, tree, message string, parents ...string) (string, error) {
+	sign := "--no-gpg-sign"
+	if s.Program != "" {
+		sign = "--gpg-sign"
+	}
+	args := []string{"commit-tree", sign, tree}
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
 	var out bytes.Buffer
-	err := c.write(ctx, change{dir: dir, in: strings.NewReader(message), out: &out}, append(args, "-F", "-")...)
+	q := change{dir: dir, in: strings.NewReader(message), out: &out, limit: s.Limit, waited: s.Program}
+	err := c.write(ctx, q, append(args, "-F", "-")...)
+	if err != nil && s.Program != "" {
+		err = errUnsigned(err, dir, s)
+	}
 	return strings.TrimSpace(out.String()), err
 }
 

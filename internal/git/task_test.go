@@ -175,7 +175,7 @@ func TestMergeWithoutACheckout(t *testing.T) {
 	if err != nil || len(files) > 0 {
 		t.Fatal(tree, files, err)
 	}
-	merge, err := w.CommitTree(ctx, w.dir, tree, "Merge\n\nline\n", main, work)
+	merge, err := w.CommitTree(ctx, w.dir, Signing{}, tree, "Merge\n\nline\n", main, work)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"talkingstick/stick"
@@ -211,10 +212,11 @@ func OperationInProgress(gitDir string) string {
 
 // Rebase rebases the branch that is checked out in dir onto a commit. At a conflict it leaves the rebase in
 // progress, and conflict is true. Any other failure leaves the branch as it was. Like [Client.FastForward]
-// it runs to its end even if ctx is cancelled.
-func (c Client) Rebase(ctx context.Context, dir, onto string) (conflict bool, err error) {
+// it runs to its end even if ctx is cancelled. The commits are signed if s says so; call [Client.CheckSigning] before.
+func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	err = c.write(ctx, change{dir: dir}, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
+	sign := "commit.gpgSign=" + strconv.FormatBool(s.Program != "")
+	err = c.write(ctx, change{dir: dir, waited: s.Program}, "-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
 		"rebase", "--quiet", "--no-autostash", "--", onto)
 	if err == nil {
 		return false, nil

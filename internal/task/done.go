@@ -244,10 +244,11 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 		return q, false, err
 	}
 	if !contained && !f.p.SkipRebase {
-		if err := f.git.Identity(ctx, f.path); err != nil {
+		signing, err := f.readySigning(ctx, onto)
+		if err != nil {
 			return q, false, err
 		}
-		conflict, err := f.git.Rebase(ctx, f.path, onto)
+		conflict, err := f.git.Rebase(ctx, f.path, signing, onto)
 		if err != nil {
 			return q, false, err
 		}
@@ -263,6 +264,24 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 		return q, rebased, err
 	}
 	return q, rebased, f.completeOffer(ctx, f.task, &q)
+}
+
+// readySigning returns how the rebased commits are signed, once whoever signs them has answered: a rebase that stops halfway for want of a
+// signature would have to be taken back.
+func (f *doneRun) readySigning(ctx context.Context, onto string) (git.Signing, error) {
+	if err := f.git.Identity(ctx, f.path); err != nil {
+		return git.Signing{}, err
+	}
+	_, w, err := f.settings(ctx, onto)
+	if err != nil {
+		return git.Signing{}, err
+	}
+
+	signing, err := f.signing(ctx, w)
+	if err != nil {
+		return git.Signing{}, err
+	}
+	return signing, f.git.CheckSigning(ctx, f.path, signing)
 }
 
 // completeOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with

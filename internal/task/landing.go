@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -231,12 +232,18 @@ func (l *landing) makeResult(ctx context.Context) error {
 		return l.returnConflict(ctx, files)
 	}
 	l.killPoint("merge: combined")
-	if l.revert != "" {
-		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
-		l.result, err = l.git.CommitTree(ctx, l.root, tree, message, l.base)
+
+	signing, err := l.signing(ctx, l.worker)
+	if err != nil {
 		return err
 	}
-	l.result, err = l.git.CommitTree(ctx, l.root, tree, l.message(), l.base, theirs)
+	if l.revert != "" {
+		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
+		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, message, l.base)
+	} else {
+		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, l.message(), l.base, theirs)
+	}
+	l.queueHalted = l.queueHalted || err != nil // the next task's merge couldn't be signed either
 	return err
 }
 
@@ -413,5 +420,5 @@ func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
 // revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the branch
 // reverts the task there.
 func (l *landing) revertCommit(ctx context.Context) (string, error) {
-	return l.git.CommitTree(ctx, l.root, l.task.Result+"^1^{tree}", "Revert "+l.task.Result+"\n", l.task.Result)
+	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}", "Revert "+l.task.Result+"\n", l.task.Result)
 }

@@ -42,6 +42,7 @@ type Config struct {
 	Trace     *Trace                 // nil for none
 	Slack     int                    // for tests: rescues, wakes, and the tree of a handoff, may take this many times their limits; 0 for once
 	StopGrace time.Duration          // for tests: how long processes that are asked to end have for it; 0 for the usual
+	SignLimit time.Duration          // for tests: how long the signature of a commit may take; 0 for the usual
 
 	// WriteWait and ReadWait limit how long an operation waits while others lock the database; 0 means the
 	// store's default. Hooks set short ones, because a harness waits for its hook.

@@ -1,0 +1,75 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"talkingstick/stick"
+)
+
+// Signing says how commits are signed. Its zero value leaves them unsigned.
+type Signing struct {
+	Program string        // that signs
+	Limit   time.Duration // how long it may take for one commit; 0 for the limit of every command
+}
+
+// Signing returns how git itself would sign a commit in dir, by the user's configuration: not at all, unless commit.gpgSign is true.
+func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
+	signs, err := c.text(ctx, dir, "config", "--type=bool", "--get", "commit.gpgSign")
+	if exitedWith(err, 1) || err == nil && signs != "true" {
+		return Signing{}, nil
+	}
+	if err != nil {
+		return Signing{}, err
+	}
+
+	format, err := c.Config(ctx, dir, "gpg.format")
+	if err != nil {
+		return Signing{}, err
+	}
+	keys, program := []string{"gpg.openpgp.program", "gpg.program"}, "gpg"
+	switch format {
+	case "ssh":
+		keys, program = []string{"gpg.ssh.program"}, "ssh-keygen"
+	case "x509":
+		keys, program = []string{"gpg.x509.program"}, "gpgsm"
+	}
+	for _, key := range keys {
+		set, err := c.Config(ctx, dir, key)
+		if err != nil {
+			return Signing{}, err
+		}
+		if set != "" {
+			return Signing{Program: set}, nil
+		}
+	}
+	return Signing{Program: program}, nil
+}
+
+// CheckSigning signs a commit that no branch gets, to learn whether the signing program answers. Call it before what would be half done without
+// a signature. It fails as [Client.CommitTree] does.
+func (c Client) CheckSigning(ctx context.Context, dir string, s Signing) error {
+	if s.Program == "" {
+		return nil
+	}
+	_, err := c.CommitTree(ctx, dir, s, "HEAD^{tree}", "A test of the signing program\n")
+	return err
+}
+
+// errUnsigned is the error for a commit that couldn't be signed.
+func errUnsigned(err error, dir string, s Signing) error {
+	f := failure(err)
+	if f == nil {
+		return err
+	}
+	why := f.reason()
+	if IsTooLong(err) {
+		why = fmt.Sprintf("it didn't answer within %s", stick.Lasted(s.Limit))
+	}
+	e := stick.Errorf(stick.CodeGitFailed, "git couldn't sign the commit with %s: %s", stick.Line(s.Program), stick.Clip(why, 300)).
+		With("signer", s.Program)
+	e.Err = f
+	return e.Hintf("whoever has the key signs once at a terminal, which unlocks it: %s; then run the same command again; "+
+		"for commits of tt without a signature, put sign = false under [worker] into .talking-stick.toml", stick.Cmd("git -C <path> commit-tree -S -m test HEAD^{tree}", dir))
+}

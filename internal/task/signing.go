@@ -1,0 +1,36 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"talkingstick/internal/config"
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// How long the signature of one commit may take. A person has to type a passphrase, or to touch a key. Where an agent calls, nobody may
+// see the question, and whoever runs the agent has a limit of their own.
+const (
+	personSignLimit = 30 * time.Second
+	agentSignLimit  = 8 * time.Second
+)
+
+// signing returns how commits are signed that tt makes: as the user's git would, unless the project wants none.
+func (rp *repo) signing(ctx context.Context, w config.Worker) (git.Signing, error) {
+	if !w.Sign {
+		return git.Signing{}, nil
+	}
+	s, err := rp.git.Signing(ctx, rp.root)
+	if err != nil {
+		return git.Signing{}, err
+	}
+
+	s.Limit = agentSignLimit
+	if rp.by.Person && (rp.by.As == "" || stick.AgentID(rp.by.As).Human()) {
+		s.Limit = personSignLimit
+	}
+	s.Limit = cmp.Or(rp.tasks.core.Config.SignLimit, s.Limit)
+	return s, nil
+}
