@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,7 +41,37 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 			Hintf("see what git says here: %s", stick.Cmd("git status"))
 	}
 	r.HooksPath, r.Scope, r.Origin = s.Value, s.Scope, s.Origin
+	r.Exposed = a.showsHooks(ctx, r)
+	r.SetHooksPath = func(value string) error {
+		return git.Client{}.SetConfigIn(ctx, cmp.Or(r.Top, r.Git), cmp.Or(r.Scope, "local"), "core.hooksPath", value)
+	}
 	return r, nil
+}
+
+// showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new ones.
+func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
+	dir := filepath.FromSlash(r.HooksPath)
+	if dir == "" || r.Top == "" {
+		return false
+	}
+	if filepath.IsAbs(dir) {
+		below, err := filepath.Rel(r.Top, dir)
+		if err != nil {
+			return false
+		}
+		dir = below
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(dir)), "/")
+	if !filepath.IsLocal(dir) || first == ".git" {
+		return false
+	}
+
+	var files []string
+	for _, name := range install.GitHooks() {
+		files = append(files, path.Join(filepath.ToSlash(dir), name))
+	}
+	ignored, err := git.Client{}.WouldIgnore(ctx, r.Top, files)
+	return err == nil && len(ignored) < len(files)
 }
 
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its hooks are kept
@@ -62,8 +94,8 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o inst
 		return steps, err
 	}
 	e := stick.AsError(err)
-	path, _ := e.Fields["path"].(string)
-	return []install.FileChange{{Harness: install.Git, What: "hooks", File: path, State: install.Kept, Note: e.Message}}, nil
+	file, _ := e.Fields["path"].(string)
+	return []install.FileChange{{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Message}}, nil
 }
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is no

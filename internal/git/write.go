@@ -343,6 +343,11 @@ func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
 	return v, err
 }
 
+// SetConfigIn sets a key of git's configuration in a scope: local or worktree.
+func (c Client) SetConfigIn(ctx context.Context, dir, scope, key, value string) error {
+	return c.write(ctx, change{dir: dir}, "config", "--"+scope, key, value)
+}
+
 // SetConfig sets a key of the repository's own configuration.
 func (c Client) SetConfig(ctx context.Context, dir, key, value string) error {
 	return c.write(ctx, change{dir: dir}, "config", "--local", key, value)

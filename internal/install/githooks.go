@@ -31,6 +31,14 @@ var gitHooks = []struct {
 	asked      bool // only where somebody asks for it
 }{{"pre-commit", preCommit, false}, {"reference-transaction", referenceTransaction, false}, {"pre-push", prePush, true}}
 
+// GitHooks returns the names of the hooks that we may put into a repository.
+func GitHooks() (names []string) {
+	for _, h := range gitHooks {
+		names = append(names, h.name)
+	}
+	return names
+}
+
 // Repository is a git repository, and where it keeps its hooks.
 type Repository struct {
 	Path string // the path from which it was found
@@ -45,6 +53,10 @@ type Repository struct {
 	HooksPath string // core.hooksPath; empty when it isn't set
 	Scope     string // where that is set: system, global, local or worktree
 	Origin    string // and in which file
+
+	Exposed bool // that directory is in the working tree, and git shows what lies there: it tracks it, or doesn't ignore it
+
+	SetHooksPath func(value string) error // sets core.hooksPath where it is set now
 }
 
 // Shared returns an error unless this is a repository with a working tree that agents can share.
@@ -68,6 +80,9 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if err := r.Shared(); err != nil {
 		return "", err
 	}
+	if r.hasOwnHooksDir() {
+		return r.ownHooksDir(), nil
+	}
 	dir := filepath.Join(r.Git, "hooks")
 	if r.HooksPath != "" {
 		dir = filepath.FromSlash(r.HooksPath)
@@ -80,6 +95,9 @@ func (t Target) hooksDir(r Repository) (string, error) {
 			With("path", dir).Hintf("unless somebody switched hooks off on purpose: %s", stick.Cmd("git config --"+r.Scope+" --unset core.hooksPath"))
 	}
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
+	if own && r.Exposed {
+		return r.ownHooksDir(), nil
+	}
 	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {
 		return filepath.Clean(dir), nil
 	}

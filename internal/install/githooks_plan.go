@@ -22,6 +22,7 @@ type hookChange struct {
 	aside bool   // somebody else's hook has to be moved aside
 	back  bool   // a hook that was moved aside comes back
 	made  bool   // we made the directory for it
+	over  bool   // it replaces a hook of ours that only runs the project's
 	kill  func(string)
 }
 
@@ -46,14 +47,21 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	if err != nil {
 		return nil, err
 	}
+	chain, err := newChain(r)
+	if err != nil {
+		return nil, err
+	}
 	_, err = os.Stat(dir)
-	made := errors.Is(err, os.ErrNotExist)
+	made := errors.Is(err, os.ErrNotExist) && chain == nil
 	var steps []FileChange
 	for _, h := range gitHooks {
 		c := &hookChange{file: filepath.Join(dir, h.name), text: h.text, made: made, kill: t.Kill}
 		s := FileChange{Harness: Git, What: h.name, File: c.file}
 		if c.state, c.have, err = hookAt(c.file, h.text); err != nil {
 			return nil, explain(err)
+		}
+		if chain != nil && chain.isChained(h.name) {
+			c.state, c.have, c.over = noHook, nil, true
 		}
 		if h.asked && !r.PrePush && c.state != ourHook && c.state != editedHook {
 			continue
@@ -85,6 +93,9 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		}
 		steps = append(steps, s)
 	}
+	if chain != nil {
+		steps = append(steps, chain.step()) // the last one: git looks there when all hooks are in place
+	}
 	return steps, nil
 }
 
@@ -105,6 +116,9 @@ func keepsAnother(c *hookChange) (bool, error) {
 // UninstallGit plans how a repository gets its old hooks back. Ours may lie in two places, because
 // core.hooksPath may have changed since.
 func UninstallGit(t Target, r Repository) ([]FileChange, error) {
+	if steps, ok, err := uninstallChain(r); ok || err != nil {
+		return steps, err
+	}
 	var dirs []string
 	at, refused := t.hooksDir(r)
 	if refused == nil {
@@ -132,6 +146,18 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 		}
 	}
 	return steps, nil
+}
+
+// uninstallChain plans how a repository whose hooks lie in our directory gets its own back. ok is false if there is none.
+func uninstallChain(r Repository) (steps []FileChange, ok bool, err error) {
+	if r.Git == "" || r.Bare {
+		return nil, false, nil
+	}
+	c := &chain{repo: r, theirs: r.readTheirs(), remove: true}
+	if c.theirs == "" {
+		return nil, false, nil
+	}
+	return []FileChange{c.step()}, true, nil
 }
 
 // removeHook plans the removal of one hook.
@@ -166,7 +192,7 @@ func (c *hookChange) write() error {
 	if err != nil {
 		return err
 	}
-	if state != c.state || c.state == ourHook && !bytes.Equal(have, c.have) {
+	if !c.over && state != c.state || c.state == ourHook && !bytes.Equal(have, c.have) {
 		return &confedit.ChangedError{File: c.file}
 	}
 	temp := filepath.Join(filepath.Dir(c.file), "."+filepath.Base(c.file)+".talking-stick")

@@ -51,6 +51,7 @@ type FileChange struct {
 
 	change *confedit.Change
 	hook   *hookChange // instead of change, of a hook of git's
+	chain  *chain      // instead of change, of hooks that run those of a project
 	dir    bool        // instead of change: File is a directory to make
 	npm    []byte      // the entry of the npm program that it removes
 	before func()      // what to note before change is made
@@ -79,7 +80,7 @@ func (s *FileChange) Show() {
 
 // Pending reports whether there is anything to change.
 func (s FileChange) Pending() bool {
-	return s.dir && s.State == New || s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending()
+	return s.dir && s.State == New || s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending() || s.chain != nil && s.chain.pending()
 }
 
 // Found lists the harnesses that were used on this machine: those with a configuration.
@@ -163,6 +164,11 @@ func Apply(steps []FileChange) error {
 		if s.hook != nil {
 			if err := s.hook.write(); err != nil {
 				return explain(err)
+			}
+		}
+		if s.chain != nil {
+			if err := s.chain.write(); err != nil {
+				return err
 			}
 		}
 		if s.dir {
