@@ -67,7 +67,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				a.status = stick.ExitEnvironment
 			}
 			checks("harnesses")
-			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.gitStatus(c.Context()), a.faults(a.page().now), a.refusedHooks(a.page().now)}, nil
+			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.faults(a.page().now), a.refusedHooks(a.page().now)}, nil
 		}, func(p *page, res doctorResult) { p.doctor(res, all) })
 	}
 	return c
@@ -77,6 +77,7 @@ func (a *app) doctorCmd() *cobra.Command {
 type doctorResult struct {
 	engine.DoctorResult
 	Harnesses []harnessStatus    `json:"harnesses"`               // those that were used on this machine
+	Programs  []install.Program  `json:"programs,omitempty"`      // other programs in PATH that are called tt
 	Git       *install.GitStatus `json:"git,omitempty"`           // the hooks of the repository of the working directory
 	Log       *faults            `json:"log,omitempty"`           // what hooks couldn't say when they failed
 	Refused   []refusedHook      `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
@@ -99,6 +100,10 @@ func (p *page) doctor(res doctorResult, all bool) {
 	}
 	for _, h := range res.Harnesses {
 		p.harness(h)
+	}
+	for _, other := range res.Programs {
+		p.linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
+		p.fix(other.Fix)
 	}
 	p.gitHooks(res.Git)
 	p.faults(res.Log)
@@ -163,6 +168,15 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 		all = append(all, h)
 	}
 	return all
+}
+
+// otherPrograms lists the other programs in PATH that are called tt.
+func (a *app) otherPrograms(ctx context.Context) []install.Program {
+	t, err := a.target(false)
+	if err != nil && t.TT == "" {
+		t.TT = a.Exe // what can't be installed can still check
+	}
+	return t.Others(ctx, run)
 }
 
 // run runs another program, and returns what it prints.

@@ -159,24 +159,35 @@ var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 // version asks a harness's program for its version. It is empty when there is no such program, or when
 // that doesn't answer in time.
 func version(ctx context.Context, path string, row harness.Row, run Run) string {
-	ctx, cancel := context.WithTimeout(ctx, runLimit)
-	defer cancel()
 	for _, name := range row.Programs {
-		program := lookPath(path, name)
-		if program == "" {
-			continue
+		if program := lookPath(path, name); program != "" {
+			return versionOf(ctx, program, run)
 		}
-		out, err := run(ctx, program, "--version")
-		if err != nil {
-			return ""
-		}
-		return stick.Clip(number().FindString(string(out)), 40)
 	}
 	return ""
 }
 
-// lookPath finds a program in the directories of path.
+// versionOf asks a program for its version. It is empty when that doesn't answer in time.
+func versionOf(ctx context.Context, program string, run Run) string {
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	out, err := run(ctx, program, "--version")
+	if err != nil {
+		return ""
+	}
+	return stick.Clip(number().FindString(string(out)), 40)
+}
+
+// lookPath finds a program in the directories of path. It is empty when there is none.
 func lookPath(path, name string) string {
+	if all := lookPaths(path, name); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// lookPaths finds all programs of a name in the directories of path, in their order.
+func lookPaths(path, name string) (all []string) {
 	endings := []string{""}
 	if runtime.GOOS == "windows" {
 		endings = []string{".exe", ".cmd"}
@@ -186,16 +197,22 @@ func lookPath(path, name string) string {
 			file := filepath.Join(dir, name+ending)
 			info, err := os.Stat(file)
 			if err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
-				return file
+				all = append(all, file)
 			}
 		}
 	}
-	return ""
+	return all
 }
 
 // Next says what a person has to do before each harness of a plan uses what was installed. It says
-// nothing about a harness that had everything before, unless that still has to trust the hooks.
+// nothing about a harness that had everything before, unless that still has to trust the hooks. If PATH finds another tt first, it says that
+// before everything else: the agents would run that one.
 func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []string) {
+	for _, other := range t.Others(ctx, run) {
+		if other.First {
+			next = append(next, other.Says()+"; "+other.Fix)
+		}
+	}
 	for _, row := range harness.Rows {
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })
 		changed := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name && (c.State == New || c.State == Changed) })

@@ -1,0 +1,84 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"talkingstick/stick"
+)
+
+// Program is another program in PATH that has our name.
+type Program struct {
+	Path    string `json:"path"`
+	Version string `json:"version,omitempty"` // as it says itself; empty if it doesn't
+	First   bool   `json:"first,omitempty"`   // whoever types tt runs it instead of this one
+	Fix     string `json:"fix"`               // the way out
+}
+
+// Says says what is wrong, without the way out.
+func (p Program) Says() string {
+	name := stick.Line(p.Path)
+	if p.Version != "" {
+		name += " (" + stick.Line(p.Version) + ")"
+	}
+	if p.First {
+		return "PATH finds another tt first, " + name + ": agents and people who type tt run that one, which may not read what this one has written"
+	}
+	return "PATH has another tt, " + name + ", behind this one"
+}
+
+// Others lists the other programs in PATH that have our name: an older version, or a program of somebody else. Hooks have our whole path, but what an
+// agent types is looked up.
+func (t Target) Others(ctx context.Context, run Run) []Program {
+	var others []Program
+	first := true
+	for _, path := range lookPaths(t.Getenv("PATH"), onPath) {
+		switch {
+		case same(path, t.TT) || same(path, t.Wrapper):
+			first = false
+		case !slices.ContainsFunc(others, func(p Program) bool { return same(p.Path, path) }):
+			others = append(others, Program{Path: path, First: first, Fix: t.rid(path, first)})
+		}
+	}
+
+	var wg sync.WaitGroup
+	for i := range others {
+		wg.Go(func() { others[i].Version = versionOf(ctx, others[i].Path, run) })
+	}
+	wg.Wait()
+	return others
+}
+
+// rid says how to get rid of another program of our name.
+func (t Target) rid(path string, first bool) string {
+	remove := "remove it"
+	if pkg := npmPackage(path); pkg != "" {
+		remove = "npm uninstall --global " + pkg
+	}
+	if !first {
+		return remove
+	}
+	return fmt.Sprintf("%s, or put %s before %s in PATH; then start your shell and your agents again", remove, filepath.Dir(t.TT), filepath.Dir(path))
+}
+
+// npmPackage returns the package of npm to which a program belongs; empty if it belongs to none.
+func npmPackage(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	_, below, ok := strings.Cut(filepath.ToSlash(real), "/node_modules/")
+	if !ok {
+		return ""
+	}
+
+	parts := strings.Split(below, "/")
+	if strings.HasPrefix(parts[0], "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
