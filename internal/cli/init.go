@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -45,7 +46,7 @@ func (a *app) initCmd() *cobra.Command {
 		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: noArgs,
 		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, put hooks into git, connect the harnesses\n" +
 			"found on this machine, and choose the branch that tasks are merged into and its gate, which go into .talking-stick.toml.\n\n" +
-			"On a terminal tt asks a person what no flag says. It asks everything first, and then does everything. Elsewhere, and for agents,\n" +
+			"On a terminal tt asks a person what no flag says. It asks everything first, shows what it is going to do, and asks once more. Elsewhere, and for agents,\n" +
 			"flags and the defaults decide. Once everything is set up, tt init only says how things stand. tt uninstall disconnects\n" +
 			"git and the harnesses again; the room and .talking-stick.toml stay.",
 	}
@@ -82,8 +83,10 @@ func (a *app) init(c *cobra.Command, show bool) error {
 	if wants.Git && site.hooksErr != nil && c.Flags().Changed("git") {
 		return site.hooksErr
 	}
+	var in *bufio.Reader // of a person who is asked
 	if !show && isPerson(by) && a.canAsk() && site.lacks() {
-		if ok, err := a.askInit(ctx, c, site, &wants); !ok || err != nil {
+		in = bufio.NewReader(a.Stdin)
+		if ok, err := a.askInit(ctx, c, in, site, &wants); !ok || err != nil {
 			return err
 		}
 	}
@@ -94,6 +97,11 @@ func (a *app) init(c *cobra.Command, show bool) error {
 	if show {
 		a.reads = true
 		return a.showPlan(site, plan)
+	}
+	if in != nil {
+		if ok, err := a.confirmInit(ctx, in, site, plan); !ok || err != nil {
+			return err
+		}
 	}
 	return a.applyInit(ctx, e, by, site, plan)
 }
@@ -228,11 +236,13 @@ type initPlan struct {
 	policy  []string // changes
 	steps   []install.FileChange
 	enforce stick.Enforce
+
+	integration string // the branch that tasks are merged into
 }
 
 // planInit plans what differs from what is wanted. It writes nothing.
 func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices) (initPlan, error) {
-	p := initPlan{enforce: wants.Enforce}
+	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
 	if wants.Enforce != s.policy.Enforce {
 		p.policy = []string{"enforce=" + string(wants.Enforce)}
 	}
@@ -294,7 +304,7 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 	res := s.result(plan)
 	res.Applied, res.Created, res.Joined = true, joined.Created, joined.Joined
 	res.Changed = plan.join || len(res.Steps) > 0
-	if before.policy.Enforce != res.Enforce {
+	if before.room != nil && before.policy.Enforce != res.Enforce {
 		res.Was = before.policy.Enforce
 	}
 	if s.hooksErr != nil {
@@ -318,7 +328,10 @@ func (a *app) showPlan(s *initSite, plan initPlan) error {
 	res.Changed = plan.join || len(res.Steps) > 0
 	res.Applied = !res.Changed
 	if plan.enforce != s.policy.Enforce {
-		res.Enforce, res.Was = plan.enforce, s.policy.Enforce
+		res.Enforce = plan.enforce
+		if s.room != nil {
+			res.Was = s.policy.Enforce
+		}
 	}
 	for i := range res.Steps {
 		res.Steps[i].Show()
@@ -355,10 +368,11 @@ func (s *initSite) result(plan initPlan) initResult {
 // next are the three steps after tt init.
 func (s *initSite) next(by core.Caller) []stick.Hint {
 	first := stick.Hintf("start two agents here: each hears of the room when it starts")
-	look := stick.Hintf("see who is here, and who holds the stick: %s", stick.Cmd("tt status"))
+	look := stick.Hintf("see what they do, and what needs you: %s", stick.Cmd("tt watch"))
 	switch {
 	case !isPerson(by):
 		first = stick.Hintf("wait for your turn before you change files: %s", stick.Cmd("tt wait"))
+		look = stick.Hintf("see who is here, and who holds the stick: %s", stick.Cmd("tt status"))
 	case !slices.ContainsFunc(s.harnesses, func(h install.Status) bool { return h.Installed != install.No }):
 		first = stick.Hintf("connect the harness of your agents: %s", stick.Cmd("tt install"))
 	}

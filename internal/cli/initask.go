@@ -40,6 +40,7 @@ func (c initChoices) settings(have initChoices) (all []install.Setting) {
 // initQuestion is something that tt init asks. The flag of that name answers it, in the same words.
 type initQuestion struct {
 	flag  string
+	why   string // what it is about, in a line before it
 	text  string
 	asked func(*initSite) bool             // nil: always
 	now   func(initChoices) string         // what an empty answer means
@@ -51,8 +52,10 @@ const none = "none"
 
 var initQuestions = []initQuestion{
 	{
-		flag: "enforce", text: "Edits without the stick: off allows, warn tells, scopes denies unless reserved, stick denies",
-		now: func(c initChoices) string { return string(c.Enforce) },
+		flag: "enforce",
+		why:  "Agents wait for the stick before they edit. This says what happens to one that doesn't; people are never stopped.",
+		text: "Edits without the stick: off allows, warn tells, scopes denies unless reserved, stick denies",
+		now:  func(c initChoices) string { return string(c.Enforce) },
 		set: func(c *initChoices, answer string) error {
 			p, err := stick.DefaultPolicy().Set("enforce", answer)
 			if err == nil {
@@ -62,7 +65,9 @@ var initQuestions = []initQuestion{
 		},
 	},
 	{
-		flag: "git", text: "Put hooks into git that ask whether an agent may commit: yes or no",
+		flag:  "git",
+		why:   "Hooks stop or report a commit or push by an agent that has no turn. Your own commits pass.",
+		text:  "Put hooks into git that ask whether an agent may commit: yes or no",
 		asked: (*initSite).hooksLack,
 		now: func(c initChoices) string {
 			if c.Git {
@@ -83,14 +88,18 @@ var initQuestions = []initQuestion{
 		},
 	},
 	{
-		flag: "harness", text: "Harnesses to connect, of " + strings.Join(harness.Names(), ", "),
+		flag:  "harness",
+		why:   "A connected harness tells its agents who holds the stick, and asks tt before each edit. tt uninstall disconnects it.",
+		text:  "Harnesses to connect, of " + strings.Join(harness.Names(), ", "),
 		asked: func(s *initSite) bool { return len(s.lacking) > 0 || len(s.harnesses) == 0 },
 		now:   func(c initChoices) string { return cmp.Or(strings.Join(c.Harnesses, ","), none) },
 		set:   setHarnesses,
 	},
 	{
-		flag: "integration", text: "Branch that tasks are merged into",
-		now: func(c initChoices) string { return c.Integration },
+		flag: "integration",
+		why:  "Agents can also work side by side on tasks, each on a branch of its own. What you approve is merged into this branch.",
+		text: "Branch that tasks are merged into",
+		now:  func(c initChoices) string { return c.Integration },
 		set: func(c *initChoices, answer string) error {
 			if !git.BranchName(answer) {
 				return stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(answer, 60)).With("field", "integration")
@@ -100,8 +109,10 @@ var initQuestions = []initQuestion{
 		},
 	},
 	{
-		flag: "gate", text: "Command that has to pass before a merge, such as make test",
-		now: func(c initChoices) string { return cmp.Or(c.Gate, none) },
+		flag: "gate",
+		why:  "tt runs this command on the merged commit first. If it fails, nothing is merged and the task goes back.",
+		text: "Command that has to pass before a merge, such as make test",
+		now:  func(c initChoices) string { return cmp.Or(c.Gate, none) },
 		set: func(c *initChoices, answer string) error {
 			if strings.TrimSpace(answer) == "" || strings.ContainsAny(answer, "\r\n\x00") {
 				return stick.Errorf(stick.CodeUsage, "the gate must be a command on one line, or %s", none).With("field", "gate")
@@ -136,19 +147,20 @@ func setHarnesses(c *initChoices, answer string) error {
 }
 
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then nothing is to be done.
-func (a *app) askInit(ctx context.Context, c *cobra.Command, s *initSite, wants *initChoices) (ok bool, err error) {
-	in := bufio.NewReader(a.Stdin)
+func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices) (ok bool, err error) {
+	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", stick.Line(s.path)))
 	for _, q := range initQuestions {
 		if c.Flags().Changed(q.flag) || q.asked != nil && !q.asked(s) {
 			continue
 		}
+		a.write(showf("\n%s\n", q.why))
 		for {
 			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
 			answer, err := readLine(ctx, in)
 			switch {
 			case errors.Is(err, io.EOF):
-				a.write("\nnothing was changed\n")
-				a.status = stick.ExitUsage
+				a.write("\n")
+				a.leaveAsItIs()
 				return false, nil
 			case err != nil:
 				return false, err
@@ -163,6 +175,41 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, s *initSite, wants 
 		}
 	}
 	return true, nil
+}
+
+// leaveAsItIs ends tt init for a person who doesn't want to go on.
+func (a *app) leaveAsItIs() {
+	a.write("nothing was changed\n")
+	a.status = stick.ExitUsage
+}
+
+// confirmInit shows what the answers come to, and asks whether to do it.
+func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
+	p := a.page()
+	p.initPlan(s, plan)
+	a.write(p.shown())
+
+	for {
+		a.write("Do this: yes or no [yes]: ")
+		answer, err := readLine(ctx, in)
+		switch {
+		case errors.Is(err, io.EOF):
+			a.write("\n")
+			a.leaveAsItIs()
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+
+		switch strings.ToLower(answer) {
+		case "", "yes", "y":
+			return true, nil
+		case "no", "n":
+			a.leaveAsItIs()
+			return false, nil
+		}
+		a.write("the answer must be yes or no\n")
+	}
 }
 
 // readLine reads what somebody types, without the blanks around it. It fails with [io.EOF] if there is nothing more, and with

@@ -47,6 +47,27 @@ func (p *page) initialised(res initResult) {
 	}
 }
 
+// initPlan lists what tt init is going to do.
+func (p *page) initPlan(s *initSite, plan initPlan) {
+	p.linef("\ntt is going to:")
+	switch {
+	case s.room == nil:
+		p.linef("  make the room of %s, and join it as you", stick.Line(s.path))
+	case plan.join:
+		p.linef("  join the room of %s", stick.Line(s.path))
+	}
+	p.linef("  set enforce=%s: %s", plan.enforce, heldTo[plan.enforce])
+
+	for _, step := range plan.pending() {
+		p.linef("  write %s (%s, %s)", stick.Line(step.File), step.Harness, step.What)
+		if step.Note != "" {
+			p.linef("    %s", stick.Line(step.Note))
+		}
+	}
+	p.linef("  merge approved tasks into %s, once you have them", file(plan.integration))
+	p.linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s", p.next(stick.Cmd("tt uninstall")))
+}
+
 // roomOf says what became of the room.
 func (p *page) roomOf(res initResult) shown {
 	what := "you are in it as " + string(res.AgentID)

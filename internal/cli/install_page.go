@@ -103,7 +103,7 @@ func (p *page) step(s install.FileChange) {
 	if s.Target != "" {
 		file += " -> " + stick.Line(s.Target)
 	}
-	p.linef("%-12s %-20s %-8s %s", s.Harness, s.What, s.State, file)
+	p.linef("%-12s %-21s %-8s %s", s.Harness, s.What, s.State, file)
 	if s.Note != "" {
 		p.linef("%-12s %s", "", stick.Line(s.Note))
 	}
