@@ -81,7 +81,7 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 			"An entry of the stash is adopted by its name, such as 'stash@{1}': all checkouts of a repository share one stash, and hooks note who\n" +
 			"makes an entry.",
 	}
-	c.Flags().StringVar(&p.Reason, "reason", "", "why you do this; those whose changes they were read it (required)")
+	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why you do this; those whose changes they were read it (required)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (guard.AdoptChangesResult, error) {

@@ -36,7 +36,11 @@ func (h *handoffFlags) addFields(c *cobra.Command) {
 		if f.Repeated {
 			c.Flags().StringArray(f.Flag, nil, f.Usage)
 		} else {
-			c.Flags().String(f.Flag, "", f.Usage)
+			short := ""
+			if f.Flag == "status" {
+				short = "m"
+			}
+			c.Flags().StringP(f.Flag, short, "", f.Usage)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (a *app) kickCmd() *cobra.Command {
 		Use: "kick <agent> [path]", Short: "Remove a member that is gone", Args: between(1, 2, "the agent to remove"),
 	}
 	c.Flags().BoolVar(&force, "force", false, "even if it isn't gone; only when a person told you to")
-	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
+	c.Flags().StringVarP(&reason, "reason", "m", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.of(args, 1)

@@ -108,19 +108,24 @@ func readBody(r io.Reader, most int64) (string, error) {
 
 func (a *app) msgSendCmd() *cobra.Command {
 	var m messageFlags
+	var body string
 	c := &cobra.Command{
 		Use: "send <recipient>[,…] [body]", Short: "Send a message", Args: recipientAndBody,
 		Long: "Send a message to members of the room. Name them in full, or by their harness if only one of them runs in it now; room means\n" +
 			"all members, and system only the log. If you aren't in the room, you join it. A message never moves the stick.",
 	}
 	m.add(c)
+	c.Flags().StringVarP(&body, "body", "m", "", "the body, instead of the second argument")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		body := ""
+		hasBody := c.Flags().Changed("body")
 		if len(args) > 1 {
-			body = args[1]
+			if hasBody {
+				return stick.Errorf(stick.CodeUsage, "give the body by --body or as an argument, not by both").With("field", "body")
+			}
+			body, hasBody = args[1], true
 		}
-		p, err := m.params(a, args[:1], body, len(args) > 1)
+		p, err := m.params(a, args[:1], body, hasBody)
 		if err != nil {
 			return err
 		}

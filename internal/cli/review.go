@@ -31,7 +31,7 @@ func (a *app) workerApproveCmd() *cobra.Command {
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
 	}
 	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
-	c.Flags().StringVar(&p.Reason, "reason", "", "a comment for the log")
+	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "a comment for the log")
 	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -281,7 +281,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 func (a *app) workerCancelCmd() *cobra.Command {
 	var p task.WorkerCancelParams
 	c := &cobra.Command{Use: "cancel <task>", Short: "Cancel a task; its branch stays", Args: between(1, 1, "the name of a task")}
-	c.Flags().StringVar(&p.Reason, "reason", "", "why (tt tells its worker)")
+	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
 	c.Flags().BoolVar(&p.Delete, "delete", false, "also remove the branch and the worktree, if all of the work is merged")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -332,7 +332,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 func (a *app) workerRollbackCmd() *cobra.Command {
 	var p task.WorkerRollbackParams
 	c := &cobra.Command{Use: "rollback <task>", Short: "Revert a merged task", Args: between(1, 1, "the name of a task")}
-	c.Flags().StringVar(&p.Reason, "reason", "", "why")
+	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
