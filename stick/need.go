@@ -13,6 +13,7 @@ type NeedKind string
 const (
 	NeedAnswer   NeedKind = "answer"   // the harness of an agent asks its person something, such as a permission
 	NeedTakeover NeedKind = "takeover" // the holder of the stick can't go on, and somebody has to take over
+	NeedRelease  NeedKind = "release"  // the person holds the stick, and agents wait for it
 	NeedMessage  NeedKind = "message"  // a message waits for the person's acknowledgement
 	NeedReview   NeedKind = "review"   // a task waits for its review
 	NeedRedGate  NeedKind = "red_gate" // the gate failed on a branch itself, so nothing is merged into it
@@ -22,7 +23,7 @@ const (
 )
 
 // NeedKinds are all kinds in their order.
-var NeedKinds = []NeedKind{NeedAnswer, NeedTakeover, NeedMessage, NeedReview, NeedRedGate, NeedMerge, NeedTask, NeedRescue}
+var NeedKinds = []NeedKind{NeedAnswer, NeedTakeover, NeedRelease, NeedMessage, NeedReview, NeedRedGate, NeedMerge, NeedTask, NeedRescue}
 
 // Need is something that waits for a person.
 type Need struct {

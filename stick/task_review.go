@@ -37,6 +37,9 @@ func (t Task) mayReview(v TaskDecision) error {
 	case v.Override && !v.Person:
 		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
 			Hintf("ask a person to run it")
+	case t.Worked(v.By) && !v.Override && v.Person:
+		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
+			Hintf("ask an agent to review it; if you work alone, approve your own work: %s", Cmd("tt task approve <task_id> --override", t.ID))
 	case t.Worked(v.By) && !v.Override:
 		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))

@@ -17,6 +17,8 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -283,14 +285,33 @@ func (a *app) statusCmd() *cobra.Command {
 // statusResult is the state of a room, with what needs its reader.
 type statusResult struct {
 	engine.GetRoomStateResult
-	Needs   []stick.Need  `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
-	Refused []refusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Needs   []stick.Need   `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
+	Refused []refusedHook  `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Task    *task.TaskView `json:"task,omitempty"`          // that of the worktree that the caller is in
+}
+
+// taskHere returns the task whose worktree is the working directory; nil if there is none.
+func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.TaskView {
+	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
+	if !ok || at.Git == at.Common { // the main checkout, which is no task's
+		return nil
+	}
+	res, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: by})
+	if err != nil {
+		return nil
+	}
+	return &res.TaskView
 }
 
 // showRoom shows the room of the working directory.
 func (a *app) showRoom(ctx context.Context) error {
-	return show(a, func(e operations, by core.Caller) (statusResult, error) {
-		res := statusResult{Needs: []stick.Need{}, Refused: a.refusedHooks(a.page().now)}
+	return show(a, func(e operations, by core.Caller) (res statusResult, err error) {
+		res.Needs, res.Refused = []stick.Need{}, a.refusedHooks(a.page().now)
+		defer func() {
+			if err == nil {
+				res.setNext(a.taskHere(ctx, e, by))
+			}
+		}()
 		if !by.ActsAsPerson() {
 			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
 			res.GetRoomStateResult = state
@@ -305,10 +326,25 @@ func (a *app) showRoom(ctx context.Context) error {
 		return res, nil
 	}, func(p *page, res statusResult) {
 		p.doing = true
+		if t := res.Task; t != nil {
+			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(t.TaskID), t.State.Word(t.Cause), stick.Clip(t.Description, 80))
+			p.linef("work here without the stick; it is for the main checkout:")
+		}
 		p.needs(res.Needs)
 		p.refused(res.Refused)
 		p.state(res.GetRoomStateResult)
 	})
+}
+
+// setNext says what to do next: the step of the task whose worktree the caller is in, or of the most urgent need.
+func (s *statusResult) setNext(here *task.TaskView) {
+	s.Task = here
+	switch {
+	case here != nil && here.NextAction != "":
+		s.NextAction = here.NextAction
+	case len(s.Needs) > 0 && s.Needs[0].NextAction != "":
+		s.NextAction = s.Needs[0].NextAction
+	}
 }
 
 // needs lists what needs the reader.
@@ -319,7 +355,10 @@ func (p *page) needs(all []stick.Need) {
 	p.linef("%s", p.strong("needs you:"))
 	t := table{indent: "  "}
 	for _, n := range all {
-		t.add(cell{showf("%s", strings.ReplaceAll(string(n.Kind), "_", " ")), "33"}, p.ago(n.Since), n.Text)
+		row := t.add(cell{showf("%s", strings.ReplaceAll(string(n.Kind), "_", " ")), "33"}, p.ago(n.Since), n.Text)
+		if n.NextAction != "" {
+			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
+		}
 	}
 	p.table(t)
 }
@@ -332,20 +371,20 @@ func (a *app) overview(ctx context.Context) error {
 		return err
 	}
 	a.reads = true
-	start := stick.Cmd("tt wait")
+	start, does := stick.Cmd("tt wait"), "join this workspace's room, and wait for your turn"
+	if _, by, err := a.open(); err == nil && actsAsPerson(by) { // who is never led to take the stick
+		start, does = stick.Cmd("tt join"), "make a room of this directory, and join it"
+	}
 	if a.setsUp() {
-		start = stick.Cmd("tt init")
+		start, does = stick.Cmd("tt init"), "set this repository up: its room, hooks of git, your harnesses"
 	}
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
 		list := table{indent: "  "}
-		if a.setsUp() {
-			list.add(p.next(stick.Cmd("tt init")), "set this repository up: its room, hooks of git, your harnesses")
-		}
-		list.add(p.next(stick.Cmd("tt wait")), "join this workspace's room, and wait for your turn")
+		list.add(p.next(start), does)
 		list.add("tt demo", "see it work in a scratch repository")
-		list.add("tt --help", "list all commands")
+		list.add("tt --help", "list the commands")
 		p.table(list)
 	})
 }

@@ -186,7 +186,7 @@ room by its id instead, or by the first characters of it. Durations are written 
 		}
 		switch {
 		case c.CommandPath() == "tt":
-			g.line("\nWithout a command, `tt` shows the room of the working directory, like `tt state`. Outside of rooms it says how to start;\nas JSON: `{\"room_state\": \"none\", \"next_action\": \"tt wait\"}`.")
+			g.line("\nWithout a command, `tt` shows the room of the working directory, like `tt state`. Outside of rooms it says how to start;\nas JSON: `{\"room_state\": \"none\", \"next_action\": \"tt init\"}`.")
 		case c.CommandPath() == "tt completion":
 			g.line("\nFor bash, zsh, fish and PowerShell; `tt completion <shell> --help` says how to load it.")
 			continue

@@ -129,9 +129,12 @@ func (a *app) joinCmd() *cobra.Command {
 				p.linef("warning: %s", stick.Line(res.Warning))
 			}
 			p.roomStatus(res.Room)
-			if res.Room.Owner != nil && *res.Room.Owner == res.AgentID {
+			switch {
+			case res.Room.Owner != nil && *res.Room.Owner == res.AgentID:
 				p.linef("next: %s", p.next(stick.Cmd("tt release --status … --next-action …")))
-			} else {
+			case res.AgentID.Human(): // who needs no stick
+				p.linef("next: start your agents here, and see what they do: %s", p.next(stick.Cmd("tt watch")))
+			default:
 				p.linef("next: %s", p.next(stick.Cmd("tt wait")))
 			}
 		})
@@ -245,7 +248,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	}
 	p.table(t)
 	if res.HiddenMembers > 0 {
-		p.linef("  %d more left or were removed: --all", res.HiddenMembers)
+		p.linef("  %d more left or were removed: %s", res.HiddenMembers, p.next(stick.Cmd("tt state --all")))
 	}
 	if slices.ContainsFunc(res.Members, func(m engine.RoomMember) bool { return m.OlderHooks }) {
 		p.linef("an older tt answers hooks of members: %s (%s)", engine.OlderHooksMean, p.next(stick.Cmd("tt doctor")))

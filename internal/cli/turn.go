@@ -35,6 +35,9 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	if paused != nil {
 		p.linef("%s; change no files until a person resumes it: %s", stick.Line(paused.Says(p.now)), p.next(stick.Cmd("tt wait")))
 	}
+	if me.Human() {
+		p.linef("you hold the stick, so agents wait for you before they edit; you may edit without it, too")
+	}
 	switch {
 	case g.Handoff != nil:
 		p.linef("handoff from %s:", *g.FromAgentID)
@@ -228,7 +231,7 @@ func (a *app) takeCmd() *cobra.Command {
 			"Your reason goes into the log, and you get the last handoff. What the holder before left uncommitted is kept first, unless the\n" +
 			"room has enforce=off: tt rescue shows it.",
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why you take over (required)")
+	c.Flags().StringVarP(&reason, "reason", "m", "", "why you take over (required)")
 	c.Flags().BoolVar(&operator, "operator-requested", false, "a person told you to take over, even if the rules don't allow it yet")
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
 	path := atPath(c)

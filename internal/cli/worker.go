@@ -209,7 +209,8 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	}
 	switch r := res.Task.Run; {
 	case r == nil:
-		p.linef("next: start an agent there, with the prompt from: %s", p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
+		p.linef("next: start an agent there, such as: %s && claude \"$(%s)\"",
+			p.next(stick.Cmd("cd <worktree>", res.Worktree)), p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
 		return
 	case started:
 		p.linef("started:  %s", stick.Line(r.Command))
@@ -233,7 +234,7 @@ func (p *page) planned(res task.WorkerSpawnResult) {
 	case res.Task.Run != nil:
 		p.linef("its command starts when it is ready: %s", stick.Line(res.Task.Run.Command))
 	default:
-		p.linef("to take the oldest task that is ready: %s", p.next(stick.Cmd("tt task next")))
+		p.linef("an agent takes the oldest task that is ready by: %s", p.next(stick.Cmd("tt task next")))
 	}
 }
 

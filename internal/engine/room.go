@@ -250,7 +250,8 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 	return res, err
 }
 
-// nextStep returns what an agent should do next: a command, for whoever was removed after a person agrees.
+// nextStep returns what a member should do next: a command, for whoever was removed after a person agrees. A person isn't led to
+// take the stick unless its holder is gone: people may edit without it, and the agents would wait for them.
 func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
 	m, _ := r.Member(me)
 	switch {
@@ -265,6 +266,8 @@ func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
 		return stick.Hintf("%s", stick.Cmd("tt release --status … --next-action …"))
 	case takeover && r.Turn.ReservedFor != me:
 		return stick.Hintf("%s", stick.Cmd("tt take --reason …"))
+	case me.Human():
+		return stick.Hintf("%s", stick.Cmd("tt watch"))
 	}
 	return stick.Hintf("%s", stick.Cmd("tt wait"))
 }

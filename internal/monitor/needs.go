@@ -36,6 +36,9 @@ func (r *Room) addNeeds(now stick.Time) {
 				"%s can't go on with the stick (%s); anybody may take over", *who, t.Cause.Words()).About(*who, ""))
 		}
 	}
+	if n, ok := r.heldFromAgents(); ok {
+		add(n)
+	}
 	for _, m := range r.Inbox {
 		if m.Event != "" || !m.RequiresAck || m.State == stick.Acked {
 			continue
@@ -73,6 +76,22 @@ func (r *Room) addNeeds(now stick.Time) {
 		add(n)
 	}
 	stick.SortNeeds(r.Needs)
+}
+
+// heldFromAgents returns what a person needs to know who holds the stick while agents wait for it: most people took it without meaning to.
+func (r *Room) heldFromAgents() (stick.Need, bool) {
+	s := r.State
+	if s.Owner == nil || *s.Owner != s.AgentID || !s.AgentID.Human() {
+		return stick.Need{}, false
+	}
+	i := slices.IndexFunc(s.Members, func(m engine.RoomMember) bool { return m.Listening == stick.Work && m.AgentID != s.AgentID })
+	if i < 0 {
+		return stick.Need{}, false
+	}
+
+	waits := s.Members[i].AgentID
+	return stick.NewNeed(stick.NeedRelease, s.TurnID, s.GrantedAt, stick.Hintf("%s", stick.Cmd("tt release --status … --next-action …")),
+		"you hold the stick, and %s waits for it", waits).About(waits, ""), true
 }
 
 // Asked says whose answer an agent waits for that has asked its person something, and where that person gives it. An agent whose process runs

@@ -58,7 +58,7 @@ func (roomsPage) layout(s *scene) (head, body []line) {
 
 // needWords are what a person is needed for, in a word or two.
 var needWords = map[stick.NeedKind]string{
-	stick.NeedAnswer: "asks you", stick.NeedTakeover: "take over", stick.NeedMessage: "answer", stick.NeedReview: "review",
+	stick.NeedAnswer: "asks you", stick.NeedTakeover: "take over", stick.NeedRelease: "release", stick.NeedMessage: "answer", stick.NeedReview: "review",
 	stick.NeedRedGate: "red gate", stick.NeedMerge: "merge", stick.NeedTask: "task", stick.NeedRescue: "rescue",
 }
 
