@@ -48,6 +48,7 @@ type Env struct {
 	Exe    string
 
 	Columns    int        // of the terminal that standard output is; 0 if it isn't known
+	Rows       int        // of the same terminal; 0 if it isn't known
 	ErrColumns func() int // of the terminal that standard error is, now; 0 if it is none
 
 	Procs func() (*proc.Table, error) // the machine's processes
@@ -75,7 +76,7 @@ func System() Env {
 	return Env{
 		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
-		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: columns(os.Stdout),
+		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: columns(os.Stdout), Rows: rows(os.Stdout),
 		ErrColumns: func() int { return columns(os.Stderr) },
 		Procs:      proc.Host,
 	}

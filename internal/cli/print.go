@@ -34,7 +34,7 @@ func (a *app) print(result any, text func(*page)) error {
 	}
 	p := a.page()
 	text(p)
-	a.write(p.shown())
+	a.writeAnswer(p.shown())
 	return nil
 }
 

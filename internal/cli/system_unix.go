@@ -30,6 +30,15 @@ func columns(f *os.File) int {
 	return int(size.Col)
 }
 
+// rows returns how many lines the terminal f has, or 0.
+func rows(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Row)
+}
+
 // ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
 // was committed stays committed, and the exit status says so, whether or not anybody reads the answer. The programs that this one
 // starts get the signal as usual: they would inherit that it is ignored, but not that it is caught.

@@ -26,6 +26,15 @@ func columns(f *os.File) int {
 	return int(info.Window.Right-info.Window.Left) + 1
 }
 
+// rows returns how many lines the console f has, or 0.
+func rows(f *os.File) int {
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
+		return 0
+	}
+	return int(info.Window.Bottom-info.Window.Top) + 1
+}
+
 // ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
 func ignoreBrokenPipe() {}
 

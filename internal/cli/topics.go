@@ -88,6 +88,7 @@ var variables = []struct{ name, meaning string }{
 	{"XDG_CONFIG_HOME", "where OpenCode's configuration is, `opencode` in it, and your own, `talking-stick/config.toml`"},
 	{"TT_TRACE", "the absolute path of a file to which each wait adds a line of JSON when it reads its room, and each operation when it probes processes or runs a transaction again"},
 	{"TT_JSON", "print JSON, like `--json`, unless it is `0` or `false`"},
+	{"PAGER", "what shows a person an answer that is longer than the terminal, `less` without it; `cat` for none"},
 	{"NO_COLOR", "no colours, unless `--color always` is given"},
 	{"TERM", "`dumb`: the line on standard error that says what a command is doing is left out, and `tt watch` prints once"},
 	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},

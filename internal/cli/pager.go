@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"strings"
+	"unicode/utf8"
+)
+
+// writeAnswer writes the text of an answer. A person at a terminal that it is too long for reads it in their pager, as with git.
+func (a *app) writeAnswer(text shown) {
+	if !a.needsPager(text) || !a.throughPager(text) {
+		a.write(text)
+	}
+}
+
+// needsPager reports whether a text is longer than the terminal of a person who can turn its pages. An agent may have a terminal, too, and
+// would wait in the pager for ever.
+func (a *app) needsPager(text shown) bool {
+	canTurn := a.reads && a.TTY && a.InTTY && a.Rows > 0 && a.Getenv("TERM") != "dumb"
+	if !canTurn || a.caller == nil || !actsAsPerson(*a.caller) {
+		return false
+	}
+
+	lines := 1 // for the prompt after it
+	for line := range strings.Lines(string(text)) {
+		lines += 1 + max(0, utf8.RuneCountInString(line)-2)/max(1, a.Columns)
+	}
+	return lines > a.Rows
+}
+
+// throughPager shows a text in the pager, and waits until its reader has left it. It returns false if there is no pager.
+func (a *app) throughPager(text shown) bool {
+	pager := cmp.Or(strings.TrimSpace(a.Getenv("PAGER")), "less")
+	if pager == "cat" {
+		return false
+	}
+	name, _, _ := strings.Cut(pager, " ")
+	if _, err := exec.LookPath(name); err != nil {
+		return false
+	}
+
+	a.live.clear()
+	c := exec.Command("sh", "-c", pager)
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(text)), a.Stdout, a.Stderr
+	c.Env = os.Environ()
+	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} { // as git has it: keep colours, and end at once if it fits
+		if a.Getenv(name) == "" {
+			c.Env = append(c.Env, name+"="+value)
+		}
+	}
+	if err := c.Start(); err != nil {
+		return false
+	}
+	_ = c.Wait() // whoever leaves early has read enough
+	return true
+}

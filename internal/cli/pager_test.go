@@ -1,0 +1,51 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"talkingstick/internal/engine/core"
+)
+
+// reader is a person at a terminal of ten lines, whose pager marks what it shows.
+func reader(out *bytes.Buffer) *app {
+	getenv := func(name string) string { return map[string]string{"PAGER": "sed s/^/paged:/"}[name] }
+	return &app{
+		Env:   Env{Stdout: out, Stderr: out, Getenv: getenv, TTY: true, InTTY: true, Rows: 10, Columns: 20},
+		reads: true, caller: &core.Caller{Person: true},
+	}
+}
+
+func TestAPersonTurnsThePagesOfALongAnswer(t *testing.T) {
+	short, long, wide := "a\n", strings.Repeat("a\n", 10), strings.Repeat(strings.Repeat("a", 61)+"\n", 3)
+	for _, c := range []struct {
+		name    string
+		text    string
+		change  func(*app)
+		isPaged bool
+	}{
+		{"a long answer", long, func(*app) {}, true},
+		{"one whose lines are longer than the terminal is wide", wide, func(*app) {}, true},
+		{"a short one", short, func(*app) {}, false},
+		{"for an agent", long, func(a *app) { a.caller = &core.Caller{} }, false},
+		{"for a person who acts as an agent", long, func(a *app) { a.caller.As = "codex" }, false},
+		{"through a pipe", long, func(a *app) { a.TTY = false }, false},
+		{"without a keyboard", long, func(a *app) { a.InTTY = false }, false},
+		{"of a command that acts", long, func(a *app) { a.reads = false }, false},
+		{"without a pager", long, func(a *app) { a.Getenv = func(string) string { return "cat" } }, false},
+		{"with a pager that isn't there", long, func(a *app) { a.Getenv = func(string) string { return "no-such-pager-here" } }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			a := reader(&out)
+			c.change(a)
+			a.writeAnswer(shown(c.text))
+			if got := strings.HasPrefix(out.String(), "paged:"); got != c.isPaged || strings.ReplaceAll(out.String(), "paged:", "") != c.text {
+				t.Errorf("paged is %v, not %v: %q", got, c.isPaged, out.String())
+			}
+		})
+	}
+}
