@@ -541,6 +541,7 @@ func TestCommandsInDocuments(t *testing.T) {
 		}
 		section[reference[m[2]:m[3]]] = reference[m[0]:end]
 	}
+	called := otherNames(section)
 	everywhere := section["Flags of all commands"]
 	if len(section) < 50 || everywhere == "" {
 		t.Fatal("the reference of commands has another form")
@@ -558,6 +559,9 @@ func TestCommandsInDocuments(t *testing.T) {
 			command := "tt"
 			for _, word := range words[1:] {
 				next := command + " " + word
+				if name := called[next]; name != "" {
+					next = name
+				}
 				if section[next] == "" {
 					if plainWord.MatchString(word) && strings.Contains(reference, "\n## "+command+" ") {
 						t.Errorf("%s: %s: there is no command %s", path, m[1], next)
@@ -578,6 +582,20 @@ func TestCommandsInDocuments(t *testing.T) {
 	if checked < 100 {
 		t.Errorf("only %d commands were found in the documents", checked)
 	}
+}
+
+// otherNames maps each command under its other names, such as tt worker, to the name of its section.
+func otherNames(section map[string]string) map[string]string {
+	names := map[string]string{}
+	for command, text := range section {
+		if m := regexp.MustCompile("(?m)^Also called (.*)\\.$").FindStringSubmatch(text); m != nil {
+			parent := command[:strings.LastIndex(command, " ")]
+			for _, name := range span.FindAllStringSubmatch(m[1], -1) {
+				names[parent+" "+name[1]] = command
+			}
+		}
+	}
+	return names
 }
 
 var (
