@@ -372,7 +372,7 @@ func (a *app) overview(ctx context.Context) error {
 	}
 	a.reads = true
 	start, does := stick.Cmd("tt wait"), "join this workspace's room, and wait for your turn"
-	if _, by, err := a.open(); err == nil && actsAsPerson(by) { // who is never led to take the stick
+	if _, by, err := a.open(); err == nil && by.ActsAsPerson() { // who is never led to take the stick
 		start, does = stick.Cmd("tt join"), "make a room of this directory, and join it"
 	}
 	if a.setsUp() {
