@@ -26,6 +26,7 @@ import (
 func (a *app) careCommands() []command {
 	return []command{
 		{"init", a.initCmd},
+		{"config", a.configCmd},
 		{"doctor", a.doctorCmd},
 		{"install", a.installCmd},
 		{"uninstall", a.uninstallCmd},

@@ -218,16 +218,22 @@ func (e Env) fileDatabase() (string, error) {
 
 // userFile reads what the user sets for all projects.
 func (e Env) userFile() (config.User, error) {
+	dir := e.configDir()
+	if !filepath.IsAbs(dir) {
+		return config.User{}, nil
+	}
+	return config.ReadUser(dir)
+}
+
+// configDir returns the directory of users' configuration files; a relative one if nothing names it.
+func (e Env) configDir() string {
 	dir := filepath.Join(e.Home, ".config")
 	if runtime.GOOS == "windows" {
 		dir = e.Getenv("APPDATA")
 	} else if d := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
 		dir = d
 	}
-	if !filepath.IsAbs(dir) {
-		return config.User{}, nil
-	}
-	return config.ReadUser(dir)
+	return dir
 }
 
 // open makes the operations, and resolves the caller.

@@ -130,6 +130,7 @@ var examples = map[string][]string{
 	"tt completion fish":       {"tt completion fish"},
 	"tt completion powershell": {"tt completion powershell"},
 	"tt completion zsh":        {"tt completion zsh"},
+	"tt config":                {"tt config"},
 	"tt demo":                  {"tt demo", "tt demo --fast", "tt demo --serve", "tt demo --watch"},
 	"tt doctor":                {"tt doctor"},
 	"tt migrate-db":            {"tt migrate-db"},

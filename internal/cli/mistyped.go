@@ -53,8 +53,8 @@ var otherWordRows = []otherWord{
 	{"tt", "show info overview summary st", "see the room", "tt status"},
 	{"tt", "restore recover backup stash snapshots", "see the copies of uncommitted work", "tt rescue list"},
 	{"tt", "rollback revert", "take a call of a tool back", "tt undo"},
-	{"tt", "config settings setting options option prefs preferences set", "see and change the rules of the room", "tt policy"},
-	{"tt", "config settings setting options option prefs preferences set", "see how the repository is set up", "tt init --print"},
+	{"tt", "settings setting options option prefs preferences set", "see where things are set", "tt config"},
+	{"tt", "settings setting options option prefs preferences set", "see and change the rules of the room", "tt policy"},
 	{"tt", "rules enforce mode", "see the rules of the room", "tt policy"},
 	{"tt", "notifications alert alerts bell watchdog", "be told when something needs you", "tt notify"},
 	{"tt", "note", "leave a note", "tt notes add …"},
@@ -142,7 +142,7 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 // guesses are the commands that a mistyped word may be taken for where no person reads. They only read, because an agent that follows a
 // hint runs it.
 var guesses = []string{
-	"tt calls", "tt changes", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
+	"tt calls", "tt changes", "tt config", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
 	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
 	"tt state", "tt status", "tt task", "tt task diff", "tt task export", "tt task list", "tt task logs", "tt task prompt", "tt task show", "tt timeline",
 	"tt version", "tt whoami",

@@ -74,7 +74,7 @@ var firstTyped = [][2]string{
 	{"show", "tt status"},
 	{"backup", "tt rescue list"},
 	{"revert", "tt undo"},
-	{"settings", "tt policy"},
+	{"settings", "tt config"},
 	{"note hello", "tt notes add"},
 	{"rooms", "tt list --all"},
 	{"files", "tt changes"},

@@ -59,6 +59,7 @@ var results = map[string][]any{
 	"tt may-edit":       {guard.MayEditResult{}},
 	"tt changes":        {guard.ListChangesResult{}},
 	"tt conflicts":      {engine.GetConflictsResult{}},
+	"tt config":         {configResult{}},
 	"tt doctor":         {doctorResult{}},
 	"tt migrate-db":     {engine.MigrateDBResult{}},
 	"tt install":        {installResult{}},
