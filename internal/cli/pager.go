@@ -19,7 +19,7 @@ func (a *app) writeAnswer(text shown) {
 // would wait in the pager for ever.
 func (a *app) needsPager(text shown) bool {
 	canTurn := a.reads && a.TTY && a.InTTY && a.Rows > 0 && a.Getenv("TERM") != "dumb"
-	if !canTurn || a.caller == nil || !actsAsPerson(*a.caller) {
+	if !canTurn || a.caller == nil || !a.caller.ActsAsPerson() {
 		return false
 	}
 
