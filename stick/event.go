@@ -92,6 +92,27 @@ type Event struct {
 	For []Addressee `json:"-"`
 }
 
+// Lease makes a lease of the room from an id that is never made again. Its end tells the room: so the room knows each of its leases,
+// also one whose grant its log has lost.
+func (r RoomID) Lease(id string) LeaseID {
+	id = id[:max(0, len(id)-leaseEnd)]
+	return LeaseID(id + r.endOf(id))
+}
+
+// HasMade reports whether a lease was made for the room.
+func (r RoomID) HasMade(l LeaseID) bool {
+	id, end := l[:max(0, len(l)-leaseEnd)], l[max(0, len(l)-leaseEnd):]
+	return id != "" && string(end) == r.endOf(string(id))
+}
+
+// leaseEnd is how long the end of a lease is.
+const leaseEnd = 8
+
+func (r RoomID) endOf(id string) string {
+	h := sha256.Sum256([]byte("lease of " + string(r) + ": " + id))
+	return hex.EncodeToString(h[:leaseEnd/2])
+}
+
 // LeaseSum stands for a lease in the log, which everybody may read: equal leases have equal sums, and a sum
 // doesn't reveal its lease.
 func LeaseSum(l LeaseID) string {

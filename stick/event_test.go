@@ -126,3 +126,15 @@ func TestLeaseSum(t *testing.T) {
 	equal(t, "same", LeaseSum("x"), again)
 	equal(t, "other", LeaseSum("x") == LeaseSum("y"), false)
 }
+
+func TestRoomID_Lease(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef"
+	l := RoomID("room-1").Lease(id)
+	equal(t, "its length", len(l), len(id))
+	equal(t, "its beginning", string(l[:24]), id[:24])
+	equal(t, "of its room", RoomID("room-1").HasMade(l), true)
+	equal(t, "of another", RoomID("room-2").HasMade(l), false)
+	for _, other := range []LeaseID{"", "x", id, l[1:], l[:31], "0" + l, "1" + l[1:]} {
+		equal(t, string(other), RoomID("room-1").HasMade(other), false)
+	}
+}

@@ -240,7 +240,24 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 			Fix: "say again what those changes said; nothing else has to be done",
 		}
 	}
+	if now := stick.At(e.core.Now()); !l.OlderAt.IsZero() && now.Sub(l.OlderAt) < lossShows {
+		return olderCopy(l, now)
+	}
 	return core.Finding{Status: core.FindingOK, Detail: "the database has everything that was committed"}
+}
+
+// olderCopy is the finding of a database that didn't know what a caller knew.
+func olderCopy(l store.Losses, now stick.Time) core.Finding {
+	f := core.Finding{
+		Status: core.FindingWarning, Detail: fmt.Sprintf("%s a command named event %d, which the database hasn't given out: it is an older copy, or the number was wrong", stick.Ago(now.Sub(l.OlderAt)), l.OlderEvent),
+		Fix: "nothing has to be done: new events get numbers above it",
+	}
+	if l.OlderTurn > 0 {
+		f.Detail = fmt.Sprintf("%s somebody had turn %d, which the database has granted and no longer knew: it is an older copy; all turns and reservations ended then",
+			stick.Ago(now.Sub(l.OlderAt)), l.OlderTurn)
+		f.Fix = "say again what was lost; nothing else has to be done, and new turns and events get numbers far above"
+	}
+	return f
 }
 
 // checkRemoved says whether there was a database where there is none.

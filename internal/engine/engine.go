@@ -44,7 +44,7 @@ type op struct{ *core.Op }
 
 // write is [core.Kernel.Write] for the operations of this package.
 func (e *Engine) write(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error) error {
-	return e.core.Write(ctx, w, by, j, wrap(rule), wrap(done))
+	return e.core.Write(ctx, w, by, j, wrap(noticeOlder(rule)), wrap(done))
 }
 
 // hooked is [core.Kernel.RunHook] for the operations of this package.

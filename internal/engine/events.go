@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -73,7 +74,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 		res, err = batch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
 		return err
 	})
-	return res, err
+	return res, e.noticeCursor(ctx, p.Caller, err)
 }
 
 // named returns the filter with the full names of agents in place of short ones. It fails with [stick.CodeUnknownMember] for an
@@ -100,6 +101,9 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 	last, err := tx.LastSeq(room)
 	if err != nil || f.After <= last {
 		return err
+	}
+	if issued, err := tx.Issued(); err != nil || f.After > issued {
+		return cmp.Or(err, error(&unissued{cursor: f.After, issued: issued, last: last}))
 	}
 	return stick.Errorf(stick.CodeUsage, "the cursor %d is beyond the end of this room's log, which is at %d", f.After, last).
 		With("field", "after").With("cursor", last).Hintf("to go on from the end: --after %d", last)
@@ -303,7 +307,7 @@ func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res Ev
 	if err != nil { // it may have read how far the log goes, and nothing of the log
 		res = EventsResult{}
 	}
-	return res, me, most, err
+	return res, me, most, e.noticeCursor(ctx, p.Caller, err)
 }
 
 // namedStream returns the name of the cursor of a caller's stream. The prefix keeps it apart from the

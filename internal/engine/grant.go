@@ -210,7 +210,7 @@ func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 	switch {
 	case given.Turn != 0 && given.Lease != "":
-		return given, nil
+		return given, o.requireKnown(given)
 	case given.Turn != 0 || given.Lease != "":
 		return given, stick.Errorf(stick.CodeUsage, "give a turn and its lease together").
 			Hintf("give --turn and --lease, or neither for your own last turn")

@@ -67,6 +67,9 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
+			if err := o.requireKnown(p.Fence.given()); err != nil {
+				return err
+			}
 			if _, err := o.endingEvent(p.Fence.given(), ending{}); err != nil {
 				return err
 			}

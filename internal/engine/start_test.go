@@ -193,13 +193,14 @@ func TestWhoIsAtWork(t *testing.T) {
 // TestTheDoctor finds what is wrong, and moves another program's database aside.
 func TestTheDoctor(t *testing.T) {
 	s := scene.New(t)
-	ann := s.Agent("claude:a")
+	ann, pat := s.Agent("claude:a"), s.Person("pat")
 	ann.Doctor(engine.DoctorParams{}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
-	ann.Doctor(engine.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
+	pat.Doctor(engine.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
 	s.Foreign()
 	ann.Doctor(engine.DoctorParams{}).That("ill", func(r engine.DoctorResult) bool { return !r.Healthy })
 	ann.Join().Refused(stick.CodeForeignDatabase)
-	ann.Doctor(engine.DoctorParams{Adopt: true}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
+	ann.Doctor(engine.DoctorParams{Adopt: true}).Refused(stick.CodePersonOnly)
+	pat.Doctor(engine.DoctorParams{Adopt: true}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
 	ann.Join().OK()
 	ann.StartsByHook("startup").OK()
 	ann.Doctor(engine.DoctorParams{}).That("when hooks ran", func(r engine.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })

@@ -66,13 +66,18 @@ type Losses struct {
 
 	Last   Loss // the last one that was settled
 	LastAt stick.Time
+
+	// What a caller knew last that the database didn't, because it is an older copy: a turn, or an event.
+	OlderTurn, OlderEvent int64
+	OlderAt               stick.Time
 }
 
 // Losses returns what the database has lost.
 func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 	db.compareNext()
 	err = db.View(ctx, func(tx *Tx) error {
-		l = Losses{Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt}
+		tx.start()
+		l = Losses{Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt, OlderTurn: tx.meta.olderTurn, OlderEvent: tx.meta.olderEvent, OlderAt: tx.meta.olderAt}
 		return nil
 	})
 	return l, err
@@ -209,4 +214,51 @@ func (f *issuedFile) requireUsable() error {
 		err = file.Close()
 	}
 	return err
+}
+
+// Issued is the last number that the database has given out for an event, of any room.
+func (tx *Tx) Issued() (int64, error) { return tx.db.dialect.drawn() }
+
+// IssueAbove has new events get numbers above one that somebody knows, and that the database hasn't given out. It leaves numbers that
+// can be of no event.
+func (tx *Tx) IssueAbove(event int64) error {
+	issued, err := tx.Issued()
+	if err != nil || event <= issued || event-issued > beyondAll {
+		return err
+	}
+	return errors.Join(
+		tx.db.dialect.skip(event-issued),
+		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
+		tx.setMeta("older_event", fmt.Sprint(event)),
+		tx.setMeta("older_turn", "0"),
+	)
+}
+
+// HasGrant reports whether the log of a room has the grant of a turn with this sum of a lease, or that of any turn.
+func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) {
+	grants := []stick.EventType{stick.EventClaim, stick.EventTakeover}
+	events, _, err := tx.Events(EventQuery{Room: room, Turn: turn, Types: grants, Limit: 1})
+	if err != nil || len(events) > 0 && events[0].Lease() == sum {
+		return err == nil, err
+	}
+	var seq int64
+	return tx.one("SELECT event_seq FROM events WHERE room_id = ? AND event_type IN (?, ?) AND payload LIKE ? ORDER BY event_seq LIMIT 1",
+		[]any{room, grants[0], grants[1], `%"` + sum + `"%`}, &seq)
+}
+
+// BeginAfterCopy begins a generation because somebody has a grant of this turn that the database has lost: it is an older copy. Nobody
+// knows how much newer the copy before it was, so numbers jump far.
+func (tx *Tx) BeginAfterCopy(turn int64) error {
+	var highest int64
+	if _, err := tx.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &highest); err != nil {
+		return err
+	}
+	above := max(turn, highest, tx.Generation().Above) + beyondAll
+	return errors.Join(
+		tx.newGeneration(stick.Generation{Cause: stick.RestoreCause, Above: above}),
+		tx.db.dialect.skip(beyondAll),
+		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
+		tx.setMeta("older_turn", fmt.Sprint(turn)),
+		tx.setMeta("older_event", "0"),
+	)
 }

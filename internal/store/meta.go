@@ -21,6 +21,9 @@ type meta struct {
 	lastLoss Loss       // the last one that was settled
 	lostAt   stick.Time // when that was
 
+	olderTurn, olderEvent int64 // what a caller knew last that the database didn't
+	olderAt               stick.Time
+
 	database int64   // an id of the database, in files only; 0 if it has none so far
 	have     numbers // what it has committed, in files only, where that is asked for
 }
@@ -67,6 +70,12 @@ func (m *meta) number(key string) *int64 {
 		return &m.lastLoss.Events.To
 	case "lost_at":
 		return (*int64)(&m.lostAt)
+	case "older_turn":
+		return &m.olderTurn
+	case "older_event":
+		return &m.olderEvent
+	case "older_at":
+		return (*int64)(&m.olderAt)
 	case databaseCounter:
 		return &m.database
 	case commitCounter:

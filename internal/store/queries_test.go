@@ -283,6 +283,12 @@ func settleLosses(t *testing.T, db *store.DB) {
 		t.Fatal(err)
 	}
 
+	update(t, db, func(tx *store.Tx) error {
+		issued, err := tx.Issued()
+		_, known := tx.HasGrant("room", 3, "sum")
+		return try(err, known, tx.IssueAbove(issued+1), tx.BeginAfterCopy(7))
+	})
+
 	store.BeginAnew(t, db)
 	update(t, db, func(tx *store.Tx) error { return store.ForgetID(tx) })
 	update(t, db, nothing)

@@ -75,13 +75,14 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 		return err
 	}
 	var refused error
-	lease := stick.LeaseID(db.NewID())
+	lease := db.NewID()
 	attempt := func(key string) error {
 		return k.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
-			o := &Op{Tx: tx, Probes: probes, Lease: lease}
+			o := &Op{Tx: tx, Probes: probes}
 			if err := o.loadRoom(w, p, by, j, key); err != nil {
 				return err
 			}
+			o.Lease = o.Room.ID.Lease(lease)
 			err := rule(o)
 			if missed := probes.Enough(o.Room); missed != nil {
 				return missed

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// A database whose whole data directory was replaced by an older copy has nothing to compare itself with. Its callers may know more:
+// a lease that it has made and doesn't know, or the number of an event that it hasn't given out.
+
+// lostGrant is why a command of an owner is refused whose grant the database has forgotten.
+type lostGrant struct{ stick.Fence }
+
+func (g *lostGrant) Error() string { return fmt.Sprintf("the grant of turn %d is lost", g.Turn) }
+
+// requireKnown fails with a [lostGrant] if the room has made the lease of the fence, and its log doesn't know it. A number alone proves
+// nothing: whoever takes another number for the turn's mustn't end the turn of somebody else.
+func (o *op) requireKnown(given stick.Fence) error {
+	now := o.Room.Turn
+	isCurrent := now.ID == given.Turn && now.Lease == given.Lease
+	isBelow := given.Turn <= o.Tx.Generation().Above // what may have been lost up to there was noticed
+	if isCurrent || isBelow || !o.Room.ID.HasMade(given.Lease) {
+		return nil
+	}
+	known, err := o.Tx.HasGrant(o.Room.ID, given.Turn, stick.LeaseSum(given.Lease))
+	if err != nil || known {
+		return err
+	}
+	return &lostGrant{given}
+}
+
+// noticeOlder is a rule that begins a generation when its caller shows that the database is older than what it has given out.
+func noticeOlder(rule func(*op) error) func(*op) error {
+	return func(o *op) error {
+		err := rule(o)
+		lost, ok := errors.AsType[*lostGrant](err)
+		if !ok {
+			return err
+		}
+		if err := o.Tx.BeginAfterCopy(lost.Turn); err != nil {
+			return err
+		}
+		o.Apply(o.Room.Restore(o.Tx.Generation(), o.Probes.Probed, o.Tx.Now()))
+
+		r := o.Room
+		o.Refused = stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: the database has granted it and no longer knows it, so it is an older copy. "+
+			"All turns and reservations end, and handoffs stay", lost.Turn).
+			With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).With("current_owner", nil).
+			Hintf("%s", r.FencedStep(o.Me.Agent))
+		return nil
+	}
+}
+
+// unissued is why a cursor is refused that the database hasn't given out.
+type unissued struct{ cursor, issued, last int64 }
+
+func (u *unissued) Error() string { return fmt.Sprintf("event %d wasn't given out", u.cursor) }
+
+// noticeCursor makes the error of a command whose cursor the database hasn't given out. New events get numbers above that cursor, so that
+// none is given out twice if the caller is right. If the number is wrong, that costs nothing.
+func (e *Engine) noticeCursor(ctx context.Context, by core.Caller, err error) error {
+	u, ok := errors.AsType[*unissued](err)
+	if !ok {
+		return err
+	}
+	refusal := stick.Errorf(stick.CodeUsage, "the cursor %d is beyond all that this database has given out, up to %d: it is an older copy, or the number is wrong", u.cursor, u.issued).
+		With("field", "after").With("cursor", u.last).Hintf("to go on from the end: --after %d", u.last)
+	db, err := e.core.Open(ctx, false)
+	if err != nil {
+		return refusal
+	}
+	if err := e.core.Update(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error { return tx.IssueAbove(u.cursor) }); err != nil {
+		return refusal // as where nothing can be written: the next one who can notices it
+	}
+	return refusal
+}

@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/scene"
+	"talkingstick/stick"
+)
+
+// TestAnOlderCopy: a lease that the room has made and doesn't know shows that the database is an older copy, on a server, too. Nothing
+// else ends another's turn, whatever number comes with it.
+func TestAnOlderCopy(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef"
+	s := scene.New(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	first := ann.Try().Granted(1)
+	room := ann.Join().OK().RoomID
+	ann.Release("wrote it", "review it").OK()
+	own := bob.Try().Granted(2)
+
+	for name, f := range map[string]engine.Fence{
+		"a wrong turn with an earlier lease": {Turn: 900, Lease: first.Fence().Lease},
+		"a wrong turn with its own lease":    {Turn: 900, Lease: own.Fence().Lease},
+		"a lease of another room":            {Turn: 900, Lease: stick.RoomID("room-x").Lease(id)},
+		"a lease that nobody has made":       {Turn: 900, Lease: id},
+	} {
+		e := ann.ReleaseOf(f, "s", "n").Refused(stick.CodeTurnMismatch)
+		s.Check(strings.Contains(e.Message, "there is no turn 900 yet"), "%s: %s", name, e.Message)
+	}
+	bob.Heartbeat(engine.HeartbeatParams{}).OK()
+
+	lost := engine.Fence{Turn: 2, Lease: room.Lease(id)} // of a turn that another has in the copy
+	e := ann.ReleaseOf(lost, "s", "n").Refused(stick.CodeTurnMismatch)
+	s.Check(strings.Contains(e.Message, "it is an older copy"), "%s", e.Message)
+	bob.Heartbeat(engine.HeartbeatParams{}).Refused(stick.CodeTurnMismatch)
+	e = ann.ReleaseOf(lost, "s", "n").Refused(stick.CodeTurnMismatch)
+	s.Check(!strings.Contains(e.Message, "it is an older copy"), "noticed twice: %s", e.Message)
+	next := bob.Try().Granted(2 + 1<<32 + 1)
+	next.Recovers("wrote it", 1)
+	ann.Doctor(engine.DoctorParams{}).That("the copy", func(r engine.DoctorResult) bool {
+		for _, f := range r.Findings {
+			if f.Check == "losses" {
+				return r.Healthy && strings.Contains(f.Detail, "somebody had turn 2")
+			}
+		}
+		return false
+	})
+}
+
+// TestACursorThatWasNotGivenOut: new events get numbers above it.
+func TestACursorThatWasNotGivenOut(t *testing.T) {
+	s := scene.New(t)
+	ann := s.Agent("claude:a")
+	ann.Try().Granted(1)
+	for _, ask := range []func(after int64) *stick.Error{
+		func(after int64) *stick.Error {
+			return ann.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{After: after}}).Refused(stick.CodeUsage)
+		},
+		func(after int64) *stick.Error {
+			return ann.WaitForEvents(engine.WaitForEventsParams{EventFilter: engine.EventFilter{After: after}}).Refused(stick.CodeUsage)
+		},
+	} {
+		last := ann.Note("before").OK().ID
+		after := last + 500
+		e := ask(after)
+		s.Check(strings.Contains(e.Message, "beyond all that this database has given out"), "%s", e.Message)
+		seq := ann.Note("after").OK().ID
+		s.Check(seq > after && seq <= after+2, "after %d comes %d", after, seq)
+		far := ask(seq + 1<<40)
+		s.Check(strings.Contains(far.Message, "beyond all"), "%s", far.Message)
+		s.Check(ann.Note("and on").OK().ID == seq+1, "a number that can't be one has made the counter jump")
+	}
+}
