@@ -29,12 +29,12 @@ type Call struct {
 // MaxCallText bounds the text of a command that is kept, in characters.
 const MaxCallText = 300
 
-// longestCall is how long a call without an end counts as one that still runs.
-const longestCall = time.Hour
+// LongestCall is how long a call without an end counts as one that still runs.
+const LongestCall = time.Hour
 
 // Runs reports whether a call is still running, as far as anybody knows.
 func (c Call) Runs(now Time) bool {
-	return c.Ended.IsZero() && !(Deadline{SetAt: c.Started, TTL: longestCall}).Due(now)
+	return c.Ended.IsZero() && !(Deadline{SetAt: c.Started, TTL: LongestCall}).Due(now)
 }
 
 // CallPart is a part of a call, from one snapshot of its checkout to the next.
@@ -85,5 +85,26 @@ func (c Call) touches(other Call, now Time) bool {
 func (c Call) Overlaps(others []Call, now Time) bool {
 	return slices.ContainsFunc(others, func(o Call) bool {
 		return o.Agent != c.Agent && o.Checkout == c.Checkout && o.touches(c, now)
+	})
+}
+
+// IsCallOver reports whether a call of a member is over though no hook has seen its end, as far as that is sure: the member is gone, or has been
+// idle since, or its conversation has gone on. all are calls in its checkout. A harness may run several tools at a time, but it waits for all of
+// them before the next: so if a later command has ended, and another one has begun after that, this one has ended, too.
+func (r Room) IsCallOver(c Call, all []Call, s *Probed) bool {
+	m, ok := r.Member(c.Agent)
+	switch {
+	case !c.Ended.IsZero():
+		return true
+	case !ok:
+		return false
+	case m.Verdict(s) == Gone, c.Helper == "" && m.IdleAt > c.Started:
+		return true
+	}
+
+	isOfConversation := func(o Call) bool { return o.Agent == c.Agent && o.Helper == c.Helper }
+	return slices.ContainsFunc(all, func(later Call) bool {
+		hasEnded := isOfConversation(later) && later.Started > c.Started && later.Ended > later.Started
+		return hasEnded && slices.ContainsFunc(all, func(next Call) bool { return isOfConversation(next) && next.Started >= later.Ended })
 	})
 }

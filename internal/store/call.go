@@ -14,6 +14,7 @@ type CallQuery struct {
 	Changed  bool          // only those that have changed something
 	Since    stick.Time    // only those that ran then or later
 	Until    stick.Time    // only those that ran then or earlier; 0 for any time
+	Open     bool          // only those without an end that began within [stick.LongestCall]
 	Limit    int
 }
 
@@ -34,6 +35,9 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	}
 	if q.Since != 0 {
 		where, args = where+" AND (ended_at = 0 OR ended_at >= ?)", append(args, q.Since)
+	}
+	if q.Open {
+		where, args = where+" AND ended_at = 0 AND started_at > ?", append(args, tx.Now().Add(-stick.LongestCall))
 	}
 	if q.Until != 0 {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)

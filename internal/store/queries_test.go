@@ -168,7 +168,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		return try(tx.DropEdited(id, "/work", []string{"a.go"}), tx.PutCommits(id, []string{"c"}, file.Editors[0]))
 	})
 	view(t, db, func(tx *store.Tx) error {
-		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2, Limit: 1})
+		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2, Open: true, Limit: 1})
 		_, commits := tx.Commits(id, []string{"c"})
 		_, stashed := tx.Stashed(id, []string{"c"})
 		_, tellings := tx.Tellings("claude:a", "sum")

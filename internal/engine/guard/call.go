@@ -102,7 +102,7 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 		return err
 	}
 
-	open, err := tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Agent: me, Since: tx.Now().Add(time.Hour), Limit: maxOpen})
+	open, err := tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Agent: me, Open: true, Limit: maxOpen})
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 
 // callsElsewhere returns the calls in which this one began in other checkouts than those that are known: where its text names others.
 func (q editQuestion) callsElsewhere(tx *store.Tx, room stick.RoomID, me stick.AgentID, known []*checkout) (calls []stick.Call, err error) {
-	open, err := tx.Calls(store.CallQuery{Room: room, Agent: me, Since: tx.Now().Add(time.Hour), Limit: maxOpen})
+	open, err := tx.Calls(store.CallQuery{Room: room, Agent: me, Open: true, Limit: maxOpen})
 	for _, b := range open {
 		isKnown := slices.ContainsFunc(known, func(c *checkout) bool { return c.top == b.Checkout }) ||
 			slices.ContainsFunc(calls, func(c stick.Call) bool { return c.Checkout == b.Checkout })

@@ -120,7 +120,9 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 
 	q := editQuestion{CheckEditParams: p}
 	p.Where = core.Where{RoomID: res.RoomID}
-	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
+	var lost []lostCall
+	err := g.hooked(ctx, p.HookParams, true, func(o *op) (err error) {
+		lost = nil
 		if res.unkept != "" {
 			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
 			return o.RecordWork(p.HookParams)
@@ -138,11 +140,17 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 		if !o.times(p) {
 			return o.RecordWork(p.HookParams)
 		}
+		if p.Unread {
+			if lost, err = o.findLost(q, res.kept); err != nil {
+				return err
+			}
+		}
 		if err := cmp.Or(o.ShowWork(p.HookParams), o.beginCalls(q, res.kept)); err != nil {
 			return err
 		}
 		return o.Tx.RecordToolCall(o.Me.Session.Key)
 	})
+	return cmp.Or(err, g.endLost(ctx, p.HookParams, lost))
 }
 
 // times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle then, and to tell what a

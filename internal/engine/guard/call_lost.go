@@ -1,0 +1,158 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// maxLost is how many calls whose ends nobody has seen are ended before a call.
+const maxLost = 5
+
+// lostCall is a call that is over though no hook has seen its end: its harness, or the hook, was killed. It ends with the next snapshot of its
+// checkout, which is the one before another call.
+type lostCall struct {
+	stick.Call
+	next *snapshot
+	end  stick.Time // before the other call began
+}
+
+// findLost finds the calls in the checkouts of snapshots whose ends nobody has seen, and that are over.
+func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err error) {
+	for _, s := range kept {
+		if s.err != nil || s.taken.ID == "" {
+			continue
+		}
+		open, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: s.top, Open: true, Limit: maxOpen})
+		if err != nil {
+			return lost, err
+		}
+		if len(open) == 0 {
+			continue
+		}
+		all, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: s.top, Since: open[len(open)-1].Started, Limit: maxBeside})
+		if err != nil {
+			return lost, err
+		}
+		begins := q.call(o.Me.Agent, s.top)
+		begins.Started = o.Tx.Now()
+		all = append(all, begins)
+		for _, c := range open {
+			if o.Room.IsCallOver(c, all, o.Probes.Probed) && len(lost) < maxLost {
+				lost = append(lost, lostCall{c, s, max(begins.Started-1, c.Started)})
+			}
+		}
+	}
+	return lost, nil
+}
+
+// endLost ends calls whose ends nobody has seen: it notes what each has changed, and tells of others' work among that, as the hook after it would
+// have done.
+func (g *Guard) endLost(ctx context.Context, p core.HookParams, lost []lostCall) (err error) {
+	for _, l := range lost {
+		err = errors.Join(err, g.endLostCall(ctx, p, l))
+	}
+	return err
+}
+
+func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) error {
+	place, err := workspace.Resolve(l.Checkout, workspace.Env{})
+	if err != nil || checkoutOf(place) != l.Checkout {
+		return err
+	}
+	db, err := g.core.Open(ctx, false)
+	if err != nil {
+		return err
+	}
+	me := core.Identity{Agent: l.Agent, Caller: core.Caller{Helper: l.Helper}}
+	c := newCheckout(place)
+	c.looks = true
+	err = g.core.View(ctx, db, p.Caller, func(tx *store.Tx, _ *core.Probes) (err error) {
+		if _, err = c.read(tx, me); err != nil || c.room == "" {
+			return err
+		}
+		c.call = l.Call
+		c.beside, err = tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Since: l.Started, Limit: maxBeside})
+		return err
+	})
+	if err != nil || c.room == "" || c.off {
+		return err
+	}
+
+	q := editQuestion{CheckEditParams: CheckEditParams{HookParams: p, Text: l.Command, Unread: true}}
+	c.call.After, c.call.Ended = l.next.taken.ID, l.end
+	lerr := g.lookAtLost(ctx, q, c, l.next)
+	isMine := false
+	werr := g.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		if err := tx.LockRooms(c.room); err != nil {
+			return err
+		}
+		now, err := tx.Calls(store.CallQuery{Room: c.room, ID: l.ID, Limit: 1})
+		if isMine = err == nil && len(now) == 1 && now[0].Ended.IsZero(); !isMine { // somebody else has ended it meanwhile
+			return err
+		}
+		return cmp.Or(c.writeEnd(tx, probes, me), c.claimNoted(tx, probes, me))
+	})
+	if werr != nil || !isMine {
+		return cmp.Or(werr, lerr)
+	}
+	return cmp.Or(lerr, g.tellLost(ctx, q, c))
+}
+
+// lookAtLost finds what such a call has changed, by the snapshot that follows it.
+func (g *Guard) lookAtLost(ctx context.Context, q editQuestion, c *checkout, next *snapshot) (err error) {
+	c.call.Overlapped = c.call.Overlaps(c.beside, c.call.Ended)
+	c.dirty = uncommittedIn(next.taken)
+
+	c.own, err = g.ownChanges(ctx, q, c)
+	c.dropTaskFile()
+	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
+	lerr := c.look(ctx, g.core.Config.Git)
+	c.markOwn()
+	return cmp.Or(err, lerr)
+}
+
+// claimNoted has the agent of such a call be the editor of what it has changed, where a hook has noted that as somebody's meanwhile.
+func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identity) error {
+	r, err := tx.Room(c.room)
+	if err != nil || len(c.own) == 0 {
+		return err
+	}
+	by := editor(r.AtGeneration(tx.Generation(), tx.Now()), me, probes.Probed, tx.Now())
+	files, err := tx.Edited(c.room, c.top, slices.Sorted(maps.Keys(c.own)))
+	if err != nil {
+		return err
+	}
+
+	var claimed []stick.EditedFile
+	for _, f := range files {
+		isOfCall := func(e stick.Editor) bool { return e.Agent == "" && e.At >= c.call.Started }
+		if slices.ContainsFunc(f.Editors, isOfCall) {
+			f.Editors = slices.DeleteFunc(slices.Clone(f.Editors), isOfCall)
+			claimed = append(claimed, f.Note(by, f.State))
+		}
+	}
+	return tx.PutEdited(c.room, c.top, claimed)
+}
+
+// tellLost is [Guard.tellEnd] of such a call, in the name of its agent.
+func (g *Guard) tellLost(ctx context.Context, q editQuestion, c *checkout) error {
+	if len(c.taken.Files) == 0 {
+		return nil
+	}
+	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.form(c.call), c.call.Before
+	merr := g.rescues().Mark(c.call.Before)
+	p := q.HookParams
+	p.Where = core.Where{RoomID: c.room}
+	return cmp.Or(g.hooked(ctx, p, true, func(o *op) error {
+		o.Events = append(o.Events, o.Room.Take(c.taken))
+		return nil
+	}), merr)
+}
