@@ -91,10 +91,10 @@ var initCases = []struct {
 		hooks: "app/.git/hooks", says: "checked by .git/hooks/pre-commit",
 	},
 	{
-		name: "core.hooksPath inside", hooks: "app/.githooks", says: "checked by hand",
+		name: "core.hooksPath inside", hooks: "app/.git/talking-stick/hooks", says: "checked by hand",
 		setup: `mkdir .githooks; printf '#!/bin/sh\necho checked by hand\n' >.githooks/pre-commit; chmod 700 .githooks/pre-commit; git config core.hooksPath .githooks`,
 	},
-	{name: "core.hooksPath inside that isn't there", setup: "git config core.hooksPath .githooks", hooks: "app/.githooks"},
+	{name: "core.hooksPath inside that isn't there", setup: "git config core.hooksPath .githooks", hooks: "app/.git/talking-stick/hooks"},
 	{
 		name: "a hook that is a link", setup: `mkdir tools; printf '#!/bin/sh\necho checked by a link\n' >tools/check; chmod 755 tools/check; ln -s ../../tools/check .git/hooks/pre-commit`,
 		hooks: "app/.git/hooks", says: "checked by a link",

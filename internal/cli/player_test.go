@@ -60,7 +60,7 @@ func (s *story) playable(q request, path string, env []string) bool {
 		return false
 	}
 	file, err := lookPath(q.program[0], path)
-	if err != nil || filepath.Dir(file) != s.bin || slices.Contains(clitest.Harnesses, q.program[0]) {
+	if err != nil || filepath.Dir(file) != s.bin || slices.Contains(slices.Concat(clitest.Harnesses, clitest.Clients), q.program[0]) {
 		return false
 	}
 	// A hook that waits registers with the start of its process, which [clitest] hides from other hooks.

@@ -15,7 +15,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"tt.1", "tt-wait.1", "tt-worker-merge.1"} {
+	for _, name := range []string{"tt.1", "tt-wait.1", "tt-task-merge.1"} {
 		page, err := os.ReadFile(filepath.Join(a, name))
 		if err != nil {
 			t.Fatal(err)
