@@ -588,7 +588,7 @@ func TestCommandsInDocuments(t *testing.T) {
 func otherNames(section map[string]string) map[string]string {
 	names := map[string]string{}
 	for command, text := range section {
-		if m := regexp.MustCompile("(?m)^Also called (.*)\\.$").FindStringSubmatch(text); m != nil {
+		if m := regexp.MustCompile(`(?m)^Also called (.*)\.$`).FindStringSubmatch(text); m != nil {
 			parent := command[:strings.LastIndex(command, " ")]
 			for _, name := range span.FindAllStringSubmatch(m[1], -1) {
 				names[parent+" "+name[1]] = command
