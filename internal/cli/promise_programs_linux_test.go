@@ -185,7 +185,8 @@ func (p *program) around(s step, when string, named func(path string) bool) stri
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for path, text := range was {
-		if _, known := p.seen[text]; !known && is[path] == text && named(path) {
+		now, isThere := is[path] // an empty file that is removed meanwhile isn't one that stays empty
+		if _, known := p.seen[text]; !known && isThere && now == text && named(path) {
 			p.seen[text] = fmt.Sprintf("%s, when the hook %s a call of %s ran (%s%s)", path, when, s.agent, s.command, s.path)
 		}
 	}
