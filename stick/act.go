@@ -47,6 +47,11 @@ func (r Room) NoneKept(form string, why *Error) *Error {
 		With("command", form).Hintf("%s; else copy that yourself, or run the same command again: it goes through", why.Hint)
 }
 
+// Unrecorded is such a refusal where nobody can write down that there was one: then the same command is refused again.
+func (e *Error) Unrecorded() *Error {
+	return e.Hintf("copy that yourself, and ask a person to make the data directory writable: %s", Cmd("tt doctor"))
+}
+
 // AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied]. Two commands are
 // the same if sum is, which is of all that the command would take; the text of a command is cut, and doesn't say where it runs. Events from
 // before there was a sum are compared by that text.

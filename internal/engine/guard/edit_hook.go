@@ -42,7 +42,7 @@ type CheckEditParams struct {
 }
 
 // CheckEdit decides for a hook whether a tool call may run. It decides like [Guard.MayEdit], and allows a
-// call that changes nothing. It only reads; [Guard.EditChecked] records what there is to record.
+// call that changes nothing. [Guard.EditChecked] records what there is to record, but for a refusal that comes once.
 func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
 	q, err := g.hookQuestion(p)
 	if err != nil {
@@ -87,7 +87,24 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	if res.Allowed {
 		err = cmp.Or(g.checkActs(ctx, q, &res), err)
 	}
+	if res.unkept != "" {
+		err = cmp.Or(g.recordUnkept(ctx, p, &res), err)
+	}
 	return res, err
+}
+
+// recordUnkept records a refusal that comes once, before anybody hears of it: its words depend on that.
+func (g *Guard) recordUnkept(ctx context.Context, p CheckEditParams, res *MayEditResult) error {
+	p.Where = core.Where{RoomID: res.RoomID}
+	err := g.hooked(ctx, p.HookParams, true, func(o *op) error {
+		o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
+		return o.RecordWork(p.HookParams)
+	})
+	res.due = false
+	if stick.CodeOf(err) == stick.CodeDataDirNotWritable {
+		res.judged(res.refusal.Unrecorded(), false)
+	}
+	return err
 }
 
 // hookQuestion makes the question of a hook. A path that can't be looked up is judged by its name. It is left
@@ -123,10 +140,6 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	var lost []lostCall
 	err := g.hooked(ctx, p.HookParams, true, func(o *op) (err error) {
 		lost = nil
-		if res.unkept != "" {
-			o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
-			return o.RecordWork(p.HookParams)
-		}
 		if !res.Allowed {
 			recorded, err := o.alreadyDenied()
 			if err != nil {
