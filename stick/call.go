@@ -7,6 +7,7 @@ import (
 
 // Call is a call of a tool by an agent in one checkout, as hooks have seen it. It is evidence: what a hook didn't see isn't in it.
 type Call struct {
+	Room     RoomID  `json:"-"` // that of the checkout
 	ID       int64   `json:"call_id"`
 	Agent    AgentID `json:"agent"`
 	Helper   string  `json:"helper,omitempty"`  // the sub-agent that made it, as the harness names it; empty for the agent itself

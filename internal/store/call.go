@@ -7,9 +7,9 @@ const callColumns = "call_id, checkout, agent_id, helper, tool, command, call_ke
 
 // CallQuery selects calls of a room.
 type CallQuery struct {
-	Room     stick.RoomID
+	Room     stick.RoomID  // empty for all rooms of an agent
 	Checkout string        // empty for all of this host
-	Agent    stick.AgentID // empty for all
+	Agent    stick.AgentID // empty for all; not where Room is
 	ID       int64         // 0 for all
 	Changed  bool          // only those that have changed something
 	Since    stick.Time    // only those that ran then or later
@@ -21,11 +21,13 @@ type CallQuery struct {
 // Calls returns calls, the newest first.
 func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	where, args := "room_id = ?", []any{q.Room}
+	if q.Room == "" {
+		where, args = "agent_id = ?", []any{q.Agent}
+	} else if q.Agent != "" {
+		where, args = where+" AND agent_id = ?", append(args, q.Agent)
+	}
 	if q.Checkout != "" {
 		where, args = where+" AND checkout = ?", append(args, tx.onHost(q.Checkout))
-	}
-	if q.Agent != "" {
-		where, args = where+" AND agent_id = ?", append(args, q.Agent)
 	}
 	if q.ID != 0 {
 		where, args = where+" AND call_id = ?", append(args, q.ID)
@@ -43,9 +45,9 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
-	err = tx.scan("SELECT "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC LIMIT ?", append(args, q.Limit), func(scan func(...any) error) error {
+	err = tx.scan("SELECT room_id, "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC, room_id LIMIT ?", append(args, q.Limit), func(scan func(...any) error) error {
 		var c stick.Call
-		if err := scan(&c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before, &c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended); err != nil {
+		if err := scan(&c.Room, &c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before, &c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended); err != nil {
 			return err
 		}
 		if here, ok := tx.ofThisHost(c.Checkout); ok {
@@ -62,6 +64,7 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}
+	c.Room = room
 	if c.ID == 0 {
 		var last int64
 		if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &last); err != nil {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -84,4 +85,38 @@ func TestForgottenCalls(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTx_Calls_open: calls without an end are found for a checkout, or for an agent in all rooms, for as long as they count as running.
+func TestTx_Calls_open(t *testing.T) {
+	clock := storetest.NewClock()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		one, other := newRoom(t, db, "/work").ID, newRoom(t, db, "/other").ID
+		now := stick.At(clock.Now())
+		late := stick.Call{Agent: "claude:a", Checkout: "/work", Before: "s0", Started: now.Add(-stick.LongestCall)}
+		here := stick.Call{Agent: "claude:a", Checkout: "/work", Before: "s1", Started: now.Add(-time.Minute)}
+		ended := stick.Call{Agent: "claude:a", Checkout: "/work", Before: "s2", Started: now, Ended: now}
+		bobs := stick.Call{Agent: "codex:b", Checkout: "/work", Before: "s3", Started: now}
+		there := stick.Call{Agent: "claude:a", Checkout: "/other", Before: "s4", Started: now}
+		update(t, db, func(tx *store.Tx) error {
+			return try(tx.PutCall(one, &late), tx.PutCall(one, &here), tx.PutCall(one, &ended), tx.PutCall(one, &bobs), tx.PutCall(other, &there))
+		})
+
+		for name, c := range map[string]struct {
+			q    store.CallQuery
+			want []stick.Call
+		}{
+			"of a checkout":         {store.CallQuery{Room: one, Checkout: "/work", Open: true, Limit: 9}, []stick.Call{bobs, here}},
+			"of an agent there":     {store.CallQuery{Room: one, Checkout: "/work", Agent: "claude:a", Open: true, Limit: 9}, []stick.Call{here}},
+			"of an agent elsewhere": {store.CallQuery{Agent: "claude:a", Open: true, Limit: 9}, []stick.Call{here, there}},
+		} {
+			view(t, db, func(tx *store.Tx) error {
+				got, err := tx.Calls(c.q)
+				if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+					t.Errorf("%s: %v\n%s", name, err, diff)
+				}
+				return nil
+			})
+		}
+	}, storetest.At(clock))
 }

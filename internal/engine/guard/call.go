@@ -54,11 +54,11 @@ func recordCall(tx *store.Tx, room stick.RoomID, c *stick.Call) error {
 	return tx.ForgetCalls(room, tx.Now().Add(-callsFor), maxCalls)
 }
 
-// beginCalls records that a command begins, in each checkout of which a snapshot was made before it. An edit is over so soon that its end is
-// enough.
-func (o *op) beginCalls(q editQuestion, kept []*snapshot) error {
+// beginCalls records that a command begins, in each checkout of the room of which a snapshot was made before it. elsewhere are the other rooms in
+// which it may change something. An edit is over so soon that its end is enough.
+func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.RoomID, err error) {
 	if !q.Unread {
-		return nil
+		return nil, nil
 	}
 	for _, s := range kept {
 		if s.err != nil || s.taken.ID == "" {
@@ -66,18 +66,40 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) error {
 		}
 		at, err := o.Tx.RoomsAt([][]string{s.chain})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if at[0].Room != o.Room.ID {
+		room := at[0].Room
+		if room != o.Room.ID {
+			if room != "" && !slices.Contains(elsewhere, room) {
+				elsewhere = append(elsewhere, room)
+			}
 			continue
 		}
 		c := q.call(o.Me.Agent, s.top)
 		c.Before, c.Started = s.taken.ID, o.Tx.Now()
 		if err := recordCall(o.Tx, o.Room.ID, &c); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return elsewhere, nil
+}
+
+// beginElsewhere records that a command begins in other rooms than that of its working directory, as far as the caller is a member there: else
+// nothing is noted of it there either.
+func (g *Guard) beginElsewhere(ctx context.Context, q editQuestion, rooms []stick.RoomID, kept []*snapshot) (err error) {
+	for _, room := range rooms {
+		p := q.HookParams
+		p.Where = core.Where{RoomID: room}
+		err = errors.Join(err, g.hooked(ctx, p, true, func(o *op) error {
+			m, ok := o.Room.Member(o.Me.Agent)
+			if !o.Room.Enforces() || !ok || m.State != stick.Joined {
+				return nil
+			}
+			_, err := o.beginCalls(q, kept)
+			return err
+		}))
+	}
+	return err
 }
 
 // begunCall finds the call of which a hook sees the end, among those of its agent that haven't ended.
@@ -113,9 +135,10 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	return err
 }
 
-// callsElsewhere returns the calls in which this one began in other checkouts than those that are known: where its text names others.
-func (q editQuestion) callsElsewhere(tx *store.Tx, room stick.RoomID, me stick.AgentID, known []*checkout) (calls []stick.Call, err error) {
-	open, err := tx.Calls(store.CallQuery{Room: room, Agent: me, Open: true, Limit: maxOpen})
+// callsElsewhere returns the calls in which this one began in other checkouts than those that are known, in all rooms: where its text names
+// others.
+func (q editQuestion) callsElsewhere(tx *store.Tx, me stick.AgentID, known []*checkout) (calls []stick.Call, err error) {
+	open, err := tx.Calls(store.CallQuery{Agent: me, Open: true, Limit: maxOpen})
 	for _, b := range open {
 		isKnown := slices.ContainsFunc(known, func(c *checkout) bool { return c.top == b.Checkout }) ||
 			slices.ContainsFunc(calls, func(c stick.Call) bool { return c.Checkout == b.Checkout })

@@ -138,6 +138,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	q := editQuestion{CheckEditParams: p}
 	p.Where = core.Where{RoomID: res.RoomID}
 	var lost []lostCall
+	var elsewhere []stick.RoomID
 	err := g.hooked(ctx, p.HookParams, true, func(o *op) (err error) {
 		lost = nil
 		if !res.Allowed {
@@ -158,12 +159,12 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 				return err
 			}
 		}
-		if err := cmp.Or(o.ShowWork(p.HookParams), o.beginCalls(q, res.kept)); err != nil {
+		if elsewhere, err = o.beginCalls(q, res.kept); err != nil {
 			return err
 		}
-		return o.Tx.RecordToolCall(o.Me.Session.Key)
+		return cmp.Or(o.ShowWork(p.HookParams), o.Tx.RecordToolCall(o.Me.Session.Key))
 	})
-	return cmp.Or(err, g.endLost(ctx, p.HookParams, lost))
+	return cmp.Or(err, g.beginElsewhere(ctx, q, elsewhere, res.kept), g.endLost(ctx, p.HookParams, lost))
 }
 
 // times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle then, and to tell what a

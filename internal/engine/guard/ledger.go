@@ -38,7 +38,7 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 
 // readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which something is to be noted.
 func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all []*checkout) (noted []*checkout, by keeper, err error) {
-	var elsewhere []stick.Call
+	var elsewhere []*checkout
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		noted, by, elsewhere = nil, keeper{}, nil
 		me, err := core.Identify(tx, probes, q.Caller)
@@ -68,23 +68,28 @@ func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all
 			return nil
 		}
 
-		elsewhere, err = q.callsElsewhere(tx, by.room.ID, me.Agent, noted)
+		begun, err := q.callsElsewhere(tx, me.Agent, noted)
+		for _, call := range begun {
+			r, rerr := tx.Room(call.Room)
+			if rerr != nil {
+				return rerr
+			}
+			elsewhere = append(elsewhere, checkoutOfCall(call, r))
+		}
 		return err
 	})
 	if err != nil || len(elsewhere) == 0 {
 		return noted, by, err
 	}
 
-	others, err := g.readElsewhere(ctx, db, q, elsewhere, by)
-	return append(noted, others...), by, err
+	err = g.readElsewhere(ctx, db, q, elsewhere, by)
+	elsewhere = slices.DeleteFunc(elsewhere, func(c *checkout) bool { return c.room == "" })
+	return append(noted, elsewhere...), by, err
 }
 
 // readElsewhere is [Guard.readNoted] of checkouts that only the beginning of the call has named.
-func (g *Guard) readElsewhere(ctx context.Context, db *store.DB, q editQuestion, calls []stick.Call, by keeper) (others []*checkout, err error) {
-	for _, call := range calls {
-		others = append(others, checkoutOfCall(call, by.room))
-	}
-	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, _ *core.Probes) error {
+func (g *Guard) readElsewhere(ctx context.Context, db *store.DB, q editQuestion, others []*checkout, by keeper) error {
+	return g.core.View(ctx, db, q.Caller, func(tx *store.Tx, _ *core.Probes) error {
 		for _, c := range others {
 			if c.gone {
 				continue
@@ -98,7 +103,6 @@ func (g *Guard) readElsewhere(ctx context.Context, db *store.DB, q editQuestion,
 		}
 		return nil
 	})
-	return slices.DeleteFunc(others, func(c *checkout) bool { return c.room == "" }), err
 }
 
 // writeNoted writes down who has edited what, and that the call has ended.
