@@ -241,12 +241,13 @@ var edges = map[string]map[string]string{
 	"stick/glob": {},
 
 	"internal/clitest": {
-		"golang.org/x/sys":   "the standard files of a process that plays one command after the other, and what it leaves behind",
-		"internal/cli":       "a test binary that is tt",
-		"internal/demo":      "a test binary that plays the demo's harnesses",
-		"internal/plainfile": "the refusal of another user's data directory",
-		"internal/proc":      "ancestries that end at the test",
-		"internal/workspace": "the refusal of a network file system, which no test can mount",
+		"golang.org/x/sys":     "the standard files of a process that plays one command after the other, and what it leaves behind",
+		"internal/cli":         "a test binary that is tt",
+		"internal/demo":        "a test binary that plays the demo's harnesses",
+		"internal/engine/core": "the names of the points at which copies are made, which only some tests ask for",
+		"internal/plainfile":   "the refusal of another user's data directory",
+		"internal/proc":        "ancestries that end at the test",
+		"internal/workspace":   "the refusal of a network file system, which no test can mount",
 	},
 	"internal/proc/proctest": {
 		"internal/proc": "machines made of data",

@@ -22,6 +22,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/demo"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/plainfile"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
@@ -39,6 +40,8 @@ const (
 	Panic = "TT_TEST_PANIC"
 	// Points is a file to which tt adds the name of each point that it passes, one a line.
 	Points = "TT_TEST_POINTS"
+	// CopyPoints makes the points at which copies of uncommitted work are made count, too. There are many, and most tests are about others.
+	CopyPoints = "TT_TEST_COPY_POINTS"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
 	// MachineClock moves this machine's clock by a duration, and not that of a database on a server.
@@ -159,6 +162,9 @@ func Env() cli.Env {
 		}
 	}
 	env.Kill = func(point string) {
+		if strings.HasPrefix(point, core.CopyPoint) && os.Getenv(CopyPoints) == "" {
+			return
+		}
 		notePoint(os.Getenv(Points), point)
 		if kill(point) {
 			signal(syscall.SIGKILL)

@@ -35,7 +35,7 @@ type Store struct {
 	// Never returns which files of a checkout no rescue may have, by their paths relative to its top level. It may be nil, for none.
 	Never func(workspace.Checkout) func(path string) bool
 
-	// Kill is called at named points, for tests that end the process there. It is nil in the program.
+	// Kill is called at named points, for tests that end the process there. It may be nil.
 	Kill func(point string)
 
 	clock func() time.Time // for tests; nil in the program

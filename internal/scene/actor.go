@@ -107,7 +107,7 @@ func (s *Scene) enter(a *Actor) *Actor {
 }
 
 // program gives the actor a new program. Its process has no working directory, because it only exists while
-// an operation runs. It calls kill at each kill point; kill may be nil.
+// an operation runs. It calls kill at each kill point, but for those of copies, which several goroutines pass at a time; kill may be nil.
 func (a *Actor) program(kill func(string)) {
 	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
 	procs := a.machine.seen(a.tt, a.namespace)
@@ -115,7 +115,7 @@ func (a *Actor) program(kill func(string)) {
 	c := core.Config{
 		Dir: a.data, Database: a.database, Procs: procs, Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
-		Now:     a.clock.Now, NewID: a.newID, Kill: kill, Slack: 100, Host: a.host, News: news, InboxPeer: a.peer,
+		Now:     a.clock.Now, NewID: a.newID, Kill: exceptCopies(kill), Slack: 100, Host: a.host, News: news, InboxPeer: a.peer,
 	}
 	c.Git.Path = a.git
 	a.kernel = core.New(c)
@@ -132,6 +132,18 @@ func (a *Actor) program(kill func(string)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.programs = append(a.programs, a.kernel)
+}
+
+// exceptCopies leaves out the points at which copies are made.
+func exceptCopies(kill func(string)) func(string) {
+	if kill == nil {
+		return nil
+	}
+	return func(point string) {
+		if !strings.HasPrefix(point, core.CopyPoint) {
+			kill(point)
+		}
+	}
 }
 
 // Reboots restarts the machine of the story, which ends all its processes.

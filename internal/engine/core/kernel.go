@@ -136,6 +136,9 @@ func (k *Kernel) Slack(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(k.Config.Slack, 1))
 }
 
+// CopyPoint begins the names of the points at which copies of uncommitted work are made.
+const CopyPoint = "copy: "
+
 // KillPoint marks a point in an operation at which a test may end the process.
 func (k *Kernel) KillPoint(point string) {
 	if k.Config.Kill != nil {

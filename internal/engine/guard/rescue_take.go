@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -13,6 +14,7 @@ import (
 func (g *Guard) rescues() *rescue.Store {
 	s := rescue.New(g.core.Config.Dir, g.core.Config.Git)
 	s.Never = g.never
+	s.Kill = func(point string) { g.core.KillPoint(core.CopyPoint + point) }
 	s.Limits.Time, s.Limits.Status = g.core.Slack(s.Limits.Time), g.core.Slack(s.Limits.Status)
 	return s
 }
