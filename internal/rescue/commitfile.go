@@ -7,12 +7,14 @@ import (
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/workspace"
+	"talkingstick/stick"
 )
 
 // commitFiles reads files of commits as git would check them out, with its conversions of line ends and encodings. It runs no filter: of a
 // file that has one, nobody knows here how it would lie in the tree.
 type commitFiles struct {
 	git      git.Isolated
+	kept     git.Isolated // the same, and sees the commits that ours keeps
 	autocrlf bool // git converts the line ends of all texts
 }
 
@@ -29,17 +31,22 @@ func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*comm
 	}
 	var out bytes.Buffer
 	_, err = g.Run(ctx, nil, &out, "config", "--default", "false", "--get", "core.autocrlf")
-	return &commitFiles{git: g, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
+	kept := g.WithEnv("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.repository(tree.Common).dir("objects"))
+	return &commitFiles{git: g, kept: kept, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
 }
 
 // read returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one without a mode for a file of which
-// nobody can tell how git would write it.
+// nobody can tell how git would write it. The repository may have lost the commit, if ours keeps it.
 func (f *commitFiles) read(ctx context.Context, commit string, paths []string) map[string]content {
 	all := map[string]content{}
 	if commit == "" || len(paths) == 0 {
 		return all
 	}
 	in, err := committed(ctx, f.git, commit, scope(paths))
+	if stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
+		f = &commitFiles{git: f.kept, kept: f.kept, autocrlf: f.autocrlf}
+		in, err = committed(ctx, f.git, commit, scope(paths))
+	}
 	var said map[string]map[string]string
 	if err == nil {
 		said, err = f.attributes(ctx, paths)

@@ -58,3 +58,28 @@ func TestUndoCall_OfACommitInside(t *testing.T) {
 	s.Check(slices.Equal(res.Restored, []string{"README"}) && len(res.Left) == 1 && res.Left[0].Path == "own/one", "%+v", res)
 	s.Check(res.Left[0].Reason == stick.UndoNested && res.Left[0].Why == "it lies in a repository of its own that is gone, or in which the call has moved HEAD", "%+v", res.Left)
 }
+
+// TestUndoCall_AfterGC: a call is taken back by the commits that ours keeps, where the user's repository has lost the one that was checked out.
+func TestUndoCall_AfterGC(t *testing.T) {
+	s := scene.InGit(t)
+	ann, pat := s.Agent("claude:a"), s.Person("pat")
+	s.Joins(ann)
+	lost := s.Commit("a.go", "a, as committed")
+	runs(t, ann, "echo x > a.go", nil)
+	call := lastCall(ann)
+	forget := func() {
+		s.Git("reset", "-q", "--soft", "HEAD~1")
+		s.Git("reset", "-q")
+		for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"}, {"gc", "-q", "--prune=now"}} {
+			s.Git(args...)
+		}
+	}
+	runs(t, ann, "sh tidy.sh", forget)
+
+	res := pat.UndoCall(guard.UndoCallParams{ID: call.ID}).OK()
+	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && content(s, "a.go") == "a, as committed", "%+v", res)
+	tips := pat.ListRescues(guard.ListRescuesParams{}).OK().Tips
+	s.Check(len(tips) == 1 && tips[0].Commit == lost, "%+v", tips)
+	runInBash(s.Work, tips[0].Back)
+	s.Check(s.Git("cat-file", "-t", lost) == "commit", "%s", tips[0].Back)
+}
