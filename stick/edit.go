@@ -121,7 +121,7 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 		if r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
-		return r.denied(fmt.Sprintf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, instead.Pattern), denied).
+		return r.denied(fmt.Sprintf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, paths(instead.Pattern)), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
 	return r.denied(fmt.Sprintf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
@@ -262,9 +262,9 @@ func (q Editing) what(paths []string) string {
 	case q.Tree || len(paths) == 0:
 		return "the working tree"
 	case len(paths) == 1:
-		return clip(paths[0], 120)
+		return clip(Path(paths[0]), 120)
 	}
-	return fmt.Sprintf("%s and %d more", clip(paths[0], 120), len(paths)-1)
+	return fmt.Sprintf("%s and %d more", clip(Path(paths[0]), 120), len(paths)-1)
 }
 
 // notYours begins the sentence that denies it.

@@ -81,7 +81,7 @@ func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 	}
 	why, paths := fmt.Sprintf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
 	if q.Path != "" {
-		why, paths = fmt.Sprintf("%s lies in %s, and you work on task %s in %s", clip(q.Path, 120), where, t.ID, own), []string{q.Path}
+		why, paths = fmt.Sprintf("%s lies in %s, and you work on task %s in %s", clip(Path(q.Path), 120), where, t.ID, own), []string{q.Path}
 		step = Hintf("change %s/%s instead", own, q.Path)
 	}
 	return r.asEnforced(r.denied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))

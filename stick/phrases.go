@@ -91,7 +91,7 @@ func paths(p glob.Pattern) string {
 	if p == "" {
 		return "paths"
 	}
-	return clip(string(p), glob.MaxBytes)
+	return Path(string(p))
 }
 
 func edited(paths []string) string {
@@ -99,9 +99,9 @@ func edited(paths []string) string {
 	case 0:
 		return "files"
 	case 1:
-		return clip(paths[0], 160)
+		return clip(Path(paths[0]), 160)
 	}
-	return clip(paths[0], 160) + " and others"
+	return clip(Path(paths[0]), 160) + " and others"
 }
 
 // editedOf counts files and names the first of them; without any it was the whole tree.
@@ -112,7 +112,7 @@ func editedOf(paths []string, count int) string {
 	case count < 2:
 		return edited(paths)
 	}
-	return fmt.Sprintf("%d files, first %s", count, clip(paths[0], 160))
+	return fmt.Sprintf("%d files, first %s", count, clip(Path(paths[0]), 160))
 }
 
 func task(e Event) string {

@@ -99,7 +99,7 @@ func (w StaleWrite) says() string {
 	if w.Counted {
 		lines = fmt.Sprintf(" (+%d −%d)", w.Added, w.Removed)
 	}
-	return fmt.Sprintf("%s changed %s after you %s it%s", w.changer(), clip(w.Read.Path, 120), seen, lines)
+	return fmt.Sprintf("%s changed %s after you %s it%s", w.changer(), clip(Path(w.Read.Path), 120), seen, lines)
 }
 
 // changer names who has changed the file, for the writer.

@@ -227,7 +227,7 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	return []Event{
 		end.with(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
 		told.with(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
-			To: []AgentID{m.Agent}, Category: Resume, Subject: "your reservation of " + string(m.Pattern) + " was taken over",
+			To: []AgentID{m.Agent}, Category: Resume, Subject: "your reservation of " + paths(m.Pattern) + " was taken over",
 			Contract: Contract{
 				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
 				Evidence: why + "; process: " + string(m.Verdict),
@@ -245,12 +245,12 @@ func (r Room) incursion(q Reserving, m Meet) []Event {
 	}
 	e := r.event(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
-	hint := fmt.Sprintf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", m.Witness)
+	hint := fmt.Sprintf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", Path(m.Witness))
 	if m.Overlap == glob.Exact {
 		hint = fmt.Sprintf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", m.Agent)
 	}
 	return []Event{e.with(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Message: &Message{
-		To: []AgentID{m.Agent}, Category: Incursion, Subject: fmt.Sprintf("%s and %s overlap, as in %s", m.Asked, m.Pattern, m.Witness),
+		To: []AgentID{m.Agent}, Category: Incursion, Subject: fmt.Sprintf("%s and %s overlap, as in %s", paths(m.Asked), paths(m.Pattern), Path(m.Witness)),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict), Resolution: hint,
 		},
@@ -258,9 +258,9 @@ func (r Room) incursion(q Reserving, m Meet) []Event {
 }
 
 func (r Room) conflict(m Meet) *Error {
-	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, m.Pattern)
+	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, paths(m.Pattern))
 	if m.Overlap != glob.Exact {
-		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, m.Pattern, m.Asked, m.Witness)
+		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, paths(m.Pattern), paths(m.Asked), Path(m.Witness))
 	}
 	return m.facts(e).Hintf("reserve something else, or ask: %s", Cmd("tt msg send <agent> …", m.Agent))
 }
@@ -270,7 +270,7 @@ func (r Room) staleHeld(m Meet, now Time) *Error {
 	if m.Verdict == Gone {
 		why = "its owner is gone"
 	}
-	return m.facts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, m.Pattern, Ago(now.Sub(m.MadeAt)), why)).
+	return m.facts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, paths(m.Pattern), Ago(now.Sub(m.MadeAt)), why)).
 		Hintf("check whether its work is still there (%s), then take it: %s", Cmd("git status"), Cmd("tt reserve --takeover-stale <path>", m.Asked))
 }
 

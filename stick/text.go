@@ -88,13 +88,34 @@ func drawnBlank(r rune) bool {
 	return unicode.Is(unicode.Zs, r) || strings.ContainsRune("\u115F\u1160\u2800\u3164\uFFA0", r)
 }
 
-// Path makes the path of a file safe to print on one line of a terminal. It stays as it is, each of its blanks included.
-// One with control characters or invalid UTF-8 is quoted.
+// Path makes the path of a file, or a pattern of paths, safe to print on one line of a terminal. It stays as it is, each of its blanks
+// included. One with characters that can't be seen, or with invalid UTF-8, is quoted, and these are named by their numbers: two different
+// paths never look the same because of them.
 func Path(s string) string {
-	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, isUnseen) < 0 {
 		return s
 	}
-	return strconv.Quote(s)
+
+	b := []byte{'"'}
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b = fmt.Appendf(b, `\x%02x`, s[0])
+		case isUnseen(r), r == '"', r == '\\':
+			quoted := strconv.QuoteToASCII(string(r))
+			b = append(b, quoted[1:len(quoted)-1]...)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+		s = s[size:]
+	}
+	return string(append(b, '"'))
+}
+
+// isUnseen reports whether a reader can't see a character in a line, or takes it for another blank.
+func isUnseen(r rune) bool {
+	return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Patch makes a diff safe to print on a terminal, and hides nothing of it: line breaks and tabs stay, and every other

@@ -65,6 +65,11 @@ func TestPath(t *testing.T) {
 		"a\u00a0b":      `"a\u00a0b"`,
 		"\x1b[31m.txt":  `"\x1b[31m.txt"`,
 		"right\u202e":   `"right\u202e"`,
+		"a\u200bb":      `"a\u200bb"`,
+		"filler\u3164":  `"filler\u3164"`,
+		"a\ufe0f":       `"a\ufe0f"`,
+		"join\u034f":    `"join\u034f"`,
+		"\"ö\\\u00ad":   `"\"ö\\\u00ad"`,
 		"latin\xf6.txt": `"latin\xf6.txt"`,
 	} {
 		equal(t, want, Path(in), want)

@@ -62,16 +62,16 @@ func (p *page) reserved(res engine.ReservePathsResult) {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
 	for _, v := range res.Reservations {
-		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), stick.Line(string(v.Pattern)), already(res.Already), p.until(v.ExpiresAt))
+		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), file(string(v.Pattern)), already(res.Already), p.until(v.ExpiresAt))
 	}
 	for _, m := range res.Overlaps {
 		switch {
 		case m.Stale && m.Overlap == glob.Exact:
 			p.linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
 		case m.Stale:
-			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
+			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", file(string(m.Pattern)), m.Agent, file(m.Witness))
 		default:
-			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), stick.Line(string(m.Pattern)), m.Agent, stick.Line(m.Witness))
+			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), file(string(m.Pattern)), m.Agent, file(m.Witness))
 			p.linef("agree who changes what: %s", p.next(stick.Cmd("tt msg send <agent> …", m.Agent)))
 		}
 	}
@@ -109,7 +109,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 				if v.Agent != res.AgentID {
 					of = " of " + string(v.Agent)
 				}
-				p.linef("%s%s is released", stick.Line(string(v.Pattern)), of)
+				p.linef("%s%s is released", file(string(v.Pattern)), of)
 			}
 			if len(res.Released) == 0 {
 				p.linef("none of that is reserved%s", already(res.Already))
@@ -205,6 +205,6 @@ func (p *page) mayEdit(res guard.MayEditResult) {
 		p.linef("%s", p.strong("yes"))
 	}
 	for _, v := range res.Reserved {
-		p.linef("%s has reserved %s", v.Agent, stick.Line(string(v.Pattern)))
+		p.linef("%s has reserved %s", v.Agent, file(string(v.Pattern)))
 	}
 }

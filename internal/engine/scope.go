@@ -123,8 +123,8 @@ func misplaced(root, dir string, ps []glob.Pattern) string {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return "there is no " + stick.Line(name) + " at the root of the workspace, and patterns are relative to the root; did you mean " +
-				stick.Line(from+"/"+string(p)) + "?"
+			return "there is no " + stick.Path(name) + " at the root of the workspace, and patterns are relative to the root; did you mean " +
+				stick.Path(from+"/"+string(p)) + "?"
 		}
 	}
 	return ""
