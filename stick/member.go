@@ -230,7 +230,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 		if q.By.Human() {
 			advice = Hintf("to remove it all the same: %s", Cmd("tt kick <agent> --force", q.Who))
 		}
-		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(m.LastSeenAt))).
+		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(r.SeenAt(m)))).
 			With("agent_id", q.Who).With("verdict", v).Hintf("%s", advice)
 	}
 	p := KickPayload{Verdict: v, Forced: v != Gone}

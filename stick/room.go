@@ -107,7 +107,7 @@ type Member struct {
 
 	// Evidence, which doesn't follow from the log.
 	Checkout       Checkout // in which it acted last
-	LastSeenAt     Time     // its last act
+	LastSeenAt     Time     // its last act; heartbeats of a turn are in the turn, see [Room.SeenAt]
 	LastOfferRound int64    // the last round in which it was offered a takeover
 	PassedOver     bool     // a release named it, and it didn't claim the stick and hasn't acted since
 	ReturnedAt     Time     // when its own wait for work last returned without the turn
@@ -263,7 +263,20 @@ func (r Room) Active(a AgentID, now Time, s *Probed) bool {
 	if v == Gone {
 		return false
 	}
-	return v == Alive || !(Deadline{m.LastSeenAt, r.Policy.PresenceTTL}).Due(now) || r.Listening(a, "", s)
+	return v == Alive || !(Deadline{r.SeenAt(m), r.Policy.PresenceTTL}).Due(now) || r.Listening(a, "", s)
+}
+
+// SeenAt returns when a member was last seen: at its last act or, if it owns the stick, at its last heartbeat. That is kept with the turn, because
+// heartbeats alone carry neither the turn nor a reservation for ever.
+func (r Room) SeenAt(m Member) Time {
+	if r.Turn.State != Owned || r.Turn.Owner != m.Agent {
+		return m.LastSeenAt
+	}
+	renewed := r.Turn.RenewedAt
+	if r.Turn.GuardianPID != 0 {
+		renewed = 0 // its guardian did that
+	}
+	return max(m.LastSeenAt, r.Turn.HeartbeatAt, renewed)
 }
 
 // Touch records that a member acts: it was seen now and is no longer passed over. An owner has thereby

@@ -360,9 +360,9 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 	p := SessionStartedPayload{Role: RolePrimary, Start: StartPromoted}
 	if prior, led := r.Primary(); led {
 		v := prior.Verdict(s)
-		silent := Deadline{prior.LastSeenAt, r.Policy.OwnerLeaseTTL}
+		silent := Deadline{r.SeenAt(prior), r.Policy.OwnerLeaseTTL}
 		if v == Alive || v == Unknown && !silent.Due(now) {
-			e := Errorf(CodeMemberPresent, "%s is the primary, and was seen %s", prior.Agent, Ago(now.Sub(prior.LastSeenAt))).
+			e := Errorf(CodeMemberPresent, "%s is the primary, and was seen %s", prior.Agent, Ago(now.Sub(r.SeenAt(prior)))).
 				With("agent_id", prior.Agent).With("verdict", v).
 				Hintf("ask it to end its session: %s", Cmd("tt msg send <agent> …", prior.Agent))
 			return r, nil, e

@@ -107,7 +107,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 // memberView returns what others may see of a member.
 func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
-		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: m.LastSeenAt,
+		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: r.SeenAt(m),
 		Status: "inactive", Verdict: m.Verdict(probes.Probed), State: m.State,
 	}
 	switch {

@@ -241,7 +241,7 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
 	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive}
 	if m, ok := r.Member(me); ok {
-		res.Self = rosterMember(m, s)
+		res.Self = rosterMember(r, m, s)
 		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.core.Config.Workspace.Dir, stick.Alive
 	}
 	listed := map[stick.AgentID]bool{me: true}
@@ -260,7 +260,7 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 		if listed[m.Agent] || m.Agent.Human() || related(m, around.Related) {
 			continue
 		}
-		v := rosterMember(m, s)
+		v := rosterMember(r, m, s)
 		switch {
 		case r.Active(m.Agent, now, s):
 			res.Others = append(res.Others, v)
@@ -318,18 +318,18 @@ func related(m stick.Member, processes []stick.Process) bool {
 func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *stick.Probed) RosterAgent {
 	v := RosterAgent{}
 	if m, ok := r.Member(member); ok && member != "" {
-		v = rosterMember(m, s)
+		v = rosterMember(r, m, s)
 	}
 	v.PID, v.Harness, v.Cwd, v.Verdict = a.Process.PID, a.Harness, a.Dir, stick.Alive
 	return v
 }
 
-func rosterMember(m stick.Member, s *stick.Probed) RosterAgent {
+func rosterMember(r stick.Room, m stick.Member, s *stick.Probed) RosterAgent {
 	name, _, _ := strings.Cut(string(m.Agent), ":")
 	if _, known := harness.ByName(name); !known && name != harness.Human {
 		name = "" // it is a name of its own, such as alice
 	}
-	v := RosterAgent{Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s), Registered: m.State == stick.Joined, LastSeenAt: m.LastSeenAt}
+	v := RosterAgent{Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s), Registered: m.State == stick.Joined, LastSeenAt: r.SeenAt(m)}
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
 	}
