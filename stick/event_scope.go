@@ -34,6 +34,32 @@ type IncursionPayload struct {
 	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that it overlaps with
 	Held          glob.Pattern `json:"held,omitempty"`           // the pattern of that reservation
 	Witness       string       `json:"example,omitempty"`        // a path that matches both patterns
+	Refused       bool         `json:"refused,omitempty"`        // the requested pattern wasn't reserved. Older events of the same paths don't say it
+}
+
+// says tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the one and who came into it, whether
+// the owner lives, and what they can do.
+func (p IncursionPayload) says(e Event) string {
+	owner := who(e.To)
+	if p.Verdict != "" {
+		owner += " (" + string(p.Verdict) + ")"
+	}
+	exact := p.Message != nil && p.Overlap == string(glob.Exact)
+	got := "reserved"
+	if p.Refused || exact {
+		got = "wants"
+	}
+
+	s := fmt.Sprintf("%s %s %s%s", who(e.From), got, paths(p.Pattern), task(e))
+	if exact {
+		s += ", exactly what " + owner + " has reserved"
+	} else {
+		s += ", which overlaps in part with " + paths(p.Held) + ", reserved by " + owner
+	}
+	if p.Message != nil && p.Resolution != "" {
+		s += "; " + clip(p.Resolution, 200)
+	}
+	return s
 }
 
 // ResumePayload is the payload of [EventResume]: the message to the agent that had the work, and its facts.
@@ -162,11 +188,11 @@ var scopeEvents = []EventInfo{
 			what := paths(p.Pattern)
 			switch {
 			case p.Stale:
-				return fmt.Sprintf("%s took over %s's stale reservation of %s", who(e.From), who(e.To), what)
+				return fmt.Sprintf("%s took over %s's stale reservation of %s", who(e.From), who(e.To), what) + task(e)
 			case e.To != "":
-				return fmt.Sprintf("%s ended %s's reservation of %s", who(e.From), who(e.To), what)
+				return fmt.Sprintf("%s ended %s's reservation of %s", who(e.From), who(e.To), what) + task(e)
 			}
-			return fmt.Sprintf("%s released %s", who(e.From), what)
+			return fmt.Sprintf("%s released %s", who(e.From), what) + task(e)
 		},
 		Replay: func(c *Record, _ *Event, p UnreservedPayload) error {
 			if _, ok := c.Reservations[p.ReservationID]; !ok {
@@ -178,9 +204,7 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[IncursionPayload]{
 		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forBoth,
-		Say: func(e Event, p IncursionPayload) string {
-			return fmt.Sprintf("%s wants %s, which overlaps with %s, reserved by %s", who(e.From), paths(p.Pattern), paths(p.Held), who(e.To))
-		},
+		Say:    func(e Event, p IncursionPayload) string { return p.says(e) },
 		Replay: unchanged[IncursionPayload],
 	}),
 	row(kind[ResumePayload]{
@@ -194,7 +218,7 @@ var scopeEvents = []EventInfo{
 			if p.Pattern != "" {
 				s += " on " + paths(p.Pattern)
 			}
-			return s
+			return s + task(e)
 		},
 		Replay: unchanged[ResumePayload],
 	}),

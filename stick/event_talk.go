@@ -53,7 +53,7 @@ var talkEvents = []EventInfo{
 			if p.Message == nil { // damaged
 				return who(e.From) + " sent a message"
 			}
-			return p.said(who(e.From)) + p.Gist(160)
+			return p.said(who(e.From)) + about(e) + p.Gist(160)
 		},
 		Replay: func(c *Record, e *Event, p MessageSentPayload) error {
 			if p.Message == nil {

@@ -115,6 +115,14 @@ func editedOf(paths []string, count int) string {
 	return fmt.Sprintf("%d files, first %s", count, clip(Path(paths[0]), 160))
 }
 
+// about names the task that a message is about.
+func about(e Event) string {
+	if e.Task == "" {
+		return ""
+	}
+	return " about " + clip(e.Task, MaxLabel)
+}
+
 func task(e Event) string {
 	if e.Task == "" {
 		return ""

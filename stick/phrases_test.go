@@ -6,6 +6,18 @@ import (
 	"time"
 )
 
+// ofTask is an event about a task.
+func ofTask(task string, e Event) Event {
+	e.Task = task
+	return e
+}
+
+// overlapped is the event of an overlap of this kind.
+func overlapped(p IncursionPayload, kind string) Event {
+	p.Message = &Message{To: []AgentID{"b"}, Category: Incursion, Contract: Contract{Overlap: kind, Resolution: "split it"}}
+	return Event{Type: EventIncursion, From: "a", To: "b"}.with(p)
+}
+
 func TestEventSay(t *testing.T) {
 	h := &Handoff{Status: "half done", NextAction: "do the\nother half"}
 	for _, c := range []struct {
@@ -50,6 +62,12 @@ func TestEventSay(t *testing.T) {
 		{message("a", Message{To: []AgentID{"b"}, Category: Resume, Subject: "s"}), "a resumed work and told b: s"},
 		{message("a", Message{To: []AgentID{"b"}, Category: Incursion, Subject: "src/"}), "a overlaps with b: src/"},
 		{message("a", Message{To: []AgentID{"b"}, Category: "LATER", Subject: "s"}), "a told b: s"},
+		{ofTask("ui-7", message("a", Message{To: []AgentID{"b"}, Category: Info, Body: "hi"})), "a told b about ui-7: hi"},
+		{ofTask("ui-7", overlapped(IncursionPayload{Pattern: "src", Held: "src/a", Verdict: Alive}, "partial")), "a reserved src for ui-7, which overlaps in part with src/a, reserved by b (alive); split it"},
+		{overlapped(IncursionPayload{Pattern: "src", Held: "src/a", Verdict: Unknown, Refused: true}, "partial"), "a wants src, which overlaps in part with src/a, reserved by b (unknown); split it"},
+		{overlapped(IncursionPayload{Pattern: "src", Held: "src", Verdict: Gone}, "exact"), "a wants src, exactly what b (gone) has reserved; split it"},
+		{Event{Type: EventIncursion, From: "a", To: "b"}.with(IncursionPayload{Pattern: "src", Held: "src/a"}), "a reserved src, which overlaps in part with src/a, reserved by b"},
+		{ofTask("ui-7", Event{Type: EventUnreserved, From: "a"}.with(UnreservedPayload{Pattern: "src"})), "a released src for ui-7"},
 		{Event{Type: EventMessageSent, From: "a"}, "a sent a message"},
 		{Event{Type: EventMessageRead, From: "b", To: "a"}.with(MessageReadPayload{MessageID: 7}), "Seen by b: message 7"},
 		{Event{Type: EventMessageAcked, From: "b", To: "a"}.with(MessageAckedPayload{MessageID: 7}), "Accepted by b: message 7"},

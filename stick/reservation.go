@@ -126,7 +126,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 		var told []Event
 		for _, m := range met {
 			if !m.Stale && (m.Overlap == glob.Exact || q.Strict) {
-				told = append(told, r.incursion(q, m)...)
+				told = append(told, r.incursion(q, m, true)...)
 			}
 		}
 		return told, met, refused
@@ -136,7 +136,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 	}
 	for _, m := range met {
 		if _, had := mine[m.Asked.Key(q.Fold)]; !m.Stale && !had {
-			events = append(events, r.incursion(q, m)...)
+			events = append(events, r.incursion(q, m, false)...)
 		}
 	}
 	return events, met, nil
@@ -236,8 +236,8 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	}
 }
 
-// incursion tells both sides that their scopes overlap, unless they know it already.
-func (r Room) incursion(q Reserving, m Meet) []Event {
+// incursion tells both sides that their scopes overlap, unless they know it already. refused says that the caller doesn't get its scope.
+func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 	for _, e := range q.Told {
 		if p, ok := PayloadOf[IncursionPayload](e); ok && p.ReservationID == m.ID && p.Pattern == m.Asked {
 			return nil
@@ -249,7 +249,7 @@ func (r Room) incursion(q Reserving, m Meet) []Event {
 	if m.Overlap == glob.Exact {
 		hint = fmt.Sprintf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", m.Agent)
 	}
-	return []Event{e.with(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Message: &Message{
+	return []Event{e.with(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
 		To: []AgentID{m.Agent}, Category: Incursion, Subject: fmt.Sprintf("%s and %s overlap, as in %s", paths(m.Asked), paths(m.Pattern), Path(m.Witness)),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict), Resolution: hint,

@@ -98,8 +98,8 @@ func (p *page) messageText(m engine.MessageView, state string, mine, open bool) 
 	}
 	line += ", " + p.ago(m.CreatedAt)
 	what := label(m.Message)
-	if what != "" && !mine {
-		what = strings.ToLower(string(m.Category))
+	if m.Category == stick.Handover && !mine {
+		what = "passed on"
 	}
 	if m.Urgent(m.CreatedAt, p.now) && open {
 		what = strings.TrimPrefix(what+", urgent: read it now", ", ")
