@@ -144,7 +144,7 @@ var ContractFields = []ContractField{
 	{Handover, "next_action", "the concrete next action", func(c *Contract) *string { return &c.Next }},
 	{Blocked, "blocker", "what is missing", func(c *Contract) *string { return &c.Blocker }},
 	{Blocked, "requested_action", "what the recipient should do", func(c *Contract) *string { return &c.Request }},
-	{Blocked, "urgency", "how urgent it is", func(c *Contract) *string { return &c.Urgency }},
+	{Blocked, "urgency", "how urgent it is: low, normal or high", func(c *Contract) *string { return &c.Urgency }},
 	{Incursion, "overlap", "exact or partial", func(c *Contract) *string { return &c.Overlap }},
 	{Incursion, "owner", "whose scope it was", func(c *Contract) *string { return &c.Owner }},
 	{Incursion, "incoming", "who came into it", func(c *Contract) *string { return &c.Incoming }},
@@ -155,6 +155,10 @@ var ContractFields = []ContractField{
 	{Resume, "adopted_identity", "who goes on with it", func(c *Contract) *string { return &c.Adopted }},
 	{Resume, "evidence", "what shows that it was safe", func(c *Contract) *string { return &c.Evidence }},
 }
+
+// urgencies are the words for how urgent it is that somebody gets what is missing. low can wait for the end of the recipient's turn, and with
+// high the sender can't go on with anything else.
+var urgencies = []string{"low", "normal", "high"}
 
 // Value returns a pointer to the field of a contract.
 func (f ContractField) Value(c *Contract) *string { return f.field(c) }
@@ -208,6 +212,9 @@ func (m Message) Check() error {
 	}
 	if m.Hint != "" && m.Hint != Interrupt {
 		return badMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", Interrupt, clip(m.Hint, 40))
+	}
+	if u := m.Urgency; u != "" && !slices.Contains(urgencies, u) {
+		return badMessage("urgency", "urgency is low, normal or high, not %q", clip(u, 40))
 	}
 	if o := m.Overlap; o != "" && o != "exact" && o != "partial" {
 		return badMessage("overlap", "overlap is exact or partial, not %q", clip(o, 40))

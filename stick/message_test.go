@@ -91,6 +91,9 @@ func TestSend(t *testing.T) {
 				*f.Value(&c) = "exact"
 			}
 		}
+		if category == Blocked {
+			c.Urgency = "normal"
+		}
 		return c
 	}
 	many := make([]AgentID, MaxRecipients+1)
@@ -120,6 +123,7 @@ func TestSend(t *testing.T) {
 		{"a field that is no text", Message{To: []AgentID{"b"}, Category: Blocked, Contract: Contract{Blocker: "\xff"}}, CodeUsage, map[string]any{"field": "blocker"}},
 		{"a long contract", Message{To: []AgentID{"b"}, Category: Blocked, Contract: Contract{Blocker: strings.Repeat("s", MaxContract+1)}}, CodeMessageTooLarge, map[string]any{"field": "contract"}},
 		{"another hint", Message{To: []AgentID{"b"}, Body: "x", Hint: "now"}, CodeUsage, map[string]any{"field": "delivery_hint"}},
+		{"an urgency of no kind", Message{To: []AgentID{"b"}, Category: Blocked, Contract: Contract{Urgency: "asap"}}, CodeUsage, map[string]any{"field": "urgency"}},
 		{"an overlap of no kind", Message{To: []AgentID{"b"}, Category: Incursion, Contract: Contract{Overlap: "some"}}, CodeUsage, map[string]any{"field": "overlap"}},
 	} {
 		t.Run("refuses "+c.name, func(t *testing.T) {

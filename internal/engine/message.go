@@ -76,6 +76,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		To: p.To, Category: category, Subject: p.Subject, Body: p.Body, RequiresAck: category.Asks(),
 		Thread: p.Thread, ReplyTo: p.ReplyTo, Hint: p.Hint, Contract: p.Contract,
 	}
+	m.Urgency = strings.ToLower(strings.TrimSpace(m.Urgency))
 	if p.RequiresAck != nil {
 		m.RequiresAck = *p.RequiresAck
 	}
