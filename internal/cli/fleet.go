@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +87,10 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt task new <task> --description …")))
 	}
 	list := table{head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
+	anyBusy := slices.ContainsFunc(res.Tasks, func(t task.TaskView) bool { return !t.SeenAt.IsZero() })
+	if anyBusy {
+		list.head = slices.Insert(list.head, 4, "SEEN")
+	}
 	for _, t := range res.Tasks {
 		state := cell{text: showf("%s", t.State.Word(t.Cause))}
 		switch t.State {
@@ -96,7 +101,11 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		case stick.TaskApproved, stick.TaskCompleted:
 			state.hue = "32"
 		}
-		row := list.add(t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), t.Worker, p.what(t))
+		cells := []any{t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), t.Worker}
+		if anyBusy {
+			cells = append(cells, p.sinceSeen(t))
+		}
+		row := list.add(append(cells, p.what(t))...)
 		if t.Warning != "" {
 			warning := t.Warning
 			if t.Liveness == "STALE" {
@@ -112,6 +121,14 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 	for _, q := range res.Paused {
 		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
 	}
+}
+
+// sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if nobody works on it.
+func (p *page) sinceSeen(t task.TaskView) string {
+	if t.SeenAt.IsZero() {
+		return ""
+	}
+	return stick.Age(p.now.Sub(t.SeenAt))
 }
 
 // doing says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
@@ -257,7 +274,9 @@ func (p *page) task(t task.WorkerShowResult) {
 	}
 	row("what", t.Description)
 	row("worker", string(t.Worker))
-	row("liveness", t.Liveness)
+	if !t.SeenAt.IsZero() {
+		row("liveness", strings.TrimPrefix(t.Liveness+", seen "+p.ago(t.SeenAt), ", "))
+	}
 	row("warning", t.Warning)
 	row("conflicts", paths(t.Conflicts))
 	row("spawned by", string(t.SpawnedBy))

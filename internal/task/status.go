@@ -77,7 +77,7 @@ type WorkerStatusParams struct {
 // WorkerStatusResult is the tasks of a room and their state, the newest first.
 type WorkerStatusResult struct {
 	RoomID stick.RoomID `json:"room_id"`
-	Tasks  []TaskView   `json:"tasks"`
+	Tasks  []TaskView   `json:"tasks"`            // the newest first
 	Hidden int          `json:"hidden,omitempty"` // how many tasks ended more than a day ago and aren't listed
 	Paused []QueuePause `json:"paused,omitempty"` // the merge queues that are paused, and why
 }
