@@ -17,16 +17,17 @@ type TaskMark struct {
 // String returns the mark as [ParseTaskMark] reads it.
 func (m TaskMark) String() string { return fmt.Sprintf("%s/%s/%d", m.Room, m.Task, m.Attempt) }
 
-// ParseTaskMark reads a mark such as room/ui-7/2.
+// ParseTaskMark reads a mark: <room>/<task>/<attempt>, such as room/ui-7/2.
 func ParseTaskMark(text string) (m TaskMark, ok bool) {
 	words := strings.Split(text, "/")
 	n := len(words)
-	if n < 2 {
+	if n < 3 {
 		return m, false
 	}
 	m = TaskMark{Room: RoomID(strings.Join(words[:n-2], "/")), Task: words[n-2]}
 	var err error
-	if m.Attempt, err = strconv.Atoi(words[n-1]); err != nil || m.Attempt < 1 {
+	m.Attempt, err = strconv.Atoi(words[n-1])
+	if err != nil || m.Attempt < 1 || m.Room == "" || m.Task == "" {
 		return TaskMark{}, false
 	}
 	return m, true

@@ -109,8 +109,8 @@ func TestMayWorkOn(t *testing.T) {
 
 func TestParseTaskMark(t *testing.T) {
 	for text, want := range map[string]TaskMark{
-		"room-1/ui-7/2": {"room-1", "ui-7", 2}, "ui-7/2": {"", "ui-7", 2}, "a/b/ui-7/12": {"a/b", "ui-7", 12},
-		"": {}, "2": {}, "ui-7/": {}, "ui-7/0": {}, "ui-7/-1": {}, "ui-7/two": {}, "room/ui-7": {},
+		"room-1/ui-7/2": {"room-1", "ui-7", 2}, "a/b/ui-7/12": {"a/b", "ui-7", 12},
+		"": {}, "2": {}, "ui-7/": {}, "ui-7/0": {}, "ui-7/-1": {}, "ui-7/two": {}, "room/ui-7": {}, "ui-7/2": {}, "/ui-7/2": {}, "room//2": {},
 	} {
 		got, ok := ParseTaskMark(text)
 		if got != want || ok != (want != TaskMark{}) {

@@ -144,6 +144,22 @@ type Artifact struct {
 // Lines is an inclusive range of lines, counted from 1.
 type Lines [2]int
 
+// UnmarshalJSON reads [from, to], or [line] for a single one. It fails with [CodeInvalidHandoff] for any other list: encoding/json would
+// fill it with zeros, or drop its end.
+func (l *Lines) UnmarshalJSON(b []byte) error {
+	var at []int
+	err := json.Unmarshal(b, &at)
+	switch {
+	case err == nil && len(at) == 1:
+		*l = Lines{at[0], at[0]}
+	case err == nil && len(at) == 2:
+		*l = Lines(at)
+	default:
+		return badHandoff("artifacts", "the lines of an artifact are [from, to], and not %s", clip(string(b), 40))
+	}
+	return nil
+}
+
 // Roles are what an artifact can be for.
 var Roles = []string{"examine", "review", "edit", "context", "output"}
 

@@ -163,3 +163,22 @@ func TestHandoffSameAs(t *testing.T) {
 	}
 	equal(t, "an empty list", Handoff{Status: "s", DoNot: []string{}}.SameAs(Handoff{Status: "s"}), true)
 }
+
+// TestLines_UnmarshalJSON: a single line is a range of one, and nothing that isn't a range is made one.
+func TestLines_UnmarshalJSON(t *testing.T) {
+	for text, want := range map[string]Lines{"[3,9]": {3, 9}, "[9]": {9, 9}, "[]": {}, "[1,2,3]": {}, "[1.5,2]": {}, "9": {}, `"3-9"`: {}, "[0,0]": {0, 0}} {
+		var a Artifact
+		err := json.Unmarshal([]byte(`{"path": "a.go", "role": "edit", "lines": `+text+`}`), &a)
+		if isRange := want != (Lines{}) || text == "[0,0]"; isRange != (err == nil) || isRange && *a.Lines != want {
+			t.Errorf("%s: %v, %v", text, a.Lines, err)
+		}
+		if err != nil && CodeOf(err) != CodeInvalidHandoff {
+			t.Errorf("%s: %s", text, CodeOf(err))
+		}
+	}
+
+	var none Artifact
+	if err := json.Unmarshal([]byte(`{"path": "a.go", "lines": null}`), &none); err != nil || none.Lines != nil {
+		t.Errorf("no lines: %v, %v", none.Lines, err)
+	}
+}

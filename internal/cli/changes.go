@@ -21,7 +21,7 @@ func (a *app) changesCmd() *cobra.Command {
 	}
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
 	diff := c.Flags().String("diff", "", "show the diff of the files that this agent has edited")
-	c.Flags().IntVar(&p.Limit, "limit", 0, "how many files to show; 0 for 200")
+	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if p.Diff = c.Flags().Changed("diff"); p.Diff {

@@ -189,6 +189,9 @@ func (a *app) checkFlags(c *cobra.Command) error {
 		return stick.Errorf(stick.CodeUsage, "--as needs a name").With("field", "as").
 			Hintf("leave it out to act as yourself")
 	}
+	if n, err := c.Flags().GetInt("limit"); err == nil && n < 1 { // to an operation, 0 means that nobody has given one
+		return stick.Errorf(stick.CodeUsage, "--limit must be at least 1").With("field", "limit")
+	}
 	return nil
 }
 

@@ -47,9 +47,6 @@ func (a *app) listCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if limit < 1 {
-			return stick.Errorf(stick.CodeUsage, "--limit must be at least 1").With("field", "limit")
-		}
 		return show(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit})
 		}, func(p *page, res engine.ListRoomsResult) {

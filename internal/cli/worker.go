@@ -80,7 +80,7 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 	}
 	m, ok := stick.ParseTaskMark(mark)
 	if !ok {
-		return 0, stick.Errorf(stick.CodeUsage, "%s must end with a task and an attempt, as in ui-7/2; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
+		return 0, stick.Errorf(stick.CodeUsage, "%s must be <room>/<task>/<attempt>, as tt sets it; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
 			With("field", harness.TaskEnv)
 	}
 	if task != "" && !strings.EqualFold(task, m.Task) {

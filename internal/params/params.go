@@ -149,5 +149,5 @@ func jsonKind(t reflect.Type) string {
 	case reflect.Struct, reflect.Map:
 		return "an object"
 	}
-	return "a number"
+	return "a whole number"
 }
