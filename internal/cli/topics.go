@@ -77,7 +77,7 @@ var variables = []struct{ name, meaning string }{
 	{"AI_HELPER", "a session that begins is a helper's, unless it is `0` or `false`; one that was promoted stays the primary's"},
 	{"TMUX", "`tt helper` opens a window where it is set, and `tt watch` goes to the pane of an agent"},
 	{"TERM_PROGRAM", "how the terminal shows a notice on the desktop; so do TERM, KITTY_WINDOW_ID, ConEmuPID and VTE_VERSION"},
-	{"TT_TASK", "marks what a command runs that `tt task new --run` started: room, task and attempt, as in `room/ui-7/2`. The commands of the worker are fenced with that attempt, as by `--attempt`"},
+	{"TT_TASK", "marks what a command runs that `tt task new --run` started: `<room>/<task>/<attempt>`, as in `room/ui-7/2`. The commands of the worker are fenced with that attempt, as by `--attempt`"},
 	{"TT_OFF", "hooks say and do nothing, unless it is `0` or `false`"},
 	{"PATH", "where `tt install` finds the path under which harnesses are to call the program"},
 	{"CLAUDE_CONFIG_DIR", "where Claude Code's configuration is"},
