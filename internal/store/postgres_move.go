@@ -331,6 +331,9 @@ func (c *copying) place() error {
 	if err := c.dst.setMeta("world", c.src.meta.generation.Cause); err != nil {
 		return err
 	}
+	if err := c.dst.beginAbove(c.src.meta.generation.Above); err != nil {
+		return err
+	}
 	return c.dst.db.dialect.skip(last)
 }
 
