@@ -183,9 +183,7 @@ func (w *damagedWorld) damages(n int) (all []damage) {
 // TestDamageIsSaid: whatever happens to the files of a database, the first command says it, the doctor names a way out, that works, and
 // no number is given out twice.
 func TestDamageIsSaid(t *testing.T) {
-	if storetest.OnServer(t) {
-		t.Skip("it is about SQLite's files")
-	}
+	storetest.NeedsFile(t)
 	t.Parallel()
 	w := newDamagedWorld(t)
 	all := w.damages(40)
@@ -268,9 +266,7 @@ func (w *damagedWorld) requireNewNumbers(dir string, d damage) {
 // TestOlderDataDirectory: the first caller that knows more than a copy of the whole data directory says so, and then no number is given
 // out twice.
 func TestOlderDataDirectory(t *testing.T) {
-	if storetest.OnServer(t) {
-		t.Skip("it is about SQLite's files")
-	}
+	storetest.NeedsFile(t)
 	t.Parallel()
 	w := newDamagedWorld(t)
 	held, _ := w.said(w.data, "try", "--as", "claude:a")

@@ -50,9 +50,12 @@ func contents(t *testing.T, dir string) (all []string) {
 func TestDamagedContentIsSaid(t *testing.T) {
 	before := used(t)
 	all := contents(t, before)
-	isFew := func(i int, _ string) bool { return i%12 == 0 || i > len(all)-19 }
+	few := testenv.Leaves(t, testenv.Every, "eleven of twelve values and tables that are damaged")
 	harmless := []string{"DROP INDEX", "DROP TABLE host", "DROP TABLE checkouts"} // nothing of a file is in these tables
-	for _, statement := range testenv.Some(t, testenv.Every, "kinds of damage to what a database holds", all, isFew) {
+	for i, statement := range all {
+		if few && i%12 != 0 && i < len(all)-18 {
+			continue
+		}
 		t.Run(strings.ReplaceAll(statement, " ", "_"), func(t *testing.T) {
 			dir := filesLeft(t, before)
 			raw := openRaw(t, dir)

@@ -169,16 +169,18 @@ type issuedFile struct {
 	file *os.File // nil until it is first needed
 }
 
-func (f *issuedFile) open() (err error) {
+func (f *issuedFile) open(flags int) (err error) {
 	if f.file == nil {
-		f.file, err = plainfile.Open(f.path, os.O_RDWR|os.O_CREATE)
+		f.file, err = plainfile.Open(f.path, os.O_RDWR|flags)
 	}
 	return err
 }
 
-// read reads the file. ok is false if it is new, or damaged.
+// read reads the file. ok is false if there is none, or it is damaged.
 func (f *issuedFile) read() (i issued, ok bool, err error) {
-	if err := f.open(); err != nil {
+	if err := f.open(0); errors.Is(err, fs.ErrNotExist) {
+		return i, false, nil
+	} else if err != nil {
 		return i, false, err
 	}
 	b := make([]byte, issuedSize)
@@ -190,7 +192,7 @@ func (f *issuedFile) read() (i issued, ok bool, err error) {
 }
 
 func (f *issuedFile) write(i issued) error {
-	if err := f.open(); err != nil {
+	if err := f.open(os.O_CREATE); err != nil {
 		return err
 	}
 	_, err := f.file.WriteAt(i.bytes(), 0)

@@ -138,9 +138,11 @@ func flipBit(t *testing.T, file string, at int64) {
 func TestLostChangesAreSaid(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		l := live(t, db)
-		all := spoilings(t, l)
-		isFew := func(i int, s spoiling) bool { return i%9 == 0 || s.flipped == 0 }
-		for _, s := range testenv.Some(t, testenv.Every, "bits flipped in the write-ahead log", all, isFew) {
+		few := testenv.Leaves(t, testenv.Every, "a bit flipped in eight of nine pages of the write-ahead log")
+		for i, s := range spoilings(t, l) {
+			if few && i%9 != 0 && s.flipped != 0 {
+				continue
+			}
 			dir := filesLeft(t, l.now)
 			s.spoil(t, l, dir)
 			if s.other {
