@@ -668,7 +668,8 @@ func (g *reference) environment() string {
 The data directory is, in this order: ` + "`$TALKING_STICK_DATA_DIR`, `$XDG_DATA_HOME/talking-stick`, `~/.local/share/talking-stick`" + `; on
 Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has mode 0700, its files 0600.`)
 	g.table([]string{"file", "what it is"},
-		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three. A log without its database, or beside an empty one, is refused"},
+		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three, and `issued`. A log without its database, or beside an empty one, is refused"},
+		[]string{"`issued`", "a line with the numbers that the database has given out: of changes, events and turns. A database behind it has lost something, and the first command says what. A copy without it counts from what it has"},
 		[]string{"`corrupt`", "says when a command found the database damaged; while it is there, nothing is written. `tt doctor` removes it when it finds nothing wrong"},
 		[]string{"`damaged-1/`", "a damaged database that `tt doctor --set-aside` kept; further ones are numbered"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
