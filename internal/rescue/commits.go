@@ -24,9 +24,6 @@ type KeptCommits struct {
 	LeftOut []LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
 }
 
-// errTooLarge ends a copy that would pass the limit.
-var errTooLarge = errors.New("the commits are too large")
-
 // KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of the one with a common git directory
 // reach, and no remote-tracking branch does: only the user's repository has them. What is there since the last time isn't copied again, and while no ref has moved, no git
 // runs. Commits of submodules are kept, too. It takes at most Limits.Time, and changes nothing in the user's repository.
@@ -365,88 +362,4 @@ func parseParents(said string) localCommits {
 	}
 	slices.Sort(found.bases)
 	return found
-}
-
-// copyCommits copies what was found into a pack of ours. If refs turn out to lack something, it copies the others.
-func (k *keeping) copyCommits(ctx context.Context, id string) error {
-	err := k.writePack(ctx, id)
-	if err == nil || stick.CodeOf(err) != stick.CodeGitFailed || ctx.Err() != nil {
-		return err
-	}
-	if err := k.findWithout(ctx); err != nil || len(k.found.heads) == 0 {
-		return err
-	}
-	return k.writePack(ctx, id)
-}
-
-func (k *keeping) writePack(ctx context.Context, id string) error {
-	file, err := plainfile.Temp(k.repo.dir(packsName), tempPrefix+"*"+packSuffix)
-	if err != nil {
-		return unwritable(k.repo.dir(packsName), err)
-	}
-	defer os.Remove(file.Name()) // nothing, once it has its name
-	defer file.Close()
-
-	limited, stop := context.WithCancel(ctx)
-	defer stop()
-	out := &limitedFile{file: file, left: k.repo.store.Limits.CommitBytes, stop: stop}
-	in := strings.Join(k.found.heads, "\n") + "\n"
-	for _, base := range k.found.bases {
-		in += "^" + base + "\n"
-	}
-	_, err = k.git.Run(limited, strings.NewReader(in), out, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--delta-base-offset",
-		"--exclude-promisor-objects")
-	switch {
-	case out.left < 0:
-		return errTooLarge
-	case out.err != nil:
-		return unwritable(file.Name(), out.err)
-	case err != nil:
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return unwritable(file.Name(), err)
-	}
-	return k.settlePack(ctx, id, file.Name())
-}
-
-// limitedFile writes a file up to a size. Then it stops who writes.
-type limitedFile struct {
-	file *os.File
-	left int64
-	err  error
-	stop func()
-}
-
-func (f *limitedFile) Write(b []byte) (n int, err error) {
-	if f.left -= int64(len(b)); f.left < 0 {
-		f.stop()
-		return 0, errTooLarge
-	}
-	n, f.err = f.file.Write(b)
-	return n, f.err
-}
-
-// settlePack has git check a pack and make its index, and gives both their names.
-func (k *keeping) settlePack(ctx context.Context, id, pack string) error {
-	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
-	defer os.Remove(index) // nothing, once it has its name
-	own := k.repo.git().WithEnv("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
-	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, pack); err != nil {
-		return err
-	}
-	if err := plainfile.InheritPath(index); err != nil {
-		return unwritable(index, err)
-	}
-
-	base := k.repo.commitBase(id)
-	if err := os.Rename(pack, base+packSuffix); err != nil {
-		return unwritable(base+packSuffix, err)
-	}
-	k.repo.store.kill("commit pack")
-	if err := os.Rename(index, base+indexSuffix); err != nil {
-		return unwritable(base+indexSuffix, err)
-	}
-	k.repo.store.kill("commit index")
-	return nil
 }
