@@ -156,13 +156,8 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 		a.write(showf("\n%s\n", q.why))
 		for {
 			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
-			answer, err := readLine(ctx, in)
-			switch {
-			case errors.Is(err, io.EOF):
-				a.write("\n")
-				a.leaveAsItIs()
-				return false, nil
-			case err != nil:
+			answer, ok, err := a.readAnswer(ctx, in)
+			if err != nil || !ok {
 				return false, err
 			}
 			if answer == "" {
@@ -175,6 +170,17 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 		}
 	}
 	return true, nil
+}
+
+// readAnswer reads a line. ok is false where there is none: then tt init ends.
+func (a *app) readAnswer(ctx context.Context, in *bufio.Reader) (answer string, ok bool, err error) {
+	answer, err = readLine(ctx, in)
+	if errors.Is(err, io.EOF) {
+		a.write("\n")
+		a.leaveAsItIs()
+		return "", false, nil
+	}
+	return answer, err == nil, err
 }
 
 // leaveAsItIs ends tt init for a person who doesn't want to go on.
@@ -191,13 +197,8 @@ func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, pl
 
 	for {
 		a.write("Do this: yes or no [yes]: ")
-		answer, err := readLine(ctx, in)
-		switch {
-		case errors.Is(err, io.EOF):
-			a.write("\n")
-			a.leaveAsItIs()
-			return false, nil
-		case err != nil:
+		answer, ok, err := a.readAnswer(ctx, in)
+		if err != nil || !ok {
 			return false, err
 		}
 

@@ -177,8 +177,8 @@ func (a *app) nearest(c *cobra.Command, typed string) []string {
 // isAtTerminal reports whether a person at a terminal reads what fails.
 func (a *app) isAtTerminal() bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
 
-// distance counts the letters that were left out, added, replaced, or swapped with their neighbours. near tells whether they are few enough
-// for a typing error; the beginning of a name is near, too.
+// distance counts the typing errors that make typed out of a name: a letter that is missing, added, wrong, or swapped with the next one. A
+// name is near if they are few, or if it begins with what was typed.
 func distance(typed, name string) (edits int, near bool) {
 	a, b := []rune(strings.ToLower(typed)), []rune(name)
 	var before, last, row []int
@@ -213,7 +213,7 @@ func distance(typed, name string) (edits int, near bool) {
 var otherFlagRows = map[string]string{
 	"message": "status", "msg": "status", "next": "next-action", "todo": "next-action", "desc": "description", "title": "description",
 	"why": "reason", "because": "reason", "dry-run": "print", "no-pager": "pager", "tail": "follow", "watch": "follow", "output-format": "json", "format": "json",
-	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color", "yes": "yes", "max": "limit", "count": "limit",
+	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color", "max": "limit", "count": "limit",
 }
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.

@@ -41,6 +41,15 @@ func (d dialogued) shell(command string) string {
 	return d.do(modelapi.Shell(command))
 }
 
+// losingPairs are the harnesses that destroy, each with the one whose work it is: with -pairs also the other way round.
+func losingPairs() [][2]*realharness.Harness {
+	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
+	if *allPairs {
+		pairs = append(pairs, [2]*realharness.Harness{realharness.Codex, realharness.Claude})
+	}
+	return pairs
+}
+
 // newLosing starts both harnesses. A policy is set in both rooms, and the hooks of git are there.
 func newLosing(t *testing.T, destroyer, worker *realharness.Harness) *losing {
 	t.Helper()

@@ -86,11 +86,7 @@ func TestHarnessLosses(t *testing.T) {
 	realharness.Require(t, realharness.Claude, realharness.Codex)
 
 	t.Parallel()
-	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
-	if *allPairs {
-		pairs = append(pairs, [2]*realharness.Harness{realharness.Codex, realharness.Claude})
-	}
-	for _, p := range pairs {
+	for _, p := range losingPairs() {
 		t.Run(p[0].Name+" takes what is "+p[1].Name+"'s", func(t *testing.T) {
 			t.Parallel()
 			l := newLosing(t, p[0], p[1])

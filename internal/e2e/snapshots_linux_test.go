@@ -46,11 +46,7 @@ func TestHarnessSnapshots(t *testing.T) {
 	realharness.Require(t, realharness.Claude, realharness.Codex)
 
 	t.Parallel()
-	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
-	if *allPairs {
-		pairs = append(pairs, [2]*realharness.Harness{realharness.Codex, realharness.Claude})
-	}
-	for _, p := range pairs {
+	for _, p := range losingPairs() {
 		t.Run(p[0].Name+" beside "+p[1].Name, func(t *testing.T) {
 			t.Parallel()
 			l := newLosing(t, p[0], p[1])

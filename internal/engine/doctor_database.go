@@ -95,8 +95,8 @@ func (e *Engine) checkRemoved() core.Finding {
 	}
 }
 
-// wayOut says what to do about a damaged database.
-const wayOut = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
+// asideWayOut says what to do about a damaged file.
+const asideWayOut = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 
 // wayOut is what to do about a database whose check has found something.
@@ -104,7 +104,7 @@ func (e *Engine) wayOut() string {
 	if e.core.Config.Database != "" {
 		return "have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
 	}
-	return "keep a copy of the data directory and report this; " + wayOut
+	return "keep a copy of the data directory and report this; " + asideWayOut
 }
 
 // damaged is the finding of a database that can't be read.
@@ -117,7 +117,7 @@ func damaged(err error) core.Finding {
 	case e.Code == stick.CodeDatabaseCorrupt && e.Fields["path"] != nil: // it knows what is missing
 		f.Fix = "put back the files that belong together. To give them up, a person runs tt doctor --set-aside, which keeps what is there and starts a new database"
 	default:
-		f.Fix = wayOut
+		f.Fix = asideWayOut
 	}
 	return f
 }

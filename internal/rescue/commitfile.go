@@ -15,7 +15,7 @@ import (
 type commitFiles struct {
 	git      git.Isolated
 	kept     git.Isolated // the same, and sees the commits that ours keeps
-	autocrlf bool // git converts the line ends of all texts
+	autocrlf bool         // git converts the line ends of all texts
 }
 
 // conversions are the attributes of a path that say how git writes it to the tree.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
 
@@ -66,16 +65,7 @@ func (d *desk) acts(to *url.URL) bool {
 
 // TestPages_Links: every link of every page of a busy room leads to a page, and every form to an operation.
 func TestPages_Links(t *testing.T) {
-	s := scene.InQueue(t, "")
-	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
-	claude.Try().Granted(1)
-	codex.Waits()
-	claude.Reserve("src/**").OK()
-	codex.Reserve("src/*.go").OK()
-	claude.AddNote(engine.AddNoteParams{Body: "the build needs go 1.26"}).OK()
-	claude.Spawn("a").OK()
-	claude.SpawnLater("b", "a").OK()
-	s.File("loose.txt", "x\n")
+	s, claude := newBusyRoom(t)
 	d := newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 	id := claude.SendAs(engine.SendMessageParams{

@@ -175,8 +175,10 @@ func between(text, from, to string) string {
 	return in
 }
 
-// TestPages: each page of a busy room can be shown.
-func TestPages(t *testing.T) {
+// newBusyRoom makes a room in which one agent holds the stick and another waits, with reservations that overlap, a note, tasks, and a loose
+// file. It returns the holder.
+func newBusyRoom(t *testing.T) (*scene.Scene, *scene.Actor) {
+	t.Helper()
 	s := scene.InQueue(t, "")
 	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
 	claude.Try().Granted(1)
@@ -187,6 +189,12 @@ func TestPages(t *testing.T) {
 	claude.Spawn("a").OK()
 	claude.SpawnLater("b", "a").OK()
 	s.File("loose.txt", "x\n")
+	return s, claude
+}
+
+// TestPages: each page of a busy room can be shown.
+func TestPages(t *testing.T) {
+	s, _ := newBusyRoom(t)
 	d := newDesk(s, nil)
 	room := "/room/" + string(s.Room().ID)
 	for path, want := range map[string][]string{
