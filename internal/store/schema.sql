@@ -495,4 +495,6 @@ made_at   INTEGER NOT NULL,
 PRIMARY KEY (room_id, agent_id, call_sum)
 );
 
+CREATE INDEX calls_open ON calls (agent_id, room_id, checkout) WHERE ended_at = 0;
+
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
