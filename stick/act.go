@@ -49,7 +49,7 @@ func (r Room) NoneKept(form string, why *Error) *Error {
 
 // Unrecorded is such a refusal where nobody can write down that there was one: then the same command is refused again.
 func (e *Error) Unrecorded() *Error {
-	return e.Hintf("copy that yourself, and ask a person to make the data directory writable: %s", Cmd("tt doctor"))
+	return e.Hintf("copy that yourself, and ask a person to make the data directory writable")
 }
 
 // AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied]. Two commands are
