@@ -215,6 +215,9 @@ var given = []string{
 	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }
 
+// ago is what a pattern says for how long ago something was: a script can take more than a second from one step to the next.
+const ago = `(just now|\d+ s ago|\d+ min ago)`
+
 func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	s := &story{
 		bin: bin, work: env.WorkDir, data: filepath.Join(env.WorkDir, "data"),
@@ -240,6 +243,7 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	}
 	env.Vars = append(env.Vars, clitest.Race)
 	s.vars = slices.Clone(env.Vars)
+	env.Setenv("AGO", ago)
 	env.Cd = app
 	git := exec.Command("git", "init", "--quiet", "--initial-branch=main")
 	git.Dir, git.Env = app, s.vars
