@@ -95,6 +95,10 @@ generate: ## write what is generated: docs/reference, the diagrams of documents,
 	$(GO) test ./internal/cli -run '^TestReference$$' -reference.update -count=1
 	$(GO) test . -run '^(TestProtocolDiagrams|TestImportDiagram|TestReadme|TestReadmeHarnesses|TestRecordings)$$' -docs.update -count=1
 
+.PHONY: docs
+docs: ## build the site of these documents into dist/site, with search (needs npm; SITE_BASE=/path/ where it isn't at the top of its host)
+	cd docs/site && npm ci --no-audit --no-fund && npx vitepress build
+
 .PHONY: pictures
 pictures: ## take the pictures of pages that documents show anew, with Chromium; their tests say when that is due
 	$(GO) test ./internal/web -run '^TestPictures$$' -pictures.update -count=1

@@ -648,13 +648,16 @@ func TestDecisions(t *testing.T) {
 }
 
 // documents are the texts of the repository by path.
+// notDocuments are folders whose Markdown files aren't ours: what tests read, packages of npm, and what has been built.
+var notDocuments = []string{"testdata", "node_modules", "dist"}
+
 func documents(t *testing.T) map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notDocuments, d.Name())):
 			return fs.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".md":
 			return nil
