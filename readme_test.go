@@ -707,7 +707,7 @@ func harnessRow(row harness.Row) string {
 	case slices.Contains(wokenByWait, row.Name):
 		woken = "while `tt wait` runs in the background"
 	}
-	return "| " + strings.Join([]string{row.Title, kept, told, refused, woken, resumed}, " | ") + " |"
+	return "| " + strings.Join([]string{string(row.Title), kept, told, refused, woken, resumed}, " | ") + " |"
 }
 
 // TestMakeTargets compares the targets that documents name with those of the Makefile.

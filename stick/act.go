@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -23,27 +22,31 @@ func (r Room) MayTake(q Taking) Judgement {
 	if q.Person || !r.Enforces() || len(q.Theirs) == 0 {
 		return Judgement{}
 	}
-	does := "would take away uncommitted work of"
+	does := Words("would take away uncommitted work of")
 	step := Hintf("see what is whose: %s; ask: %s; take only your own files, by their paths; or make it yours: %s",
 		Cmd("tt changes"), Cmd("tt msg send <agent> …", q.Of[0]), Cmd("tt changes adopt … --reason …"))
 	if q.Sweeps {
 		does = "would sweep up uncommitted work of"
 		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))
 	}
-	return r.asEnforced(r.denied(fmt.Sprintf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(some(q.Theirs), len(q.Theirs))), q.Theirs).
+	return r.asEnforced(r.denied(Wordsf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(some(q.Theirs), len(q.Theirs))), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 
 // NotKept refuses a command that takes away work, or commits, of which no whole copy can be kept. missing says what, and why. It
 // is refused once in a turn: the same command again goes through, see [Room.AskedAgain].
-func (r Room) NotKept(form string, missing []string) *Error {
-	return r.denied(fmt.Sprintf("no copy can be kept of what %s would take away: %s", form, editedOf(some(missing), len(missing))), nil).
+func (r Room) NotKept(form string, missing []Words) *Error {
+	what := missing[0]
+	if len(missing) > 1 {
+		what = Wordsf("%d files, first %s", len(missing), what)
+	}
+	return r.denied(Wordsf("no copy can be kept of what %s would take away: %s", form, what), nil).
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
 
 // NoneKept is [Room.NotKept] where no copies can be kept at all. why says so, and its hint what to do about that.
 func (r Room) NoneKept(form string, why *Error) *Error {
-	return r.denied(fmt.Sprintf("no copy can be kept of what %s would take away: %s", form, why.Message), nil).
+	return r.denied(Wordsf("no copy can be kept of what %s would take away: %s", form, why), nil).
 		With("command", form).Hintf("%s; else copy that yourself, or run the same command again: it goes through", why.Hint)
 }
 

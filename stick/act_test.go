@@ -18,7 +18,7 @@ func TestMayTake(t *testing.T) {
 				continue
 			}
 			got += word
-			if why.Message != "git reset --hard would take away uncommitted work of b: 2 files, first x.go" || why.Code != CodeEditDenied || len(why.Hint) == 0 {
+			if why.Message != `"git reset --hard" would take away uncommitted work of b: 2 files, first x.go` || why.Code != CodeEditDenied || len(why.Hint) == 0 {
 				t.Errorf("%s: %s (%s)", enforce, why.Message, why.Hint)
 			}
 		}
@@ -35,7 +35,7 @@ func TestMayTake(t *testing.T) {
 	}
 	f := room(t).member("a").policy("enforce=stick")
 	reset.Sweeps, reset.Form, reset.Of = true, "git add -A", []AgentID{"b", "c", "d", "e"}
-	if j := f.MayTake(reset); j.Denied.Message != "git add -A would sweep up uncommitted work of b, c, d and 1 more: 2 files, first x.go" {
+	if j := f.MayTake(reset); j.Denied.Message != `"git add -A" would sweep up uncommitted work of b, c, d and 1 more: 2 files, first x.go` {
 		t.Error(j.Denied.Message)
 	}
 }
@@ -44,7 +44,7 @@ func TestMayTake(t *testing.T) {
 func TestNotKeptIsRefusedOnce(t *testing.T) {
 	f := room(t).member("a").owns("a")
 	long := "git checkout -- " + strings.Repeat("x", 500)
-	if why := f.NotKept(long, []string{"big.bin (too large)"}); why.Code != CodeEditDenied || !strings.HasPrefix(why.Message, "no copy can be kept of what git checkout") || !strings.HasSuffix(why.Message, "would take away: big.bin (too large)") {
+	if why := f.NotKept(long, []Words{"big.bin (too large)"}); why.Code != CodeEditDenied || !strings.HasPrefix(why.Message, `no copy can be kept of what "git checkout`) || !strings.HasSuffix(why.Message, "would take away: big.bin (too large)") {
 		t.Error(why.Message)
 	}
 	e := f.DeniedCommand("a", long, "s1")
@@ -65,16 +65,16 @@ func TestNotKeptIsRefusedOnce(t *testing.T) {
 // TestWorkTakenIsTold: who ran the command and whose work it was both have to read of it.
 func TestWorkTakenIsTold(t *testing.T) {
 	f := room(t).member("a", "b")
-	for want, x := range map[string]Taken{
-		"a ran git reset --hard, which took 2 files, first x.go, work of b; a copy was kept before: tt rescue show ab12, without big.bin": {
+	for want, x := range map[Words]Taken{
+		`a ran "git reset --hard", which took 2 files, first x.go, work of b; a copy was kept before: tt rescue show ab12, without big.bin`: {
 			By: "a", Form: "git reset --hard", Files: []string{"x.go", "y.go"}, Of: []AgentID{"b"}, Rescue: "ab12", Left: []string{"big.bin"},
 		},
-		"a ran git add -A, which swept up x.go, work of b":                               {By: "a", Form: "git add -A", Sweeps: true, Files: []string{"x.go"}, Of: []AgentID{"b"}},
-		"a ran git branch -D t; the old commit is kept as refs/talkingstick/kept/t/ab12": {By: "a", Form: "git branch -D t", Kept: []string{"refs/talkingstick/kept/t/ab12"}},
-		"a ran sh wipe.sh, which removed the repository /work/.git; its commits, as far as they are kept: tt rescue list; a copy was kept before: tt rescue show ab12": {
+		`a ran "git add -A", which swept up x.go, work of b`:                               {By: "a", Form: "git add -A", Sweeps: true, Files: []string{"x.go"}, Of: []AgentID{"b"}},
+		`a ran "git branch -D t"; the old commit is kept as refs/talkingstick/kept/t/ab12`: {By: "a", Form: "git branch -D t", Kept: []string{"refs/talkingstick/kept/t/ab12"}},
+		`a ran "sh wipe.sh", which removed the repository /work/.git; its commits, as far as they are kept: tt rescue list; a copy was kept before: tt rescue show ab12`: {
 			By: "a", Form: "sh wipe.sh", Rescue: "ab12", Repository: "/work/.git",
 		},
-		"a ran git branch -D …; the old commits are kept: tt rescue list": {By: "a", Form: "git branch -D …", Kept: slices.Repeat([]string{"refs/talkingstick/kept/t/ab12"}, 300)},
+		`a ran "git branch -D …"; the old commits are kept: tt rescue list`: {By: "a", Form: "git branch -D …", Kept: slices.Repeat([]string{"refs/talkingstick/kept/t/ab12"}, 300)},
 	} {
 		e := f.Take(x)
 		if got := e.Say(); got != want {

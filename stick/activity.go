@@ -19,14 +19,14 @@ const (
 )
 
 // Words says what an agent does, in the words of a sentence about it.
-func (s AgentState) Words() string {
+func (s AgentState) Words() Words {
 	switch s {
 	case AgentWaits:
 		return "waits for the stick"
 	case AgentAsks:
 		return "waits for its person"
 	}
-	return string(s)
+	return Wordsf("%s", s)
 }
 
 // Signs is what the hooks of a member's harness have reported last. A zero time means never, or not now.

@@ -71,10 +71,10 @@ func TestAdopt(t *testing.T) {
 	for i, want := range []struct {
 		to    AgentID
 		paths []string
-		say   string
+		say   Words
 	}{
-		{"b", []string{"1", "2"}, "a made the changes of b to 2 files, first 1 its own: why; rescue id has a copy"},
-		{"c", []string{"2"}, "a made the changes of c to 2 its own: why; rescue id has a copy"},
+		{"b", []string{"1", "2"}, `a made the changes of b to 2 files, first 1 its own; rescue id has a copy: "why"`},
+		{"c", []string{"2"}, `a made the changes of c to 2 its own; rescue id has a copy: "why"`},
 	} {
 		e := events[i]
 		p, _ := PayloadOf[ChangesAdoptedPayload](e)

@@ -59,5 +59,5 @@ func (r Room) MayPushTo(q Pushing, s *Probed, now Time) Judgement {
 	if _, under := r.Parent(q.By, q.Above, s); under {
 		return Judgement{}
 	}
-	return r.asEnforced(r.denied("a push to "+clip(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
+	return r.asEnforced(r.denied("a push to "+cutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
 }

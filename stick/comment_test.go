@@ -58,7 +58,7 @@ func TestComments(t *testing.T) {
 		if err != nil || e == nil {
 			t.Fatalf("%s resolves: %v", by.By, err)
 		}
-		equal(t, "what is said", e.Say(), string(by.By)+" resolved comment 1 on T-1, at a.go:3")
+		equal(t, "what is said", e.Say(), Words(by.By)+" resolved comment 1 on T-1, at a.go:3")
 	}
 	first.ResolvedAt = 7
 	if e, err := task.Resolve(theWorker, first); e != nil || err != nil {

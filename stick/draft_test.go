@@ -83,7 +83,7 @@ func TestAskDraft(t *testing.T) {
 	equal(t, "its holder", len(events), 1)
 	equal(t, "is asked", events[0].Addressees()[0].Agent, AgentID("a"))
 	equal(t, "while the turn runs", f.Overtaken(events[0], "a"), false)
-	equal(t, "tells the command", strings.Contains(events[0].Tell(), `tt handoff save --status "…" --next-action "…"`), true)
+	equal(t, "tells the command", strings.Contains(string(events[0].Tell()), `tt handoff save --status "…" --next-action "…"`), true)
 	f.releases()
 	equal(t, "not later", f.Overtaken(events[0], "a"), true)
 }

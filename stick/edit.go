@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 
 	"talkingstick/stick/glob"
@@ -99,7 +98,7 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 		if !shared { // who works on a task doesn't want the stick
 			wait = Cmd("tt wait --park")
 		}
-		return r.denied(r.Paused.Says(now), all).With("paused", r.Paused).Hintf("%s", r.stepInPause(q.By, wait))
+		return r.denied(r.Paused.saysWho(now), all).With("paused", r.Paused).Hintf("%s", r.stepInPause(q.By, wait))
 	case !shared:
 		return nil
 	}
@@ -121,10 +120,10 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 		if r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
-		return r.denied(fmt.Sprintf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, paths(instead.Pattern)), denied).
+		return r.denied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, paths(instead.Pattern)), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
-	return r.denied(fmt.Sprintf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
+	return r.denied(Wordsf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
 }
 
 // unreserved lists the paths that the caller may not change without the stick. instead is the first reservation of somebody
@@ -168,7 +167,7 @@ func (r Room) stepToEdit() Hint {
 
 // leftToPrimary lists the paths that m may not change because it is a helper, and says why. A pattern that
 // could match anywhere doesn't forbid directories: nobody knows which of them will hold such a file.
-func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
+func (q Editing) leftToPrimary(m Member) (theirs []string, why Words) {
 	if m.State != Joined || !m.Session.Running || m.Session.Role != RoleHelper {
 		return nil, ""
 	}
@@ -183,7 +182,7 @@ func (q Editing) leftToPrimary(m Member) (theirs []string, why string) {
 			continue
 		}
 		if theirs = append(theirs, d); why == "" {
-			why = fmt.Sprintf(" holds %s, which is the primary's to change", q.PrimaryOnly[i])
+			why = Wordsf(" holds %s, which is the primary's to change", q.PrimaryOnly[i])
 		}
 	}
 	return theirs, why
@@ -257,25 +256,25 @@ func (x rules) below(dir string) (mine bool, instead *Reservation) {
 }
 
 // what names what the caller wants to change.
-func (q Editing) what(paths []string) string {
+func (q Editing) what(paths []string) Words {
 	switch {
 	case q.Tree || len(paths) == 0:
 		return "the working tree"
 	case len(paths) == 1:
-		return clip(Path(paths[0]), 120)
+		return cutName(paths[0], 120)
 	}
-	return fmt.Sprintf("%s and %d more", clip(Path(paths[0]), 120), len(paths)-1)
+	return Wordsf("%s and %d more", cutName(paths[0], 120), len(paths)-1)
 }
 
 // notYours begins the sentence that denies it.
-func (q Editing) notYours(paths []string) string {
+func (q Editing) notYours(paths []string) Words {
 	if len(paths) > 1 && !q.Tree {
 		return q.what(paths) + " aren't yours to change"
 	}
 	return q.what(paths) + " isn't yours to change"
 }
 
-func (r Room) denied(why string, paths []string) *Error {
+func (r Room) denied(why Words, paths []string) *Error {
 	if len(paths) > maxDenied {
 		paths = paths[:maxDenied]
 	}

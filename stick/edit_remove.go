@@ -1,7 +1,5 @@
 package stick
 
-import "fmt"
-
 // Removing is the question whether an agent may remove, or move away, what a room can't do without.
 type Removing struct {
 	By         string // the command, as a person names it
@@ -17,10 +15,10 @@ func (r Room) MayRemove(q Removing) Judgement {
 	if q.Person || !r.Enforces() {
 		return Judgement{}
 	}
-	what := "the root of the room"
+	what := Words("the root of the room")
 	if q.Repository {
 		what = "without which there is no repository"
 	}
-	return Judgement{Denied: r.denied(fmt.Sprintf("%s would remove %s, %s", q.By, clip(Path(q.Full), 256), what), []string{q.Path}).
+	return Judgement{Denied: r.denied(Wordsf("%s would remove %s, %s", q.By, Name(q.Full).Cut(256), what), []string{q.Path}).
 		Hintf("remove only what you made yourself; if all of it has to go, ask a person")}
 }

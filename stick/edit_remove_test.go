@@ -17,7 +17,7 @@ func TestMayRemove(t *testing.T) {
 			t.Fatalf("%s: %+v", enforce, j)
 		}
 		if j.Denied != nil && (j.Denied.Code != CodeEditDenied || !slices.Equal(j.Denied.Fields["paths"].([]string), []string{"."}) || len(j.Denied.Hint) == 0 ||
-			j.Denied.Message != "rm -rf ../app would remove /home/ann/app, the root of the room") {
+			j.Denied.Message != `"rm -rf ../app" would remove /home/ann/app, the root of the room`) {
 			t.Errorf("%s: %s %v (%s)", enforce, j.Denied.Message, j.Denied.Fields, j.Denied.Hint)
 		}
 		byPerson := root

@@ -52,7 +52,7 @@ func (r Room) MayWorkOn(t Task, w Working) Judgement {
 	if t.Worker == "" || t.Over() || r.worksOn(t, w) || !r.Enforces() {
 		return Judgement{}
 	}
-	return r.asEnforced(r.denied(fmt.Sprintf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
+	return r.asEnforced(r.denied(Wordsf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
 		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
 }
 
@@ -76,14 +76,14 @@ func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 	}
 	t := tasks[i]
 	own := q.Root + "/" + t.Worktree
-	where, step := "the main checkout", Hintf("work in %s instead", own)
+	where, step := Words("the main checkout"), Hintf("work in %s instead", own)
 	if q.Tree != "" {
-		where = "the worktree " + clip(q.Tree, 256)
+		where = "the worktree " + cutName(q.Tree, 256)
 	}
-	why, paths := fmt.Sprintf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
+	why, paths := Wordsf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
 	if q.Path != "" {
-		why, paths = fmt.Sprintf("%s lies in %s, and you work on task %s in %s", clip(Path(q.Path), 120), where, t.ID, own), []string{q.Path}
-		step = Hintf("change %s/%s instead", own, q.Path)
+		why, paths = Wordsf("%s lies in %s, and you work on task %s in %s", Name(q.Path).Cut(120), where, t.ID, own), []string{q.Path}
+		step = Hintf("change %s instead", own+"/"+q.Path)
 	}
 	return r.asEnforced(r.denied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))
 }

@@ -19,7 +19,7 @@ func TestMayEdit(t *testing.T) {
 		says    string
 	}{
 		{name: "nothing is enforced", enforce: EnforceOff, ask: Editing{Paths: []string{"src/a.go"}}},
-		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick; its next action: review it"},
+		{name: "without the stick", enforce: EnforceStick, ask: Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick"},
 		{name: "the holder", enforce: EnforceStick, ask: Editing{By: "a", Paths: []string{"src/a.go"}}},
 		{name: "the holder, all of the tree", enforce: EnforceStick, ask: Editing{By: "a", Tree: true}},
 		{name: "all of the tree", enforce: EnforceStick, ask: Editing{Tree: true}, denied: []string{}, says: "the working tree isn't yours to change"},
@@ -299,6 +299,6 @@ func TestNoneKept(t *testing.T) {
 	why := Errorf(CodeGitFailed, "git doesn't work in /srv/app, because it belongs to another user").With("path", "/srv/app").
 		Hintf("if you trust it: %s", Cmd("git config --global --add safe.directory <path>"))
 	e := f.NoneKept("rm a.go", why)
-	equal(t, "why", e.Message, "no copy can be kept of what rm a.go would take away: git doesn't work in /srv/app, because it belongs to another user")
+	equal(t, "why", e.Message, `no copy can be kept of what "rm a.go" would take away: git doesn't work in /srv/app, because it belongs to another user`)
 	equal(t, "the hint", e.Hint.String(), "if you trust it: git config --global --add safe.directory /srv/app; else copy that yourself, or run the same command again: it goes through")
 }

@@ -210,10 +210,11 @@ type Error struct {
 	Err     error          // the cause, for errors.Is and errors.As; no surface prints it, so Message has to say what matters
 }
 
-// Errorf makes an Error. Its message is formatted as by [fmt.Errorf]; a %w verb also sets the cause.
+// Errorf makes an Error. Its message is formatted as by [Wordsf]; a %w verb also sets the cause.
 func Errorf(c Code, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Code: c, Message: err.Error(), Err: errors.Unwrap(err)}
+	cause := errors.Unwrap(fmt.Errorf(format, args...))
+	message := Wordsf(strings.ReplaceAll(format, "%w", "%s"), args...)
+	return &Error{Code: c, Message: string(message), Err: cause}
 }
 
 // With adds a fact, fills the blank of that name in the hint, and returns e.
@@ -236,6 +237,9 @@ func (e *Error) Hintf(format string, args ...any) *Error {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Words returns the message as words of ours.
+func (e *Error) Words() Words { return Words(e.Message) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -266,7 +270,7 @@ func ParseError(b []byte) (e *Error, ok bool) {
 	}
 	e = &Error{Code: Code(code), Message: message}
 	if hint, _ := m["hint"].(string); hint != "" {
-		e.Hint = Hint(nil).say(hint)
+		e.Hint = Hint(nil).say(Words(hint))
 	}
 	for name, v := range m {
 		if name != "error" && name != "message" && name != "hint" {

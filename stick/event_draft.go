@@ -1,7 +1,5 @@
 package stick
 
-import "fmt"
-
 // DraftSavedPayload is the payload of [EventDraftSaved]. The log doesn't hold the draft: it is gone when the turn ends with
 // a handoff.
 type DraftSavedPayload struct {
@@ -16,7 +14,7 @@ type DraftAskedPayload struct{ Caller }
 var draftEvents = []EventInfo{
 	row(kind[DraftSavedPayload]{
 		Type: EventDraftSaved, Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text", For: forNamed,
-		Say: func(e Event, p DraftSavedPayload) string {
+		Say: func(e Event, p DraftSavedPayload) Words {
 			if p.Again {
 				return who(e.From) + " saved another draft of its handoff"
 			}
@@ -26,11 +24,11 @@ var draftEvents = []EventInfo{
 	}),
 	row(kind[DraftAskedPayload]{
 		Type: EventDraftAsked, Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff", For: forRecipient,
-		Say: func(e Event, _ DraftAskedPayload) string {
-			return fmt.Sprintf("%s was asked for a draft of its handoff, because its conversation gets summarized", who(e.To))
+		Say: func(e Event, _ DraftAskedPayload) Words {
+			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", who(e.To))
 		},
-		Tell: func(e Event, _ DraftAskedPayload) string {
-			return fmt.Sprintf("your conversation gets summarized while you hold turn %d; save a draft of your handoff now, for the case that you can't finish: %s; "+
+		Tell: func(e Event, _ DraftAskedPayload) Words {
+			return Wordsf("your conversation gets summarized while you hold turn %d; save a draft of your handoff now, for the case that you can't finish: %s; "+
 				"it doesn't end your turn", e.Turn, Cmd("tt handoff save --status … --next-action …"))
 		},
 		Replay: unchanged[DraftAskedPayload],

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -170,7 +169,7 @@ func (e Event) Owing(messages []int64) Event {
 var roomEvents = []EventInfo{
 	row(kind[JoinPayload]{
 		Type: EventJoin, Meaning: "a member joined", For: forNamed,
-		Say: func(e Event, _ JoinPayload) string { return who(e.From) + " joined" },
+		Say: func(e Event, _ JoinPayload) Words { return who(e.From) + " joined" },
 		Replay: func(c *Record, e *Event, p JoinPayload) error {
 			c.member(e.From, func(m *MemberRecord) {
 				m.State, m.JoinSeq = Joined, e.Seq
@@ -183,11 +182,11 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[LeavePayload]{
 		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
-		Say: func(e Event, p LeavePayload) string {
+		Say: func(e Event, p LeavePayload) Words {
 			if p.Ends {
-				return who(e.From) + " left and abandoned its turn" + because(e.Reason) + owed(p.Owed)
+				return who(e.From) + " left and abandoned its turn" + owed(p.Owed) + because(e.Reason)
 			}
-			return who(e.From) + " left" + because(e.Reason) + owed(p.Owed)
+			return who(e.From) + " left" + owed(p.Owed) + because(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p LeavePayload) error {
 			c.unreserve(e.From)
@@ -207,15 +206,15 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[KickPayload]{
 		Type: EventKick, Meaning: "a member was removed", For: forRecipient,
-		Say: func(e Event, p KickPayload) string {
-			s := fmt.Sprintf("%s removed %s", who(e.From), who(e.To))
+		Say: func(e Event, p KickPayload) Words {
+			s := Wordsf("%s removed %s", who(e.From), who(e.To))
 			if p.Verdict == Gone {
 				s += ", which was gone"
 			}
 			if p.Ends {
 				s += "; its turn ended"
 			}
-			return s + relayed(p.RelayedBy) + because(e.Reason) + owed(p.Owed)
+			return s + owed(p.Owed) + relayed(p.RelayedBy) + because(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p KickPayload) error {
 			c.unreserve(e.To)
@@ -231,8 +230,8 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[ClaimPayload]{
 		Type: EventClaim, Meaning: "the stick was claimed: a turn began", Turn: nextTurn, For: forNamed,
-		Say: func(e Event, _ ClaimPayload) string {
-			return fmt.Sprintf("%s took the stick (turn %d)", who(e.From), e.Turn)
+		Say: func(e Event, _ ClaimPayload) Words {
+			return Wordsf("%s took the stick (turn %d)", who(e.From), e.Turn)
 		},
 		Replay: func(c *Record, e *Event, p ClaimPayload) error {
 			switch {
@@ -248,7 +247,7 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[ReleasePayload]{
 		Type: EventRelease, Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next", For: forRecipient,
-		Say: func(e Event, _ ReleasePayload) string {
+		Say: func(e Event, _ ReleasePayload) Words {
 			s := who(e.From) + " released the stick"
 			if e.To != "" {
 				s += ", next is " + who(e.To)
@@ -259,15 +258,15 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[PassPayload]{
 		Type: EventPass, Meaning: "the owner passed the stick to a member with a handoff", For: forRecipient,
-		Say: func(e Event, _ PassPayload) string {
-			return fmt.Sprintf("%s passed the stick to %s%s", who(e.From), who(e.To), next(e))
+		Say: func(e Event, _ PassPayload) Words {
+			return Wordsf("%s passed the stick to %s%s", who(e.From), who(e.To), next(e))
 		},
 		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
 	}),
 	row(kind[ReroutedPayload]{
 		Type: EventRerouted, Meaning: "the stick went on to the next one: a reservation was lost, or a turn ended without a handoff", For: forRecipient,
-		Say: func(e Event, p ReroutedPayload) string {
-			to := "the stick is free"
+		Say: func(e Event, p ReroutedPayload) Words {
+			to := Words("the stick is free")
 			if e.To != "" {
 				to = "next is " + who(e.To)
 			}
@@ -275,9 +274,9 @@ var roomEvents = []EventInfo{
 			case p.Prior == "":
 				return to
 			case p.Verdict == Gone:
-				return fmt.Sprintf("%s is gone; %s", who(p.Prior), to)
+				return Wordsf("%s is gone; %s", who(p.Prior), to)
 			}
-			return fmt.Sprintf("%s didn't take the stick; %s", who(p.Prior), to)
+			return Wordsf("%s didn't take the stick; %s", who(p.Prior), to)
 		},
 		Replay: func(c *Record, e *Event, _ ReroutedPayload) error {
 			c.free()
@@ -287,13 +286,13 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[TakeoverPayload]{
 		Type: EventTakeover, Meaning: "the stick was taken from its owner or recipient", Turn: nextTurn, For: forRecipient,
-		Say: func(e Event, p TakeoverPayload) string {
-			from := "nobody"
+		Say: func(e Event, p TakeoverPayload) Words {
+			from := Words("nobody")
 			if p.Prior != "" {
 				from = who(p.Prior)
 			}
-			return fmt.Sprintf("%s took over the stick from %s (%s, turn %d)%s%s", who(e.From), from,
-				strings.ReplaceAll(string(p.Cause), "_", " "), e.Turn, relayed(p.RelayedBy), because(e.Reason))
+			return Wordsf("%s took over the stick from %s (%s, turn %d)%s%s", who(e.From), from,
+				p.Cause.plain(), e.Turn, relayed(p.RelayedBy), because(e.Reason))
 		},
 		Replay: func(c *Record, e *Event, p TakeoverPayload) error {
 			if p.Ends {
@@ -305,7 +304,7 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[ClosePayload]{
 		Type: EventClose, Meaning: "the room was closed", For: forNamed,
-		Say: func(e Event, _ ClosePayload) string { return who(e.From) + " closed the room" + because(e.Reason) },
+		Say: func(e Event, _ ClosePayload) Words { return who(e.From) + " closed the room" + because(e.Reason) },
 		Replay: func(c *Record, _ *Event, _ ClosePayload) error {
 			c.Closed = true
 			c.free()
@@ -314,7 +313,7 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[ReopenPayload]{
 		Type: EventReopen, Meaning: "the room was opened again", For: forNamed,
-		Say: func(e Event, _ ReopenPayload) string { return who(e.From) + " opened the room again" },
+		Say: func(e Event, _ ReopenPayload) Words { return who(e.From) + " opened the room again" },
 		Replay: func(c *Record, _ *Event, _ ReopenPayload) error {
 			c.Closed = false
 			return nil
@@ -322,13 +321,13 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[RestoredPayload]{
 		Type: EventRestored, Meaning: "the machine restarted, the database was restored, or it has lost its last changes, which ended all leases and reservations", Turn: laterTurn, For: forRecipient,
-		Say: func(_ Event, p RestoredPayload) string {
-			s := "the machine restarted"
+		Say: func(_ Event, p RestoredPayload) Words {
+			s := Words("the machine restarted")
 			switch lost := (Lost{p.LostFrom, p.LostTo}); {
 			case p.World == RestoreCause:
 				s = "the database was restored"
 			case p.World == LossCause && lost.To > 0:
-				s = "the database lost " + lost.String()
+				s = "the database lost " + lost.Words()
 			case p.World == LossCause:
 				s = "the database lost its last changes"
 			}
@@ -353,11 +352,11 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[RoomMovedPayload]{
 		Type: EventRoomMoved, Meaning: "the room's directory was gone, and the room moved to another", For: forRecipient,
-		Say: func(e Event, p RoomMovedPayload) string {
+		Say: func(e Event, p RoomMovedPayload) Words {
 			if p.From == "" || p.To == "" { // damaged
 				return who(e.From) + " moved the room"
 			}
-			return who(e.From) + " moved the room from " + clip(p.From, 150) + " to " + clip(p.To, 150)
+			return who(e.From) + " moved the room from " + cutName(p.From, 150) + " to " + cutName(p.To, 150)
 		},
 		Replay: func(c *Record, _ *Event, p RoomMovedPayload) error {
 			c.Path = p.To
@@ -366,25 +365,25 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[PolicyChangedPayload]{
 		Type: EventPolicyChanged, Meaning: "a policy or the order of members was changed", For: forRecipient,
-		Say: func(e Event, p PolicyChangedPayload) string {
-			var parts []string
+		Say: func(e Event, p PolicyChangedPayload) Words {
+			var parts []Words
 			for _, k := range slices.Sorted(maps.Keys(p.Policy)) {
-				parts = append(parts, fmt.Sprintf("%s from %s to %s", k, p.Policy[k].From, p.Policy[k].To))
+				parts = append(parts, Wordsf("%s from %s to %s", k, p.Policy[k].From, p.Policy[k].To))
 			}
 			for _, k := range slices.Sorted(maps.Keys(p.NextTurn)) {
-				parts = append(parts, fmt.Sprintf("%s from %s to %s as of the next turn", k, p.NextTurn[k].From, p.NextTurn[k].To))
+				parts = append(parts, Wordsf("%s from %s to %s as of the next turn", k, p.NextTurn[k].From, p.NextTurn[k].To))
 			}
 			if len(p.Order) > 0 {
-				names := make([]string, len(p.Order))
+				names := make([]Words, len(p.Order))
 				for i, a := range p.Order {
 					names[i] = who(a)
 				}
-				parts = append(parts, "the order to "+strings.Join(names, ", "))
+				parts = append(parts, "the order to "+JoinWords(names, ", "))
 			}
 			if len(parts) == 0 { // a newer program wrote it, or it is damaged
 				return who(e.From) + " changed a policy"
 			}
-			return who(e.From) + " changed " + strings.Join(parts, ", ")
+			return who(e.From) + " changed " + JoinWords(parts, ", ")
 		},
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
 			for k, v := range p.Policy {
@@ -402,20 +401,21 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[OwnerIdlePayload]{
 		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that", For: forRecipient,
-		Say: func(e Event, p OwnerIdlePayload) string {
-			return fmt.Sprintf("%s holds the stick and has done nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+		Say: func(e Event, p OwnerIdlePayload) Words {
+			return Wordsf("%s holds the stick and has done nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
 		},
-		Tell: func(e Event, p OwnerIdlePayload) string {
-			return fmt.Sprintf("you hold turn %d and have done nothing for %s, so others may soon take it over; to keep it: %s; to give it up: %s",
+		Tell: func(e Event, p OwnerIdlePayload) Words {
+			return Wordsf("you hold turn %d and have done nothing for %s, so others may soon take it over; to keep it: %s; to give it up: %s",
 				e.Turn, Age(e.CreatedAt.Sub(p.IdleSince)), Cmd("tt heartbeat"), Cmd("tt release --status … --next-action …"))
 		},
 		Replay: unchanged[OwnerIdlePayload],
 	}),
 	row(kind[RoomPausedPayload]{
 		Type: EventRoomPaused, Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it", For: forNamed,
-		Say: func(e Event, _ RoomPausedPayload) string { return who(e.From) + " paused the room" + because(e.Reason) },
-		Tell: func(e Event, _ RoomPausedPayload) string {
-			return fmt.Sprintf("%s paused the room%s; stop editing until a person resumes it: %s", who(e.From), because(e.Reason), Cmd("tt wait"))
+		Say: func(e Event, _ RoomPausedPayload) Words { return who(e.From) + " paused the room" + because(e.Reason) },
+		Tell: func(e Event, _ RoomPausedPayload) Words {
+			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s", who(e.From), Cmd("tt wait"),
+				Wrote(e.From, e.Reason, maxShownReason))
 		},
 		Replay: func(c *Record, e *Event, _ RoomPausedPayload) error {
 			p := Pause{By: e.From, Reason: e.Reason, Since: e.CreatedAt}
@@ -429,7 +429,7 @@ var roomEvents = []EventInfo{
 	}),
 	row(kind[RoomResumedPayload]{
 		Type: EventRoomResumed, Meaning: "a person ended the pause of the room", For: forNamed,
-		Say: func(e Event, p RoomResumedPayload) string {
+		Say: func(e Event, p RoomResumedPayload) Words {
 			s := who(e.From) + " resumed the room"
 			if d := e.CreatedAt.Sub(p.Since); d >= time.Minute && !p.Since.IsZero() {
 				s += ", which was paused for " + Age(d)

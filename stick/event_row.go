@@ -33,8 +33,8 @@ type typed interface {
 	decode(json.RawMessage) Payload
 	holds(Payload) bool
 	sign(json.RawMessage, Caller) json.RawMessage
-	say(Event) string
-	tell(Event) string
+	say(Event) Words
+	tell(Event) Words
 	replay(*Record, *Event) error
 
 	// ofTask reports whether the event is one of a task; applyTo is what it makes of its task.
@@ -76,8 +76,8 @@ type kind[P Payload] struct {
 	Meaning string
 	Turn    turnRule                           // currentTurn if it isn't set
 	For     func(Event) []Addressee            // whom an event is for
-	Say     func(Event, P) string              // the sentence that tells people of an event
-	Tell    func(Event, P) string              // how the event speaks to the member that it is for; nil: as to everybody
+	Say     func(Event, P) Words               // the sentence that tells people of an event
+	Tell    func(Event, P) Words               // how the event speaks to the member that it is for; nil: as to everybody
 	Replay  func(*Record, *Event, P) error     // what an event changes
 	task    func(Task, Event, P) (Task, error) // set by [taskRow]
 }
@@ -119,9 +119,9 @@ func (k *typedKind[P, D]) sign(b json.RawMessage, by Caller) json.RawMessage {
 	return encode(p)
 }
 
-func (k *typedKind[P, D]) say(e Event) string { return k.Say(e, k.read(e.Payload)) }
+func (k *typedKind[P, D]) say(e Event) Words { return k.Say(e, k.read(e.Payload)) }
 
-func (k *typedKind[P, D]) tell(e Event) string {
+func (k *typedKind[P, D]) tell(e Event) Words {
 	if k.Tell == nil {
 		return k.say(e)
 	}
@@ -261,18 +261,18 @@ func forAuthor(e Event) []Addressee {
 	return append([]Addressee{{e.From, OwesReading}}, forReader(e)...)
 }
 
-// Say returns a sentence that tells people of the event. For a type that this program doesn't know, it names the
+// Say returns a sentence that tells people of the event. What somebody wrote stands last in it, in quotation marks. For a type that this program doesn't know, it names the
 // type.
-func (e Event) Say() string {
+func (e Event) Say() Words {
 	info, ok := e.Type.row()
 	if !ok {
-		return Line(string(e.Type)) + " by " + who(e.From)
+		return Wordsf("%s by %s", e.Type, who(e.From))
 	}
 	return info.say(e)
 }
 
 // Tell returns the sentence that tells the event to a member that it is for.
-func (e Event) Tell() string {
+func (e Event) Tell() Words {
 	if info, ok := e.Type.row(); ok {
 		return info.tell(e)
 	}

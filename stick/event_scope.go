@@ -2,8 +2,6 @@ package stick
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"talkingstick/stick/glob"
 )
@@ -39,27 +37,35 @@ type IncursionPayload struct {
 
 // says tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the one and who came into it, whether
 // the owner lives, and what they can do.
-func (p IncursionPayload) says(e Event) string {
+func (p IncursionPayload) says(e Event) Words {
 	owner := who(e.To)
 	if p.Verdict != "" {
-		owner += " (" + string(p.Verdict) + ")"
+		owner += Wordsf(" (%s)", p.Verdict)
 	}
 	exact := p.Message != nil && p.Overlap == string(glob.Exact)
-	got := "reserved"
+	got := Words("reserved")
 	if p.Refused || exact {
 		got = "wants"
 	}
 
-	s := fmt.Sprintf("%s %s %s%s", who(e.From), got, paths(p.Pattern), task(e))
+	s := Wordsf("%s %s %s%s", who(e.From), got, paths(p.Pattern), task(e))
 	if exact {
 		s += ", exactly what " + owner + " has reserved"
 	} else {
 		s += ", which overlaps in part with " + paths(p.Held) + ", reserved by " + owner
 	}
 	if p.Message != nil && p.Resolution != "" {
-		s += "; " + clip(p.Resolution, 200)
+		s += "; " + settling(p.Overlap, e.To, p.Witness)
 	}
 	return s
+}
+
+// settling says what the two sides of an overlap can do: the owner of the reservation, and who wants its scope. witness is a path of both.
+func settling(overlap string, owner AgentID, witness string) Words {
+	if overlap == string(glob.Exact) {
+		return Wordsf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", owner)
+	}
+	return Wordsf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", Name(witness).Cut(maxShownName))
 }
 
 // ResumePayload is the payload of [EventResume]: the message to the agent that had the work, and its facts.
@@ -98,9 +104,9 @@ type EditToldPayload struct {
 }
 
 // did says in words what the agent did.
-func (p EditToldPayload) did() string {
+func (p EditToldPayload) did() Words {
 	if p.Pushed != "" {
-		return "pushed to " + p.Pushed
+		return "pushed to " + cutName(p.Pushed, maxShownName)
 	}
 	return "edited " + editedOf(p.Paths, p.Count)
 }
@@ -131,7 +137,7 @@ type ChangesAdoptedPayload struct {
 }
 
 // of says what it was of an agent.
-func (p ChangesAdoptedPayload) of(a string) string {
+func (p ChangesAdoptedPayload) of(a Words) Words {
 	if len(p.Stash) > 0 {
 		return edited(p.Stash) + " of " + a
 	}
@@ -139,7 +145,7 @@ func (p ChangesAdoptedPayload) of(a string) string {
 }
 
 // yours says what it was, to whom it was of.
-func (p ChangesAdoptedPayload) yours() string {
+func (p ChangesAdoptedPayload) yours() Words {
 	if len(p.Stash) > 0 {
 		return "your " + edited(p.Stash)
 	}
@@ -162,19 +168,19 @@ type CallUndonePayload struct {
 }
 
 // copyIn names the rescue, as the end of a sentence.
-func (p ChangesAdoptedPayload) copyIn() string {
+func (p ChangesAdoptedPayload) copyIn() Words {
 	if p.Rescue == "" {
 		return ""
 	}
-	return "; rescue " + clip(p.Rescue, 40) + " has a copy"
+	return "; rescue " + cutName(p.Rescue, 40) + " has a copy"
 }
 
 // scopeEvents are the events of reservations and edits.
 var scopeEvents = []EventInfo{
 	row(kind[ReservedPayload]{
 		Type: EventReserved, Meaning: "paths were reserved", For: forNamed,
-		Say: func(e Event, p ReservedPayload) string {
-			return fmt.Sprintf("%s reserved %s", who(e.From), paths(p.Pattern)) + task(e)
+		Say: func(e Event, p ReservedPayload) Words {
+			return Wordsf("%s reserved %s", who(e.From), paths(p.Pattern)) + task(e)
 		},
 		Replay: func(c *Record, e *Event, p ReservedPayload) error {
 			delete(c.Reservations, p.Replaces)
@@ -184,15 +190,15 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[UnreservedPayload]{
 		Type: EventUnreserved, Meaning: "a reservation ended before its time", For: forReader,
-		Say: func(e Event, p UnreservedPayload) string {
+		Say: func(e Event, p UnreservedPayload) Words {
 			what := paths(p.Pattern)
 			switch {
 			case p.Stale:
-				return fmt.Sprintf("%s took over %s's stale reservation of %s", who(e.From), who(e.To), what) + task(e)
+				return Wordsf("%s took over %s's stale reservation of %s", who(e.From), who(e.To), what) + task(e)
 			case e.To != "":
-				return fmt.Sprintf("%s ended %s's reservation of %s", who(e.From), who(e.To), what) + task(e)
+				return Wordsf("%s ended %s's reservation of %s", who(e.From), who(e.To), what) + task(e)
 			}
-			return fmt.Sprintf("%s released %s", who(e.From), what) + task(e)
+			return Wordsf("%s released %s", who(e.From), what) + task(e)
 		},
 		Replay: func(c *Record, _ *Event, p UnreservedPayload) error {
 			if _, ok := c.Reservations[p.ReservationID]; !ok {
@@ -204,13 +210,13 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[IncursionPayload]{
 		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forBoth,
-		Say:    func(e Event, p IncursionPayload) string { return p.says(e) },
+		Say:    func(e Event, p IncursionPayload) Words { return p.says(e) },
 		Replay: unchanged[IncursionPayload],
 	}),
 	row(kind[ResumePayload]{
 		Type: EventResume, Meaning: "an agent resumed the work of another; its payload is the RESUME to that one", For: forReader,
-		Say: func(e Event, p ResumePayload) string {
-			whose := "an earlier session"
+		Say: func(e Event, p ResumePayload) Words {
+			whose := Words("an earlier session")
 			if e.To != "" {
 				whose = who(e.To)
 			}
@@ -224,20 +230,20 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[StickDeniedPayload]{
 		Type: EventStickDenied, Meaning: "a hook denied an edit to an agent without the stick; noted once a turn", For: forNamed,
-		Say: func(e Event, p StickDeniedPayload) string {
+		Say: func(e Event, p StickDeniedPayload) Words {
 			if p.Command != "" {
-				return fmt.Sprintf("%s tried to run %s and was denied", who(e.From), Line(p.Command))
+				return Wordsf("%s tried to run %s and was denied", who(e.From), p.Command)
 			}
-			return fmt.Sprintf("%s tried to edit %s and was denied", who(e.From), edited(p.Paths))
+			return Wordsf("%s tried to edit %s and was denied", who(e.From), edited(p.Paths))
 		},
 		Replay: unchanged[StickDeniedPayload],
 	}),
 	row(kind[LateEditPayload]{
 		Type: EventLateEdit, Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it", For: forAuthor,
-		Say: func(e Event, p LateEditPayload) string {
-			s := fmt.Sprintf("%s edited %s after it had lost the right to do so", who(e.From), edited(p.Paths))
+		Say: func(e Event, p LateEditPayload) Words {
+			s := Wordsf("%s edited %s after it had lost the right to do so", who(e.From), edited(p.Paths))
 			if p.NeverHeld {
-				s = fmt.Sprintf("%s edited %s without the right to do so", who(e.From), edited(p.Paths))
+				s = Wordsf("%s edited %s without the right to do so", who(e.From), edited(p.Paths))
 			}
 			if e.To != "" {
 				s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
@@ -248,9 +254,9 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[EditToldPayload]{
 		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session", For: forRecipient,
-		Say: func(e Event, p EditToldPayload) string {
+		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
-				return who(e.From) + " was told that no copies can be kept in " + p.Unkept
+				return who(e.From) + " was told that no copies can be kept in " + cutName(p.Unkept, maxShownName)
 			}
 			if p.Paused {
 				return who(e.From) + " " + p.did() + " while the room was paused"
@@ -261,7 +267,7 @@ var scopeEvents = []EventInfo{
 			}
 			return s
 		},
-		Tell: func(e Event, p EditToldPayload) string {
+		Tell: func(e Event, p EditToldPayload) Words {
 			if p.Paused {
 				return who(e.From) + " " + p.did() + " while the room is paused"
 			}
@@ -271,7 +277,7 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[WorkTakenPayload]{
 		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before", For: forNamed,
-		Say: func(e Event, p WorkTakenPayload) string { return who(e.From) + " ran " + p.said() },
+		Say: func(e Event, p WorkTakenPayload) Words { return who(e.From) + " ran " + p.said() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
 			e.For = p.readers(e.From)
 			return nil
@@ -279,17 +285,17 @@ var scopeEvents = []EventInfo{
 	}),
 	row(kind[ChangesAdoptedPayload]{
 		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own", For: forReader,
-		Say: func(e Event, p ChangesAdoptedPayload) string {
-			return fmt.Sprintf("%s made %s its own", who(e.From), p.of(who(e.To))) + because(e.Reason) + p.copyIn()
+		Say: func(e Event, p ChangesAdoptedPayload) Words {
+			return Wordsf("%s made %s its own", who(e.From), p.of(who(e.To))) + p.copyIn() + because(e.Reason)
 		},
-		Tell: func(e Event, p ChangesAdoptedPayload) string {
-			return fmt.Sprintf("%s made %s its own", who(e.From), p.yours()) + because(e.Reason) + p.copyIn()
+		Tell: func(e Event, p ChangesAdoptedPayload) Words {
+			return Wordsf("%s made %s its own", who(e.From), p.yours()) + p.copyIn() + because(e.Reason)
 		},
 		Replay: unchanged[ChangesAdoptedPayload],
 	}),
 	row(kind[CallUndonePayload]{
 		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
-		Say: func(e Event, p CallUndonePayload) string { return who(e.From) + " undid " + p.said(e.From) },
+		Say: func(e Event, p CallUndonePayload) Words { return who(e.From) + " undid " + p.said(e.From) },
 		Replay: func(_ *Record, e *Event, p CallUndonePayload) error {
 			e.For = p.readers(e.From)
 			return nil
@@ -308,13 +314,13 @@ func (p CallUndonePayload) readers(by AgentID) (all []Addressee) {
 }
 
 // said says which call was taken back, and with what outcome.
-func (p CallUndonePayload) said(by AgentID) string {
-	s := fmt.Sprintf("call %d", p.Call)
+func (p CallUndonePayload) said(by AgentID) Words {
+	s := Wordsf("call %d", p.Call)
 	if p.Of != "" && p.Of != by {
 		s += " of " + who(p.Of)
 	}
 	if p.Command != "" {
-		s += ", " + Line(p.Command)
+		s += Wordsf(", %s", p.Command)
 	}
 	if p.Count > 0 {
 		s += "; as before it: " + editedOf(p.Paths, p.Count)
@@ -338,10 +344,10 @@ func (p WorkTakenPayload) readers(by AgentID) []Addressee {
 }
 
 // said says what a command took, and where it is now.
-func (p WorkTakenPayload) said() string {
-	s := Line(p.Command)
-	if s == "" {
-		s = "a command"
+func (p WorkTakenPayload) said() Words {
+	s := Words("a command")
+	if p.Command != "" {
+		s = Wordsf("%s", p.Command)
 	}
 	switch {
 	case p.Sweeps:
@@ -350,16 +356,16 @@ func (p WorkTakenPayload) said() string {
 		s += ", which took " + editedOf(p.Paths, p.Count)
 	}
 	if len(p.Stash) > 0 {
-		s += ", which used " + strings.Join(p.Stash, " and ")
+		s += ", which used " + Names(p.Stash, maxDenied)
 	}
 	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) && p.Repository == "" {
 		s += ", work of " + agents(p.Of)
 	}
 	if p.Repository != "" {
-		s += ", which removed the repository " + Line(p.Repository) + "; its commits, as far as they are kept: tt rescue list"
+		s += ", which removed the repository " + cutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
 	}
 	if p.Rescue != "" {
-		s += "; a copy was kept before: tt rescue show " + p.Rescue
+		s += Wordsf("; a copy was kept before: %s", Cmd("tt rescue show <id>", p.Rescue))
 	}
 	if len(p.LeftOut) > 0 {
 		s += ", without " + edited(p.LeftOut)
@@ -367,8 +373,8 @@ func (p WorkTakenPayload) said() string {
 	switch len(p.Kept) {
 	case 0:
 	case 1:
-		if s += "; the old commit is kept as " + p.Kept[0]; len(p.Stash) > 0 {
-			s += "; to put it back: " + Cmd("git stash store <commit>", p.Kept[0]).String()
+		if s += "; the old commit is kept as " + cutName(p.Kept[0], maxShownName); len(p.Stash) > 0 {
+			s += Wordsf("; to put it back: %s", Cmd("git stash store <commit>", p.Kept[0]))
 		}
 	default:
 		s += "; the old commits are kept: tt rescue list"

@@ -37,7 +37,7 @@ type SessionEndedPayload struct {
 var sessionEvents = []EventInfo{
 	row(kind[SessionStartedPayload]{
 		Type: EventSessionStarted, Meaning: "a session started; its payload tells its role", For: forNamed,
-		Say: func(e Event, p SessionStartedPayload) string {
+		Say: func(e Event, p SessionStartedPayload) Words {
 			s := who(e.From) + " started a session"
 			switch p.Role {
 			case RolePrimary:
@@ -46,7 +46,7 @@ var sessionEvents = []EventInfo{
 				s = who(e.From) + " works here as a helper"
 			}
 			if p.Context != "" {
-				s += ", " + clip(p.Context, maxContext)
+				s += ", " + cutName(p.Context, maxContext)
 			}
 			switch {
 			case p.Start == StartRecover:
@@ -73,10 +73,10 @@ var sessionEvents = []EventInfo{
 	}),
 	row(kind[SessionEndedPayload]{
 		Type: EventSessionEnded, Meaning: "a session ended: it said so, its harness said so, or its process now runs another one", For: forNamed,
-		Say: func(e Event, p SessionEndedPayload) string {
+		Say: func(e Event, p SessionEndedPayload) Words {
 			s := who(e.From) + " ended its session"
 			if p.Role != "" {
-				s += " as " + clip(string(p.Role), 20)
+				s += " as " + cutName(string(p.Role), 20)
 			}
 			return s + because(e.Reason)
 		},

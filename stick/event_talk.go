@@ -2,7 +2,6 @@ package stick
 
 import (
 	"errors"
-	"fmt"
 )
 
 // MessageSentPayload is the payload of [EventMessageSent]: the message.
@@ -49,7 +48,7 @@ func (m *Message) message() *Message { return m }
 var talkEvents = []EventInfo{
 	row(kind[MessageSentPayload]{
 		Type: EventMessageSent, Meaning: "a message was sent; its payload holds it", For: forNamed,
-		Say: func(e Event, p MessageSentPayload) string {
+		Say: func(e Event, p MessageSentPayload) Words {
 			if p.Message == nil { // damaged
 				return who(e.From) + " sent a message"
 			}
@@ -67,8 +66,8 @@ var talkEvents = []EventInfo{
 	}),
 	row(kind[MessageReadPayload]{
 		Type: EventMessageRead, Meaning: "a recipient opened a message", For: forNamed,
-		Say: func(e Event, p MessageReadPayload) string {
-			return fmt.Sprintf("Seen by %s: message %d", who(e.From), p.MessageID)
+		Say: func(e Event, p MessageReadPayload) Words {
+			return Wordsf("Seen by %s: message %d", who(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageReadPayload) error {
 			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
@@ -76,8 +75,8 @@ var talkEvents = []EventInfo{
 	}),
 	row(kind[MessageAckedPayload]{
 		Type: EventMessageAcked, Meaning: "a recipient accepted a message", For: forRecipient,
-		Say: func(e Event, p MessageAckedPayload) string {
-			return fmt.Sprintf("Accepted by %s: message %d", who(e.From), p.MessageID)
+		Say: func(e Event, p MessageAckedPayload) Words {
+			return Wordsf("Accepted by %s: message %d", who(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageAckedPayload) error {
 			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
@@ -85,8 +84,8 @@ var talkEvents = []EventInfo{
 	}),
 	row(kind[MessageWithdrawnPayload]{
 		Type: EventMessageWithdrawn, Meaning: "the sender withdrew a message", For: forNamed,
-		Say: func(e Event, p MessageWithdrawnPayload) string {
-			return fmt.Sprintf("%s withdrew message %d", who(e.From), p.MessageID)
+		Say: func(e Event, p MessageWithdrawnPayload) Words {
+			return Wordsf("%s withdrew message %d", who(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageWithdrawnPayload) error {
 			for k, r := range c.Receipts {
@@ -100,7 +99,7 @@ var talkEvents = []EventInfo{
 	}),
 	row(kind[NoteAddedPayload]{
 		Type: EventNoteAdded, Meaning: "a note was left; its payload holds it", For: forNamed,
-		Say: func(e Event, p NoteAddedPayload) string { return who(e.From) + " left a note" + because(p.Note) },
+		Say: func(e Event, p NoteAddedPayload) Words { return who(e.From) + " left a note" + because(p.Note) },
 		Replay: func(c *Record, e *Event, p NoteAddedPayload) error {
 			c.Notes[e.Seq] = p.of(*e)
 			return nil
@@ -108,8 +107,8 @@ var talkEvents = []EventInfo{
 	}),
 	row(kind[NoteResolvedPayload]{
 		Type: EventNoteResolved, Meaning: "a note was resolved", For: forNamed,
-		Say: func(e Event, p NoteResolvedPayload) string {
-			return fmt.Sprintf("%s resolved note %d", who(e.From), p.NoteID)
+		Say: func(e Event, p NoteResolvedPayload) Words {
+			return Wordsf("%s resolved note %d", who(e.From), p.NoteID)
 		},
 		Replay: func(c *Record, e *Event, p NoteResolvedPayload) error {
 			n, ok := c.Notes[p.NoteID]

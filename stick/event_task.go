@@ -2,7 +2,6 @@ package stick
 
 import (
 	"errors"
-	"fmt"
 )
 
 // TaskPayload is the payload of an event of a task. Each type has its own F.
@@ -100,7 +99,7 @@ type taskKind[F TaskFacts] struct {
 	Type    EventType
 	Meaning string
 	For     func(Event) []Addressee
-	Say     func(Event, F) string
+	Say     func(Event, F) Words
 	Apply   func(*Task, Event, F) // what an event changes besides state and attempt
 }
 
@@ -108,7 +107,7 @@ type taskKind[F TaskFacts] struct {
 func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 	general := kind[TaskPayload[F]]{Type: k.Type, Meaning: k.Meaning, For: k.For}
 	if k.Say != nil {
-		general.Say = func(e Event, p TaskPayload[F]) string {
+		general.Say = func(e Event, p TaskPayload[F]) Words {
 			if p.Task == nil { // damaged
 				p.Task = new(F)
 			}
@@ -152,12 +151,12 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskAssignedFacts]{
 		Type: EventTaskAssigned, Meaning: "a task was created, with a branch and a worktree", For: forNamed,
-		Say: func(e Event, f TaskAssignedFacts) string {
-			later := ""
+		Say: func(e Event, f TaskAssignedFacts) Words {
+			later := Words("")
 			if f.Later {
 				later = " for later"
 			}
-			return fmt.Sprintf("%s created task %s%s%s%s", who(e.From), taskOf(e), later, afterTasks(f.After), because(f.Description))
+			return Wordsf("%s created task %s%s%s%s", who(e.From), taskOf(e), later, afterTasks(f.After), because(f.Description))
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
@@ -167,8 +166,8 @@ var taskEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskBegunFacts]{
 		Type: EventTaskBegun, Meaning: "a task that was for later got its branch and its worktree", For: forNamed,
-		Say: func(e Event, f TaskBegunFacts) string {
-			return fmt.Sprintf("%s began %s%s", who(e.From), taskOf(e), at(f.Base))
+		Say: func(e Event, f TaskBegunFacts) Words {
+			return Wordsf("%s began %s%s", who(e.From), taskOf(e), at(f.Base))
 		},
 		Apply: func(t *Task, _ Event, f TaskBegunFacts) {
 			t.Base, t.In, t.Slot, t.Later = f.Base, f.In, slotOf(f.Slot), false
@@ -176,17 +175,17 @@ var taskEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskAfterFacts]{
 		Type: EventTaskAfter, Meaning: "a task waits for other tasks than before", For: forNamed,
-		Say: func(e Event, f TaskAfterFacts) string {
+		Say: func(e Event, f TaskAfterFacts) Words {
 			if len(f.After) == 0 {
-				return fmt.Sprintf("%s let %s wait for no other task", who(e.From), taskOf(e))
+				return Wordsf("%s let %s wait for no other task", who(e.From), taskOf(e))
 			}
-			return fmt.Sprintf("%s moved %s%s", who(e.From), taskOf(e), afterTasks(f.After))
+			return Wordsf("%s moved %s%s", who(e.From), taskOf(e), afterTasks(f.After))
 		},
 		Apply: func(t *Task, _ Event, f TaskAfterFacts) { t.After = f.After },
 	}),
 	taskRow(taskKind[TaskStartedFacts]{
 		Type: EventTaskStarted, Meaning: "an agent started a task", For: forNamed,
-		Say: func(e Event, _ TaskStartedFacts) string { return fmt.Sprintf("%s started %s", who(e.From), taskOf(e)) },
+		Say: func(e Event, _ TaskStartedFacts) Words { return Wordsf("%s started %s", who(e.From), taskOf(e)) },
 		Apply: func(t *Task, e Event, _ TaskStartedFacts) {
 			t.replace(e.From)
 			t.HeartbeatAt = 0
@@ -194,12 +193,12 @@ var taskEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskFailedFacts]{
 		Type: EventTaskFailed, Meaning: "a task was given up or cancelled", For: forRecipient,
-		Say: func(e Event, f TaskFailedFacts) string {
-			did := "gave up"
+		Say: func(e Event, f TaskFailedFacts) Words {
+			did := Words("gave up")
 			if f.Cause == CauseCancelled {
 				did = "cancelled"
 			}
-			return fmt.Sprintf("%s %s %s%s", who(e.From), did, taskOf(e), because(e.Reason))
+			return Wordsf("%s %s %s%s", who(e.From), did, taskOf(e), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskFailedFacts) {
 			t.unapprove()
@@ -208,8 +207,8 @@ var taskEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskRetriedFacts]{
 		Type: EventTaskRetried, Meaning: "another attempt at a task started", For: forRecipient,
-		Say: func(e Event, _ TaskRetriedFacts) string {
-			return fmt.Sprintf("%s started another attempt at %s", who(e.From), taskOf(e))
+		Say: func(e Event, _ TaskRetriedFacts) Words {
+			return Wordsf("%s started another attempt at %s", who(e.From), taskOf(e))
 		},
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
 			t.replace("")

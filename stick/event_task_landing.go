@@ -1,10 +1,5 @@
 package stick
 
-import (
-	"fmt"
-	"strings"
-)
-
 // TaskConflictedFacts are the facts of [EventTaskConflicted].
 type TaskConflictedFacts struct {
 	TaskStatus
@@ -44,12 +39,20 @@ type TaskPullRequestFacts struct {
 	Without string `json:"without,omitempty"` // the commit that the worker has offered, if the forge merged the pull request without it
 }
 
+// inFiles names files at the end of a sentence.
+func inFiles(files []string) Words {
+	if len(files) == 0 {
+		return ""
+	}
+	return ": " + Names(files, 5)
+}
+
 // landingEvents are the events of tasks on their way into the integration branch.
 var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskConflictedFacts]{
 		Type: EventTaskConflicted, Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress", For: forNamed,
-		Say: func(e Event, f TaskConflictedFacts) string {
-			return fmt.Sprintf("%s hit a conflict in %s%s", who(e.From), taskOf(e), because(strings.Join(f.Files, ", ")))
+		Say: func(e Event, f TaskConflictedFacts) Words {
+			return Wordsf("%s hit a conflict in %s%s", who(e.From), taskOf(e), inFiles(f.Files))
 		},
 		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
 			t.unapprove()
@@ -58,18 +61,18 @@ var landingEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskMergeStartedFacts]{
 		Type: EventTaskMergeStarted, Meaning: "the merge of a task started", For: forNamed,
-		Say: func(e Event, f TaskMergeStartedFacts) string {
-			return fmt.Sprintf("%s started to merge %s%s", who(e.From), taskOf(e), at(f.Head))
+		Say: func(e Event, f TaskMergeStartedFacts) Words {
+			return Wordsf("%s started to merge %s%s", who(e.From), taskOf(e), at(f.Head))
 		},
 		Apply: func(*Task, Event, TaskMergeStartedFacts) {},
 	}),
 	taskRow(taskKind[TaskCompletedFacts]{
 		Type: EventTaskCompleted, Meaning: "the integration branch contains a task", For: forRecipient,
-		Say: func(e Event, f TaskCompletedFacts) string {
+		Say: func(e Event, f TaskCompletedFacts) Words {
 			if f.Pull != 0 {
-				return fmt.Sprintf("pull request #%d of %s was merged at the forge, so it is completed%s", f.Pull, taskOf(e), at(f.PullCommit))
+				return Wordsf("pull request #%d of %s was merged at the forge, so it is completed%s", f.Pull, taskOf(e), at(f.PullCommit))
 			}
-			return fmt.Sprintf("%s merged %s%s", who(e.From), taskOf(e), at(f.Result))
+			return Wordsf("%s merged %s%s", who(e.From), taskOf(e), at(f.Result))
 		},
 		Apply: func(t *Task, _ Event, f TaskCompletedFacts) {
 			t.Head, t.Result, t.Cause, t.Reason = f.Head, f.Result, "", ""
@@ -77,8 +80,8 @@ var landingEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskRolledBackFacts]{
 		Type: EventTaskRolledBack, Meaning: "a new commit reverted a merged task", For: forRecipient,
-		Say: func(e Event, _ TaskRolledBackFacts) string {
-			return fmt.Sprintf("%s reverted the merge of %s%s", who(e.From), taskOf(e), because(e.Reason))
+		Say: func(e Event, _ TaskRolledBackFacts) Words {
+			return Wordsf("%s reverted the merge of %s%s", who(e.From), taskOf(e), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
 			t.unapprove()
@@ -87,18 +90,21 @@ var landingEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskPullRequestFacts]{
 		Type: EventTaskPullRequest, Meaning: "a pull request for a task was opened, or tt learned that it changed at the forge", For: forRecipient,
-		Say: func(e Event, f TaskPullRequestFacts) string {
-			pr := fmt.Sprintf("pull request #%d of %s", f.Number, taskOf(e))
+		Say: func(e Event, f TaskPullRequestFacts) Words {
+			pr := Wordsf("pull request #%d of %s", f.Number, taskOf(e))
 			switch f.PullRequest.State {
 			case PullMerged:
 				if f.Without != "" {
-					return fmt.Sprintf("%s was merged at the forge without %s, which waits for review", pr, short(f.Without))
+					return Wordsf("%s was merged at the forge without %s, which waits for review", pr, short(f.Without))
 				}
 				return pr + " was merged at the forge"
 			case PullClosed:
 				return pr + " was closed at the forge without being merged"
 			}
-			return who(e.From) + " offered " + pr + because(f.URL)
+			if f.URL == "" { // damaged
+				return who(e.From) + " offered " + pr
+			}
+			return who(e.From) + " offered " + pr + Wordsf(": %s", f.URL)
 		},
 		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },
 	}),

@@ -2,8 +2,6 @@ package stick
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 )
 
 // TaskReviewRequestedFacts are the facts of [EventTaskReviewRequested].
@@ -62,7 +60,7 @@ type TaskCheck struct {
 }
 
 // below says that the author of a task had started its reviewer.
-func below(author bool) string {
+func below(author bool) Words {
 	if !author {
 		return ""
 	}
@@ -87,7 +85,7 @@ func (p TaskPayload[F]) commentsOf() []Comment {
 }
 
 // withComments says how many comments on lines went with a decision.
-func withComments(all []Comment) string {
+func withComments(all []Comment) Words {
 	if len(all) == 0 {
 		return ""
 	}
@@ -95,10 +93,10 @@ func withComments(all []Comment) string {
 }
 
 // ofGate says which of the gate's own files a commit changes.
-func (f TaskReviewRequestedFacts) ofGate() string {
+func (f TaskReviewRequestedFacts) ofGate() Words {
 	switch {
 	case len(f.GateFiles) > 0:
-		return "; it changes the gate: " + clip(strings.Join(f.GateFiles, ", "), 120)
+		return "; it changes the gate: " + Names(f.GateFiles, 5)
 	case f.ChangesGate:
 		return "; it changes the gate"
 	}
@@ -146,8 +144,8 @@ func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
 var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskReviewRequestedFacts]{
 		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
-		Say: func(e Event, f TaskReviewRequestedFacts) string {
-			return fmt.Sprintf("%s asked for a review of %s%s%s", who(e.From), taskOf(e), at(f.Head), f.ofGate())
+		Say: func(e Event, f TaskReviewRequestedFacts) Words {
+			return Wordsf("%s asked for a review of %s%s%s", who(e.From), taskOf(e), at(f.Head), f.ofGate())
 		},
 		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
 			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
@@ -161,8 +159,8 @@ var reviewEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
-		Say: func(e Event, f TaskApprovedFacts) string {
-			return fmt.Sprintf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), below(f.BelowAuthor))
+		Say: func(e Event, f TaskApprovedFacts) Words {
+			return Wordsf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), below(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
@@ -170,8 +168,8 @@ var reviewEvents = []EventInfo{
 	}),
 	taskRow(taskKind[TaskChangesRequestedFacts]{
 		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
-		Say: func(e Event, f TaskChangesRequestedFacts) string {
-			return fmt.Sprintf("%s%s sent %s back%s%s", who(e.From), below(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
+		Say: func(e Event, f TaskChangesRequestedFacts) Words {
+			return Wordsf("%s%s sent %s back%s%s", who(e.From), below(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.unapprove()
@@ -180,8 +178,8 @@ var reviewEvents = []EventInfo{
 	}),
 	row(kind[TaskCommentResolvedPayload]{
 		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
-		Say: func(e Event, p TaskCommentResolvedPayload) string {
-			return fmt.Sprintf("%s resolved comment %d on %s, at %s:%s", who(e.From), p.CommentID, taskOf(e), clip(p.Path, 80), p.Lines)
+		Say: func(e Event, p TaskCommentResolvedPayload) Words {
+			return Wordsf("%s resolved comment %d on %s, at %s:%s", who(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
 		},
 		Replay: func(c *Record, e *Event, p TaskCommentResolvedPayload) error {
 			k := CommentKey{TaskKey(e.Task), p.CommentID}

@@ -283,7 +283,7 @@ func (a Artifact) check() error {
 		return badHandoff("artifacts", "an artifact needs a path")
 	case !slices.Contains(Roles, a.Role):
 		return badHandoff("artifacts", "the role of artifact %q must be one of %s, not %q",
-			clip(a.Path, 60), strings.Join(Roles, ", "), clip(a.Role, 30))
+			clip(a.Path, 60), Words(strings.Join(Roles, ", ")), clip(a.Role, 30))
 	case l != nil && (l[0] < 1 || l[1] < l[0]):
 		return badHandoff("artifacts", "the lines of artifact %q run from %d to %d", clip(a.Path, 60), l[0], l[1])
 	}

@@ -12,7 +12,7 @@ type Hint []Step
 
 // Step is a part of a hint: plain words, or a command.
 type Step struct {
-	Text    string
+	Text    Words
 	Command Command
 }
 
@@ -28,8 +28,8 @@ type Word struct {
 // Own is the blank for a text that the reader has to write. It is printed as "…".
 const Own = "…"
 
-// Hintf makes a hint. It formats like [fmt.Sprintf], but a [Command] among the arguments stays a command,
-// and a Hint among them becomes part of the new hint.
+// Hintf makes a hint. It formats like [Wordsf], but a [Command] among the arguments stays a command, and a Hint among them becomes part
+// of the new hint.
 func Hintf(format string, args ...any) Hint {
 	keeps := func(arg any) bool {
 		switch arg.(type) {
@@ -39,12 +39,12 @@ func Hintf(format string, args ...any) Hint {
 		return false
 	}
 	if !slices.ContainsFunc(args, keeps) {
-		return Hint(nil).say(fmt.Sprintf(format, args...))
+		return Hint(nil).say(Wordsf(format, args...))
 	}
 	var h Hint
 	for rest := format; rest != ""; {
 		before, after, found := strings.Cut(rest, "%")
-		h = h.say(before)
+		h = h.say(Words(before))
 		if !found {
 			break
 		}
@@ -65,14 +65,14 @@ func Hintf(format string, args ...any) Hint {
 				}
 			}
 		default:
-			h = h.say(fmt.Sprintf(verb, arg))
+			h = h.say(Wordsf(verb, arg))
 		}
 	}
 	return h
 }
 
 // say appends plain words.
-func (h Hint) say(text string) Hint {
+func (h Hint) say(text Words) Hint {
 	if text == "" {
 		return h
 	}
@@ -121,11 +121,14 @@ func (h Hint) At(path string) Hint {
 func (h Hint) String() string {
 	var b strings.Builder
 	for _, s := range h {
-		b.WriteString(s.Text)
+		b.WriteString(string(s.Text))
 		b.WriteString(s.Command.String())
 	}
 	return b.String()
 }
+
+// Words returns the hint as it is printed, as words of ours.
+func (h Hint) Words() Words { return Words(h.String()) }
 
 // fill fills the empty blanks that have a name.
 func (h Hint) fill(blank, text string) {
@@ -157,6 +160,9 @@ func Cmd(line string, values ...any) Command {
 	}
 	return c
 }
+
+// Words returns the command as somebody would type it, as words of ours: what others chose is quoted for the shell.
+func (c Command) Words() Words { return Words(c.String()) }
 
 // String returns the command as somebody would type it. An empty blank shows its name.
 func (c Command) String() string {

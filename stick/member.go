@@ -111,16 +111,16 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 }
 
 // list joins the names of agents, and cuts the list after a few.
-func list(agents []AgentID) string {
+func list(agents []AgentID) Words {
 	const most = 5
-	var names []string
+	var names []Words
 	for _, a := range agents[:min(len(agents), most)] {
-		names = append(names, string(a))
+		names = append(names, who(a))
 	}
 	if len(agents) > most {
 		names = append(names, "…")
 	}
-	return strings.Join(names, ", ")
+	return JoinWords(names, ", ")
 }
 
 // unnumbered stands for the number of an event before [Room.Stamp] gives it. It is higher than every

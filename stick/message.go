@@ -50,7 +50,7 @@ func ParseCategory(s string) (Category, error) {
 		names[i] = string(c.Category)
 	}
 	return "", Errorf(CodeUsage, "there is no category %q", clip(s, 40)).With("field", "category").
-		Hintf("the categories are %s", strings.Join(names, ", "))
+		Hintf("the categories are %s", Names(names, len(names)))
 }
 
 func (c Category) info() CategoryInfo {
@@ -258,7 +258,7 @@ func badMessage(field, format string, args ...any) *Error {
 	return Errorf(CodeUsage, format, args...).With("field", field)
 }
 
-func tooLarge(field, what string, size, most int) *Error {
+func tooLarge(field string, what Words, size, most int) *Error {
 	return Errorf(CodeMessageTooLarge, "%s has %d bytes; at most %d fit", what, size, most).
 		With("field", field).With("size", size).With("max", most).
 		Hintf("put the long part into a file of the workspace and say where it is")
@@ -288,7 +288,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, r.errClosed()
 	}
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
-		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s", m.Category, strings.Join(missing, ", ")).
+		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s", m.Category, Words(strings.Join(missing, ", "))).
 			With("missing", missing).Hintf("add %s", flags(missing))
 	}
 	to, err := r.recipients(q)
@@ -390,30 +390,26 @@ func (m Message) nobody() bool { return len(m.To) == 1 && m.To[0] == ToSystem }
 
 func noRecipient(to, leftOut []AgentID) *Error {
 	if len(leftOut) == 0 {
-		missing := "nobody else is in the room"
+		missing := Words("nobody else is in the room")
 		if role, ok := strings.CutPrefix(string(to[0]), toRole); ok {
-			missing = "nobody else in the room is a " + role
+			missing = Wordsf("nobody else in the room is a %s", role)
 		}
 		return Errorf(CodeNoRecipient, "%s", missing).
 			Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 	}
-	names := make([]string, min(len(leftOut), 5))
-	for i := range names {
-		names[i] = string(leftOut[i])
-	}
-	are := "is"
+	are := Words("is")
 	if len(leftOut) > 1 {
 		are = "are"
 	}
-	return Errorf(CodeNoRecipient, "%s %s gone", strings.Join(names, ", "), are).
+	return Errorf(CodeNoRecipient, "%s %s gone", list(leftOut), are).
 		With("left_out", leftOut).Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 }
 
 // flags writes the names of fields as flags of a command line.
-func flags(fields []string) string {
+func flags(fields []string) Words {
 	out := make([]string, len(fields))
 	for i, f := range fields {
 		out[i] = "--" + strings.ReplaceAll(f, "_", "-")
 	}
-	return strings.Join(out, " ")
+	return Words(strings.Join(out, " "))
 }

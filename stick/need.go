@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // NeedKind says for what a person is needed.
@@ -36,13 +37,13 @@ type Need struct {
 	Task       string  `json:"task_id,omitempty"`    // that it is about
 	Message    int64   `json:"message_id,omitempty"` // that it is about
 	Rescue     string  `json:"rescue_id,omitempty"`  // that it is about
-	Text       string  `json:"text"`                 // one sentence, without a full stop
-	NextAction string  `json:"next_action"`          // a command that helps
+	Text       Words   `json:"text"`                 // one sentence, without a full stop
+	NextAction Words   `json:"next_action"`          // a command that helps
 }
 
 // NewNeed makes a need. of tells it from others of its kind, and next is what helps.
 func NewNeed(kind NeedKind, of any, since Time, next Hint, text string, args ...any) Need {
-	return Need{Kind: kind, Key: fmt.Sprintf("%s/%v", kind, of), Since: since, Text: fmt.Sprintf(text, args...), NextAction: next.String()}
+	return Need{Kind: kind, Key: fmt.Sprintf("%s/%v", kind, of), Since: since, Text: Wordsf(text, args...), NextAction: next.Words()}
 }
 
 // About says whom or what the need is about: an agent, and a task; either may be empty.
@@ -58,8 +59,17 @@ func SortNeeds(needs []Need) {
 	})
 }
 
+// plain says a cause by its own name.
+func (c Cause) plain() Words {
+	isCause := slices.ContainsFunc(Causes, func(row CauseInfo) bool { return row.Cause == c })
+	if !isCause {
+		return Wordsf("%s", c)
+	}
+	return Words(strings.ReplaceAll(string(c), "_", " "))
+}
+
 // Words says why the stick can be taken over, as a part of a sentence.
-func (c Cause) Words() string {
+func (c Cause) Words() Words {
 	switch c {
 	case OwnerGone:
 		return "its process has ended"
@@ -72,5 +82,5 @@ func (c Cause) Words() string {
 	case ClaimTimeout:
 		return "it hasn't taken up its turn in time"
 	}
-	return string(c)
+	return Wordsf("%s", c)
 }

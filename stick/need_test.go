@@ -28,7 +28,7 @@ func TestNeedsInTheirOrder(t *testing.T) {
 // TestEveryCauseHasWords: people read why they may take over, and not the name of a constant.
 func TestEveryCauseHasWords(t *testing.T) {
 	for _, c := range []Cause{OwnerGone, RecipientGone, OwnerTimeout, OwnerIdle, ClaimTimeout} {
-		if c.Words() == string(c) {
+		if c.Words() == Words(c) {
 			t.Errorf("%s has no words", c)
 		}
 	}

@@ -1,9 +1,6 @@
 package stick
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Pause says who has paused a room, why, and since when. The zero Pause is none.
 //
@@ -18,9 +15,17 @@ type Pause struct {
 // On reports whether the room is paused.
 func (p Pause) On() bool { return p.By != "" }
 
-// Says says who has paused the room, as a part of a sentence.
-func (p Pause) Says(now Time) string {
-	return fmt.Sprintf("%s paused the room %s: %s", p.By, Ago(now.Sub(p.Since)), clip(p.Reason, 160))
+// Says says who has paused the room, what that means for the reader, and at the end why. so begins with a punctuation mark, or is empty.
+func (p Pause) Says(now Time, so Words) Words {
+	if so == "" {
+		return p.saysWho(now) + because(p.Reason)
+	}
+	return p.saysWho(now) + so + "; " + Wrote(p.By, p.Reason, maxShownReason)
+}
+
+// saysWho says who has paused the room, as a part of a sentence.
+func (p Pause) saysWho(now Time) Words {
+	return Wordsf("%s paused the room %s", p.By, Ago(now.Sub(p.Since)))
 }
 
 // Pause pauses the room, which only a person may do. In a paused room it changes who paused it and why, but not since when;
@@ -96,7 +101,7 @@ func (r Room) tellAll(e Event) Event {
 
 // errPaused refuses a grant to by in a paused room.
 func (r Room) errPaused(by AgentID, now Time) *Error {
-	return r.facts(Errorf(CodePaused, "%s; until a person resumes it, nobody gets the stick", r.Paused.Says(now))).
+	return r.facts(Errorf(CodePaused, "%s", r.Paused.Says(now, "; until a person resumes it, nobody gets the stick"))).
 		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait")))
 }
 
@@ -106,7 +111,7 @@ func (r Room) MayLand(by AgentID, person bool, now Time) error {
 	if person || !r.Paused.On() {
 		return nil
 	}
-	return Errorf(CodePaused, "%s; until a person resumes it, only people merge", r.Paused.Says(now)).
+	return Errorf(CodePaused, "%s", r.Paused.Says(now, "; until a person resumes it, only people merge")).
 		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait --park")))
 }
 

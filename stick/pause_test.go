@@ -141,7 +141,7 @@ func TestEditsInAPause(t *testing.T) {
 				t.Errorf("%s under %s: %+v", name, policy, j)
 			}
 			if want {
-				equal(t, name, against.Message, "human:ann paused the room just now: a demo")
+				equal(t, name, against.Message, "human:ann paused the room just now")
 			}
 		}
 	}

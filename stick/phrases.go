@@ -1,46 +1,52 @@
 package stick
 
-import (
-	"fmt"
-	"strings"
+import "talkingstick/stick/glob"
 
-	"talkingstick/stick/glob"
+// What the sentences of events are made of. In each, what somebody wrote stands last, in quotation marks: see [Words].
+
+// How much of a text a sentence shows, in characters.
+const (
+	maxShownName   = 160
+	maxShownReason = 160
 )
 
 // taskOf names the task of an event, for the middle of a sentence.
-func taskOf(e Event) string {
+func taskOf(e Event) Words {
 	if e.Task == "" { // damaged
 		return "a task"
 	}
-	return clip(e.Task, MaxTaskID)
+	return cutName(e.Task, MaxTaskID)
 }
 
+// cutName is a [Name] of at most most characters.
+func cutName(name string, most int) Words { return Wordsf("%s", Name(name).Cut(most)) }
+
 // at names a commit at the end of a sentence.
-func at(commit string) string {
+func at(commit string) Words {
 	if commit == "" {
 		return ""
 	}
-	return ", commit " + short(commit)
+	return ", commit " + cutName(short(commit), maxShownName)
 }
 
 // said tells of a message from somebody in the words that all screens for people use.
-func (m Message) said(from string) string {
+func (m Message) said(from Words) Words {
 	to := m.recipients()
 	switch m.Category {
 	case Handover:
-		return fmt.Sprintf("Passed to %s by %s", to, from)
+		return Wordsf("Passed to %s by %s", to, from)
 	case Blocked:
-		return fmt.Sprintf("Needs input from %s, says %s", to, from)
+		return Wordsf("Needs input from %s, says %s", to, from)
 	case Resume:
-		return fmt.Sprintf("%s resumed work and told %s", from, to)
+		return Wordsf("%s resumed work and told %s", from, to)
 	case Incursion:
-		return fmt.Sprintf("%s overlaps with %s", from, to)
+		return Wordsf("%s overlaps with %s", from, to)
 	}
-	return fmt.Sprintf("%s told %s", from, to)
+	return Wordsf("%s told %s", from, to)
 }
 
 // recipients names whom the message went to.
-func (m Message) recipients() string {
+func (m Message) recipients() Words {
 	switch {
 	case len(m.To) == 0:
 		return "nobody"
@@ -50,19 +56,19 @@ func (m Message) recipients() string {
 		return "the log"
 	}
 	const most = 3
-	names := make([]string, min(len(m.To), most))
+	names := make([]Words, min(len(m.To), most))
 	for i := range names {
 		names[i] = who(m.To[i])
 	}
 	if more := len(m.To) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+		return Wordsf("%s and %d more", JoinWords(names, ", "), more)
 	}
-	return strings.Join(names, ", ")
+	return JoinWords(names, ", ")
 }
 
-// Gist returns what a message is about, after a colon and in at most n characters. It is empty if the
-// message says nothing.
-func (m Message) Gist(n int) string {
+// Gist returns what a message is about, for the end of a sentence that names its author, and in at most n characters. It is empty if
+// the message says nothing.
+func (m Message) Gist(n int) Words {
 	text := m.Subject
 	if Line(text) == "" {
 		text = m.Body
@@ -70,89 +76,91 @@ func (m Message) Gist(n int) string {
 	if says := m.Says(); Line(text) == "" && len(says) > 0 {
 		text = *says[0].field(&m.Contract)
 	}
-	if text = clip(text, n); text != "" {
-		return ": " + text
+	if Line(text) == "" {
+		return ""
 	}
-	return ""
+	return ": " + Quote(text, n)
 }
 
 // owed says which messages won't be answered, because the member that owed the answers takes part no longer.
-func owed(messages []int64) string {
+func owed(messages []int64) Words {
 	switch len(messages) {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("; message %d won't be answered", messages[0])
+		return Wordsf("; message %d won't be answered", messages[0])
 	}
-	return fmt.Sprintf("; message %d and others won't be answered", messages[0])
+	return Wordsf("; message %d and others won't be answered", messages[0])
 }
 
-func paths(p glob.Pattern) string {
+func paths(p glob.Pattern) Words {
 	if p == "" {
 		return "paths"
 	}
-	return Path(string(p))
+	return cutName(string(p), glob.MaxBytes)
 }
 
-func edited(paths []string) string {
+func edited(paths []string) Words {
 	switch len(paths) {
 	case 0:
 		return "files"
 	case 1:
-		return clip(Path(paths[0]), 160)
+		return cutName(paths[0], maxShownName)
 	}
-	return clip(Path(paths[0]), 160) + " and others"
+	return cutName(paths[0], maxShownName) + " and others"
 }
 
 // editedOf counts files and names the first of them; without any it was the whole tree.
-func editedOf(paths []string, count int) string {
+func editedOf(paths []string, count int) Words {
 	switch {
 	case len(paths) == 0:
 		return "the working tree"
 	case count < 2:
 		return edited(paths)
 	}
-	return fmt.Sprintf("%d files, first %s", count, clip(Path(paths[0]), 160))
+	return Wordsf("%d files, first %s", count, cutName(paths[0], maxShownName))
 }
 
 // about names the task that a message is about.
-func about(e Event) string {
+func about(e Event) Words {
 	if e.Task == "" {
 		return ""
 	}
-	return " about " + clip(e.Task, MaxLabel)
+	return " about " + cutName(e.Task, MaxLabel)
 }
 
-func task(e Event) string {
+func task(e Event) Words {
 	if e.Task == "" {
 		return ""
 	}
-	return " for " + clip(e.Task, MaxLabel)
+	return " for " + cutName(e.Task, MaxLabel)
 }
 
-func who(a AgentID) string {
+func who(a AgentID) Words {
 	if a == "" {
 		return "tt"
 	}
-	return clip(string(a), maxAgentBytes)
+	return cutName(string(a), maxAgentBytes)
 }
 
-func because(reason string) string {
-	if reason == "" {
+// because is the reason of whoever a sentence is about, for its end.
+func because(reason string) Words {
+	if Line(reason) == "" {
 		return ""
 	}
-	return ": " + clip(reason, 160)
+	return ": " + Quote(reason, maxShownReason)
 }
 
-func next(e Event) string {
+// next is what the author of a handoff leaves to the next holder, for the end of a sentence.
+func next(e Event) Words {
 	if e.Handoff == nil {
 		return ""
 	}
-	return ": " + clip(e.Handoff.NextAction, 160)
+	return "; " + Wrote(e.From, e.Handoff.NextAction, maxShownReason)
 }
 
 // relayed says that an agent says that a person wanted it: nobody has heard the person.
-func relayed(by AgentID) string {
+func relayed(by AgentID) Words {
 	if by == "" {
 		return ""
 	}

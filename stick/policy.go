@@ -184,7 +184,7 @@ func (p Policy) Get(key string) string {
 		switch {
 		case k.Name != key:
 		case k.duration != nil:
-			return shortDuration(*k.duration(&p))
+			return string(shortDuration(*k.duration(&p)))
 		case k.word != nil:
 			return *k.word(&p)
 		default:
@@ -206,7 +206,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	switch {
 	case k.word != nil:
 		if !slices.Contains(k.words, value) {
-			return p, Errorf(CodeUsage, "%s must be %s, not %q", key, strings.Join(k.words, " or "), clip(value, 60)).With("field", key)
+			return p, Errorf(CodeUsage, "%s must be %s, not %q", key, Words(strings.Join(k.words, " or ")), clip(value, 60)).With("field", key)
 		}
 		*k.word(&p) = value
 	case k.yes != nil:
@@ -232,7 +232,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 func (p Policy) Next(key string) string {
 	for _, k := range PolicyKeys {
 		if k.Name == key && k.next != nil && *k.next(&p.NextTurn) != 0 {
-			return shortDuration(*k.next(&p.NextTurn))
+			return string(shortDuration(*k.next(&p.NextTurn)))
 		}
 	}
 	return ""

@@ -217,7 +217,7 @@ func TestLoweredLimits(t *testing.T) {
 			equal(t, "from the next turn", f.Policy.Next(key), "2s")
 			equal(t, "now, says the event", len(said[PolicyChangedPayload](e).Policy), 0)
 			equal(t, "later, says the event", said[PolicyChangedPayload](e).NextTurn[key], Change{was, "2s"})
-			equal(t, "in words", e.Say(), "a changed "+key+" from "+was+" to 2s as of the next turn")
+			equal(t, "in words", e.Say(), Words("a changed "+key+" from "+was+" to 2s as of the next turn"))
 			equal(t, "the owner is told", e.To, "b")
 			equal(t, "once", len(set(f, "a", false, key+"=2s")), 0)
 			f.releases().owns("a")

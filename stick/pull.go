@@ -23,7 +23,7 @@ type PullRequest struct {
 
 // Check refuses what can't be a pull request. A program of others gave it, so nothing in it is trusted.
 func (p PullRequest) Check() error {
-	bad := func(what string) error { return Errorf(CodeForgeFailed, "a pull request has %s", what) }
+	bad := func(what Words) error { return Errorf(CodeForgeFailed, "a pull request has %s", what) }
 	switch {
 	case p.Number <= 0:
 		return bad("no number")

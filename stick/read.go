@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -76,10 +75,10 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	}
 	said := writes[0].says()
 	if len(writes) > 1 {
-		said += fmt.Sprintf("; also changed: %s", firstPaths(paths[1:]))
+		said += Wordsf("; also changed: %s", firstPaths(paths[1:]))
 	}
 
-	it := "it"
+	it := Words("it")
 	if len(writes) > 1 {
 		it = "them"
 	}
@@ -91,24 +90,24 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 }
 
 // says tells who has changed the file, and how much.
-func (w StaleWrite) says() string {
-	seen, lines := "read", ""
+func (w StaleWrite) says() Words {
+	seen, lines := Words("read"), Words("")
 	if w.Read.Wrote {
 		seen = "wrote"
 	}
 	if w.Counted {
-		lines = fmt.Sprintf(" (+%d −%d)", w.Added, w.Removed)
+		lines = Wordsf(" (+%d −%d)", w.Added, w.Removed)
 	}
-	return fmt.Sprintf("%s changed %s after you %s it%s", w.changer(), clip(Path(w.Read.Path), 120), seen, lines)
+	return Wordsf("%s changed %s after you %s it%s", w.changer(), Name(w.Read.Path).Cut(120), seen, lines)
 }
 
 // changer names who has changed the file, for the writer.
-func (w StaleWrite) changer() string {
+func (w StaleWrite) changer() Words {
 	switch {
 	case w.By.Agent == "":
 		return "somebody"
 	case w.By.Agent != w.Read.Agent:
-		return string(w.By.Agent)
+		return who(w.By.Agent)
 	case w.By.Helper != "":
 		return "a sub-agent of your session"
 	}

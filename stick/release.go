@@ -48,8 +48,8 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 }
 
 // unknown refuses an agent that isn't an active member, and says why it isn't.
-func (r Room) unknown(a AgentID, what string, s *Probed) *Error {
-	why := "it isn't a member of this room"
+func (r Room) unknown(a AgentID, what Words, s *Probed) *Error {
+	why := Words("it isn't a member of this room")
 	if m, ok := r.Member(a); ok {
 		switch {
 		case m.State == Left:

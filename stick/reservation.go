@@ -2,7 +2,6 @@ package stick
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -227,7 +226,7 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	return []Event{
 		end.with(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
 		told.with(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
-			To: []AgentID{m.Agent}, Category: Resume, Subject: "your reservation of " + paths(m.Pattern) + " was taken over",
+			To: []AgentID{m.Agent}, Category: Resume, Subject: string("your reservation of " + paths(m.Pattern) + " was taken over"),
 			Contract: Contract{
 				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
 				Evidence: why + "; process: " + string(m.Verdict),
@@ -245,14 +244,11 @@ func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 	}
 	e := r.event(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
-	hint := fmt.Sprintf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", Path(m.Witness))
-	if m.Overlap == glob.Exact {
-		hint = fmt.Sprintf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", m.Agent)
-	}
 	return []Event{e.with(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
-		To: []AgentID{m.Agent}, Category: Incursion, Subject: fmt.Sprintf("%s and %s overlap, as in %s", paths(m.Asked), paths(m.Pattern), Path(m.Witness)),
+		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s", paths(m.Asked), paths(m.Pattern), m.Witness)),
 		Contract: Contract{
-			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict), Resolution: hint,
+			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
+			Resolution: string(settling(string(m.Overlap), m.Agent, m.Witness)),
 		},
 	}})}
 }
@@ -260,13 +256,13 @@ func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 func (r Room) conflict(m Meet) *Error {
 	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, paths(m.Pattern))
 	if m.Overlap != glob.Exact {
-		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, paths(m.Pattern), paths(m.Asked), Path(m.Witness))
+		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, paths(m.Pattern), paths(m.Asked), m.Witness)
 	}
 	return m.facts(e).Hintf("reserve something else, or ask: %s", Cmd("tt msg send <agent> …", m.Agent))
 }
 
 func (r Room) staleHeld(m Meet, now Time) *Error {
-	why := "its time is over"
+	why := Words("its time is over")
 	if m.Verdict == Gone {
 		why = "its owner is gone"
 	}
@@ -305,11 +301,11 @@ func ParsePattern(s string) (glob.Pattern, error) {
 	if err == nil {
 		return p, nil
 	}
-	e := Errorf(CodeUsage, "%s", err).With("field", "pattern")
+	e := Errorf(CodeUsage, "%s", Words(err.Error())).With("field", "pattern") // a pattern's own words aren't in it
 	if why, ok := errors.AsType[*glob.Error](err); ok && why.Advice != "" {
-		e.Hintf("%s", why.Advice)
+		e.Hintf("%s", Words(why.Advice))
 		if why.Example != "" {
-			e.Hintf("%s, as in: %s", why.Advice, Cmd("tt reserve <path>", why.Example))
+			e.Hintf("%s, as in: %s", Words(why.Advice), Cmd("tt reserve <path>", why.Example))
 		}
 	}
 	return "", e

@@ -77,7 +77,7 @@ type Turn struct {
 	HandoffSeq     int64
 	HandoffPending bool   // no turn was granted since
 	HandoffDirect  bool   // the current turn is the first one after it, and was granted by a claim
-	NextAction     string // its next action, for refusals
+	NextAction     string // what the last handoff says the holder should do, for those who look
 
 	// Offers of a takeover. They don't follow from the log.
 	Round     int64 // the number of the round; Member.LastOfferRound is compared with it

@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,10 +196,10 @@ func (t Task) Resume(runs []Run, verdict func(Process) Verdict, all bool) (r Res
 
 // errRuns refuses a second run beside a live one.
 func (t Task) errRuns(r Run, state RunState) error {
-	how := "is about to start"
+	how := Words("is about to start")
 	switch {
 	case state == RunRunning:
-		how = fmt.Sprintf("runs (process %d)", r.Process.PID)
+		how = Wordsf("runs (process %d)", r.Process.PID)
 	case r.Queued:
 		how = "waits until fewer commands run"
 	}
@@ -211,7 +210,7 @@ func (t Task) errRuns(r Run, state RunState) error {
 
 // errMostRun refuses a run over the project's limit.
 func (t Task) errMostRun(q RunStart) error {
-	are := "commands of tasks run"
+	are := Words("commands of tasks run")
 	if q.Running == 1 {
 		are = "command of a task runs"
 	}
@@ -222,14 +221,14 @@ func (t Task) errMostRun(q RunStart) error {
 
 // checkRunCommand refuses what can't be the command of a run. It fails with [CodeUsage].
 func (t Task) checkRunCommand(command string) error {
-	why := ""
+	var why Words
 	switch bad := notText(command); {
 	case strings.TrimSpace(command) == "":
-		why = fmt.Sprintf("nobody has started a command for %s, so there is none to start again", t.ID)
+		why = Wordsf("nobody has started a command for %s, so there is none to start again", t.ID)
 	case bad != "":
 		why = "the command holds " + bad
 	case len(command) > maxRunCommand:
-		why = fmt.Sprintf("the command has %d bytes; at most %d fit", len(command), maxRunCommand)
+		why = Wordsf("the command has %d bytes; at most %d fit", len(command), maxRunCommand)
 	default:
 		return nil
 	}

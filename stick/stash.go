@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -86,7 +85,15 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		Hintf("%s", r.stashStep(q, theirs[0], used.Of[0], s)))
 }
 
-// said names an entry, with its message.
+// shown names an entry without its message, which its maker wrote.
+func (e StashEntry) shown() Words {
+	if !e.inStash() {
+		return "commit " + cutName(e.Name, 12)
+	}
+	return cutName(e.Name, 60)
+}
+
+// said names an entry with its message, as the log has it.
 func (e StashEntry) said() string {
 	if !e.inStash() {
 		return "commit " + clip(e.Name, 12)
@@ -98,14 +105,14 @@ func (e StashEntry) said() string {
 func (e StashEntry) inStash() bool { return e.Name != e.Commit }
 
 // why says what is against the rules in using entries of others.
-func (q StashUse) why(theirs []StashEntry, of []AgentID) string {
-	what := theirs[0].said()
+func (q StashUse) why(theirs []StashEntry, of []AgentID) Words {
+	what := theirs[0].shown()
 	if more := len(theirs) - 1; more > 0 {
-		what += fmt.Sprintf(" and %d more", more)
+		what += Wordsf(" and %d more", more)
 	}
-	s := fmt.Sprintf("%s would %s %s of %s", q.Form, q.Verb, what, agents(of))
+	s := Wordsf("%s would %s %s of %s", q.Form, q.Verb, what, agents(of))
 	if from := theirs[0].Checkout; from != "" && from != q.Checkout {
-		s += ", made in " + clip(from, 256)
+		s += ", made in " + cutName(from, 256)
 	}
 	if q.Empty {
 		s += "; there is nothing here to stash before"

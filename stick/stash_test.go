@@ -66,7 +66,7 @@ func TestMayUseStash(t *testing.T) {
 				continue
 			}
 			got += word
-			equal(t, "why", why.Message, "git stash pop would pop stash@{0} (On t1: wip) of b, made in /work/t1")
+			equal(t, "why", why.Message, `"git stash pop" would pop stash@{0} of b, made in /work/t1`)
 			equal(t, "the next step", why.Hint.String(), "yours is stash@{1}: git stash pop 'stash@{1}'; ask: tt msg send b \"…\"; or make it yours: tt changes adopt 'stash@{0}' --reason \"…\"")
 			equal(t, "what is told", strings.Join(used.Said, ";"), "stash@{0} (On t1: wip) of b")
 		}
@@ -99,7 +99,7 @@ func TestMayUseStash(t *testing.T) {
 	all := with(bobs, stashed("stash@{1}", Editor{Agent: "b"}, "/work/t2"))
 	all.Form, all.Verb, all.Has, all.Empty = "git stash clear", "drop", all.Takes, true
 	_, j := f.MayUseStash(all, f.s)
-	equal(t, "several", j.Denied.Message, "git stash clear would drop stash@{0} (On t1: wip) and 1 more of b, made in /work/t1; there is nothing here to stash before")
+	equal(t, "several", j.Denied.Message, `"git stash clear" would drop stash@{0} and 1 more of b, made in /work/t1; there is nothing here to stash before`)
 	equal(t, "none of them its own", strings.HasPrefix(j.Denied.Hint.String(), "none of the entries is yours; ask: tt msg send b \"…\""), true)
 }
 
@@ -141,9 +141,9 @@ func TestAdoptStash(t *testing.T) {
 	if err != nil || len(out) != 2 || out[0].By != q.By || out[0].Checkout != "/work" || len(events) != 2 {
 		t.Fatalf("%+v, %+v, %v", out, events, err)
 	}
-	equal(t, "to the holder", events[0].Tell(), "a made your stash@{0} (On t1: wip) and others its own: agreed")
-	equal(t, "to the maker", events[1].Tell(), "a made your stash@{1} (On t1: wip) its own: agreed")
-	equal(t, "in the log", events[1].Say(), "a made stash@{1} (On t1: wip) of c its own: agreed")
+	equal(t, "to the holder", events[0].Tell(), `a made your "stash@{0} (On t1: wip)" and others its own: "agreed"`)
+	equal(t, "to the maker", events[1].Tell(), `a made your "stash@{1} (On t1: wip)" its own: "agreed"`)
+	equal(t, "in the log", events[1].Say(), `a made "stash@{1} (On t1: wip)" of c its own: "agreed"`)
 
 	out, events, err = f.AdoptStash(q, Editing{By: "a"}, "/elsewhere", []StashEntry{mine}, f.s)
 	if err != nil || len(out) != 1 || len(events) != 0 {

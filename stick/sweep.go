@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -28,9 +27,9 @@ func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
 			}
 		}
 	}
-	why := fmt.Sprintf("the commit takes along what %s has edited: %s", agents(others), firstPaths(paths))
+	why := Wordsf("the commit takes along what %s has edited: %s", agents(others), firstPaths(paths))
 	if len(others) > 1 {
-		why = fmt.Sprintf("the commit takes along what %s have edited: %s", agents(others), firstPaths(paths))
+		why = Wordsf("the commit takes along what %s have edited: %s", agents(others), firstPaths(paths))
 	}
 	return r.asEnforced(r.denied(why, paths).Hintf("%s", stepToCommit(others[0], own)))
 }
@@ -52,36 +51,29 @@ func stepToCommit(other AgentID, own []string) Hint {
 }
 
 // firstPaths names the first few paths, and counts the others.
-func firstPaths(paths []string) string {
-	said := strings.Join(some(paths[:min(len(paths), maxDenied)]), ", ")
-	if more := len(paths) - maxDenied; more > 0 {
-		said += fmt.Sprintf(" and %d more", more)
-	}
-	return said
-}
+func firstPaths(paths []string) Words { return Names(paths, maxDenied) }
 
 // agents names up to three agents, and counts the others.
-func agents(all []AgentID) string {
+func agents(all []AgentID) Words {
 	const most = 3
-	names := make([]string, min(len(all), most))
+	names := make([]Words, min(len(all), most))
 	for i := range names {
-		names[i] = string(all[i])
+		names[i] = who(all[i])
 	}
 	if more := len(all) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+		names = append(names, Wordsf("%d more", more))
 	}
 	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " and " + names[last]
+		return JoinWords(names[:last], ", ") + " and " + names[last]
 	}
 	return names[0]
 }
 
 // Carried is a commit of another agent that a push would carry along.
 type Carried struct {
-	ID      string
-	Name    string // short, as git prints it
-	Subject string
-	Agent   AgentID
+	ID    string
+	Name  string // short, as git prints it
+	Agent AgentID
 }
 
 // IsCommitOfOther reports whether a commit is another's for an agent that pushes it. made is who made it. A commit that was made with the
@@ -103,27 +95,22 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 	if len(theirs) == 0 || !r.Enforces() {
 		return Judgement{}
 	}
-	var named []string
+	var commits []string
 	var others []AgentID
 	for _, c := range theirs {
-		if len(named) < maxDenied {
-			named = append(named, c.Name+" "+clip(c.Subject, 60))
-		}
+		commits = append(commits, c.Name)
 		if !slices.Contains(others, c.Agent) {
 			others = append(others, c.Agent)
 		}
 	}
-	what := "a commit"
+	what := Words("a commit")
 	if len(theirs) > 1 {
-		what = fmt.Sprintf("%d commits", len(theirs))
+		what = Wordsf("%d commits", len(theirs))
 	}
-	said := strings.Join(named, ", ")
-	if more := len(theirs) - len(named); more > 0 {
-		said += fmt.Sprintf(" and %d more", more)
-	}
+
 	step := Hintf("ask: %s", Cmd("tt msg send <agent> …", others[0]))
 	if own != nil {
 		step = Hintf("push only your own: %s; or %s", own, step)
 	}
-	return r.asEnforced(r.denied(fmt.Sprintf("the push carries along %s of %s: %s", what, agents(others), said), nil).Hintf("%s", step))
+	return r.asEnforced(r.denied(Wordsf("the push carries along %s of %s: %s", what, agents(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
 }

@@ -27,16 +27,16 @@ func TestCommitOfOthersWork(t *testing.T) {
 		{
 			EnforceScopes, files("codex:b", "claude:c"),
 			[]string{"a b.go", "x.go"},
-			"the commit takes along what codex:b and claude:c have edited: a.go, b c.go, d.go, e.go, f.go and 2 more",
+			"the commit takes along what codex:b and claude:c have edited: a.go, \"b c.go\", d.go, e.go, f.go and 2 more",
 			`commit only your own: git commit -m "…" -- 'a b.go' x.go; or ask: tt msg send codex:b "…"`,
 		},
 		{
 			EnforceStick, files("codex:b")[:5],
 			[]string{"1", "2", "3", "4", "5"},
-			"the commit takes along what codex:b has edited: a.go, b c.go, d.go, e.go, f.go",
+			"the commit takes along what codex:b has edited: a.go, \"b c.go\", d.go, e.go, f.go",
 			`commit only your own: git commit -m "…" -- 1 2 3 4 5; or ask: tt msg send codex:b "…"`,
 		},
-		{EnforceStick, append(files("a:1", "b:1")[:1], files("b:1", "c:1", "d:1", "e:1")[1:2]...), nil, "the commit takes along what a:1, b:1, c:1 and 2 more have edited: a.go, b c.go", `ask: tt msg send a:1 "…"`},
+		{EnforceStick, append(files("a:1", "b:1")[:1], files("b:1", "c:1", "d:1", "e:1")[1:2]...), nil, "the commit takes along what a:1, b:1, c:1 and 2 more have edited: a.go, \"b c.go\"", `ask: tt msg send a:1 "…"`},
 		{
 			EnforceWarn, files("codex:b")[:1],
 			[]string{"1", "2", "3", "4", "5", "6"},
@@ -104,17 +104,17 @@ func TestCommitsOfOthers(t *testing.T) {
 func TestPushOfOthersCommits(t *testing.T) {
 	r := Room{Policy: Policy{Enforce: EnforceStick}}
 	equal(t, "none", r.MayPush(nil, nil), Judgement{})
-	one := []Carried{{Name: "abc1234", Subject: "Fix x", Agent: "codex:b"}}
+	one := []Carried{{Name: "abc1234", Agent: "codex:b"}}
 	j := r.MayPush(one, Cmd("git push <remote> <own>", "origin", "def5678:main"))
-	equal(t, "one", j.Denied.Message, "the push carries along a commit of codex:b: abc1234 Fix x")
+	equal(t, "one", j.Denied.Message, "the push carries along a commit of codex:b: abc1234")
 	equal(t, "step", j.Denied.Hint.String(), `push only your own: git push origin def5678:main; or ask: tt msg send codex:b "…"`)
 	var many []Carried
 	for i := range 7 {
-		many = append(many, Carried{Name: string(rune('a' + i)), Subject: "S", Agent: AgentID(string(rune('p' + i%2)))})
+		many = append(many, Carried{Name: string(rune('a' + i)), Agent: AgentID(string(rune('p' + i%2)))})
 	}
 	r.Policy.Enforce = EnforceWarn
 	j = r.MayPush(many, nil)
-	equal(t, "many", j.Told.Message, "the push carries along 7 commits of p and q: a S, b S, c S, d S, e S and 2 more")
+	equal(t, "many", j.Told.Message, "the push carries along 7 commits of p and q: a, b, c, d, e and 2 more")
 	equal(t, "only to ask", j.Told.Hint.String(), `ask: tt msg send p "…"`)
 	r.Policy.Enforce = EnforceOff
 	equal(t, "off", r.MayPush(many, nil), Judgement{})

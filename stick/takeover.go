@@ -223,7 +223,7 @@ func (r Room) errPriorOwner(until, now Time) *Error {
 }
 
 // left says how much time is left.
-func left(d time.Duration) string {
+func left(d time.Duration) Words {
 	if d < time.Second {
 		return "a moment"
 	}
@@ -240,7 +240,7 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	if t.State == Owned {
 		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
 		if r.idleNoticeSent() && r.idle().Due(now) {
-			why = string(t.Owner) + " looks idle, and still has time to answer that"
+			why = who(t.Owner) + " looks idle, and still has time to answer that"
 		}
 	}
 	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
@@ -348,11 +348,14 @@ func (r Room) offer(a AgentID, o Opening, now Time) Room {
 	return r
 }
 
-// Causes lists the causes of a takeover and their meanings, for the reference.
-var Causes = []struct {
+// CauseInfo is a row of [Causes].
+type CauseInfo struct {
 	Cause   Cause
 	Meaning string
-}{
+}
+
+// Causes lists the causes of a takeover and their meanings, for the reference.
+var Causes = []CauseInfo{
 	{OwnerGone, "the owner's processes have ended"},
 	{OwnerTimeout, "the lease has timed out and nothing proves that the owner is alive"},
 	{OwnerIdle, "the owner is alive but has done nothing for owner_idle_ttl, and was told so at least waiter_grace ago"},

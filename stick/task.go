@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -27,11 +26,11 @@ const (
 var TaskStates = []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}
 
 // Word returns the word for the state in texts. cause is why the task got there: one that was cancelled isn't called failed.
-func (s TaskState) Word(cause string) string {
+func (s TaskState) Word(cause string) Words {
 	if s == TaskFailed && cause == CauseCancelled {
 		return "CANCELLED"
 	}
-	return string(s)
+	return Wordsf("%s", s)
 }
 
 // TaskAct is something that can happen to a task.
@@ -137,6 +136,21 @@ const (
 	CauseRolledBack = "rolled_back" // its merge was reverted
 )
 
+// Reasoner names the author of a task's reason, by its cause.
+func Reasoner(cause string) Words {
+	switch cause {
+	case CauseReview:
+		return "its reviewer"
+	case CauseGivenUp:
+		return "its worker"
+	case CauseCancelled:
+		return "whoever cancelled it"
+	case CauseRolledBack:
+		return "whoever reverted it"
+	}
+	return "tt" // with what the gate has printed
+}
+
 // FileStat says how many lines of a file a task changes.
 type FileStat struct {
 	Path    string `json:"path"`           // relative to the workspace's root
@@ -164,7 +178,7 @@ func isTaskID(id string) bool {
 
 // CheckTaskID refuses a name that can't name a task, a branch and a directory alike. It fails with [CodeUsage].
 func CheckTaskID(id string) error {
-	bad := func(why string) *Error {
+	bad := func(why Words) *Error {
 		return Errorf(CodeUsage, "%q can't be the name of a task: %s", clip(id, 80), why).With("field", "task_id").
 			Hintf("a name such as fix-parser will do")
 	}
@@ -172,7 +186,7 @@ func CheckTaskID(id string) error {
 	case id == "":
 		return bad("it is empty")
 	case len(id) > MaxTaskID || !isTaskID(id):
-		return bad(fmt.Sprintf("it must begin with a letter or digit, and consist of at most %d letters, digits, dots, underscores and hyphens", MaxTaskID))
+		return bad(Wordsf("it must begin with a letter or digit, and consist of at most %d letters, digits, dots, underscores and hyphens", MaxTaskID))
 	case strings.Contains(id, ".."), strings.HasSuffix(id, "."), strings.HasSuffix(strings.ToLower(id), ".lock"):
 		return bad("git allows no branch of that name").Hintf("avoid .. and the endings . and .lock")
 	}
@@ -226,7 +240,7 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 			from = append(from, string(f))
 		}
 	}
-	e := t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, strings.Join(from, " or ")).
+	e := t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
 		Hintf("%s", t.NextStep()))
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {

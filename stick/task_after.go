@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -103,7 +102,7 @@ func wayTo(id, from string, find FindTask, seen map[string]bool) ([]string, erro
 }
 
 func errCycle(path []string) error {
-	return Errorf(CodeUsage, "a task can't wait for itself: %s", strings.Join(path, " → ")).With("field", "after").With("cycle", path).
+	return Errorf(CodeUsage, "a task can't wait for itself: %s", Words(strings.Join(path, " → "))).With("field", "after").With("cycle", path).
 		Hintf("leave out one of them; to see what each waits for: %s", Cmd("tt task list"))
 }
 
@@ -143,15 +142,15 @@ func (t Task) Begin(by AgentID, base string, in Checkout, slot int, waits []Task
 }
 
 // SayWaits says what a task waits for.
-func (t Task) SayWaits(waits []Task) string {
-	var parts []string
+func (t Task) SayWaits(waits []Task) Words {
+	var parts []Words
 	for _, d := range waits {
-		parts = append(parts, fmt.Sprintf("%s, which is %s", d.ID, d.State.Word(d.Cause)))
+		parts = append(parts, Wordsf("%s, which is %s", d.ID, d.State.Word(d.Cause)))
 	}
 	if n := len(parts) - 3; n > 0 {
 		parts = append(parts[:3], Count(n, "other task"))
 	}
-	return fmt.Sprintf("%s waits for %s", t.ID, strings.Join(parts, "; "))
+	return Wordsf("%s waits for %s", t.ID, JoinWords(parts, "; "))
 }
 
 func taskNames(tasks []Task) []string {
@@ -196,9 +195,9 @@ func (t Task) SetAfter(by AgentID, after []string) (*Event, error) {
 }
 
 // afterTasks names the tasks that another one waits for, at the end of a sentence.
-func afterTasks(after []string) string {
+func afterTasks(after []string) Words {
 	if len(after) == 0 {
 		return ""
 	}
-	return " after " + strings.Join(after, ", ")
+	return " after " + Names(after, len(after))
 }

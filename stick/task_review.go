@@ -72,7 +72,7 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	case v.Head == "":
 		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt task diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
-		newest, is := t.Head, "was offered for review"
+		newest, is := t.Head, Words("was offered for review")
 		if newest == "" {
 			newest, is = v.Branch, "is its newest"
 		}

@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -17,15 +16,11 @@ type TaskCall struct {
 
 // fenced refuses a caller whose attempt is over. It fails with [CodeStaleAttempt].
 func (t Task) fenced(c TaskCall) error {
-	why := ""
-	if t.Reason != "" {
-		why = fmt.Sprintf(" (reason: %q)", clip(t.Reason, 160))
-	}
 	switch {
 	case c.Attempt != 0 && c.Attempt != t.Attempt:
 		return t.stale("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State.Word(t.Cause))
 	case c.By == t.Worker && t.Worker != "" && t.Over():
-		return t.stale("attempt %d of %s is over: it is %s%s", t.Attempt, t.ID, t.State.Word(t.Cause), why)
+		return t.stale("attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))
 	}
 	return nil
 }
@@ -56,11 +51,11 @@ func (t Task) Mine(c TaskCall) error {
 		Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 }
 
-func workerOf(t Task) string {
+func workerOf(t Task) Words {
 	if t.Worker == "" {
 		return "nobody's"
 	}
-	return "that of " + string(t.Worker)
+	return "that of " + who(t.Worker)
 }
 
 // Spawning is a request to create a task.
@@ -85,14 +80,15 @@ func (q Spawning) Check() error {
 		return err
 	}
 	for _, f := range []struct {
-		name, text string
-		most       int
+		name Words
+		text string
+		most int
 	}{{"description", q.Description, MaxBody}, {"spec", q.Spec, MaxSpec}} {
 		if bad := notText(f.text); bad != "" {
-			return badMessage(f.name, "the %s holds %s", f.name, bad)
+			return badMessage(string(f.name), "the %s holds %s", f.name, bad)
 		}
 		if len(f.text) > f.most {
-			return tooLarge(f.name, "the "+f.name, len(f.text), f.most)
+			return tooLarge(string(f.name), "the "+f.name, len(f.text), f.most)
 		}
 	}
 	return nil

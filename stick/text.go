@@ -2,31 +2,33 @@ package stick
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Age writes a duration as people say it: "just now", "12 s", "4 min", "3 h", "2 d".
-func Age(d time.Duration) string {
+func Age(d time.Duration) Words {
 	switch {
 	case d < time.Second:
 		return "just now"
 	case d < time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
+		return Wordsf("%d s", d/time.Second)
 	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
+		return Wordsf("%d min", d/time.Minute)
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", d/time.Hour)
+		return Wordsf("%d h", d/time.Hour)
 	default:
-		return fmt.Sprintf("%d d", d/(24*time.Hour))
+		return Wordsf("%d d", d/(24*time.Hour))
 	}
 }
 
 // Ago is Age followed by "ago", or "just now".
-func Ago(d time.Duration) string {
+func Ago(d time.Duration) Words {
 	if d < time.Second {
 		return "just now"
 	}
@@ -34,36 +36,36 @@ func Ago(d time.Duration) string {
 }
 
 // Lasted writes how long something took, in two units at most: "0 s", "45 s", "12 min", "1 h 5 min", "2 d 3 h".
-func Lasted(d time.Duration) string {
+func Lasted(d time.Duration) Words {
 	units := []struct {
 		long time.Duration
-		name string
+		name Words
 	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}}
 	for i, u := range units[:2] {
 		if part := units[i+1]; d >= u.long {
-			s := fmt.Sprintf("%d %s", d/u.long, u.name)
+			s := Wordsf("%d %s", d/u.long, u.name)
 			if n := d % u.long / part.long; n > 0 {
-				s += fmt.Sprintf(" %d %s", n, part.name)
+				s += Wordsf(" %d %s", n, part.name)
 			}
 			return s
 		}
 	}
 	if d >= time.Minute {
-		return fmt.Sprintf("%d min", d/time.Minute)
+		return Wordsf("%d min", d/time.Minute)
 	}
-	return fmt.Sprintf("%d s", max(0, d/time.Second))
+	return Wordsf("%d s", max(0, d/time.Second))
 }
 
 // Count names a number of things in English: "1 task", "2 tasks". Its plural is the word with an s.
-func Count[N int | int64](n N, what string) string {
+func Count[N int | int64](n N, what Words) Words {
 	if n != 1 {
 		what += "s"
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return Wordsf("%d %s", n, what)
 }
 
 // shortDuration writes a duration without its zero parts: 45m rather than 45m0s.
-func shortDuration(d time.Duration) string {
+func shortDuration(d time.Duration) Words {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -71,7 +73,7 @@ func shortDuration(d time.Duration) string {
 	if strings.HasSuffix(s, "h0m") {
 		s = strings.TrimSuffix(s, "0m")
 	}
-	return s
+	return Words(s)
 }
 
 // Line makes text from an agent safe to print on one line of a terminal. Control characters, such as the one
@@ -171,7 +173,7 @@ func Block(s string) string {
 const maxReason = 4096
 
 // notText says what of s no text can hold. It is empty if there is nothing.
-func notText(s string) string {
+func notText(s string) Words {
 	switch {
 	case !utf8.ValidString(s):
 		return "bytes that aren't UTF-8 text"
@@ -192,16 +194,16 @@ func checkReason(field, s string) error {
 	return nil
 }
 
-// shellWord quotes s as one word of a command line, and changes nothing of it. What can't be printed is written by its bytes, which bash and
-// zsh read.
+// shellWord quotes s as one word of a command line, and changes nothing of it. What can't be printed, or could be the beginning of a tag, is
+// written by its bytes, which bash and zsh read.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r)
+		return !drawnBlank(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r))
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
-	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !tagged().MatchString(s) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	var b strings.Builder
@@ -211,7 +213,7 @@ func shellWord(s string) string {
 		case r == '\'' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
+		case r != '<' && unicode.IsPrint(r) && (r == ' ' || !drawnBlank(r)) && (r != utf8.RuneError || n > 1):
 			b.WriteRune(r)
 		default:
 			for _, c := range []byte(s[i : i+n]) {
@@ -221,6 +223,9 @@ func shellWord(s string) string {
 	}
 	return "$'" + b.String() + "'"
 }
+
+// tagged matches what a reader could take for the beginning of a tag.
+var tagged = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<\s*[/|!?\pL]`) })
 
 // clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.
 func clip(s string, n int) string {

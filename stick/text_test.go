@@ -100,13 +100,13 @@ func TestClip(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 tasks", 1: "1 task", 2: "2 tasks"} {
+	for n, want := range map[int]Words{0: "0 tasks", 1: "1 task", 2: "2 tasks"} {
 		equal(t, "count", Count(n, "task"), want)
 	}
 }
 
 func TestLasted(t *testing.T) {
-	for d, want := range map[time.Duration]string{
+	for d, want := range map[time.Duration]Words{
 		-time.Hour: "0 s", 0: "0 s", time.Second - 1: "0 s", time.Second: "1 s", 59 * time.Second: "59 s",
 		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 65 * time.Minute: "1 h 5 min", 61 * time.Minute: "1 h 1 min",
 		24*time.Hour - 1: "23 h 59 min", 24 * time.Hour: "1 d", 24*time.Hour + 59*time.Minute: "1 d", 51 * time.Hour: "2 d 3 h",
@@ -116,7 +116,7 @@ func TestLasted(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
-	for d, want := range map[time.Duration]string{
+	for d, want := range map[time.Duration]Words{
 		-time.Hour: "just now", 0: "just now", time.Second - 1: "just now", time.Second: "1 s", 59 * time.Second: "59 s",
 		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", 48*time.Hour - 1: "47 h", 48 * time.Hour: "2 d",
 	} {

@@ -1,7 +1,6 @@
 package stick
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -84,36 +83,32 @@ func (r Room) NextStep() Hint {
 }
 
 // Holder says who has the stick, as a part of a sentence.
-func (r Room) Holder(now Time) string {
+func (r Room) Holder(now Time) Words {
 	switch {
 	case r.Closed:
 		return "the room is closed"
 	case r.Turn.State == Owned:
-		s := Holds(r.Turn.Owner, now.Sub(r.Turn.GrantedAt))
-		if r.Turn.NextAction != "" {
-			s += "; its next action: " + clip(r.Turn.NextAction, 80)
-		}
-		return s
+		return Holds(r.Turn.Owner, now.Sub(r.Turn.GrantedAt))
 	case r.Turn.State == Reserved:
-		return "the stick is reserved for " + string(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
+		return "the stick is reserved for " + who(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
 	}
 	return "nobody holds the stick"
 }
 
 // HolderFor says to a who has the stick, as a part of a sentence.
-func (r Room) HolderFor(a AgentID, now Time) string {
+func (r Room) HolderFor(a AgentID, now Time) Words {
 	if !r.Closed && r.Turn.State == Owned && r.Turn.Owner == a {
-		return fmt.Sprintf("you hold turn %d", r.Turn.ID)
+		return Wordsf("you hold turn %d", r.Turn.ID)
 	}
 	return r.Holder(now)
 }
 
 // Holds says how long an agent has held the stick, as a part of a sentence.
-func Holds(a AgentID, d time.Duration) string {
+func Holds(a AgentID, d time.Duration) Words {
 	if d < time.Second {
-		return string(a) + " has just taken the stick"
+		return who(a) + " has just taken the stick"
 	}
-	return string(a) + " has held the stick for " + Age(d)
+	return who(a) + " has held the stick for " + Age(d)
 }
 
 // grant gives the stick to a. Every turn begins here.
@@ -246,12 +241,12 @@ type Generation struct {
 // Lost are the events that a database has lost, by their numbers. Some of these numbers may be of other rooms, or of none.
 type Lost struct{ From, To int64 }
 
-// String names the events, as a part of a sentence.
-func (l Lost) String() string {
+// Words names the events, as a part of a sentence.
+func (l Lost) Words() Words {
 	if l.From == l.To {
-		return fmt.Sprintf("event %d", l.To)
+		return Wordsf("event %d", l.To)
 	}
-	return fmt.Sprintf("events %d to %d", l.From, l.To)
+	return Wordsf("events %d to %d", l.From, l.To)
 }
 
 // The causes of a new generation.

@@ -57,7 +57,7 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 		{"a", Fence{1, lease}, "turn 1 is over; you hold turn 2", repeat},
 		{"a", Fence{7, lease}, "there is no turn 7 yet; you hold turn 2", repeat},
 		{"a", Fence{2, "x"}, "you hold turn 2, but that isn't its lease", repeat},
-		{"b", Fence{1, "x"}, "turn 1 is over; a has just taken the stick; its next action: do the other half", `stop, and wait: tt wait; ask: tt msg send a "…"`},
+		{"b", Fence{1, "x"}, "turn 1 is over; a has just taken the stick", `stop, and wait: tt wait; ask: tt msg send a "…"`},
 	} {
 		_, err := f.Heartbeat(c.by, c.fence, ProvesSession, f.now)
 		says(t, err, c.message, c.hint)

@@ -70,7 +70,7 @@ func (f UndoneFile) Step() (UndoStep, UndoReason) {
 }
 
 // Says is the reason in words, about one path, without a full stop.
-func (r UndoReason) Says() string {
+func (r UndoReason) Says() Words {
 	switch r {
 	case UndoChanged:
 		return "it has changed since the call"

@@ -129,7 +129,7 @@ func TestRoom_CallUndone(t *testing.T) {
 		By: "a", Call: Call{ID: 7, Agent: "b", Tool: "Bash", Command: "rm -rf\nsrc"}, As: 9, Checkout: "/app",
 		Files: []string{"x.go", "y.go"}, Left: []string{"z.go"}, Of: []AgentID{"c", "a"},
 	})
-	if want := "a undid call 7 of b, rm -rf src; as before it: 2 files, first x.go; left as now: z.go, work of c and a"; e.Say() != want {
+	if want := Words(`a undid call 7 of b, "rm -rf src"; as before it: 2 files, first x.go; left as now: z.go, work of c and a`); e.Say() != want {
 		t.Errorf("%q, want %q", e.Say(), want)
 	}
 	if want := []Addressee{{"b", OwesReading}, {"c", OwesReading}}; !slices.Equal(e.Addressees(), want) {
@@ -137,7 +137,7 @@ func TestRoom_CallUndone(t *testing.T) {
 	}
 
 	own := f.CallUndone(Undo{By: "b", Call: Call{ID: 7, Agent: "b", Tool: "Write", Command: "x.go"}, Files: []string{"x.go"}})
-	if want := "b undid call 7, x.go; as before it: x.go"; own.Say() != want || len(own.For) > 0 {
+	if want := Words("b undid call 7, x.go; as before it: x.go"); own.Say() != want || len(own.For) > 0 {
 		t.Errorf("%q for %v, want %q", own.Say(), own.For, want)
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"talkingstick/internal/engine"
@@ -24,7 +23,7 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 	unstarted := stick.CodeOf(err) == stick.CodeProjectConfig || stick.CodeOf(err) == stick.CodeRepositoryMissing
 	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.writeHook(f, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e.Message, e.Hint.String()))})
+		a.writeHook(f, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint))})
 	}
 	if stick.CodeOf(err) == stick.CodeRepositoryMissing {
 		return nil // no hook has failed
@@ -39,7 +38,7 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
 	for _, r := range a.refusedHooks(pg.now) {
-		pg.linef("%s. Tell your user.", upperFirst(string(pg.sayRefused(r))))
+		pg.linef("%s. Tell your user.", upperFirst(pg.sayRefused(r)))
 	}
 	if f.Event == harness.HookSessionStart {
 		a.warn(ctx, pg, f.Harness)
@@ -58,10 +57,10 @@ func (a *app) warn(ctx context.Context, p *page, row harness.Row) {
 		return // a program that can't be installed can still answer hooks
 	}
 	if !t.Finds(ctx, row, run) {
-		p.linef("Your shell doesn't find tt: write %s instead of it.", stick.Line(t.TT))
+		p.linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {
-		p.linef("Your MCP server of tt opens another database, in %s. Use the commands only, and tell your user to run tt install %s.", stick.Line(dir), row.Name)
+		p.linef("Your MCP server of tt opens another database, in %s. Use the commands only, and tell your user to run tt install %s.", dir, row.Name)
 	}
 }
 
@@ -74,10 +73,10 @@ func (a *app) startParams(p core.HookParams) engine.StartSessionParams {
 // after a compaction.
 func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	wait := p.next(stick.Cmd("tt wait"))
-	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, stick.Line(res.Path))
+	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
 	p.role(res)
 	if res.Task != "" {
-		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", stick.Line(res.Task), p.next(stick.Cmd("tt task start")))
+		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
 	}
 	if !short {
 		p.others(res)
@@ -86,11 +85,11 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 		p.leftDraft(res.Draft)
 	}
 	if res.Note != "" {
-		p.linef("Note: %s.", stick.Line(res.Note))
+		p.linef("Note: %s.", res.Note)
 	}
 	switch {
 	case res.Paused != nil:
-		p.linef("%s. Change no files until a person resumes it: %s.", stick.Line(res.Paused.Says(p.now)), wait)
+		p.linef("%s", upperFirst(res.Paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait)))))
 	case res.Parent != nil:
 		p.linef("%s started you and holds the stick: you may change files under its turn, and it ends the turn, not you. Others that it "+
 			"started share the turn: %s tells them what you change; tasks keep you apart.", *res.Parent, p.next(stick.Cmd("tt reserve <path>")))
@@ -99,10 +98,10 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
 		p.linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
 	default:
-		p.linef("%s.", stick.Line(res.Holder))
+		p.linef("%s.", res.Holder)
 	}
 	if len(res.OlderHooks) > 0 {
-		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.", agentNames(res.OlderHooks), engine.OlderHooksMean)
+		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.", stick.Names(res.OlderHooks, len(res.OlderHooks)), engine.OlderHooksMean)
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
@@ -150,19 +149,19 @@ func enforced(e stick.Enforce) shown {
 // role tells a session its role, and what follows from it.
 func (p *page) role(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
-		of := ", and there is no known primary here"
+		of := stick.Words(", and there is no known primary here")
 		if res.Parent != nil {
 			of = ""
 		}
 		if res.Primary != nil {
-			of = ": " + string(*res.Primary) + " leads"
+			of = stick.Wordsf(": %s leads", *res.Primary)
 		}
 		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
 			"Leave to the primary: %s. For the rest: %s. When you are done: %s.",
-			of, stick.Line(res.Context), patterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
+			of, res.Context, patterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
 		return
 	}
-	p.linef("You are the primary. Your context file: %s.", stick.Line(res.Context))
+	p.linef("You are the primary. Your context file: %s.", res.Context)
 }
 
 // others names the other agents at work.
@@ -171,37 +170,37 @@ func (p *page) others(res engine.StartSessionResult) {
 		return
 	}
 	const most = 3
-	var names []string
+	var names []stick.Words
 	for _, o := range res.Others[:min(len(res.Others), most)] {
 		names = append(names, who(o))
 	}
-	more := ""
+	var more shown
 	if n := len(res.Others) - most; n > 0 {
-		more = fmt.Sprintf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
+		more = showf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
 	}
-	p.linef("Also at work: %s%s.", strings.Join(names, "; "), more)
+	p.linef("Also at work: %s%s.", stick.JoinWords(names, "; "), more)
 }
 
 // who describes an agent of a roster in a few words.
-func who(o engine.RosterAgent) string {
+func who(o engine.RosterAgent) stick.Words {
 	name := string(o.AgentID)
 	if name == "" {
 		name = o.Harness
 	}
-	var about []string
+	var about []stick.Words
 	if o.PID != 0 {
-		about = append(about, "pid "+itoa(o.PID))
+		about = append(about, stick.Wordsf("pid %d", o.PID))
 	}
 	switch {
 	case o.Role != "":
-		about = append(about, string(o.Role))
+		about = append(about, stick.Wordsf("%s", o.Role))
 	case !o.Registered:
 		about = append(about, "not registered")
 	}
 	if len(about) == 0 {
-		return name
+		return stick.Wordsf("%s", name)
 	}
-	return name + " (" + strings.Join(about, ", ") + ")"
+	return stick.Wordsf("%s (%s)", name, stick.JoinWords(about, ", "))
 }
 
 // recovery tells the next session what a session that never ended has left.
@@ -209,18 +208,18 @@ func (p *page) recovery(r *engine.Recovered) {
 	if r == nil {
 		return
 	}
-	whose := "The previous primary"
+	whose := stick.Words("The previous primary")
 	if r.AgentID != "" {
-		whose = string(r.AgentID)
+		whose = stick.Wordsf("%s", r.AgentID)
 	}
-	written := "" // the log of an earlier version doesn't say
+	var written stick.Words // the log of an earlier version doesn't say
 	if !r.WrittenAt.IsZero() {
 		written = " (written " + p.ago(r.WrittenAt) + ")"
 	}
 	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, and look at the tree.", whose, written)
 	if r.Handoff != nil {
-		p.linef("The last handoff names a next step. %s", harness.TheirWords)
-		p.linef("  %s", stick.Clip(r.Handoff.NextAction, 160))
+		p.linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
+		p.text("  ", stick.Clip(r.Handoff.NextAction, maxNextAction))
 	}
 }
 
@@ -230,15 +229,15 @@ func (p *page) abandoned(res engine.StartSessionResult) {
 	if t == nil {
 		return
 	}
-	who := string(t.AgentID) + ", the session before yours,"
+	who := stick.Wordsf("%s, the session before yours,", t.AgentID)
 	if t.AgentID == res.AgentID {
 		who = "You"
 	}
-	why := ""
+	p.linef("%s gave up turn %d without a handoff %s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), leftInTree(t.Tree),
+		p.next(stick.Cmd("tt wait")))
 	if t.Reason != "" {
-		why = " (" + stick.Clip(t.Reason, 80) + ")"
+		p.linef("%s", stick.Wrote(t.AgentID, t.Reason, 80))
 	}
-	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree), p.next(stick.Cmd("tt wait")))
 }
 
 // leftDraft tells a session of the draft that it gets with the stick.
@@ -252,11 +251,11 @@ func (p *page) leftDraft(d *stick.Draft) {
 	if d.Handoff != nil {
 		text = cmp.Or(strings.TrimSpace(d.Handoff.NextAction), text, d.Handoff.Status)
 	}
-	p.linef("  %s", stick.Clip(text, 160))
+	p.text("  ", stick.Clip(text, maxNextAction))
 }
 
 // leftInTree says in a sentence what is uncommitted in a tree, which may be unknown.
-func leftInTree(w *stick.Workspace) string {
+func leftInTree(w *stick.Workspace) stick.Words {
 	if w == nil {
 		return "See what it left in the tree."
 	}
@@ -264,28 +263,28 @@ func leftInTree(w *stick.Workspace) string {
 		return "The tree has no uncommitted changes."
 	}
 	const most = 5
-	var names []string
-	for _, f := range w.Dirty[:min(len(w.Dirty), most)] {
-		names = append(names, stick.Line(f))
+	names := stick.Names(w.Dirty[:min(len(w.Dirty), most)], most)
+	if w.DirtyCount > most {
+		names += ", …"
 	}
-	if w.DirtyCount > len(names) {
-		names = append(names, "…")
-	}
-	return fmt.Sprintf("The tree has %s: %s. Look at them first.", stick.Count(w.DirtyCount, "uncommitted file"), strings.Join(names, ", "))
+	return stick.Wordsf("The tree has %s: %s. Look at them first.", stick.Count(w.DirtyCount, "uncommitted file"), names)
 }
 
+// maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant has all of it.
+const maxNextAction = 160
+
 // patterns lists patterns in a sentence.
-func patterns(ps []glob.Pattern) string {
+func patterns(ps []glob.Pattern) stick.Words {
 	if len(ps) == 0 {
 		return "nothing"
 	}
 	const most = 6
-	var out []string
+	var out []stick.Words
 	for _, p := range ps[:min(len(ps), most)] {
-		out = append(out, stick.Line(string(p)))
+		out = append(out, stick.Wordsf("%s", p))
 	}
 	if len(ps) > most {
 		out = append(out, "…")
 	}
-	return strings.Join(out, ", ")
+	return stick.JoinWords(out, ", ")
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os/exec"
 	"slices"
@@ -88,16 +87,16 @@ type doctorResult struct {
 
 // doctor shows what the doctor found, with all of each check or only the first.
 func (p *page) doctor(res doctorResult, all bool) {
-	p.linef("data directory: %s", stick.Line(res.DataDir))
+	p.linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
-		p.linef("%-8s %-12s %s", f.Status, f.Check, stick.Line(f.Detail))
+		p.linef("%-8s %-12s %s", f.Status, f.Check, f.Detail)
 		p.fix(f.Fix)
 		if n := len(f.More); n > 0 && !all {
 			p.linef("         %-12s %d more: tt doctor --all", "", n)
 			continue
 		}
 		for _, m := range f.More {
-			p.linef("         %-12s %s", "", stick.Line(m.Detail))
+			p.linef("         %-12s %s", "", m.Detail)
 			p.fix(m.Fix)
 		}
 	}
@@ -116,18 +115,18 @@ func (p *page) doctor(res doctorResult, all bool) {
 }
 
 // fix shows the next step for what the doctor found.
-func (p *page) fix(how string) {
+func (p *page) fix(how stick.Words) {
 	if how != "" {
-		p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(how)))
+		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", how)))
 	}
 }
 
 // harnessStatus says whether tt is installed in a harness, and works there.
 type harnessStatus struct {
 	install.Status
-	LastHook stick.Time `json:"hooks_last_at"`       // when a hook of it last fired in a room
-	GitHooks string     `json:"git_hooks,omitempty"` // off if its shell disables git's hooks: then only its own hooks refuse edits
-	Fix      string     `json:"fix,omitempty"`       // the next step until it works
+	LastHook stick.Time  `json:"hooks_last_at"`       // when a hook of it last fired in a room
+	GitHooks string      `json:"git_hooks,omitempty"` // off if its shell disables git's hooks: then only its own hooks refuse edits
+	Fix      stick.Words `json:"fix,omitempty"`       // the next step until it works
 }
 
 // harnesses checks whether tt is installed in harnesses, and works there.
@@ -149,18 +148,18 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 		switch {
 		case s.Problem != "":
 		case s.Plugin && slices.Contains(s.Levels, "user"):
-			h.Fix = "tt uninstall " + s.Harness + ", because its plugin brings the same"
+			h.Fix = stick.Wordsf("tt uninstall %s, because its plugin brings the same", s.Harness)
 		case s.Installed != install.All:
-			h.Fix = "tt install " + s.Harness
+			h.Fix = stick.Wordsf("tt install %s", s.Harness)
 			if s.Installed == install.Partly && s.Levels[0] == "project" {
 				h.Fix += " --project"
 			}
 		case s.DataDir != "" || slices.Contains(s.Roots, t.DataDir):
-			h.Fix = "tt install " + s.Harness
+			h.Fix = stick.Wordsf("tt install %s", s.Harness)
 		case len(s.Roots) > 0:
-			h.Fix = fmt.Sprintf("make %s, or remove it from %s", stick.Line(s.Roots[0]), strings.Join(row.Setup.Sandbox, "."))
+			h.Fix = stick.Wordsf("make %s, or remove it from %s", s.Roots[0], strings.Join(row.Setup.Sandbox, "."))
 		case s.Local != "":
-			h.Fix = install.FixLocal(stick.Line(s.Local))
+			h.Fix = install.FixLocal(s.Local)
 		case s.Trusted != nil && !*s.Trusted:
 			h.Fix = row.Setup.Trust.Review
 		case s.Shell != nil && s.Shell.Problem != "":
@@ -192,32 +191,32 @@ func run(ctx context.Context, program string, args ...string) ([]byte, error) {
 // harness shows whether tt is installed in a harness, and works there.
 func (p *page) harness(h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
-	var says []string
+	var says []stick.Words
 	if h.Version != "" {
-		says = append(says, stick.Line(h.Version))
+		says = append(says, stick.Wordsf("%s", h.Version))
 	}
-	levels := strings.Join(h.Levels, ", ")
+	levels := stick.Names(h.Levels, len(h.Levels))
 	switch {
 	case h.Problem != "":
-		says = append(says, stick.Line(h.Problem))
+		says = append(says, h.Problem)
 	case h.Installed == install.No:
 		says = append(says, "not installed")
 	case h.Installed == install.Partly:
-		says = append(says, fmt.Sprintf("partly installed (%s); missing or changed: %s", levels, strings.Join(h.Missing, ", ")))
+		says = append(says, stick.Wordsf("partly installed (%s); missing or changed: %s", levels, stick.JoinWords(h.Missing, ", ")))
 	default:
-		says = append(says, fmt.Sprintf("installed (%s)", levels))
+		says = append(says, stick.Wordsf("installed (%s)", levels))
 	}
 	if h.DataDir != "" {
-		says = append(says, "its MCP server opens another database, in "+stick.Line(h.DataDir))
+		says = append(says, stick.Wordsf("its MCP server opens another database, in %s", h.DataDir))
 	}
 	if h.Shell != nil && h.Shell.Problem != "" {
-		says = append(says, stick.Line(h.Shell.Problem))
+		says = append(says, h.Shell.Problem)
 	}
 	if h.Local != "" {
-		says = append(says, fmt.Sprintf("what the project's entries run is %s, which others may change", stick.Line(h.Local)))
+		says = append(says, stick.Wordsf("what the project's entries run is %s, which others may change", h.Local))
 	}
 	for _, dir := range h.Roots {
-		says = append(says, fmt.Sprintf("its sandbox is told of %s, which isn't there", stick.Line(dir)))
+		says = append(says, stick.Wordsf("its sandbox is told of %s, which isn't there", dir))
 	}
 	if h.Trusted != nil && !*h.Trusted {
 		says = append(says, "hooks not trusted")
@@ -233,9 +232,9 @@ func (p *page) harness(h harnessStatus) {
 	if h.GitHooks != "" {
 		says = append(says, "only its own hooks refuse edits: its shell disables git's hooks")
 	}
-	p.linef("%-8s %s: %s", "harness", h.Harness, strings.Join(says, ", "))
+	p.linef("%-8s %s: %s", "harness", h.Harness, stick.JoinWords(says, ", "))
 	if h.Fix != "" {
-		p.linef("         %-12s %s", "", p.faint("fix: "+stick.Line(h.Fix)))
+		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", h.Fix)))
 	}
 }
 
@@ -256,12 +255,12 @@ func (a *app) migrateDBCmd() *cobra.Command {
 // moved shows what was moved to a server.
 func (p *page) moved(res engine.MigrateDBResult) {
 	if res.Already {
-		p.linef("the rooms of this machine are in %s already", stick.Line(res.To))
+		p.linef("the rooms of this machine are in %s already", res.To)
 		return
 	}
-	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"), stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), stick.Line(res.To))
+	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"), stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), res.To)
 	for _, r := range res.Rooms {
-		p.linef("  %s: %s", stick.Line(r.Path), stick.Line(r.Key))
+		p.linef("  %s: %s", r.Path, r.Key)
 		if r.Alone {
 			p.linef("    %s", p.faint(showf("another room has the key of its repository; in other clones: %s", p.next(stick.Cmd("tt join --room <key>", r.Key)))))
 		}
@@ -269,7 +268,7 @@ func (p *page) moved(res engine.MigrateDBResult) {
 	for _, was := range slices.Sorted(maps.Keys(res.Persons)) {
 		p.linef("%s is %s now", was, res.Persons[was])
 	}
-	p.linef("%s stays where it is, and tt doesn't open it any more", stick.Line(res.From))
+	p.linef("%s stays where it is, and tt doesn't open it any more", res.From)
 	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")), p.next(stick.Cmd("tt join")))
 }
 
@@ -328,7 +327,7 @@ func (a *app) showRoom(ctx context.Context) error {
 	}, func(p *page, res statusResult) {
 		p.doing = true
 		if t := res.Task; t != nil {
-			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(t.TaskID), t.State.Word(t.Cause), stick.Clip(t.Description, 80))
+			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)), t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
 		p.needs(res.Needs)
@@ -356,7 +355,7 @@ func (p *page) needs(all []stick.Need) {
 	p.linef("%s", p.strong("needs you:"))
 	t := table{indent: "  "}
 	for _, n := range all {
-		row := t.add(cell{showf("%s", strings.ReplaceAll(string(n.Kind), "_", " ")), "33"}, p.ago(n.Since), n.Text)
+		row := t.add(cell{showf("%s", stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))), "33"}, p.ago(n.Since), n.Text)
 		if n.NextAction != "" {
 			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
 		}
@@ -372,20 +371,20 @@ func (a *app) overview(ctx context.Context) error {
 		return err
 	}
 	a.reads = true
-	start, does := stick.Cmd("tt wait"), "join this workspace's room, and wait for your turn"
+	start, does := stick.Cmd("tt wait"), shown("join this workspace's room, and wait for your turn")
 	if _, by, err := a.open(); err == nil && by.ActsAsPerson() { // who is never led to take the stick
-		start, does = stick.Cmd("tt join"), "make a room of this directory, and join it"
+		start, does = stick.Cmd("tt join"), shown("make a room of this directory, and join it")
 	}
 	if a.setsUp() {
-		start, does = stick.Cmd("tt init"), "set this repository up: its room, hooks of git, your harnesses"
+		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
 	}
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
 		list := table{indent: "  "}
 		list.add(p.next(start), does)
-		list.add("tt demo", "see it work in a scratch repository")
-		list.add("tt --help", "list the commands")
+		list.add(shown("tt demo"), shown("see it work in a scratch repository"))
+		list.add(shown("tt --help"), shown("list the commands"))
 		p.table(list)
 	})
 }

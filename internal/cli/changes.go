@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/core"
@@ -62,7 +59,7 @@ func (a *app) changesMineCmd() *cobra.Command {
 			if res.Joined {
 				pg.linef("you joined the room as %s", res.AgentID)
 			}
-			said := "yours now"
+			said := stick.Words("yours now")
 			if p.Not {
 				said = "not yours any more"
 			}
@@ -93,15 +90,15 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 }
 
 // owned says whose files are.
-func (p *page) owned(files []string, said string) {
+func (p *page) owned(files []string, said stick.Words) {
 	const most = 10
 	switch n := len(files); {
 	case n == 0:
 		p.linef("all of them are %s already", said)
 	case n == 1:
-		p.linef("%s is %s", stick.Path(files[0]), said)
+		p.linef("%s is %s", files[0], said)
 	default:
-		more := ""
+		var more stick.Words
 		if n > most {
 			more = ", …"
 		}
@@ -114,7 +111,7 @@ func (p *page) adopted(res guard.AdoptChangesResult) {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
 	if len(res.Stash) > 0 {
-		p.linef("yours now: %s", strings.Join(res.Stash, ", "))
+		p.linef("yours now: %s", stick.Names(res.Stash, len(res.Stash)))
 	} else {
 		p.owned(res.Paths, "yours now")
 	}
@@ -125,32 +122,32 @@ func (p *page) adopted(res guard.AdoptChangesResult) {
 	case res.Already:
 	case len(res.Stash) > 0 && res.RescueWhy == "": // git keeps them
 	case res.Rescue == nil:
-		p.linef("there is no copy of them: %s", stick.Line(res.RescueWhy))
+		p.linef("there is no copy of them: %s", res.RescueWhy)
 	default:
 		p.linef("rescue %s has a copy", res.Rescue.ID)
 		for _, l := range res.Rescue.LeftOut {
-			p.linef("  without %s: %s", stick.Path(l.Path), l.Why)
+			p.linef("  without %s: %s", l.Path, l.Why)
 		}
 	}
 	if res.Told != "" {
-		p.linef("note: %s; %s", stick.Line(res.Told), stick.Line(res.Hint))
+		p.linef("note: %s; %s", res.Told, res.Hint)
 	}
 }
 
 // noted names the agents of which uncommitted work is noted, with how many files. It is empty if there are none.
-func (p *page) noted(n *guard.NotedWork) string {
+func (p *page) noted(n *guard.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}
-	var of []string
+	var of []stick.Words
 	for i, w := range n.Of {
-		files := itoa(w.Files)
+		files := stick.Wordsf("%d", w.Files)
 		if i == 0 {
 			files = stick.Count(w.Files, "uncommitted file")
 		}
-		of = append(of, fmt.Sprintf("%s of %s", files, w.Agent))
+		of = append(of, stick.Wordsf("%s of %s", files, w.Agent))
 	}
-	return strings.Join(of, ", ")
+	return stick.JoinWords(of, ", ")
 }
 
 // changes lists uncommitted files: the caller's own first, then those of others.
@@ -169,7 +166,7 @@ func (p *page) changes(res guard.ListChangesResult) {
 	}
 	for _, part := range []struct {
 		is   stick.Share
-		head string
+		head stick.Words
 	}{
 		{stick.ShareOwn, "yours"}, {stick.ShareOthers, "others'"}, {stick.SharePassed, "passed on with the stick"}, {stick.ShareNobody, "nobody noted whose"},
 	} {
@@ -177,7 +174,7 @@ func (p *page) changes(res guard.ListChangesResult) {
 		t.indent = "  "
 		for _, c := range res.Changes {
 			if c.Share == part.is {
-				t.add(c.Status, stick.Line(c.Path), p.editors(c.Editors))
+				t.add(stick.Words(c.Status), c.Path, p.editors(c.Editors))
 			}
 		}
 		if len(t.rows) > 0 {
@@ -194,18 +191,18 @@ func (p *page) changes(res guard.ListChangesResult) {
 }
 
 // editors says who has edited a file, the last one first.
-func (p *page) editors(all []stick.Editor) string {
-	var said []string
+func (p *page) editors(all []stick.Editor) stick.Words {
+	var said []stick.Words
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {
 		case e.Agent == "" && len(all) > 1:
 			said = append(said, "somebody")
 		case e.Agent == "":
 		case e.Held:
-			said = append(said, fmt.Sprintf("%s with the stick, %s", e.Agent, p.ago(e.At)))
+			said = append(said, stick.Wordsf("%s with the stick, %s", e.Agent, p.ago(e.At)))
 		default:
-			said = append(said, fmt.Sprintf("%s, %s", e.Agent, p.ago(e.At)))
+			said = append(said, stick.Wordsf("%s, %s", e.Agent, p.ago(e.At)))
 		}
 	}
-	return strings.Join(said, "; ")
+	return stick.JoinWords(said, "; ")
 }

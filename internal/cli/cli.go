@@ -106,12 +106,12 @@ type app struct {
 	snapshots  config.Snapshots
 	operations operations
 	trace      *core.Trace
-	inWait     bool   // the command is about to wait
-	several    bool   // the command performs several operations at a time
-	inHook     bool   // the command answers a hook
-	onScreen   bool   // the command draws the whole screen
-	examines   bool   // the command says itself what is wrong with the database
-	told       string // what the next answer to a harness begins with
+	inWait     bool        // the command is about to wait
+	several    bool        // the command performs several operations at a time
+	inHook     bool        // the command answers a hook
+	onScreen   bool        // the command draws the whole screen
+	examines   bool        // the command says itself what is wrong with the database
+	told       stick.Words // what the next answer to a harness begins with
 	caller     *core.Caller
 	status     int // exit status of a command that succeeded, if it isn't 0
 	failure    int // exit status of a command that failed, if it isn't the one of its code
@@ -176,7 +176,7 @@ func (a *app) fail(err error, ctx context.Context) int {
 func (e Env) dataDir() (string, error) {
 	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
 		if !filepath.IsAbs(d) {
-			return "", stick.Errorf(stick.CodeDataDirRelative, "TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", stick.Line(d)).
+			return "", stick.Errorf(stick.CodeDataDirRelative, "TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", d).
 				With("path", d).Hintf("set TALKING_STICK_DATA_DIR to an absolute path, or unset it to use the default directory")
 		}
 		return filepath.Clean(d), nil
@@ -337,12 +337,12 @@ func (a *app) config(procs *proc.Table) core.Config {
 }
 
 // sayLoss says what the database has lost. A hook has it logged, which the next session hears of, and adds it to what it answers.
-func (a *app) sayLoss(warning string) {
+func (a *app) sayLoss(warning stick.Words) {
 	switch {
 	case a.examines: // its answer says it
 	case a.inHook:
 		a.log("%s", warning)
-		a.told = strings.TrimSpace(a.told + "\nTalking Stick: " + warning + ".")
+		a.told = stick.Words(strings.TrimSpace(string(a.told + "\nTalking Stick: " + warning + ".")))
 	case a.onScreen:
 		a.log("%s", warning)
 	default:

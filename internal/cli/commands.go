@@ -203,19 +203,19 @@ func noArgs(c *cobra.Command, args []string) error {
 	if c.HasSubCommands() {
 		return &unknownWord{c, args[0]}
 	}
-	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", c.CommandPath(), stick.Clip(args[0], 40))
+	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
 }
 
 // help returns the command that explains c, under the name by which the program was called.
 func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
-func between(least, most int, what string) cobra.PositionalArgs {
+func between(least, most int, what stick.Words) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return stick.Errorf(stick.CodeUsage, "%s needs %s", c.CommandPath(), what).Hintf("%s", help(c))
+			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).Hintf("%s", help(c))
 		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q", c.CommandPath(), stick.Clip(args[most], 40)).Hintf("%s", help(c))
+			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q", stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", help(c))
 		}
 		return nil
 	}

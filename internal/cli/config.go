@@ -81,14 +81,14 @@ func (p *page) whereSet(res configResult) {
 		}
 		return file(path)
 	}
-	database := "in a file there"
+	database := stick.Words("in a file there")
 	if res.OnServer {
 		database = "on a PostgreSQL server"
 	}
 
 	p.linef("%-12s %s; the database is %s", "data", file(res.DataDir), database)
-	p.linef("%-12s %s", "your file", orNone(res.UserFile))
-	p.linef("%-12s %s", "the project", orNone(res.ProjectFile))
+	p.linef("%-12s %s", stick.Words("your file"), orNone(res.UserFile))
+	p.linef("%-12s %s", stick.Words("the project"), orNone(res.ProjectFile))
 	for _, name := range res.Environment {
 		p.linef("%-12s %s", "variable", name)
 	}

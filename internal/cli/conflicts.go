@@ -55,12 +55,12 @@ func (p *page) conflicts(res engine.GetConflictsResult) {
 		p.linef("not compared:")
 	}
 	for _, l := range res.LeftOut {
-		p.linef("  %s: %s", stick.Line(l.What), stick.Line(l.Why))
+		p.linef("  %s: %s", l.What, l.Why)
 	}
 }
 
 // outcome returns the answer in one line.
-func outcome(res engine.GetConflictsResult) string {
+func outcome(res engine.GetConflictsResult) stick.Words {
 	conflicts, both := 0, 0
 	for _, c := range res.Conflicts {
 		if c.Kind == engine.KindConflict {
@@ -69,7 +69,7 @@ func outcome(res engine.GetConflictsResult) string {
 			both++
 		}
 	}
-	var found []string
+	var found []stick.Words
 	if conflicts > 0 {
 		found = append(found, stick.Count(conflicts, "conflict"))
 	}
@@ -79,7 +79,7 @@ func outcome(res engine.GetConflictsResult) string {
 	trees := stick.Count(len(res.Sides), "working tree")
 	switch {
 	case len(found) > 0:
-		return strings.Join(found, ", ") + ", in " + trees
+		return stick.JoinWords(found, ", ") + ", in " + trees
 	case len(res.LeftOut) > 0:
 		return "no conflicts in what was compared: " + trees
 	case len(res.Sides) < 2:
@@ -88,7 +88,7 @@ func outcome(res engine.GetConflictsResult) string {
 	return "no conflicts: " + trees + " compared"
 }
 
-func verb(n int) string {
+func verb(n int) stick.Words {
 	if n == 1 {
 		return "merges"
 	}
@@ -110,7 +110,7 @@ func (p *page) side(name string, agents map[string]stick.AgentID, me stick.Agent
 
 // pair adds the files on which two sides collide.
 func (p *page) pair(files []engine.Conflict) {
-	kinds := map[string]string{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
+	kinds := map[string]stick.Words{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
 	t := table{indent: "  "}
 	for _, f := range files {
 		t.add(kinds[f.Kind], file(f.Path), meeting(f))
@@ -119,10 +119,10 @@ func (p *page) pair(files []engine.Conflict) {
 }
 
 // meeting says where in a file the two sides conflict.
-func meeting(f engine.Conflict) string {
-	says := ""
+func meeting(f engine.Conflict) stick.Words {
+	var says stick.Words
 	if f.Says != "contents" {
-		says = stick.Line(f.Says)
+		says = stick.Wordsf("%s", f.Says)
 	}
 	if len(f.ALines)+len(f.BLines) == 0 {
 		return says
@@ -135,15 +135,15 @@ func meeting(f engine.Conflict) string {
 }
 
 // some lists the first few ranges of lines.
-func some(ranges []string) string {
+func some(ranges []string) stick.Words {
 	const shown = 4
 	switch {
 	case len(ranges) == 0:
 		return "none"
 	case len(ranges) > shown:
-		return strings.Join(ranges[:shown], ",") + ",…"
+		return stick.Wordsf("%s,…", strings.Join(ranges[:shown], ","))
 	}
-	return strings.Join(ranges, ",")
+	return stick.Wordsf("%s", strings.Join(ranges, ","))
 }
 
 // talk returns the next step: talk to the other side before you go on. It has no names of files or branches, because

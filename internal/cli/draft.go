@@ -67,7 +67,7 @@ const maxDraftShown = 4 << 10
 func (p *page) draft(d stick.Draft) {
 	p.linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.ago(d.SavedAt))
 	cut := false
-	show := func(label, text string) {
+	show := func(label stick.Words, text string) {
 		if text == "" {
 			return
 		}
@@ -79,7 +79,7 @@ func (p *page) draft(d stick.Draft) {
 	if d.Handoff != nil {
 		for _, f := range stick.HandoffFields {
 			for _, text := range f.Show(*d.Handoff) {
-				show(f.Label, text)
+				show(stick.Words(f.Label), text)
 			}
 		}
 	}

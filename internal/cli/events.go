@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +51,7 @@ func (s *streamFlags) addFilter(c *cobra.Command) {
 }
 
 // run reads the stream. In words it shows each event by the function each, and calls all of them what.
-func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what string, each func(*page, stick.Event)) error {
+func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event)) error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (s *streamFlags) check() (err error) {
 	for _, t := range s.types {
 		if !known[stick.EventType(t)] {
 			return stick.Errorf(stick.CodeUsage, "there is no event type %q", stick.Clip(t, 40)).With("field", "event").
-				Hintf("the types are %s", strings.Join(names, ", "))
+				Hintf("the types are %s", stick.Names(names, len(names)))
 		}
 		f.Types = append(f.Types, stick.EventType(t))
 	}
@@ -211,7 +210,7 @@ func (p *page) logged(e stick.Event) {
 }
 
 // batch shows the newest events, or those after a cursor.
-func (p *page) batch(res engine.EventsResult, newest bool, what string, each func(*page, stick.Event)) {
+func (p *page) batch(res engine.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
@@ -225,9 +224,9 @@ func (p *page) batch(res engine.EventsResult, newest bool, what string, each fun
 		p.linef("no %s", what)
 	}
 	if res.More && !newest {
-		p.linef("%s", p.faint(fmt.Sprintf("there are more: --after %d", res.Cursor)))
+		p.linef("%s", p.faint(showf("there are more: --after %d", res.Cursor)))
 	}
-	p.linef("%s", p.faint(fmt.Sprintf("cursor %d", res.Cursor)))
+	p.linef("%s", p.faint(showf("cursor %d", res.Cursor)))
 }
 
 // stream is a stream of events to wait for.

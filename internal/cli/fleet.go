@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -116,15 +115,15 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 	}
 	p.table(list)
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(fmt.Sprintf("%d more ended over a day ago: --all", res.Hidden)))
+		p.linef("%s", p.faint(showf("%d more ended over a day ago: --all", res.Hidden)))
 	}
 	for _, q := range res.Paused {
-		p.linef("%s", p.paint("31", fmt.Sprintf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves", stick.Line(q.Branch), abbrev(q.Commit), p.ago(q.Since))))
+		p.linef("%s", p.paint("31", showf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves", q.Branch, abbrev(q.Commit), p.ago(q.Since))))
 	}
 }
 
 // sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if nobody works on it.
-func (p *page) sinceSeen(t task.TaskView) string {
+func (p *page) sinceSeen(t task.TaskView) stick.Words {
 	if t.SeenAt.IsZero() {
 		return ""
 	}
@@ -132,17 +131,17 @@ func (p *page) sinceSeen(t task.TaskView) string {
 }
 
 // doing says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
-func doing(t task.TaskView) string {
+func doing(t task.TaskView) stick.Words {
 	what := task.Doing(t.Doing)
 	if t.Runner == nil {
 		return what
 	}
 	if t.Runner.Host != "" {
-		what += " on " + t.Runner.Host
+		what += stick.Wordsf(" on %s", t.Runner.Host)
 	}
 	switch {
 	case t.Runner.State == task.RunnerStopped:
-		return fmt.Sprintf("stopped while %s (process %d)", what, t.Runner.PID)
+		return stick.Wordsf("stopped while %s (process %d)", what, t.Runner.PID)
 	case t.Runner.State == task.RunnerGone, t.Runner.State == task.RunnerUnknown && t.Runner.Host != "":
 		return "interrupted while " + what
 	}
@@ -150,7 +149,7 @@ func doing(t task.TaskView) string {
 }
 
 // startedByAuthor marks a reviewer that an author of the task had started, as the log does.
-func startedByAuthor(below bool) string {
+func startedByAuthor(below bool) stick.Words {
 	if below {
 		return " (started by its author)"
 	}
@@ -158,31 +157,31 @@ func startedByAuthor(below bool) string {
 }
 
 // what returns what matters most about a task now.
-func (p *page) what(t task.TaskView) string {
-	var parts []string
+func (p *page) what(t task.TaskView) stick.Words {
+	var parts []stick.Words
 	if t.Liveness != "" && t.Liveness != "alive" {
-		parts = append(parts, t.Liveness)
+		parts = append(parts, stick.Wordsf("%s", t.Liveness))
 	}
 	switch {
 	case t.Doing != "":
 		parts = append(parts, doing(t))
 	case t.Queue > 0:
-		parts = append(parts, fmt.Sprintf("%d in the merge queue", t.Queue))
+		parts = append(parts, stick.Wordsf("%d in the merge queue", t.Queue))
 	}
 	if t.Later {
-		parts = append(parts, string(p.waits(t)))
+		parts = append(parts, stick.Words(p.waits(t)))
 	}
 	if t.BelowAuthor {
-		parts = append(parts, "approved by "+string(t.ApprovedBy)+startedByAuthor(true))
+		parts = append(parts, stick.Wordsf("approved by %s", t.ApprovedBy)+startedByAuthor(true))
 	}
 	if t.ChangesGate {
-		parts = append(parts, strings.TrimPrefix(gateMark(t.GateFiles), "it "))
+		parts = append(parts, stick.Words(strings.TrimPrefix(string(gateMark(t.GateFiles)), "it ")))
 	}
 	if mark := checksMark(t.Evidence); mark != "" && (t.State == stick.TaskInReview || t.State == stick.TaskApproved) {
 		parts = append(parts, mark)
 	}
 	if t.PullRequest.Number != 0 && t.State != stick.TaskCompleted {
-		parts = append(parts, fmt.Sprintf("pull request #%d %s", t.PullRequest.Number, t.PullRequest.State))
+		parts = append(parts, stick.Wordsf("pull request #%d %s", t.PullRequest.Number, t.PullRequest.State))
 	}
 	if t.OpenComments > 0 {
 		parts = append(parts, stick.Count(t.OpenComments, "open comment"))
@@ -191,31 +190,27 @@ func (p *page) what(t task.TaskView) string {
 		parts = append(parts, "in "+place(t))
 	}
 	if t.Attempt > 1 {
-		parts = append(parts, fmt.Sprintf("attempt %d", t.Attempt))
+		parts = append(parts, stick.Wordsf("attempt %d", t.Attempt))
 	}
 	if t.Reason != "" {
-		parts = append(parts, stick.Clip(t.Reason, 60))
+		parts = append(parts, stick.Reasoner(t.Cause)+": "+stick.Quote(t.Reason, 60))
 	} else if t.Description != "" {
-		parts = append(parts, stick.Clip(t.Description, 60))
+		parts = append(parts, stick.Wordsf("%s: %s", t.SpawnedBy, stick.Quote(t.Description, 60)))
 	}
-	return strings.Join(parts, "; ")
+	return stick.JoinWords(parts, "; ")
 }
 
 // gateMark says which of the gate's own files a task changes.
-func gateMark(files []string) string {
+func gateMark(files []string) stick.Words {
 	const most = 5
-	more := ""
-	if len(files) > most {
-		files, more = files[:most], fmt.Sprintf(" and %d more", len(files)-most)
-	}
 	if len(files) == 0 {
 		return "it changes the gate itself"
 	}
-	return "it changes the gate itself: " + paths(files) + more
+	return "it changes the gate itself: " + stick.Names(files, most)
 }
 
 // checksMark says what is odd about the checks of a task in a few words; empty if they passed on the commit that is offered.
-func checksMark(checks []task.ShownCheck) string {
+func checksMark(checks []task.ShownCheck) stick.Words {
 	var red []string
 	for _, c := range checks {
 		if c.Stale {
@@ -228,15 +223,15 @@ func checksMark(checks []task.ShownCheck) string {
 	if len(red) == 0 {
 		return ""
 	}
-	return "failed checks: " + stick.Clip(strings.Join(red, ", "), 40)
+	return "failed checks: " + stick.Names(red, 3)
 }
 
 // place names another checkout: that with a task's branch and worktree.
-func place(t task.TaskView) string {
+func place(t task.TaskView) stick.Words {
 	if t.Host == "" {
-		return t.Checkout
+		return stick.Wordsf("%s", t.Checkout)
 	}
-	return t.Checkout + " on " + t.Host
+	return stick.Wordsf("%s on %s", t.Checkout, t.Host)
 }
 
 func (a *app) workerShowCmd() *cobra.Command {
@@ -254,7 +249,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
 		}
 		if len(args) == 0 {
-			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", c.CommandPath()).Hintf("%s lists them", stick.Cmd("tt task list"))
+			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", stick.Words(c.CommandPath())).Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
@@ -266,34 +261,41 @@ func (a *app) workerShowCmd() *cobra.Command {
 
 // task adds everything about one task.
 func (p *page) task(t task.WorkerShowResult) {
-	p.linef("%s %s (attempt %d)", p.strong(t.TaskID), p.been(t.State.Word(t.Cause), t.StateAt), t.Attempt)
-	row := func(name, value string) {
-		if value != "" {
-			p.linef("  %-12s %s", name, stick.Line(value))
+	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.been(t.State.Word(t.Cause), t.StateAt), t.Attempt)
+	row := func(name stick.Words, value any) {
+		if value = showf("%s", value); value != shown("") {
+			p.linef("  %-12s %s", name, value)
 		}
 	}
-	row("what", t.Description)
-	row("worker", string(t.Worker))
+	if t.Description != "" {
+		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
+		p.text("    ", strings.TrimSpace(t.Description))
+	}
+	row("worker", t.Worker)
 	if !t.SeenAt.IsZero() {
-		row("liveness", strings.TrimPrefix(t.Liveness+", seen "+p.ago(t.SeenAt), ", "))
+		seen := "seen " + p.ago(t.SeenAt)
+		if t.Liveness != "" {
+			seen = stick.Wordsf("%s, ", t.Liveness) + seen
+		}
+		row("liveness", seen)
 	}
 	row("warning", t.Warning)
 	row("conflicts", paths(t.Conflicts))
-	row("spawned by", string(t.SpawnedBy))
+	row("spawned by", t.SpawnedBy)
 	if t.Later {
-		row("for later", "it "+string(p.waits(t.TaskView)))
-		row("after", strings.Join(t.After, ", "))
+		row("for later", "it "+p.waits(t.TaskView))
+		row("after", stick.Names(t.After, len(t.After)))
 	}
-	row("branch", t.Branch+" for "+t.Integration)
-	worktree := t.Path
+	row("branch", showf("%s for %s", t.Branch, t.Integration))
+	worktree := showf("%s", t.Path)
 	if t.Host != "" {
-		worktree += " on " + t.Host
+		worktree += showf(" on %s", t.Host)
 	}
 	if !t.Later {
 		row("worktree", worktree)
 	}
 	if t.Slot != nil {
-		row("slot", itoa(*t.Slot))
+		row("slot", *t.Slot)
 	}
 	row("base", abbrev(t.Base))
 	row("in review", abbrev(t.Head))
@@ -301,18 +303,18 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("note", gateMark(t.GateFiles))
 	}
 	if t.Approved != "" {
-		row("approved", abbrev(t.Approved)+" by "+string(t.ApprovedBy)+startedByAuthor(t.BelowAuthor))
+		row("approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
 	}
 	if t.Queue > 0 {
-		row("queue", itoa(t.Queue))
+		row("queue", t.Queue)
 	}
 	row("pull request", pullRequest(t.PullRequest))
 	row("merged as", abbrev(t.Result))
 	row("reverted by", abbrev(t.RevertedBy))
 	if t.State == stick.TaskCompleted && t.Result == "" {
-		how := "nothing new: " + t.Integration + " contained it already"
+		how := showf("nothing new: %s contained it already", t.Integration)
 		if pr := t.PullRequest; pr.HasMerge() {
-			how = fmt.Sprintf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
+			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
 		}
 		row("merged as", how)
 	}
@@ -320,13 +322,17 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("doing", doing(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
 	}
 	if t.Cause != "" {
-		row("because", strings.ReplaceAll(t.Cause, "_", " "))
+		because := showf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
+		if t.Reason != "" {
+			because += showf("; %s wrote:", stick.Reasoner(t.Cause))
+		}
+		row("because", because)
 		p.text("    ", strings.TrimSpace(t.Reason))
 	}
 	p.runs(t)
 	p.setup(t.TaskView)
 	p.history(t)
-	p.linef("next: %s", stick.Line(t.NextAction))
+	p.linef("next: %s", t.NextAction)
 }
 
 // setup shows how a task's worktree was set up.
@@ -335,13 +341,13 @@ func (p *page) setup(t task.TaskView) {
 	if s == nil {
 		return
 	}
-	end := "ended well"
+	end := stick.Words("ended well")
 	if why := s.Failed(t.Doing); why != "" {
 		end = why
 	} else if s.Exit == nil {
 		end = "runs"
 	}
-	p.linef("  %-12s %s (%s)", "set-up", stick.Line(s.Command), end)
+	p.linef("  %-12s %s (%s)", "set-up", stick.Name(s.Command), end)
 	if s.Output != "" {
 		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task show --output <sum>", abbrev(s.Output))))
 	}
@@ -349,18 +355,18 @@ func (p *page) setup(t task.TaskView) {
 
 func (p *page) history(t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
-		p.linef("commits:")
+		p.linef("commits, in the words of those who made them:")
 		for _, c := range t.Commits {
-			p.linef("  %s", stick.Line(c))
+			p.text("  ", c)
 		}
 		p.stats(t.Files)
 	}
 	for _, x := range t.Evidence {
-		stale, on := "", abbrev(x.Head)
+		stale, on := stick.Words(""), showf("%s", abbrev(x.Head))
 		if x.Stale {
-			stale, on = " is stale", fmt.Sprintf("%s in attempt %d", on, x.Attempt)
+			stale, on = " is stale", showf("%s in attempt %d", on, x.Attempt)
 		}
-		p.linef("evidence %s%s: %s ended with %d after %s, on %s", stick.Line(x.Name), stale, stick.Line(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
+		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
 		p.text("  ", strings.TrimSpace(x.Text))
 	}
 	p.comments(t.Comments)
@@ -369,6 +375,6 @@ func (p *page) history(t task.WorkerShowResult) {
 		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
 	}
 	for _, e := range t.Events {
-		p.linef("  %s  %s", p.faint(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")), e.Say())
+		p.linef("  %s  %s", p.faint(showf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
 	}
 }

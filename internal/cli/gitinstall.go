@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -95,7 +94,7 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o inst
 	}
 	e := stick.AsError(err)
 	file, _ := e.Fields["path"].(string)
-	return []install.FileChange{{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Message}}, nil
+	return []install.FileChange{{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Words()}}, nil
 }
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is no
@@ -106,7 +105,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 		return nil
 	}
 	if err != nil {
-		return &install.GitStatus{Installed: install.No, Hooks: []string{}, Problem: err.Error()}
+		return &install.GitStatus{Installed: install.No, Hooks: []stick.Words{}, Problem: stick.AsError(err).Words()}
 	}
 	t, err := a.target(false)
 	if err != nil && t.TT == "" { // a program that can't be installed can still check
@@ -121,17 +120,17 @@ func (p *page) gitHooks(s *install.GitStatus) {
 	if s == nil {
 		return
 	}
-	says := "hooks not installed"
+	says := stick.Words("hooks not installed")
 	switch {
 	case s.Problem != "":
-		says = "hooks not installed: " + stick.Line(s.Problem)
+		says = "hooks not installed: " + s.Problem
 	case s.Installed == install.All:
-		says = "hooks installed (" + stick.Line(s.Path) + ")"
+		says = stick.Wordsf("hooks installed (%s)", s.Path)
 		if slices.Contains(s.Hooks, "pre-push") {
-			says = "hooks installed, and pre-push (" + stick.Line(s.Path) + ")"
+			says = stick.Wordsf("hooks installed, and pre-push (%s)", s.Path)
 		}
 	case s.Installed == install.Partly:
-		says = fmt.Sprintf("hooks partly installed (%s); missing or changed: %s", stick.Line(s.Path), strings.Join(s.Missing, ", "))
+		says = stick.Wordsf("hooks partly installed (%s); missing or changed: %s", s.Path, stick.JoinWords(s.Missing, ", "))
 	}
 	p.linef("%-8s %s", "git", says)
 	if s.Installed != install.All && s.Problem == "" {

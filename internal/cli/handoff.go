@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -105,19 +104,22 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 	d.DisallowUnknownFields()
 	if err = d.Decode(&h); err == nil {
 		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more after the object")
+			err = errMore
 		}
 	}
 	if err != nil {
-		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", stick.Clip(whyNoHandoff(b, err), 120)).
+		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", whyNoHandoff(b, err)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}
 	return &h, nil
 }
 
+// errMore says that a text goes on after the JSON that was read of it.
+var errMore = errors.New("more text")
+
 // whyNoHandoff says in plain words why a text isn't the JSON of a handoff.
-func whyNoHandoff(text []byte, err error) string {
+func whyNoHandoff(text []byte, err error) stick.Words {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return "it is empty"
 	}
@@ -125,20 +127,23 @@ func whyNoHandoff(text []byte, err error) string {
 		if e.Field == "" {
 			return "it has to be an object, in braces"
 		}
-		return fmt.Sprintf("%s can't be a JSON %s", e.Field, e.Value)
+		return stick.Wordsf("%s can't be a JSON %s", stick.Name(e.Field).Cut(60), e.Value)
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok && e.Offset > 0 && e.Offset <= int64(len(text)) {
 		line := 1 + bytes.Count(text[:e.Offset-1], []byte("\n"))
 		r, _ := utf8.DecodeRune(text[e.Offset-1:])
-		return fmt.Sprintf("%q isn't expected in line %d", string(r), line)
+		return stick.Wordsf("%q isn't expected in line %d", string(r), line)
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
+	case errors.Is(err, errMore):
+		return "there is more after the object"
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return "there is no field " + field
+		return stick.Wordsf("there is no field %q", stick.Name(strings.Trim(field, `"`)).Cut(60))
 	}
-	return strings.TrimPrefix(err.Error(), "json: ")
+	return stick.Wordsf("%s", stick.Name(strings.TrimPrefix(err.Error(), "json: ")).Cut(120))
 }
 
 // fenceFlags name the grant that an owner's command acts on.

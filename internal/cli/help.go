@@ -52,7 +52,7 @@ func (p *page) shortHelp(root *cobra.Command) {
 	p.linef("Usage:\n  tt [command]")
 
 	for _, group := range shortHelp {
-		p.linef("\n%s", group.title)
+		p.linef("\n%s", stick.Words(group.title))
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil {
 				p.entry(name, c.Short, 11)
@@ -70,7 +70,7 @@ func (p *page) shortHelp(root *cobra.Command) {
 func (p *page) allHelp(root *cobra.Command) {
 	p.linef("Every command of tt. To see what one does: tt help <command>")
 	for _, g := range root.Groups() {
-		p.linef("\n%s", g.Title)
+		p.linef("\n%s", stick.Words(g.Title))
 		for _, c := range root.Commands() {
 			if c.GroupID == g.ID && !c.Hidden {
 				p.entry(c.Name(), c.Short, 14)
@@ -96,7 +96,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 	}
 	p.wrapped("  ", line)
 	if len(c.Aliases) > 0 {
-		p.linef("\nAlso called: %s", strings.Join(c.Aliases, ", "))
+		p.linef("\nAlso called: %s", stick.Words(strings.Join(c.Aliases, ", ")))
 	}
 	if text := example(c); text != "" {
 		p.linef("\nExamples:")
@@ -185,7 +185,7 @@ func (p *page) entry(name, meaning string, width int) {
 		if i > 0 {
 			name = ""
 		}
-		p.rowf("  %s%s%s", name, padding(width-utf8.RuneCountInString(name)), line)
+		p.rowf("  %s%s%s", stick.Words(name), padding(width-utf8.RuneCountInString(name)), stick.Words(line))
 	}
 }
 
@@ -200,7 +200,7 @@ func (p *page) wrapped(indent shown, text string) {
 			continue
 		}
 		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), p.columns()-len(indent)) {
-			p.linef("%s%s", indent, line)
+			p.linef("%s%s", indent, stick.Words(line))
 		}
 	}
 }
@@ -270,7 +270,7 @@ func (a *app) help(root *cobra.Command, args []string, all bool) error {
 	case len(rest) > 0 && found.HasSubCommands():
 		return noArgs(found, rest)
 	case len(rest) > 0:
-		return stick.Errorf(stick.CodeUsage, "%s has no command %q", found.CommandPath(), stick.Clip(rest[0], 40)).Hintf("%s", help(found))
+		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()), stick.Clip(rest[0], 40)).Hintf("%s", help(found))
 	case all:
 		p := a.page()
 		p.allHelp(root)

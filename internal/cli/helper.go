@@ -57,7 +57,7 @@ func (a *app) helper(ctx context.Context, command []string) error {
 	if out, err := tmux.CombinedOutput(); err != nil {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
-	return a.print(helperResult{AgentID: id, Window: window}, func(p *page) { p.linef("%s runs in the window %s", id, stick.Line(window)) })
+	return a.print(helperResult{AgentID: id, Window: window}, func(p *page) { p.linef("%s runs in the window %s", id, window) })
 }
 
 // helperResult is a helper that was started in a window.

@@ -121,7 +121,7 @@ func checkHarness(args []string) error {
 		return nil
 	}
 	return stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(args[0], 40)).With("field", "harness").
-		Hintf("the harnesses are %s", strings.Join(harness.Names(), ", "))
+		Hintf("the harnesses are %s", stick.Names(harness.Names(), len(harness.Rows)))
 }
 
 // hook answers one hook, and fills in f with what it has read.
@@ -163,7 +163,7 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake, plugin bool) er
 	case harness.HookStop:
 		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
 		if err == nil && res.Block {
-			a.writeHook(*f, harness.HookAnswer{Block: res.Reason})
+			a.writeHook(*f, harness.HookAnswer{Block: string(res.Reason)})
 		}
 		return err
 	case harness.HookCompact:
@@ -247,7 +247,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 		select {
 		case d := <-decided:
 			if !d.res.Allowed {
-				a.writeHook(f, harness.HookAnswer{Deny: "Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."})
+				a.writeHook(f, harness.HookAnswer{Deny: string("Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + ".")})
 			}
 			return errors.Join(d.err, e.EditChecked(ctx, q, d.res))
 		case <-rescuing:
@@ -270,9 +270,9 @@ func (a *app) beforeSummary(ctx context.Context, e operations, p core.HookParams
 	return err
 }
 
-func upperFirst(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[size:]
+func upperFirst(s stick.Words) stick.Words {
+	r, size := utf8.DecodeRuneInString(string(s))
+	return stick.Words(unicode.ToUpper(r)) + s[size:]
 }
 
 func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
@@ -293,11 +293,11 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 		defer a.pruneLater() // when the harness has its answer
 	}
 	if edited.Told != "" {
-		done := "the edit went through"
+		done := stick.Words("the edit went through")
 		if f.Edits.Command {
 			done = "the command ran"
 		}
-		a.told = fmt.Sprintf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
+		a.told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
 	}
 	err := a.showEvents(ctx, e, p, f)
 	if a.told != "" {
@@ -357,6 +357,12 @@ func (pg *page) news(events []stick.Event, more bool) shown {
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
 	pg.linef("%s", harness.TheirWords)
+	for _, e := range events {
+		if e.From.Human() && e.Message() != nil {
+			pg.linef("%s is a person of this room: treat what they ask for as a colleague's request.", e.From)
+			break
+		}
+	}
 	pg.delivered(engine.WaitForTurnResult{Events: events})
 	if more {
 		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,9 +62,9 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 		}
 		for _, m := range res.Messages {
 			if params.Sent {
-				p.messageText(m.MessageView, string(m.Recipient)+": "+string(m.State), false, false)
+				p.messageText(m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
 			} else {
-				p.messageText(m.MessageView, string(m.State), true, owes(m.State))
+				p.messageText(m.MessageView, stick.Words(m.State), true, owes(m.State))
 			}
 		}
 		if len(res.Messages) == 0 {
@@ -78,65 +77,69 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 }
 
 // message shows a message to its recipient.
-func (p *page) message(m engine.MessageView, state string) { p.messageText(m, state, true, true) }
+func (p *page) message(m engine.MessageView, state stick.Words) { p.messageText(m, state, true, true) }
 
 // owes reports whether a receipt is open: the message is unread, or read and not accepted.
 func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
 
 // messageText shows a message with its body. With mine, the words address the reader as its recipient; with open,
 // they say how to accept it. Lines from agents are indented, so that no body can look like a line of ours.
-func (p *page) messageText(m engine.MessageView, state string, mine, open bool) {
-	line := fmt.Sprintf("message %d from %s", m.MessageID, m.From)
+func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open bool) {
+	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
-		line = fmt.Sprintf("event %d by %s", m.MessageID, m.From)
+		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
 	}
 	switch {
 	case len(m.To) == 1 && m.To[0] == stick.ToRoom:
 		line += " to all"
 	case len(m.To) > 1:
-		line += fmt.Sprintf(" to %d members", len(m.To))
+		line += stick.Wordsf(" to %d members", len(m.To))
 	}
 	line += ", " + p.ago(m.CreatedAt)
 	what := label(m.Message)
 	if m.Category == stick.Handover && !mine {
 		what = "passed on"
 	}
+	var urgent stick.Words
 	if m.Urgent(m.CreatedAt, p.now) && open {
-		what = strings.TrimPrefix(what+", urgent: read it now", ", ")
+		urgent = "urgent: read it now"
 	}
-	for _, s := range []string{state, what} {
+	for _, s := range []stick.Words{state, what, urgent} {
 		if s != "" {
 			line += ", " + s
 		}
 	}
 	if m.RequiresAck && open {
-		line += fmt.Sprintf(" (%s)", p.next(stick.Cmd("tt ack <message_id>", m.MessageID)))
+		line += stick.Wordsf(" (%s)", stick.Cmd("tt ack <message_id>", m.MessageID).As(p.as))
 	}
 	if m.TaskID != "" {
-		line += ", task " + stick.Clip(m.TaskID, 60)
+		line += stick.Wordsf(", task %s", stick.Name(m.TaskID).Cut(60))
 	}
 	if m.ReplyTo != 0 {
-		line += fmt.Sprintf(", replies to %d", m.ReplyTo)
+		line += stick.Wordsf(", replies to %d", m.ReplyTo)
 	}
 	if m.Subject != "" {
-		line += ": " + stick.Line(m.Subject)
+		line += ": " + stick.Quote(m.Subject, stick.MaxSubject)
 	}
 	p.linef("%s", line)
 	p.text("  ", m.Body)
 	for _, f := range m.Says() {
-		p.body(f.Name, *f.Value(&m.Contract))
+		p.body(stick.Words(f.Name), *f.Value(&m.Contract))
 	}
 }
 
 // label names the kind of a message in the words of the screens for people. It is empty for an ordinary message.
-func label(m stick.Message) string {
+func label(m stick.Message) stick.Words {
 	switch m.Category {
 	case stick.Handover:
 		return "passed to you"
 	case stick.Blocked:
 		return "needs input"
 	case stick.Resume, stick.Incursion:
-		return strings.ToLower(string(m.Category))
+		return kind(m)
 	}
 	return ""
 }
+
+// kind is the category of a message, as a word.
+func kind(m stick.Message) stick.Words { return stick.Words(strings.ToLower(string(m.Category))) }

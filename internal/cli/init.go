@@ -7,7 +7,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +36,7 @@ type initResult struct {
 	Harnesses   []install.Status     `json:"harnesses"`      // those that were used on this machine
 	Integration string               `json:"integration"`    // the branch that tasks are merged into, as .talking-stick.toml says
 	Gate        string               `json:"gate,omitempty"` // what has to pass before, as it says
-	Next        []string             `json:"next,omitempty"` // what to do next
+	Next        []stick.Words        `json:"next,omitempty"` // what to do next
 }
 
 func (a *app) initCmd() *cobra.Command {
@@ -308,7 +307,7 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 		res.Was = before.policy.Enforce
 	}
 	if s.hooksErr != nil {
-		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).String())
+		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).Words())
 	}
 	connected, err := install.Install(s.target, s.connected())
 	if err != nil {
@@ -316,7 +315,7 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 	}
 	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), run)...)
 	for _, h := range s.next(by) {
-		res.Next = append(res.Next, h.As(a.as).String())
+		res.Next = append(res.Next, h.As(a.as).Words())
 	}
 	return a.print(res, func(p *page) { p.initialised(res) })
 }
@@ -376,7 +375,7 @@ func (s *initSite) next(by core.Caller) []stick.Hint {
 	case !slices.ContainsFunc(s.harnesses, func(h install.Status) bool { return h.Installed != install.No }):
 		first = stick.Hintf("connect the harness of your agents: %s", stick.Cmd("tt install"))
 	}
-	var before []string
+	var before []stick.Words
 	if !s.born {
 		before = append(before, "make a first commit")
 	}
@@ -385,7 +384,7 @@ func (s *initSite) next(by core.Caller) []stick.Hint {
 	}
 	tasks := stick.Hintf("let agents work side by side, each on a branch of its own: %s", stick.Cmd("tt task init"))
 	if len(before) > 0 {
-		tasks = stick.Hintf("%s; then %s", strings.Join(before, "; "), tasks)
+		tasks = stick.Hintf("%s; then %s", stick.JoinWords(before, "; "), tasks)
 	}
 	return []stick.Hint{first, look, tasks}
 }

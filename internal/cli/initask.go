@@ -41,7 +41,7 @@ func (c initChoices) settings(have initChoices) (all []install.Setting) {
 type initQuestion struct {
 	flag  string
 	why   string // what it is about, in a line before it
-	text  string
+	text  stick.Words
 	asked func(*initSite) bool             // nil: always
 	now   func(initChoices) string         // what an empty answer means
 	set   func(*initChoices, string) error // fails with CodeUsage
@@ -90,7 +90,7 @@ var initQuestions = []initQuestion{
 	{
 		flag:  "harness",
 		why:   "A connected harness tells its agents who holds the stick, and asks tt before each edit. tt uninstall disconnects it.",
-		text:  "Harnesses to connect, of " + strings.Join(harness.Names(), ", "),
+		text:  "Harnesses to connect, of " + stick.Names(harness.Names(), len(harness.Rows)),
 		asked: func(s *initSite) bool { return len(s.lacking) > 0 || len(s.harnesses) == 0 },
 		now:   func(c initChoices) string { return cmp.Or(strings.Join(c.Harnesses, ","), none) },
 		set:   setHarnesses,
@@ -133,7 +133,7 @@ func setHarnesses(c *initChoices, answer string) error {
 	var names []string
 	for _, name := range strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, ok := harness.ByName(name); !ok {
-			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s", stick.Clip(name, 40), strings.Join(harness.Names(), ", ")).With("field", "harness")
+			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s", stick.Clip(name, 40), stick.Names(harness.Names(), len(harness.Rows))).With("field", "harness")
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -148,12 +148,12 @@ func setHarnesses(c *initChoices, answer string) error {
 
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then nothing is to be done.
 func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices) (ok bool, err error) {
-	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", stick.Line(s.path)))
+	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", s.path))
 	for _, q := range initQuestions {
 		if c.Flags().Changed(q.flag) || q.asked != nil && !q.asked(s) {
 			continue
 		}
-		a.write(showf("\n%s\n", q.why))
+		a.write(showf("\n%s\n", stick.Words(q.why)))
 		for {
 			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
 			answer, ok, err := a.readAnswer(ctx, in)
@@ -166,7 +166,7 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 			if err = q.set(wants, answer); err == nil {
 				break
 			}
-			a.write(showf("%s\n", stick.AsError(err).Message))
+			a.write(showf("%s\n", stick.AsError(err)))
 		}
 	}
 	return true, nil

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"talkingstick/internal/install"
 	"talkingstick/stick"
 )
@@ -36,7 +34,7 @@ func (p *page) initialised(res initResult) {
 	}
 	gate := shown("no gate")
 	if res.Gate != "" {
-		gate = showf("after %s", res.Gate)
+		gate = showf("after %q", stick.Name(res.Gate))
 	}
 	p.linef("%-8s merged into %s, %s", "tasks", file(res.Integration), gate)
 	if !res.Changed {
@@ -52,16 +50,16 @@ func (p *page) initPlan(s *initSite, plan initPlan) {
 	p.linef("\ntt is going to:")
 	switch {
 	case s.room == nil:
-		p.linef("  make the room of %s, and join it as you", stick.Line(s.path))
+		p.linef("  make the room of %s, and join it as you", s.path)
 	case plan.join:
-		p.linef("  join the room of %s", stick.Line(s.path))
+		p.linef("  join the room of %s", s.path)
 	}
 	p.linef("  set enforce=%s: %s", plan.enforce, heldTo[plan.enforce])
 
 	for _, step := range plan.pending() {
-		p.linef("  write %s (%s, %s)", stick.Line(step.File), step.Harness, step.What)
+		p.linef("  write %s (%s, %s)", step.File, step.Harness, step.What)
 		if step.Note != "" {
-			p.linef("    %s", stick.Line(step.Note))
+			p.linef("    %s", step.Note)
 		}
 	}
 	p.linef("  merge approved tasks into %s, once you have them", file(plan.integration))
@@ -70,18 +68,18 @@ func (p *page) initPlan(s *initSite, plan initPlan) {
 
 // roomOf says what became of the room.
 func (p *page) roomOf(res initResult) shown {
-	what := "you are in it as " + string(res.AgentID)
+	what := stick.Wordsf("you are in it as %s", res.AgentID)
 	switch {
 	case res.Created && !res.Applied:
 		what = "would be made"
 	case res.Joined && !res.Applied:
 		what = "you would join it"
 	case res.Created:
-		what = "you made and joined it as " + string(res.AgentID)
+		what = stick.Wordsf("you made and joined it as %s", res.AgentID)
 	case res.Joined:
-		what = "you joined it as " + string(res.AgentID)
+		what = stick.Wordsf("you joined it as %s", res.AgentID)
 	}
-	return showf("%s: %s", p.strong(stick.Line(res.Path)), what)
+	return showf("%s: %s", p.strong(showf("%s", res.Path)), what)
 }
 
 // connected says how far a harness is connected.
@@ -93,7 +91,7 @@ func (p *page) connected(h install.Status) shown {
 	case h.Installed == install.All:
 		return "connected"
 	case h.Installed == install.Partly:
-		return showf("partly connected; missing or changed: %s (%s)", strings.Join(h.Missing, ", "), fix)
+		return showf("partly connected; missing or changed: %s (%s)", stick.JoinWords(h.Missing, ", "), fix)
 	}
 	return showf("not connected (%s)", fix)
 }

@@ -35,11 +35,11 @@ type installResult struct {
 	Steps    []install.FileChange `json:"steps"`
 	Links    []string             `json:"links,omitempty"`    // the program's other names that were made or removed
 	Snippets []harness.Snippet    `json:"snippets,omitempty"` // what a person pastes, where tt writes nothing
-	Next     []string             `json:"next,omitempty"`     // of install: what a person has to do now, by harness
+	Next     []stick.Words        `json:"next,omitempty"`     // of install: what a person has to do now, by harness
 	DataDir  string               `json:"data_dir,omitempty"` // of uninstall: where the data lies
 	Data     []engine.DataPart    `json:"data,omitempty"`     // of uninstall: the database and the copies of uncommitted work there
 	DataGone bool                 `json:"data_removed,omitempty"`
-	Stays    string               `json:"database_stays,omitempty"` // why --data doesn't concern the database
+	Stays    stick.Words          `json:"database_stays,omitempty"` // why --data doesn't concern the database
 
 	removing bool
 	withData bool
@@ -285,7 +285,7 @@ func (a *app) program() (string, error) {
 	}
 	self, err := os.Stat(a.Exe)
 	if err != nil {
-		return "", stick.Errorf(stick.CodeConfigUnwritable, "can't find the program: %s", stick.Line(a.Exe))
+		return "", stick.Errorf(stick.CodeConfigUnwritable, "can't find the program: %s", a.Exe)
 	}
 	name := "tt"
 	if runtime.GOOS == "windows" {
@@ -309,7 +309,7 @@ func (a *app) agrees(res installResult) (bool, error) {
 	err := a.print(res, func(p *page) { p.installed(res) })
 	if err != nil || !a.canAsk() {
 		a.status = stick.ExitUsage
-		again := "tt install " + strings.Join(stepHarnesses(res.Steps), " ")
+		again := stick.Words("tt install " + strings.Join(stepHarnesses(res.Steps), " "))
 		if res.removing {
 			again = "tt uninstall --data --yes"
 		}
@@ -348,7 +348,7 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 			if e, ok := errors.AsType[*os.LinkError](err); ok {
 				err = e.Err
 			}
-			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", stick.Line(link), stick.Line(err.Error())).With("path", link).
+			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", link, err.Error()).With("path", link).
 				Hintf("look at what is there; tt didn't change it")
 		}
 		changed = append(changed, link)

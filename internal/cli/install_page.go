@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
@@ -29,20 +28,20 @@ func (p *page) installed(res installResult) {
 		p.step(s)
 	}
 	for _, l := range res.Links {
-		p.linef("%-12s %s", "links", stick.Line(l))
+		p.linef("%-12s %s", "links", l)
 	}
 	for _, s := range res.Snippets {
 		p.snippet(s, res.removing)
 	}
 	if len(res.Steps)+len(res.Links)+len(res.Snippets) == 0 {
 		if res.Applied || res.removing {
-			p.linef("%-12s %s", "links", "nothing to change")
+			p.linef("%-12s %s", "links", shown("nothing to change"))
 		} else {
-			p.linef("no harness was found; to install for one, name it: %s", strings.Join(harness.Names(), ", "))
+			p.linef("no harness was found; to install for one, name it: %s", stick.Names(harness.Names(), len(harness.Rows)))
 		}
 	}
 	for _, n := range res.Next {
-		p.linef("next: %s", stick.Line(n))
+		p.linef("next: %s", n)
 	}
 	p.data(res)
 	switch {
@@ -50,10 +49,10 @@ func (p *page) installed(res installResult) {
 		p.linef("done")
 	case res.removing && len(res.Steps) == 0 && len(res.Snippets) > 0, res.withData:
 	case res.removing:
-		p.linef("the data stays in %s", stick.Line(res.DataDir))
+		p.linef("the data stays in %s", res.DataDir)
 		for _, d := range res.Data {
 			if d.What == engine.DataCopies {
-				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s", stick.Line(d.Path), inBytes(d.Bytes),
+				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s", d.Path, inBytes(d.Bytes),
 					p.next(stick.Cmd("tt uninstall --data")))
 			}
 		}
@@ -72,14 +71,14 @@ func (p *page) data(res installResult) {
 		state = "removed"
 	}
 	for _, d := range res.Data {
-		what := "the database"
+		what := shown("the database")
 		if d.What == engine.DataCopies {
 			what = "copies of uncommitted work"
 		}
-		p.linef("%-12s %-20s %-8s %s (%s)", "data", what, state, stick.Line(d.Path), inBytes(d.Bytes))
+		p.linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, inBytes(d.Bytes))
 	}
 	if res.Stays != "" {
-		p.linef("%-12s the database stays: %s", "data", stick.Line(res.Stays))
+		p.linef("%-12s the database stays: %s", "data", res.Stays)
 	}
 	if len(res.Data) == 0 {
 		p.linef("%-12s nothing to remove", "data")
@@ -99,13 +98,13 @@ func (p *page) snippet(s harness.Snippet, removing bool) {
 
 // step shows a change of a file.
 func (p *page) step(s install.FileChange) {
-	file := stick.Line(s.File)
+	at := file(s.File)
 	if s.Target != "" {
-		file += " -> " + stick.Line(s.Target)
+		at += " -> " + file(s.Target)
 	}
-	p.linef("%-12s %-21s %-8s %s", s.Harness, s.What, s.State, file)
+	p.linef("%-12s %-21s %-8s %s", s.Harness, s.What, s.State, at)
 	if s.Note != "" {
-		p.linef("%-12s %s", "", stick.Line(s.Note))
+		p.linef("%-12s %s", "", s.Note)
 	}
 	p.text("    ", s.Diff)
 }

@@ -114,7 +114,7 @@ func (a *app) showsStanding(l *live) func(engine.Standing) {
 // standing says for what a wait waits.
 func (p *page) standing(s engine.Standing) shown {
 	if s.Paused.On() {
-		return showf("%s", s.Paused.Says(p.now))
+		return showf("%s", s.Paused.Says(p.now, ""))
 	}
 	who := shown("nobody has the stick")
 	switch {
@@ -132,11 +132,7 @@ func (p *page) standing(s engine.Standing) shown {
 		who += "; you wait for events"
 	}
 	if s.NextAction != "" {
-		whose := shown("the")
-		if s.Owner != "" {
-			whose = "its"
-		}
-		who += showf("; %s next step: %s", whose, s.NextAction)
+		who += showf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, maxNextAction))
 	}
 	return who
 }
@@ -151,11 +147,11 @@ func (a *app) showsGate(l *live) func(task.GateRun) {
 
 // gateRun says which gate runs, for how long, and what it printed last.
 func (p *page) gateRun(g task.GateRun) shown {
-	on := g.TaskID
+	on := showf("%s", g.TaskID)
 	if g.OnBranch {
-		on = g.Branch + " itself"
+		on = showf("%s itself", g.Branch)
 	}
-	line := showf("running the gate on %s%s: %s", on, p.lasting(g.Since), stick.Clip(g.Command, 40))
+	line := showf("running the gate on %s%s: %s", on, p.lasting(g.Since), stick.Name(g.Command).Cut(40))
 	if last := g.LastLine(); last != "" {
 		line += showf(" | %s", last)
 	}
@@ -163,7 +159,7 @@ func (p *page) gateRun(g task.GateRun) shown {
 }
 
 // lasting says for how long something has run, unless it has just begun.
-func (p *page) lasting(since stick.Time) string {
+func (p *page) lasting(since stick.Time) stick.Words {
 	if d := p.now.Sub(since); d >= time.Second {
 		return " (" + stick.Age(d) + ")"
 	}

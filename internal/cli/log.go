@@ -94,17 +94,17 @@ func (a *app) newFaults(now stick.Time) *faults {
 }
 
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func (a *app) olderHooks(name string) string { return a.older(name, install.Older) }
+func (a *app) olderHooks(name string) stick.Words { return a.older(name, install.Older) }
 
 // olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews both.
-func (a *app) olderFiles(name string) string {
+func (a *app) olderFiles(name string) stick.Words {
 	if says := a.olderHooks(name); says != "" {
 		return says
 	}
 	return a.older(name, install.OlderSkill)
 }
 
-func (a *app) older(name string, says func(install.Target, harness.Row) string) string {
+func (a *app) older(name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
 	row, ok := harness.ByName(name)
 	if !ok || a.Home == "" {
 		return ""
@@ -161,6 +161,6 @@ func (a *app) stamp(name string, at stick.Time) bool {
 
 func (p *page) faults(f *faults) {
 	if f != nil {
-		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)", "note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, stick.Line(f.Path))
+		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)", "note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)
 	}
 }

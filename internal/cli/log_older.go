@@ -78,11 +78,11 @@ func (p *page) refused(all []refusedHook) {
 }
 
 // sayRefused says that hooks run a tt which is too old, and what to do.
-func (p *page) sayRefused(r refusedHook) shown {
-	who := r.Harness
+func (p *page) sayRefused(r refusedHook) stick.Words {
+	who := stick.Wordsf("%s", r.Harness)
 	if r.Session != "" {
-		who += " (session " + stick.Line(r.Session) + ")"
+		who += stick.Wordsf(" (session %s)", r.Session)
 	}
-	return showf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)", who, p.ago(r.At), engine.OlderHooksMean,
-		p.next(stick.Cmd("tt install <harness>", r.Harness)))
+	return stick.Wordsf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)", who, p.ago(r.At), engine.OlderHooksMean,
+		stick.Cmd("tt install <harness>", r.Harness).As(p.as))
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -27,12 +26,12 @@ func (a *app) workerStopCmd() *cobra.Command {
 			return e.WorkerStop(c.Context(), p)
 		}, func(p *page, res task.WorkerStopResult) {
 			if res.Already {
-				p.linef("the command of %s %s: %s", res.TaskID, res.Run.How(), stick.Clip(res.Run.Command, 160))
+				p.linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 			} else {
 				p.stopped(res.StoppedRun)
 			}
 			if res.NextAction != "" {
-				p.linef("next: %s", stick.Line(res.NextAction))
+				p.linef("next: %s", res.NextAction)
 			}
 		})
 	}
@@ -41,27 +40,27 @@ func (a *app) workerStopCmd() *cobra.Command {
 
 // stopped shows a run that was stopped, and what was ended.
 func (p *page) stopped(s task.StoppedRun) {
-	p.linef("run %d %s: %s", s.Run.Run, s.Run.How(), stick.Clip(s.Run.Command, 160))
+	p.linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
 	if len(s.Ended) > 0 {
 		p.linef("ended: %s", processes(s.Ended))
 	}
 	if len(s.Left) > 0 {
-		p.linef("%s", p.paint("31", "can't be ended: "+processes(s.Left)))
+		p.linef("%s", p.paint("31", showf("can't be ended: %s", processes(s.Left))))
 	}
 }
 
 // processes names processes.
-func processes(all []task.EndedProcess) string {
+func processes(all []task.EndedProcess) stick.Words {
 	const most = 10
-	text := ""
+	var text stick.Words
 	for i, e := range all {
 		if i == most {
-			return fmt.Sprintf("%s, and %d more", text, len(all)-most)
+			return stick.Wordsf("%s, and %d more", text, len(all)-most)
 		}
 		if i > 0 {
 			text += ", "
 		}
-		text += fmt.Sprintf("%d (%s)", e.PID, stick.Line(e.Name))
+		text += stick.Wordsf("%d (%s)", e.PID, e.Name)
 	}
 	return text
 }
@@ -75,15 +74,15 @@ func (p *page) runs(t task.WorkerShowResult) {
 		if i == 0 {
 			name = "command"
 		}
-		which := ""
+		var which stick.Words
 		if len(t.Runs) > 1 {
-			which = fmt.Sprintf("run %d", r.Run)
+			which = stick.Wordsf("run %d", r.Run)
 			if r.Attempt != t.Attempt {
-				which += fmt.Sprintf(" of attempt %d", r.Attempt)
+				which += stick.Wordsf(" of attempt %d", r.Attempt)
 			}
 			which += ": "
 		}
-		p.linef("  %-12s %s%s (%s)", name, which, stick.Line(r.Command), r.How())
+		p.linef("  %-12s %s%q (%s)", name, which, stick.Name(r.Command), r.How())
 	}
 	if hidden > 0 {
 		p.linef("  %-12s %s before are in --json", "", stick.Count(hidden, "run"))
@@ -163,7 +162,7 @@ func (a *app) logs(ctx context.Context, p task.WorkerLogsParams, follow bool) er
 			return err
 		}
 	}
-	return a.sayf("tt: run %d %s: %s", res.Run.Run, res.Run.How(), stick.Clip(res.Run.Command, 160))
+	return a.sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 }
 
 // logLine is a piece of a followed output, in JSON.

@@ -74,7 +74,7 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 		return err
 	}
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: upperFirst(a.olderHooks(by.Harness)),
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: string(upperFirst(a.olderHooks(by.Harness))),
 		Caller: c.caller, Warning: c.takeWarning, None: plugin && a.beside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
@@ -115,18 +115,18 @@ type connection struct {
 	mu     sync.Mutex // guards the rest
 	number int        // among the live connections of the client's process; 0 before the first call of such a client
 	lock   *bell.FileLock
-	says   string // what the next answer has to say beside its result
+	says   stick.Words // what the next answer has to say beside its result
 }
 
 // keepLoss keeps what the database has lost until a call is answered.
-func (c *connection) keepLoss(warning string) {
+func (c *connection) keepLoss(warning stick.Words) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.says = "Talking Stick: " + warning + "."
 }
 
 // takeWarning returns what the next answer has to say, once.
-func (c *connection) takeWarning() string {
+func (c *connection) takeWarning() stick.Words {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	says := c.says

@@ -97,10 +97,10 @@ func (a *app) whoamiCmd() *cobra.Command {
 		}, func(p *page, res engine.WhoamiResult) {
 			p.linef("%s", res.AgentID)
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			for _, l := range res.Explain {
-				p.linef("  %s", stick.Line(l))
+				p.linef("  %s", l)
 			}
 		})
 	}

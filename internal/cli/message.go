@@ -173,12 +173,12 @@ func (p *page) sent(res engine.SendMessageResult) {
 	}
 	p.linef("message %d was sent", res.MessageID)
 	for _, d := range deliveries {
-		var names []string
+		var names []stick.Words
 		for _, r := range res.Recipients {
 			if r.Delivery != d.delivery {
 				continue
 			}
-			name := string(r.AgentID)
+			name := stick.Wordsf("%s", r.AgentID)
 			if !r.WakesAt.IsZero() {
 				name += " (" + p.until(r.WakesAt) + ")"
 			}
@@ -189,27 +189,27 @@ func (p *page) sent(res engine.SendMessageResult) {
 		case 1:
 			p.linef("  "+d.one, names[0])
 		case 2, 3, 4, 5:
-			p.linef("  "+d.many, strings.Join(names, ", "))
+			p.linef("  "+d.many, stick.JoinWords(names, ", "))
 		default:
-			p.linef("  "+d.many, fmt.Sprintf("%s and %d more", strings.Join(names[:4], ", "), len(names)-4))
+			p.linef("  "+d.many, stick.Wordsf("%s and %d more", stick.JoinWords(names[:4], ", "), len(names)-4))
 		}
 	}
 	if n := len(res.LeftOut); n > 0 {
 		p.linef("  not sent to %s%s: gone", res.LeftOut[0], andMore(n-1))
 	}
 	if res.Contract != nil {
-		p.linef("  %s messages should also say: %s", res.Category, strings.Join(res.Contract.Missing, ", "))
+		p.linef("  %s messages should also say: %s", res.Category, stick.Names(res.Contract.Missing, len(res.Contract.Missing)))
 	}
 	if res.Note != "" {
-		p.linef("note: %s", stick.Line(res.Note))
+		p.linef("note: %s", res.Note)
 	}
 }
 
-func andMore(n int) string {
+func andMore(n int) stick.Words {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" and %d more", n)
+	return stick.Wordsf(" and %d more", n)
 }
 
 func (a *app) msgShowCmd() *cobra.Command {
@@ -240,7 +240,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 }
 
 // receipt says whether one recipient has seen or accepted a message, in the words of the screens for people.
-func (p *page) receipt(r engine.ReceiptView) string {
+func (p *page) receipt(r engine.ReceiptView) stick.Words {
 	switch r.State {
 	case stick.Acked:
 		return "Accepted " + p.ago(r.AckedAt)
@@ -251,7 +251,7 @@ func (p *page) receipt(r engine.ReceiptView) string {
 	case stick.Withdrawn:
 		return "withdrawn"
 	}
-	state := "unread"
+	state := stick.Words("unread")
 	if !r.ShownAt.IsZero() {
 		state += ", shown " + p.ago(r.ShownAt)
 	}
@@ -264,7 +264,7 @@ func (p *page) receipt(r engine.ReceiptView) string {
 // marking is an operation that changes the state of messages for their recipient.
 type marking struct {
 	op   func(*engine.Engine, context.Context, engine.MessagesParams) (engine.MessagesResult, error)
-	word string // says what was done, as the screens for people do
+	word stick.Words // says what was done, as the screens for people do
 }
 
 var (
@@ -327,7 +327,7 @@ func (a *app) mark(ctx context.Context, m marking, w core.Where, messages []stri
 	}, func(p *page, res engine.MessagesResult) { p.marked(res, m.word) })
 }
 
-func (p *page) marked(res engine.MessagesResult, word string) {
+func (p *page) marked(res engine.MessagesResult, word stick.Words) {
 	if res.Count != nil {
 		p.linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}

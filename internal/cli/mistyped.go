@@ -103,7 +103,7 @@ func meant(parent, typed string) stick.Hint {
 			continue
 		}
 
-		step := stick.Hintf("to "+row.does+": %s", stick.Cmd(row.command))
+		step := stick.Hintf("to %s: %s", stick.Words(row.does), stick.Cmd(row.command))
 		if len(all) > 0 {
 			step = stick.Hintf("%s; %s", all, step)
 		}
@@ -124,7 +124,7 @@ func (w *unknownWord) Error() string { return "there is no command " + w.typed }
 // noCommand refuses a word that isn't a command, with what it was probably meant for.
 func (a *app) noCommand(c *cobra.Command, typed string) error {
 	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")
-	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Clip(said, 60))
+	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Name(said).Cut(60))
 
 	if hint := meant(c.CommandPath(), typed); len(hint) > 0 {
 		return e.Hintf("%s", hint)
@@ -218,7 +218,7 @@ var otherFlagRows = map[string]string{
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
 func (a *app) badFlag(c *cobra.Command, err error) error {
-	e := stick.Errorf(stick.CodeUsage, "%s", err).Hintf("%s lists the flags", help(c))
+	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", help(c))
 	if bad, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if near := a.nearestFlag(c, bad.GetSpecifiedName()); near != "" {
 			return e.Hintf("did you mean --%s? %s lists the flags", near, help(c))
@@ -230,13 +230,23 @@ func (a *app) badFlag(c *cobra.Command, err error) error {
 	return e
 }
 
+// flagWords says what is wrong with a flag in the words of the library, and names the flag.
+func flagWords(err error) stick.Words {
+	_, unknown := errors.AsType[*pflag.NotExistError](err)
+	_, lacking := errors.AsType[*pflag.ValueRequiredError](err)
+	if says, flag, ok := strings.Cut(err.Error(), ": "); ok && (unknown || lacking) {
+		return stick.Wordsf("%s: %s", stick.Words(says), flag)
+	}
+	return stick.Wordsf("%s", err)
+}
+
 // explainValue says what a flag's value has to be.
 func explainValue(e *stick.Error, bad *pflag.InvalidValueError) {
-	kinds := map[string]string{
+	kinds := map[string]stick.Words{
 		"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
 	}
 	if kind := kinds[bad.GetFlag().Value.Type()]; kind != "" {
-		e.Message = stick.Errorf(stick.CodeUsage, "--%s must be %s, not %q", bad.GetFlag().Name, kind, stick.Clip(bad.GetValue(), 40)).Message
+		e.Message = stick.Errorf(stick.CodeUsage, "--%s must be %s, not %q", bad.GetFlag().Name, kind, stick.Name(bad.GetValue()).Cut(40)).Message
 	}
 	e.With("field", bad.GetFlag().Name)
 }

@@ -76,12 +76,12 @@ func (a *app) notesListCmd() *cobra.Command {
 }
 
 func (p *page) note(n stick.Note) {
-	line := "note " + itoa(int(n.ID)) + " from " + string(n.Author) + ", " + p.ago(n.CreatedAt)
+	line := showf("note %d from %s, %s", n.ID, n.Author, p.ago(n.CreatedAt))
 	if n.Turn != 0 {
-		line += ", for turn " + itoa(int(n.Turn))
+		line += showf(", for turn %d", n.Turn)
 	}
 	if !n.ResolvedAt.IsZero() {
-		line += ", resolved by " + string(n.ResolvedBy)
+		line += showf(", resolved by %s", n.ResolvedBy)
 	}
 	p.linef("%s", line)
 	p.text("  ", n.Body)

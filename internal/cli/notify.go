@@ -85,7 +85,7 @@ func (a *app) printNotice(n notify.Notice) error {
 		return a.line(n)
 	}
 	p := a.page()
-	p.linef("%s", p.strong(n.Sentence()))
+	p.linef("%s", p.strong(showf("%s", n.Sentence())))
 	if n.NextAction != "" {
 		p.linef("  next: %s", n.NextAction)
 	}

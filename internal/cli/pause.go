@@ -23,7 +23,7 @@ func (a *app) pauseCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.PauseRoomResult, error) {
 			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.where(), Reason: args[0]})
 		}, func(p *page, res engine.PauseRoomResult) {
-			p.linef("the room of %s is%s paused: %s", stick.Line(res.Path), already(res.Already), stick.Line(res.Paused.Reason))
+			p.linef("the room of %s is%s paused: %s", res.Path, already(res.Already), stick.Quote(res.Paused.Reason, stick.MaxBody))
 			if res.Owner != nil {
 				p.linef("%s keeps the stick", *res.Owner)
 			}
@@ -49,14 +49,14 @@ func (a *app) resumeCmd() *cobra.Command {
 			return e.ResumeRoom(c.Context(), engine.ResumeRoomParams{Caller: by, Where: w})
 		}, func(p *page, res engine.ResumeRoomResult) {
 			if res.Already {
-				p.linef("the room of %s isn't paused", stick.Line(res.Path))
+				p.linef("the room of %s isn't paused", res.Path)
 				return
 			}
-			lasted := ""
+			var lasted stick.Words
 			if d := p.now.Sub(res.Paused.Since); d >= time.Minute {
 				lasted = "; it was paused for " + stick.Age(d)
 			}
-			p.linef("the room of %s goes on%s", stick.Line(res.Path), lasted)
+			p.linef("the room of %s goes on%s", res.Path, lasted)
 			switch {
 			case res.Owner != nil:
 				p.linef("%s holds the stick", *res.Owner)

@@ -42,11 +42,14 @@ func (a *app) print(result any, text func(*page)) error {
 // others gets there through [showf], or the compiler refuses it.
 type shown = term.Text
 
-// showf is [term.Textf].
-func showf(format string, args ...any) shown { return term.Textf(format, args...) }
+// showf is [term.Wordsf].
+func showf(format string, args ...any) shown { return term.Wordsf(format, args...) }
 
-// file is the name of a file or a branch, as [stick.Path] shows it.
-func file(s string) shown { return term.Path(s) }
+// file is the name of a file or a branch.
+func file(s string) shown { return showf("%s", stick.Name(s)) }
+
+// plainText is text of others alone on its line, for programs.
+func plainText(s string) shown { return term.Textf("%s", s) }
 
 // hint is a next step, as [term.Hint] shows it.
 func hint(h stick.Hint) shown { return term.Hint(h) }
@@ -57,25 +60,25 @@ func sourceLine(line string) shown { return term.Source(line) }
 // sayf adds a line to standard error.
 func (a *app) sayf(format string, args ...any) error {
 	a.live.clear()
-	_, err := io.WriteString(a.Stderr, string(showf(format, args...)+"\n"))
+	_, err := io.WriteString(a.Stderr, harness.BreakTags(string(showf(format, args...)))+"\n")
 	return err
 }
 
 // sayText adds text of several lines to standard error.
 func (a *app) sayText(text string) error {
 	a.live.clear()
-	_, err := io.WriteString(a.Stderr, stick.Block(text)+"\n")
+	_, err := io.WriteString(a.Stderr, harness.BreakTags(stick.Block(text))+"\n")
 	return err
 }
 
 // writeHook answers a hook in the format of its harness.
 func (a *app) writeHook(f harness.Firing, answer harness.HookAnswer) {
-	answer.Context = strings.TrimSpace(a.told + "\n\n" + answer.Context)
+	answer.Context = strings.TrimSpace(string(a.told) + "\n\n" + answer.Context)
 	a.told = ""
 	a.write(shown(f.Answer(answer)))
 }
 
-// plain is a JSON document with every character escaped that a terminal could act on. JSON itself
+// plain is a JSON document with every character escaped that a terminal could act on, and the tags of harnesses. JSON itself
 // escapes only those below the space.
 func plain(doc []byte) shown {
 	var b bytes.Buffer
@@ -91,7 +94,7 @@ func plain(doc []byte) shown {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return shown(b.Bytes())
+	return shown(harness.EscapeTags(b.String()))
 }
 
 // write writes an answer. A failure fails only commands that read, because what was committed stays committed. It sets
@@ -155,7 +158,7 @@ func (a *app) printError(e *stick.Error) {
 		fmt.Fprintf(a.Stderr, "%s\n", plain(b))
 		return
 	}
-	_ = a.sayf("tt: %s", e.Message) // there is nowhere else to say it
+	_ = a.sayf("tt: %s", e.Words()) // there is nowhere else to say it
 	if len(e.Hint) > 0 {
 		_ = a.sayf("hint: %s", hint(e.Hint))
 	}
@@ -200,19 +203,18 @@ func (p *page) linef(format string, args ...any) {
 // next is a command that the reader may run next, as whom it has run this one.
 func (p *page) next(c stick.Command) shown { return shown(stick.Path(c.As(p.as).String())) }
 
-// shown is what the page holds.
-func (p *page) shown() shown { return shown(p.b.String()) }
+// shown is what the page holds, without tags that an agent could take for those of its harness.
+func (p *page) shown() shown { return shown(harness.BreakTags(p.b.String())) }
 
-// strong and faint mark text where colours are wanted. Like [showf] they make it safe.
-func (p *page) strong(s any) shown { return p.paint("1", s) }
-func (p *page) faint(s any) shown  { return p.paint("2", s) }
+// strong and faint mark text where colours are wanted.
+func (p *page) strong(s shown) shown { return p.paint("1", s) }
+func (p *page) faint(s shown) shown  { return p.paint("2", s) }
 
-func (p *page) paint(code shown, s any) shown {
-	text := showf("%s", s)
+func (p *page) paint(code, s shown) shown {
 	if !p.color {
-		return text
+		return s
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
 // text adds text of others, each of its lines after an indent of ours, so that it can't look like a line of ours.
@@ -281,7 +283,7 @@ func (p *page) patch(diff string, after func(line string)) {
 }
 
 // ago says how long ago t was.
-func (p *page) ago(t stick.Time) string {
+func (p *page) ago(t stick.Time) stick.Words {
 	if t.IsZero() {
 		return "never"
 	}
@@ -289,16 +291,16 @@ func (p *page) ago(t stick.Time) string {
 }
 
 // clock says when t was in local time, to the second, with the day if it isn't today.
-func (p *page) clock(t stick.Time) string {
+func (p *page) clock(t stick.Time) stick.Words {
 	at, now := t.Go().Local(), p.now.Go().Local()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return at.Format(time.TimeOnly)
+		return stick.Words(at.Format(time.TimeOnly))
 	}
-	return at.Format(time.DateTime)
+	return stick.Words(at.Format(time.DateTime))
 }
 
 // until says how long it is until t.
-func (p *page) until(t stick.Time) string {
+func (p *page) until(t stick.Time) stick.Words {
 	if t <= p.now {
 		return "now"
 	}
@@ -310,7 +312,7 @@ func (p *page) until(t stick.Time) string {
 func (p *page) handoff(h stick.Handoff) {
 	for _, f := range stick.HandoffFields {
 		for _, text := range f.Show(h) {
-			p.body(f.Label, text)
+			p.body(stick.Words(f.Label), text)
 		}
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
@@ -318,14 +320,14 @@ func (p *page) handoff(h stick.Handoff) {
 	}
 }
 
-func short(commit string) string {
+func short(commit string) stick.Words {
 	if commit == "" {
 		return "no commit yet"
 	}
-	return commit[:min(len(commit), 10)]
+	return stick.Wordsf("%s", commit[:min(len(commit), 10)])
 }
 
 // body adds text of an agent under a label of ours.
-func (p *page) body(name, text string) {
+func (p *page) body(name stick.Words, text string) {
 	p.hang(showf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
 }

@@ -50,10 +50,10 @@ func (p *page) pull(res task.WorkerPRResult) {
 	p.startedReady(res.Started)
 	p.readyNow(res.Ready)
 	if res.Warning != "" {
-		p.linef("note: %s", stick.Line(res.Warning))
+		p.linef("note: %s", res.Warning)
 	}
 	if res.Next != "" {
-		p.linef("it wasn't merged, and %s stays %s; %s", res.TaskID, res.State, stick.Line(res.Next))
+		p.linef("it wasn't merged, and %s stays %s; %s", res.TaskID, res.State, res.Next)
 	}
 }
 

@@ -658,7 +658,7 @@ func (g *reference) environment() string {
 	rows = nil
 	for _, r := range harness.Rows {
 		list := func(names []string) string { return code(strings.Join(names, "`, `")) }
-		rows = append(rows, []string{r.Title, code(r.Name + ":…"), list(r.SessionEnv), list(r.Markers), list(r.Carriers)})
+		rows = append(rows, []string{string(r.Title), code(r.Name + ":…"), list(r.SessionEnv), list(r.Markers), list(r.Carriers)})
 	}
 	rows = append(rows, []string{"any other that says who it is", code("<name>:…"), "", code(harness.AgentEnv), "always"})
 	g.table([]string{"harness", "agents", "session id", "marker", "carrier when started with"}, rows...)

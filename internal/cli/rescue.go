@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -71,7 +70,7 @@ func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 		p.linef("no rescues")
 	}
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(fmt.Sprintf("%d older ones are hidden: --limit", res.Hidden)))
+		p.linef("%s", p.faint(showf("%d older ones are hidden: --limit", res.Hidden)))
 	}
 	if len(res.Tips) > 0 {
 		p.linef("last commits of branches that were deleted or moved:")
@@ -82,7 +81,7 @@ func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 	}
 	p.table(tips)
 	if res.TipsHidden > 0 {
-		p.linef("%s", p.faint(fmt.Sprintf("%d older ones are hidden: --limit", res.TipsHidden)))
+		p.linef("%s", p.faint(showf("%d older ones are hidden: --limit", res.TipsHidden)))
 	}
 	if res.TipsWhy != "" {
 		p.linef("old tips of branches can't be read: %s", res.TipsWhy)
@@ -96,10 +95,12 @@ func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 }
 
 // kept says how much a rescue holds.
-func kept(files int, bytes int64) string { return stick.Count(files, "file") + ", " + inBytes(bytes) }
+func kept(files int, bytes int64) stick.Words {
+	return stick.Count(files, "file") + ", " + inBytes(bytes)
+}
 
 // inBytes writes a size as people say it: 812 bytes, 4.1 KB, 50 MB.
-func inBytes(n int64) string {
+func inBytes(n int64) stick.Words {
 	size, units := float64(n), []string{"KB", "MB", "GB"}
 	if n < 1000 {
 		return stick.Count(n, "byte")
@@ -107,23 +108,23 @@ func inBytes(n int64) string {
 	for i, unit := range units {
 		size /= 1000
 		if size < 999.5 || i == len(units)-1 {
-			return fmt.Sprintf("%.3g %s", size, unit)
+			return stick.Wordsf("%.3g %s", size, unit)
 		}
 	}
 	return ""
 }
 
 // whence says how a rescue came about.
-func whence(m rescue.Manifest) string {
+func whence(m rescue.Manifest) stick.Words {
 	switch {
 	case m.Cause == rescue.CauseTakeover && m.Prior != "":
-		return m.Agent + " took over from " + m.Prior
+		return stick.Wordsf("%s took over from %s", m.Agent, m.Prior)
 	case m.Cause == rescue.CauseTakeover:
-		return m.Agent + " took over"
+		return stick.Wordsf("%s took over", m.Agent)
 	case m.Command != "":
-		return "before " + m.Agent + " ran " + stick.Clip(m.Command, 80)
+		return stick.Wordsf("before %s ran %s", m.Agent, stick.Name(m.Command).Cut(80))
 	}
-	return "before a " + m.Cause + " of " + m.Agent
+	return stick.Wordsf("before a %s of %s", m.Cause, m.Agent)
 }
 
 func (a *app) rescueShowCmd() *cobra.Command {
@@ -145,7 +146,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 
 // rescue shows what a rescue holds, and what can be done with it.
 func (p *page) rescue(res guard.ShowRescueResult) {
-	p.linef("%s, %s: %s", p.strong("rescue "+res.ID), p.ago(res.At), whence(res.Manifest))
+	p.linef("%s, %s: %s", p.strong(showf("rescue %s", res.ID)), p.ago(res.At), whence(res.Manifest))
 	p.linef("%s of %s, at %s", kept(res.Files, res.Bytes), file(res.Top), at(res.Head, res.Branch))
 	t := table{indent: "  "}
 	for _, f := range res.Entries {
@@ -153,11 +154,11 @@ func (p *page) rescue(res guard.ShowRescueResult) {
 		if slices.Contains(f.States, "deleted") {
 			size = ""
 		}
-		t.add(strings.Join(f.States, ", "), size, file(f.Path))
+		t.add(stick.Names(f.States, len(f.States)), size, file(f.Path))
 	}
 	p.table(t)
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(fmt.Sprintf("%d more are hidden: --limit", res.Hidden)))
+		p.linef("%s", p.faint(showf("%d more are hidden: --limit", res.Hidden)))
 	}
 	p.leftOut(res.LeftOut)
 	p.insides(res.Nested)
@@ -179,10 +180,10 @@ func (p *page) leftOut(all []rescue.LeftOut) {
 	}
 	for i, l := range all {
 		if i == mostFiles && len(all) > mostFiles+1 {
-			p.linef("  %s", p.faint(fmt.Sprintf("and %d more: --json", len(all)-mostFiles)))
+			p.linef("  %s", p.faint(showf("and %d more: --json", len(all)-mostFiles)))
 			return
 		}
-		more := ""
+		var more stick.Words
 		if l.Files > 1 {
 			more = " (" + stick.Count(l.Files, "file") + ")"
 		}
@@ -330,7 +331,7 @@ func (p *page) restored(res guard.RestoreRescueResult) {
 func (p *page) files(names []string) {
 	for i, name := range names {
 		if i == mostFiles && len(names) > mostFiles+1 {
-			p.linef("  %s", p.faint(fmt.Sprintf("and %d more: --json", len(names)-mostFiles)))
+			p.linef("  %s", p.faint(showf("and %d more: --json", len(names)-mostFiles)))
 			return
 		}
 		p.linef("  %s", file(name))
@@ -342,7 +343,7 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 	r := res.Rescue
 	switch {
 	case r != nil:
-		what := "what is uncommitted"
+		what := stick.Words("what is uncommitted")
 		switch {
 		case r.Files == 1:
 			what = "the uncommitted file"
@@ -351,8 +352,8 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 		}
 		p.linef("kept %s: %s", what, p.next(stick.Cmd("tt rescue show <id>", r.ID)))
 		p.leftOut(r.LeftOut)
-	case strings.HasPrefix(res.RescueWhy, "failed: "):
-		p.linef("what is uncommitted wasn't kept: %s", strings.TrimPrefix(res.RescueWhy, "failed: "))
+	case strings.HasPrefix(string(res.RescueWhy), "failed: "):
+		p.linef("what is uncommitted wasn't kept: %s", stick.Words(strings.TrimPrefix(string(res.RescueWhy), "failed: ")))
 	}
 }
 
@@ -365,6 +366,6 @@ func rescues(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 		}
 		return res, nil
 	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
-		return beside(m.ID, whence(m))
+		return beside(m.ID, string(whence(m)))
 	})
 }

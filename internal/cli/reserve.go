@@ -62,21 +62,21 @@ func (p *page) reserved(res engine.ReservePathsResult) {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
 	for _, v := range res.Reservations {
-		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), file(string(v.Pattern)), already(res.Already), p.until(v.ExpiresAt))
+		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), string(v.Pattern), already(res.Already), p.until(v.ExpiresAt))
 	}
 	for _, m := range res.Overlaps {
 		switch {
 		case m.Stale && m.Overlap == glob.Exact:
 			p.linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
 		case m.Stale:
-			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", file(string(m.Pattern)), m.Agent, file(m.Witness))
+			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", string(m.Pattern), m.Agent, m.Witness)
 		default:
-			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), file(string(m.Pattern)), m.Agent, file(m.Witness))
+			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), string(m.Pattern), m.Agent, m.Witness)
 			p.linef("agree who changes what: %s", p.next(stick.Cmd("tt msg send <agent> …", m.Agent)))
 		}
 	}
 	if res.Warning != "" {
-		p.linef("warning: %s", stick.Line(res.Warning))
+		p.linef("warning: %s", res.Warning)
 	}
 }
 
@@ -105,11 +105,11 @@ func (a *app) unreserveCmd() *cobra.Command {
 			return e.ReleasePaths(c.Context(), p)
 		}, func(p *page, res engine.ReleasePathsResult) {
 			for _, v := range res.Released {
-				of := ""
+				var of stick.Words
 				if v.Agent != res.AgentID {
-					of = " of " + string(v.Agent)
+					of = stick.Wordsf(" of %s", v.Agent)
 				}
-				p.linef("%s%s is released", file(string(v.Pattern)), of)
+				p.linef("%s%s is released", string(v.Pattern), of)
 			}
 			if len(res.Released) == 0 {
 				p.linef("none of that is reserved%s", already(res.Already))
@@ -147,12 +147,12 @@ func (p *page) reservations(res engine.ListReservationsResult) {
 	}
 	var t table
 	for _, v := range res.Reservations {
-		who, task, until := string(v.Agent), "", "ends "+p.until(v.ExpiresAt)
+		who, task, until := stick.Wordsf("%s", v.Agent), stick.Words(""), "ends "+p.until(v.ExpiresAt)
 		if v.Agent == res.AgentID {
 			who += " (you)"
 		}
 		if v.Task != "" {
-			task = "for " + v.Task
+			task = stick.Wordsf("for %s", v.Task)
 		}
 		if v.Stale {
 			until = "stale"
@@ -181,7 +181,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 			if err != nil {
 				return res, err
 			}
-			res.Hint = res.Step().As(a.as).String()
+			res.Hint = res.Step().As(a.as).Words()
 			return res, res.Refusal()
 		}, (*page).mayEdit)
 	}
@@ -193,8 +193,8 @@ func (p *page) mayEdit(res guard.MayEditResult) {
 	case res.RoomID == "":
 		p.linef("%s: there is no room here", p.strong("yes"))
 	case res.Told != "":
-		p.linef("%s, but %s", p.strong("yes"), stick.Line(res.Told))
-		p.linef("hint: %s", stick.Line(res.Hint))
+		p.linef("%s, but %s", p.strong("yes"), res.Told)
+		p.linef("hint: %s", res.Hint)
 	case res.Holder == res.AgentID && res.Holder != "":
 		p.linef("%s: you have the stick", p.strong("yes"))
 	case res.Enforce == stick.EnforceOff && res.Holder != "":
@@ -205,6 +205,6 @@ func (p *page) mayEdit(res guard.MayEditResult) {
 		p.linef("%s", p.strong("yes"))
 	}
 	for _, v := range res.Reserved {
-		p.linef("%s has reserved %s", v.Agent, file(string(v.Pattern)))
+		p.linef("%s has reserved %s", v.Agent, string(v.Pattern))
 	}
 }

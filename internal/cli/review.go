@@ -43,7 +43,7 @@ func (a *app) workerApproveCmd() *cobra.Command {
 			p.linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
 			p.toWorker(res)
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			p.linef("next: %s", p.next(stick.Cmd("tt task merge <task_id>", res.TaskID)))
 		})
@@ -84,11 +84,11 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
 			p.toWorker(res)
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			p.startedReady(res.Started)
 			if res.Next != "" {
-				p.linef("next: %s", stick.Line(res.Next))
+				p.linef("next: %s", res.Next)
 			}
 		})
 	}
@@ -97,12 +97,12 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 
 // toWorker says how a decision reached the worker.
 func (p *page) toWorker(res task.WorkerReviewResult) {
-	with := ""
+	var with stick.Words
 	if res.Comments > 0 {
 		with = ", with " + stick.Count(res.Comments, "comment")
 	}
 	if res.MessageID != 0 {
-		p.linef("told %s by message %d (%s)%s", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "), with)
+		p.linef("told %s by message %d (%s)%s", res.Worker, res.MessageID, stick.Words(strings.ReplaceAll(string(res.Delivery), "_", " ")), with)
 	}
 }
 
@@ -126,12 +126,12 @@ func (a *app) workerDiffCmd() *cobra.Command {
 				p.linef("%s has no commits", res.TaskID)
 				return
 			}
-			p.linef("%s, %s: %s..%s", p.strong(res.TaskID), res.State, abbrev(res.Base), abbrev(res.Head))
+			p.linef("%s, %s: %s..%s", p.strong(showf("%s", res.TaskID)), res.State, abbrev(res.Base), abbrev(res.Head))
 			if res.ChangesGate {
-				p.linef("%s", p.strong(gateMark(res.GateFiles)))
+				p.linef("%s", p.strong(showf("%s", gateMark(res.GateFiles))))
 			}
 			if len(res.Conflicts) > 0 {
-				p.linef("%s", p.paint("31", "it conflicts with the branch that it is for, in "+paths(res.Conflicts)))
+				p.linef("%s", p.paint("31", showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
 			}
 			p.stats(res.Files)
 			if !stat {
@@ -146,23 +146,17 @@ func (a *app) workerDiffCmd() *cobra.Command {
 }
 
 // paths names files in a sentence.
-func paths(names []string) string {
-	shown := make([]string, len(names))
-	for i, n := range names {
-		shown[i] = stick.Path(n)
-	}
-	return strings.Join(shown, ", ")
-}
+func paths(names []string) stick.Words { return stick.Names(names, len(names)) }
 
 // stats lists the files that change, and by how much.
 func (p *page) stats(files []stick.FileStat) {
 	for _, f := range files {
-		name, lines := file(f.Path), "binary"
+		name, lines := file(f.Path), stick.Words("binary")
 		if f.From != "" {
 			name = file(f.From) + " => " + name
 		}
 		if f.Added >= 0 {
-			lines = fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
+			lines = stick.Wordsf("+%d -%d", f.Added, f.Deleted)
 		}
 		p.linef("  %12s  %s", lines, name)
 	}
@@ -215,7 +209,7 @@ func (p *page) remains(indent shown, r task.Remains) {
 		p.linef("%skept: %s; to bring it back: %s", indent, paths(r.Kept), p.next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
 	}
 	for _, l := range r.Left {
-		p.linef("%sleft: %s", indent, stick.Line(l))
+		p.linef("%sleft: %s", indent, l)
 	}
 }
 
@@ -237,26 +231,26 @@ func (a *app) waits(on string, r task.Runner) {
 // merged shows what a merge did before it ended, with or without an error.
 func (p *page) merged(res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
-		gate := "no gate"
+		gate := stick.Words("no gate")
 		if m.Gate == "green" {
 			gate = "the gate passed"
 		}
 		if m.Already {
 			gate = "already"
 		}
-		as := ""
+		var as stick.Words
 		if m.Commit != "" {
-			as = ": " + abbrev(m.Commit)
+			as = stick.Wordsf(": %s", abbrev(m.Commit))
 		}
-		p.linef("%s is merged into %s%s (%s)", m.TaskID, stick.Line(m.Branch), as, gate)
+		p.linef("%s is merged into %s%s (%s)", m.TaskID, m.Branch, as, gate)
 		if m.Note != "" {
-			p.linef("  note: %s", stick.Line(m.Note))
+			p.linef("  note: %s", m.Note)
 		}
 		p.remains("  ", m.Remains)
 	}
 	for _, c := range res.Cleaned {
 		if len(c.Removed) > 0 {
-			p.linef("%s was merged before; removed now: %s", c.TaskID, paths(c.Removed))
+			p.linef("%s was merged before; removed now: %s", c.TaskID, stick.JoinWords(c.Removed, ", "))
 		} else {
 			p.linef("%s was merged before, and its worktree is still there", c.TaskID)
 		}
@@ -265,9 +259,9 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 	p.readyNow(res.Ready)
 	p.startedReady(res.Started)
 	for _, w := range res.Waiting {
-		p.linef("%s is %s: %s", w.TaskID, w.State, stick.Line(w.Why))
+		p.linef("%s is %s: %s", w.TaskID, w.State, w.Why)
 		if w.Next != "" {
-			p.linef("  next: %s", stick.Line(w.Next))
+			p.linef("  next: %s", w.Next)
 		}
 	}
 	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
@@ -295,14 +289,14 @@ func (a *app) workerCancelCmd() *cobra.Command {
 				p.stopped(*res.Stopped)
 			}
 			for _, l := range res.Kept {
-				p.linef("kept: %s", stick.Line(l))
+				p.linef("kept: %s", l)
 			}
 			for _, l := range res.Removed {
-				p.linef("removed: %s", stick.Line(l))
+				p.linef("removed: %s", l)
 			}
 			p.remains("", res.Remains)
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			p.linef("to begin again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
@@ -342,9 +336,9 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 			p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *page, res task.WorkerRollbackResult) {
-			p.linef("reverted %s on %s: %s%s", res.TaskID, stick.Line(res.Branch), abbrev(res.Commit), already(res.Already))
+			p.linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), already(res.Already))
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			p.linef("to try again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})

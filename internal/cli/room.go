@@ -52,23 +52,23 @@ func (a *app) listCmd() *cobra.Command {
 		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
 				p.linef("there is no room here")
-				p.linef("to make one at %s and join it: %s", stick.Line(res.Root), p.next(stick.Cmd("tt join")))
+				p.linef("to make one at %s and join it: %s", res.Root, p.next(stick.Cmd("tt join")))
 				if w.Path == "" && a.setsUp() {
 					p.linef("to set the repository up as well, with hooks: %s", p.next(stick.Cmd("tt init")))
 				}
 			}
 			var t table
 			for _, r := range res.Rooms {
-				who := ""
+				var who stick.Words
 				switch {
 				case r.State == stick.StateOwned:
-					who = " by " + string(*r.Owner)
+					who = stick.Wordsf(" by %s", *r.Owner)
 				case r.State == stick.StateReserved:
-					who = " for " + string(*r.ReservedFor)
+					who = stick.Wordsf(" for %s", *r.ReservedFor)
 				case r.Owner != nil:
-					who = " (" + string(*r.Owner) + ")"
+					who = stick.Wordsf(" (%s)", *r.Owner)
 				case r.ReservedFor != nil:
-					who = " (" + string(*r.ReservedFor) + ")"
+					who = stick.Wordsf(" (%s)", *r.ReservedFor)
 				}
 				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
@@ -108,9 +108,9 @@ func (a *app) joinCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.JoinPathResult, error) {
 			return e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew})
 		}, func(p *page, res engine.JoinPathResult) {
-			verb := "you are in"
+			verb := stick.Words("you are in")
 			if res.Moved != "" {
-				p.linef("the room of %s is now at %s", stick.Line(res.Moved), stick.Line(res.Path))
+				p.linef("the room of %s is now at %s", res.Moved, res.Path)
 			}
 			switch {
 			case res.Created:
@@ -118,12 +118,12 @@ func (a *app) joinCmd() *cobra.Command {
 			case res.Joined:
 				verb = "you joined"
 			}
-			p.linef("%s the room of %s as %s", verb, p.strong(stick.Line(res.Path)), res.AgentID)
+			p.linef("%s the room of %s as %s", verb, p.strong(showf("%s", res.Path)), res.AgentID)
 			if res.Created && res.Key != "" {
-				p.linef("other machines find it as %s", stick.Line(res.Key))
+				p.linef("other machines find it as %s", res.Key)
 			}
 			if res.Warning != "" {
-				p.linef("warning: %s", stick.Line(res.Warning))
+				p.linef("warning: %s", res.Warning)
 			}
 			p.roomStatus(res.Room)
 			switch {
@@ -142,7 +142,7 @@ func (a *app) joinCmd() *cobra.Command {
 // roomStatus says who has the stick, and whether it can be taken over.
 func (p *page) roomStatus(r engine.PathRoom) {
 	if r.Paused != nil {
-		p.linef("%s", p.strong(stick.Line(r.Paused.Says(p.now))))
+		p.linef("%s", p.strong(showf("%s", r.Paused.Says(p.now, ""))))
 	}
 	switch {
 	case r.State == stick.StateClosed:
@@ -150,7 +150,7 @@ func (p *page) roomStatus(r engine.PathRoom) {
 	case r.Owner != nil:
 		line := stick.Holds(*r.Owner, p.now.Sub(r.GrantedAt))
 		if r.NextActionOfTurn != "" {
-			line += " (" + stick.Clip(r.NextActionOfTurn, 80) + ")"
+			line += "; next action of the handoff: " + stick.Quote(r.NextActionOfTurn, 80)
 		}
 		p.linef("%s", line)
 	case r.ReservedFor != nil:
@@ -161,7 +161,7 @@ func (p *page) roomStatus(r engine.PathRoom) {
 		p.linef("nobody holds the stick")
 	}
 	if r.Takeover != nil {
-		since := ""
+		var since stick.Words
 		if !r.Takeover.Since.IsZero() {
 			since = " (" + p.ago(r.Takeover.Since) + ")"
 		}
@@ -193,22 +193,22 @@ func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
 }
 
 func (p *page) state(res engine.GetRoomStateResult) {
-	p.linef("%s  %s, turn %d", p.strong(stick.Line(res.Path)), res.State, res.TurnID)
+	p.linef("%s  %s, turn %d", p.strong(showf("%s", res.Path)), res.State, res.TurnID)
 	if res.PathGone {
 		p.linef("%s", p.gonePath(res.RoomID))
 	}
 	p.roomStatus(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
-		lease := "the lease lasts as long as the holder's process"
+		lease := stick.Words("the lease lasts as long as the holder's process")
 		switch {
 		case res.Paused != nil:
 			lease = "the holder keeps it through the pause"
 		case res.LeaseKeptBy == stick.KeptByHeartbeat:
 			lease = "the lease runs out " + p.until(res.LeaseExpiresAt) + " unless the holder acts"
 		case res.GuardianPID != 0:
-			lease += " (kept by the guardian, pid " + itoa(res.GuardianPID) + ")"
+			lease += stick.Wordsf(" (kept by the guardian, pid %d)", res.GuardianPID)
 		}
-		p.linef("%s", p.faint(lease))
+		p.linef("%s", p.faint(showf("%s", lease)))
 	}
 	if res.NoSnapshots {
 		p.linef("snapshots are off: no copy is kept of uncommitted work that a command takes away")
@@ -216,9 +216,9 @@ func (p *page) state(res engine.GetRoomStateResult) {
 	p.linef("members:")
 	t := table{indent: "  "}
 	for _, m := range res.Members {
-		line := m.Status
+		line := stick.Wordsf("%s", m.Status)
 		if m.Role != "" {
-			line += ", " + string(m.Role)
+			line += stick.Wordsf(", %s", m.Role)
 		}
 		switch m.Listening {
 		case stick.Work:
@@ -255,7 +255,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 }
 
 // does says what a member does, and since when, where its listener and its process don't say it already.
-func (p *page) does(m engine.RoomMember) string {
+func (p *page) does(m engine.RoomMember) stick.Words {
 	if m.Activity == nil {
 		return ""
 	}
@@ -263,7 +263,7 @@ func (p *page) does(m engine.RoomMember) string {
 	switch m.Activity.State {
 	case stick.AgentWorks, stick.AgentAsks:
 		if tool := strings.TrimSpace(m.Activity.Tool + " " + m.Activity.File); tool != "" {
-			line += " (" + stick.Clip(tool, 60) + ")"
+			line += stick.Wordsf(" (%s)", stick.Name(tool).Cut(60))
 		}
 	case stick.AgentIdle:
 	default:
@@ -290,7 +290,7 @@ func (p *page) waiting(res engine.GetRoomStateResult) {
 		p.linef("tasks for you:")
 	}
 	for _, t := range res.Tasks {
-		p.linef("  %s is %s: %s", t.TaskID, t.State, stick.Line(t.NextAction))
+		p.linef("  %s is %s: %s", t.TaskID, t.State, t.NextAction)
 	}
 	if res.MoreTasks > 0 {
 		p.linef("  %d more: %s", res.MoreTasks, p.next(stick.Cmd("tt task list")))
@@ -309,9 +309,9 @@ func (a *app) policyCmd() *cobra.Command {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
-				meaning := p.faint(k.Meaning)
+				meaning := p.faint(showf("%s", k.Meaning))
 				if next := res.Policy.Next(k.Name); next != "" {
-					meaning = p.strong(next+" as of the next turn") + "; " + meaning
+					meaning = p.strong(showf("%s as of the next turn", next)) + "; " + meaning
 				}
 				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), meaning)
 			}
@@ -364,7 +364,7 @@ func (a *app) closeCmd() *cobra.Command {
 			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
 			return res, h.explain(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *page, res engine.CloseRoomResult) {
-			p.linef("the room of %s is closed%s; %s reopens it", stick.Line(res.Path), already(res.Already), p.next(stick.Cmd("tt join")))
+			p.linef("the room of %s is closed%s; %s reopens it", res.Path, already(res.Already), p.next(stick.Cmd("tt join")))
 		})
 	}
 	return c
@@ -401,7 +401,7 @@ func leading(words []string, fits func(string) bool) []string {
 	return words
 }
 
-func already(yes bool) string {
+func already(yes bool) stick.Words {
 	if yes {
 		return " already"
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,14 +63,14 @@ func (p *page) roster(res engine.GetRosterResult) {
 	case res.Note != "":
 		p.linef("%s; so tt doesn't know who is at work on it", res.Note)
 	case res.Blind && res.RoomID == "":
-		p.linef("tt can't see processes from here, and there is no room, so it doesn't know who is at work in %s", stick.Line(res.Path))
+		p.linef("tt can't see processes from here, and there is no room, so it doesn't know who is at work in %s", res.Path)
 	case res.Blind:
 		if alone {
-			p.linef("no other member is at work in %s", stick.Line(res.Path))
+			p.linef("no other member is at work in %s", res.Path)
 		}
 		p.linef("tt can't see processes from here, so it knows only the members of the room")
 	case alone:
-		p.linef("no other agent is at work in %s", stick.Line(res.Path))
+		p.linef("no other agent is at work in %s", res.Path)
 	}
 	for _, o := range res.Unreadable {
 		p.linef("tt can't look into process %d (%s), which may work here or elsewhere", o.PID, o.Harness)
@@ -93,20 +92,20 @@ func (p *page) agent(o engine.RosterAgent) {
 		pid = itoa(o.PID)
 	}
 	if o.Cwd != "" {
-		cwd = stick.Line(o.Cwd)
+		cwd = o.Cwd
 	}
-	var about []string
+	var about []stick.Words
 	switch {
 	case !o.Registered:
 		about = append(about, "not registered")
 	case o.Role != "":
-		about = append(about, string(o.Role))
+		about = append(about, stick.Wordsf("%s", o.Role))
 	}
 	if o.Task != "" {
-		about = append(about, "works on "+stick.Line(o.Task))
+		about = append(about, stick.Wordsf("works on %s", o.Task))
 	}
 	if o.PID == 0 {
 		about = append(about, "seen "+p.ago(o.LastSeenAt))
 	}
-	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(strings.Join(about, ", ")))
+	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(showf("%s", stick.JoinWords(about, ", "))))
 }

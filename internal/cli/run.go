@@ -147,12 +147,12 @@ func (a *app) workerRunCmd() *cobra.Command {
 			p.Caller = by
 			return a.startRun(c.Context(), e, p)
 		}, func(p *page, res task.WorkerRunResult) {
-			p.linef("started run %d of %s (process %d): %s", res.Run.Run, res.TaskID, res.Run.PID, stick.Line(res.Run.Command))
+			p.linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID, stick.Name(res.Run.Command))
 			if res.Run.Restarts > 0 {
 				p.linef("it starts again when the task comes back, at most %s", stick.Count(res.Run.Restarts, "time"))
 			}
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.TaskID)))
 		})

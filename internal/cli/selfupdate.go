@@ -103,28 +103,28 @@ func selfUpdateOf(exe string) selfUpdateResult {
 }
 
 // ways say in words how a program was installed.
-var ways = map[string]string{
+var ways = map[string]stick.Words{
 	byDeb: "from the Debian package", byNpm: "by npm, from the package", byBrew: "by Homebrew, from the formula",
 	byArchive: "from the archive of a release", byGo: "from a clone, by go install", byClone: "in a clone",
 }
 
 // selfUpdate shows what brings a newer program.
 func (p *page) selfUpdate(res selfUpdateResult) {
-	p.linef("tt %s, in %s", res.name(), stick.Line(res.Program))
-	p.linef("installed %s", strings.TrimSpace(ways[res.InstalledBy]+" "+stick.Line(res.Package)))
-	from := "from where you got this one"
+	p.linef("tt %s, in %s", res.name(), res.Program)
+	p.rowf("installed %s %s", ways[res.InstalledBy], res.Package)
+	from := stick.Words("from where you got this one")
 	if res.From != "" {
-		from = "from " + stick.Line(res.From)
+		from = stick.Wordsf("from %s", res.From)
 	}
 	if len(res.Files) > 0 {
-		p.linef("to update, get %s %s, and run:", stick.Line(strings.Join(res.Files, " and ")), from)
+		p.linef("to update, get %s %s, and run:", stick.Words(strings.Join(res.Files, " and ")), from)
 	} else if res.In != "" {
-		p.linef("to update, run in %s:", res.In)
+		p.linef("to update, run in %s:", stick.Words(res.In))
 	} else {
 		p.linef("to update, run:")
 	}
 	for _, s := range res.Steps {
-		p.linef("  %s", stick.Line(s))
+		p.linef("  %s", stick.Words(s))
 	}
 	p.linef("%s", p.faint("the last step brings what harnesses have of tt to the newer version"))
 }

@@ -107,7 +107,7 @@ func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
 	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
 	if err := a.print(res, func(p *page) {
 		p.linef("open this in a browser; it lets one in, once:")
-		p.linef("  %s", res.URL)
+		p.linef("  %s", plainText(res.URL))
 		p.linef("%s", p.faint("Ctrl-C ends the server"))
 	}); err != nil {
 		return err

@@ -48,7 +48,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			return e.StartSession(c.Context(), q)
 		}, func(p *page, res engine.StartSessionResult) {
 			if res.RoomID == "" {
-				alone := "you are alone here"
+				alone := stick.Words("you are alone here")
 				if res.Blind {
 					alone = "tt can't see processes from here, so it doesn't know who else is at work"
 				}
@@ -80,13 +80,13 @@ func (a *app) sessionEndCmd() *cobra.Command {
 			}
 			p.linef("the session of %s has ended", res.AgentID)
 			for _, f := range res.Removed {
-				p.linef("removed %s", stick.Line(f))
+				p.linef("removed %s", f)
 			}
 			for _, f := range res.Taken {
-				p.linef("kept %s: another session uses it now", stick.Line(f))
+				p.linef("kept %s: another session uses it now", f)
 			}
 			for _, f := range res.Kept {
-				p.linef("kept %s: its first line doesn't say whose session it belongs to, so tt doesn't remove it", stick.Line(f))
+				p.linef("kept %s: its first line doesn't say whose session it belongs to, so tt doesn't remove it", f)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func (a *app) sessionPathCmd() *cobra.Command {
 		Use: "path [path]", Short: "Print the path of the session's context file",
 		Long: "Print the path of the session's context file: the primary's, or a helper's own. Before the session has started, it is the\n" +
 			"file that AI_AGENT_ID names.",
-	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", stick.Line(res.Context)) })
+	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", plainText(res.Context)) })
 }
 
 func (a *app) sessionRoleCmd() *cobra.Command {
@@ -145,7 +145,7 @@ func (p *page) contract(res engine.GetSessionResult) {
 	default:
 		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.been("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
 	}
-	p.linef("your context file: %s", stick.Line(res.Context))
+	p.linef("your context file: %s", res.Context)
 	p.recovery(res.Recovered)
 	p.linef("you may read everything")
 	p.linef("add to these, but never rewrite them: %s", patterns(res.Contract.Append))
@@ -201,7 +201,7 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 			if res.Replaced != nil {
 				p.linef("that ended the session of %s", *res.Replaced)
 			}
-			p.linef("your context file: %s", stick.Line(res.Context))
+			p.linef("your context file: %s", res.Context)
 		})
 	}
 	return c
@@ -225,7 +225,7 @@ func (a *app) sessionListCmd() *cobra.Command {
 }
 
 // been says since when a session has its role.
-func (p *page) been(what string, since stick.Time) string {
+func (p *page) been(what stick.Words, since stick.Time) stick.Words {
 	d := p.now.Sub(since)
 	if d < time.Second {
 		return "is " + what + " now"
@@ -235,7 +235,7 @@ func (p *page) been(what string, since stick.Time) string {
 
 func (p *page) sessions(res engine.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
-		p.linef("no sessions in %s", stick.Line(res.Path))
+		p.linef("no sessions in %s", res.Path)
 	}
 	var t table
 	for _, s := range res.Sessions {
@@ -246,11 +246,11 @@ func (p *page) sessions(res engine.ListSessionsResult) {
 		case s.Verdict == stick.Gone:
 			state = "gone without ending its session"
 		}
-		you := ""
+		var you stick.Words
 		if s.Self {
 			you = " (you)"
 		}
-		t.add(s.Role, string(s.AgentID)+you, state, cell{file(s.Context), "2"})
+		t.add(s.Role, showf("%s%s", s.AgentID, you), state, cell{file(s.Context), "2"})
 	}
 	p.table(t)
 }

@@ -13,9 +13,9 @@ import (
 func TestAListFitsTheTerminal(t *testing.T) {
 	now := stick.Time(1_000_000_000)
 	res := task.WorkerStatusResult{Tasks: []task.TaskView{
-		{TaskID: "lexer", State: stick.TaskWorking, StateAt: now, Worker: "claude:0123456789abcdef", Description: strings.Repeat("漢字 ", 20)},
+		{TaskID: "lexer", State: stick.TaskWorking, StateAt: now, Worker: "claude:0123456789abcdef", SpawnedBy: "漢", Description: strings.Repeat("漢字 ", 20)},
 		{TaskID: strings.Repeat("long-", 12), State: stick.TaskConflicted, StateAt: now - 60_000, Description: "👍 " + strings.Repeat("x", 90)},
-		{TaskID: "分析器", State: stick.TaskInReview, StateAt: now, Worker: "人", Warning: strings.Repeat("no sign of life ", 12)},
+		{TaskID: "分析器", State: stick.TaskInReview, StateAt: now, Worker: "人", Warning: stick.Words(strings.Repeat("no sign of life ", 12))},
 		{TaskID: "done", State: stick.TaskCompleted, StateAt: now},
 	}}
 	colour := regexp.MustCompile(`\x1b\[[0-9;]*m`)

@@ -95,7 +95,7 @@ func (p *page) timeline(res engine.GetTimelineResult, last int64) {
 	var names, rest int
 	for _, l := range res.Lanes {
 		names = max(names, min(longestName, term.Width(stick.Line(string(l.Agent)))))
-		rest = max(rest, term.Width(stick.Lasted(l.Held.Duration()))+max(len("waited"), term.Width(stick.Lasted(l.Waited.Duration()))))
+		rest = max(rest, term.Width(string(stick.Lasted(l.Held.Duration())))+max(len("waited"), term.Width(string(stick.Lasted(l.Waited.Duration())))))
 	}
 	if len(res.Pauses) > 0 {
 		names = max(names, len(pausedName))
@@ -106,7 +106,7 @@ func (p *page) timeline(res engine.GetTimelineResult, last int64) {
 	}
 	t.add("", c.axis())
 	for _, l := range res.Lanes {
-		t.add(showf("%s", term.Fit(stick.Line(string(l.Agent)), longestName)), c.lane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
+		t.add(showf("%s", term.Fit(string(l.Agent), longestName)), c.lane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
 	}
 	if len(res.Pauses) > 0 {
 		t.add(pausedName, c.pauses())

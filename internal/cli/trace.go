@@ -18,7 +18,7 @@ func (a *app) openTrace() error {
 		return nil
 	}
 	if !filepath.IsAbs(path) { // in a worktree it would be an uncommitted file
-		return stick.Errorf(stick.CodeUsage, "TT_TRACE must be an absolute path, not %s", stick.Line(path)).With("field", "TT_TRACE").
+		return stick.Errorf(stick.CodeUsage, "TT_TRACE must be an absolute path, not %s", path).With("field", "TT_TRACE").
 			Hintf("write it from the root, or unset TT_TRACE")
 	}
 	f, err := plainfile.Open(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)

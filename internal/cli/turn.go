@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,13 +26,13 @@ func (a *app) turnCommands() []command {
 
 // grant tells the new holder what it needs to know, and ends with the release command.
 func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
-	your := "your turn"
+	your := shown("your turn")
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
 	}
-	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, stick.Line(g.Path))
+	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, g.Path)
 	if paused != nil {
-		p.linef("%s; change no files until a person resumes it: %s", stick.Line(paused.Says(p.now)), p.next(stick.Cmd("tt wait")))
+		p.linef("%s", paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Cmd("tt wait").As(p.as))))
 	}
 	if me.Human() {
 		p.linef("you hold the stick, so agents wait for you before they edit; you may edit without it, too")
@@ -86,7 +85,7 @@ func (p *page) recovered(r engine.Recovery) {
 }
 
 // youHold says for how long the reader has held the stick; [stick.Holds] says it of others.
-func (p *page) youHold(since stick.Time) string {
+func (p *page) youHold(since stick.Time) stick.Words {
 	d := p.now.Sub(since)
 	if d < time.Second {
 		return "you have just taken the stick"
@@ -95,7 +94,7 @@ func (p *page) youHold(since stick.Time) string {
 }
 
 // because says in words why the stick can be taken over, or why it was.
-func because(c stick.Cause) string {
+func because(c stick.Cause) stick.Words {
 	switch c {
 	case stick.OwnerGone:
 		return "the holder's process has ended"
@@ -110,7 +109,7 @@ func because(c stick.Cause) string {
 	case stick.OperatorRequested:
 		return "a person asked for it"
 	}
-	return strings.ReplaceAll(string(c), "_", " ")
+	return stick.Wordsf("%s", c)
 }
 
 // told shows an event to the member that it is for, and a message with its body.
@@ -127,11 +126,11 @@ func (p *page) told(e stick.Event) {
 }
 
 // at names a commit with its branch.
-func at(commit, branch string) string {
+func at(commit, branch string) stick.Words {
 	if branch == "" {
 		return short(commit)
 	}
-	return short(commit) + " on " + stick.Line(branch)
+	return short(commit) + stick.Wordsf(" on %s", branch)
 }
 
 func (a *app) releaseCmd() *cobra.Command {

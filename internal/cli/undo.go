@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -61,15 +60,15 @@ func (p *page) calls(res guard.ListCallsResult) {
 }
 
 // callMaker is who has made a call.
-func callMaker(c stick.Call) string {
+func callMaker(c stick.Call) stick.Words {
 	if c.Helper != "" {
-		return string(c.Agent) + ", " + c.Helper
+		return stick.Wordsf("%s, %s", c.Agent, c.Helper)
 	}
-	return string(c.Agent)
+	return stick.Wordsf("%s", c.Agent)
 }
 
 // callFiles says how much a call has changed, as far as it is known.
-func (p *page) callFiles(c stick.Call) string {
+func (p *page) callFiles(c stick.Call) stick.Words {
 	switch {
 	case c.Runs(p.now):
 		return "still running"
@@ -82,9 +81,9 @@ func (p *page) callFiles(c stick.Call) string {
 }
 
 // callText is the tool of a call, and its command or file.
-func callText(c stick.Call) string {
+func callText(c stick.Call) stick.Name {
 	const most = 80
-	return stick.Clip(strings.TrimSpace(c.Tool+" "+strings.TrimPrefix(c.Command, c.Tool)), most)
+	return stick.Name(strings.TrimSpace(c.Tool + " " + strings.TrimPrefix(c.Command, c.Tool))).Cut(most)
 }
 
 func (a *app) undoCmd() *cobra.Command {
@@ -169,7 +168,7 @@ func (p *page) undone(res guard.UndoCallResult) {
 		p.linef("to undo this: %s", p.next(stick.Cmd("tt undo <call>", res.UndoID)))
 	}
 	if res.Warning != "" {
-		p.linef("note: %s; %s", stick.Line(res.Warning), stick.Line(res.Hint))
+		p.linef("note: %s; %s", res.Warning, res.Hint)
 	}
 }
 
@@ -177,12 +176,12 @@ func (p *page) undone(res guard.UndoCallResult) {
 func (p *page) leftFiles(left []guard.LeftFile) {
 	for i, l := range left {
 		if i == mostFiles && len(left) > mostFiles+1 {
-			p.linef("%s", p.faint(fmt.Sprintf("and %d more that stay: --json", len(left)-mostFiles)))
+			p.linef("%s", p.faint(showf("and %d more that stay: --json", len(left)-mostFiles)))
 			return
 		}
-		by, beside := "", shown("")
+		by, beside := stick.Words(""), shown("")
 		if len(l.By) > 0 {
-			by = " (by " + agentNames(l.By) + ")"
+			by = stick.Wordsf(" (by %s)", stick.Names(l.By, len(l.By)))
 		}
 		if l.Beside != "" {
 			beside = showf("; its state from before is %s", file(l.Beside))
@@ -207,19 +206,11 @@ func (p *page) undoneHead(res guard.UndoCallResult) {
 	}
 }
 
-func agentNames(all []stick.AgentID) string {
-	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = string(a)
-	}
-	return strings.Join(names, ", ")
-}
-
 // undoableCalls are the numbers of the calls that have changed files.
 func undoableCalls(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return found(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
 		return e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
 	}, func(r guard.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
-		return beside(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+callText(c))
+		return beside(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(callText(c)))
 	})
 }

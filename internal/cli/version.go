@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"talkingstick/stick"
 )
 
 // What a release says of itself. The linker sets all of it (internal/release); another build has only the version.
@@ -51,18 +53,18 @@ func built() versionResult {
 }
 
 // name is the version with its commit and the commit's day, as far as they are known.
-func (v versionResult) name() string {
+func (v versionResult) name() stick.Words {
 	if v.Commit == "" {
-		return v.Version
+		return stick.Wordsf("%s", v.Version)
 	}
 	of := short(v.Commit)
 	if at, err := time.Parse(time.RFC3339, v.Date); err == nil {
-		of += ", " + at.UTC().Format(time.DateOnly)
+		of += ", " + stick.Words(at.UTC().Format(time.DateOnly))
 	}
 	if v.Modified {
 		of += ", with changes"
 	}
-	return v.Version + " (" + of + ")"
+	return stick.Wordsf("%s (%s)", v.Version, of)
 }
 
 func (a *app) versionCmd() *cobra.Command {
@@ -79,7 +81,7 @@ func (a *app) versionCmd() *cobra.Command {
 // versionFlag is what --version prints. Reading who built the program takes time, so it is done only for somebody who asks.
 func (a *app) versionFlag() string {
 	if slices.Contains(a.Args, "--version") {
-		return built().name()
+		return string(built().name())
 	}
 	return version
 }

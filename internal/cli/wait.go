@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,10 +127,10 @@ func (a *app) kill(point string) {
 // waited shows the result of a wait.
 func (p *page) waited(res engine.WaitForTurnResult) {
 	if res.Joined {
-		p.linef("you joined the room of %s as %s", stick.Line(res.Path), res.AgentID)
+		p.linef("you joined the room of %s as %s", res.Path, res.AgentID)
 	}
 	if res.Note != "" {
-		p.linef("note: %s", stick.Line(res.Note))
+		p.linef("note: %s", res.Note)
 	}
 	switch res.Status {
 	case stick.YourTurn: // the grant is last, because it ends with the release command
@@ -139,7 +138,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 		p.grant(res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
-		p.linef("%s of %s: it started you, and holds the stick", p.strong("you work under turn "+strconv.FormatInt(res.ParentTurn, 10)), *res.Parent)
+		p.linef("%s of %s: it started you, and holds the stick", p.strong(showf("you work under turn %d", res.ParentTurn)), *res.Parent)
 		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
 		p.linef("others that it started share this turn: %s tells them what you change", p.next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
@@ -149,7 +148,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.InPause:
-		p.linef("%s", p.strong(stick.Line(res.Paused.Says(p.now))))
+		p.linef("%s", p.strong(showf("%s", res.Paused.Says(p.now, ""))))
 		p.whoHas(res)
 		if res.AgentID.Human() {
 			p.linef("to end the pause: %s", p.next(stick.Cmd("tt resume")))
@@ -168,7 +167,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.RoomClosed:
 		p.linef("the room is closed; stop here")
 	case stick.WasKicked:
-		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).As(p.as).String())
+		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).As(p.as))
 	case stick.HasLeft:
 		p.linef("you left the room")
 	case stick.WasReplaced:

@@ -113,7 +113,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 				p.linef("no gate is set: anything approved will be merged")
 				p.linef("to run tests first, commit this to .talking-stick.toml there: [gate] command = \"make test\"")
 			} else {
-				p.linef("gate: %s", stick.Line(res.Gate))
+				p.linef("gate: %q", stick.Name(res.Gate))
 			}
 			for _, c := range res.Commands {
 				p.projectCommand(c)
@@ -126,7 +126,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 // projectCommand shows a command that the project has tt run, and whether a person has accepted it.
 func (p *page) projectCommand(c task.ShownCommand) {
 	if stick.Line(c.Command) == strings.TrimSpace(c.Command) {
-		p.linef("%s: %s", c.Key, stick.Line(c.Command))
+		p.linef("%s: %q", c.Key, stick.Name(c.Command))
 	} else { // what can't be seen is named, and no line of it can pass for one of tt's own
 		p.linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
@@ -201,11 +201,11 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 		return
 	}
 	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
-	p.linef("worktree: %s", stick.Line(res.Worktree))
-	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), stick.Line(res.Task.Integration))
+	p.linef("worktree: %s", res.Worktree)
+	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
 	p.copied(res.CopiedFiles)
 	if res.Note != "" {
-		p.linef("note: %s", stick.Line(res.Note))
+		p.linef("note: %s", res.Note)
 	}
 	switch r := res.Task.Run; {
 	case r == nil:
@@ -213,11 +213,11 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 			p.next(stick.Cmd("cd <worktree>", res.Worktree)), p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
 		return
 	case started:
-		p.linef("started:  %s", stick.Line(r.Command))
+		p.linef("started:  %q", stick.Name(r.Command))
 	case r.State == stick.RunEnded && r.Exit != nil:
-		p.linef("ended with exit status %d: %s", *r.Exit, stick.Line(r.Command))
+		p.linef("ended with exit status %d: %q", *r.Exit, stick.Name(r.Command))
 	default:
-		p.linef("started already: %s", stick.Line(r.Command))
+		p.linef("started already: %q", stick.Name(r.Command))
 	}
 	p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.Task.TaskID)))
 }
@@ -226,13 +226,13 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 func (p *page) planned(res task.WorkerSpawnResult) {
 	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt, p.waits(res.Task), already(res.Already))
 	if res.Task.Warning != "" {
-		p.linef("warning: %s", stick.Line(res.Task.Warning))
+		p.linef("warning: %s", res.Task.Warning)
 	}
 	p.startedReady(res.Started)
 	switch {
 	case len(res.Started) > 0:
 	case res.Task.Run != nil:
-		p.linef("its command starts when it is ready: %s", stick.Line(res.Task.Run.Command))
+		p.linef("its command starts when it is ready: %q", stick.Name(res.Task.Run.Command))
 	default:
 		p.linef("an agent takes the oldest task that is ready by: %s", p.next(stick.Cmd("tt task next")))
 	}
@@ -279,7 +279,7 @@ func (a *app) workerStartCmd() *cobra.Command {
 		}, func(p *page, res task.WorkerStartResult) {
 			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
 			if res.Note != "" {
-				p.linef("note: %s", stick.Line(res.Note))
+				p.linef("note: %s", res.Note)
 			}
 			p.linef("")
 			p.block(res.Prompt)
@@ -308,7 +308,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			p.Caller = by
 			return e.WorkerDone(c.Context(), p)
 		}, func(p *page, res task.WorkerDoneResult) {
-			waits := "waits for review"
+			waits := stick.Words("waits for review")
 			if res.State == stick.TaskApproved {
 				waits = "waits to be merged"
 			}
@@ -320,13 +320,13 @@ func (a *app) workerDoneCmd() *cobra.Command {
 				p.linef("rebased onto %s", abbrev(res.Base))
 			}
 			if res.Pushed != "" {
-				p.linef("pushed to %s", stick.Line(res.Pushed))
+				p.linef("pushed to %s", res.Pushed)
 			}
 			for _, x := range res.Evidence {
-				p.linef("check %s: exit status %d", stick.Line(x.Name), x.Exit)
+				p.linef("check %s: exit status %d", x.Name, x.Exit)
 			}
 			if res.Warning != "" {
-				p.linef("warning: %s", stick.Line(res.Warning))
+				p.linef("warning: %s", res.Warning)
 			}
 		})
 	}

@@ -102,7 +102,7 @@ func spawnedNext(ctx context.Context, e operations, p task.WorkerNextParams, res
 // taken shows a task that the caller has taken.
 func (p *page) taken(res task.WorkerNextResult) {
 	p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
-	p.linef("worktree: %s", stick.Line(res.Worktree))
+	p.linef("worktree: %s", res.Worktree)
 	p.copied(res.CopiedFiles)
 	p.linef("")
 	p.block(res.Prompt)
@@ -114,7 +114,7 @@ func (p *page) copied(c task.CopiedFiles) {
 		p.linef("copied:   %s", paths(c.Copied))
 	}
 	for _, why := range c.LeftOut {
-		p.linef("not copied: %s", stick.Line(why))
+		p.linef("not copied: %s", why)
 	}
 }
 
@@ -174,7 +174,7 @@ func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w co
 			continue // another command has started it
 		case err != nil:
 			e := stick.AsError(err)
-			s.Error, s.Why, s.Hint = e.Code, e.Message, e.Hint.As(by.Flag()).String()
+			s.Error, s.Why, s.Hint = e.Code, e.Words(), e.Hint.As(by.Flag()).Words()
 		default:
 			s.Run, s.Queued = res.Run.Run, res.Run.Queued
 		}
@@ -212,16 +212,16 @@ func (p *page) startedReady(started []task.StartedTask) {
 		}
 		switch {
 		case s.Error != "" && s.Resume == nil:
-			p.linef("%s, but its command wasn't started: %s", is, stick.Line(s.Why))
+			p.linef("%s, but its command wasn't started: %s", is, s.Why)
 		case s.Error != "":
-			p.linef("the command of %s wasn't started: %s", s.TaskID, stick.Line(s.Why))
+			p.linef("the command of %s wasn't started: %s", s.TaskID, s.Why)
 		case s.Queued:
-			p.linef("%s; as soon as fewer commands run, tt starts: %s", is, stick.Line(s.Command))
+			p.linef("%s; as soon as fewer commands run, tt starts: %q", is, stick.Name(s.Command))
 		default:
-			p.linef("%s; %s: %s", is, what, stick.Line(s.Command))
+			p.linef("%s; %s: %q", is, what, stick.Name(s.Command))
 		}
 		if s.Hint != "" {
-			p.linef("  next: %s", stick.Line(s.Hint))
+			p.linef("  next: %s", s.Hint)
 		}
 	}
 }

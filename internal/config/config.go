@@ -63,8 +63,8 @@ type section struct {
 // key is a row of a section.
 type key struct {
 	name    string
-	kind    string // what its value has to be, for the error message
-	meaning string // for the reference
+	kind    stick.Words // what its value has to be, for the error message
+	meaning string      // for the reference
 	set     func(c *Config, v any) error
 }
 
@@ -75,7 +75,7 @@ type Key struct{ Section, Name, Kind, Meaning string }
 func Keys() (all []Key) {
 	for _, s := range sections {
 		for _, k := range s.keys {
-			all = append(all, Key{s.name, k.name, k.kind, k.meaning})
+			all = append(all, Key{s.name, k.name, string(k.kind), k.meaning})
 		}
 	}
 	return all
@@ -172,7 +172,7 @@ func (s section) read(c *Config, values map[string]any) error {
 		}
 		if err := s.keys[i].set(c, v); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
-				return invalid("%s: %s.%s: %s", FileName, s.name, name, e.Message).With("field", s.name+"."+name)
+				return invalid("%s: %s.%s: %s", FileName, s.name, name, e).With("field", s.name+"."+name)
 			}
 			return invalid("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
 		}

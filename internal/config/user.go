@@ -43,34 +43,34 @@ func ReadUser(dir string) (u User, err error) {
 		return stick.Errorf(stick.CodeUsage, format, args...).With("path", path)
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return u, bad("others can read %s, which may hold the password of a database", stick.Line(path)).Hintf("%s", stick.Cmd("chmod 600 <file>", path))
+		return u, bad("others can read %s, which may hold the password of a database", path).Hintf("%s", stick.Cmd("chmod 600 <file>", path))
 	}
 	var text []byte
 	if err == nil {
 		text, err = ReadFile(filepath.Dir(path), filepath.Base(path), maxFile)
 	}
 	if err != nil {
-		return u, bad("%s can't be read: %v", stick.Line(path), err).Hintf("make it readable for yourself, or remove it")
+		return u, bad("%s can't be read: %v", path, err).Hintf("make it readable for yourself, or remove it")
 	}
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
-		return u, bad("%s isn't TOML", stick.Line(path)).Hintf("correct it; %s", userKeys) // the parser's error would show its lines
+		return u, bad("%s isn't TOML", path).Hintf("correct it; %s", userKeys) // the parser's error would show its lines
 	}
 	for _, k := range flat(all) {
 		text, isText := k.value.(string)
 		switch {
 		case !isText && (k.name == "database" || k.name == "notify.command"):
-			return u, bad("%s sets %s to what isn't text", stick.Line(path), k.name).Hintf("%s", userKeys)
+			return u, bad("%s sets %s to what isn't text", path, k.name).Hintf("%s", userKeys)
 		case k.name == "snapshots.never":
 			if !u.readNever(k.value) {
-				u.BadNever = bad("%s sets snapshots.never to what isn't a list of patterns", stick.Line(path)).With("field", k.name).Hintf("%s", userKeys)
+				u.BadNever = bad("%s sets snapshots.never to what isn't a list of patterns", path).With("field", k.name).Hintf("%s", userKeys)
 			}
 		case k.name == "database":
 			u.Database = text
 		case k.name == "notify.command":
 			u.Notify = text
 		default:
-			return u, bad("%s sets %s, which tt doesn't understand", stick.Line(path), stick.Clip(k.name, 60)).
+			return u, bad("%s sets %s, which tt doesn't understand", path, stick.Clip(k.name, 60)).
 				Hintf("did you mean %s? %s", stick.Nearest(k.name, []string{"database", "notify.command", "snapshots.never"}), userKeys)
 		}
 	}
@@ -78,7 +78,7 @@ func ReadUser(dir string) (u User, err error) {
 }
 
 // userKeys says what the user's file may have.
-const userKeys = "it may set database = \"postgres://…\", command = \"…\" under [notify], and never = [\"*.pem\"] under [snapshots]"
+const userKeys stick.Words = "it may set database = \"postgres://…\", command = \"…\" under [notify], and never = [\"*.pem\"] under [snapshots]"
 
 // readNever reads what is never copied. It reports whether all of it is understood.
 func (u *User) readNever(v any) bool {

@@ -186,7 +186,7 @@ func (a *actor) endedEarly() error {
 		return fmt.Errorf("%s's process takes no orders", a.name)
 	}
 	if said := strings.TrimSpace(a.stderr.String()); said != "" {
-		return fmt.Errorf("%s's process ended too early and said: %s", a.name, stick.Clip(stick.Line(said), 200))
+		return fmt.Errorf("%s's process ended too early and said: %s", a.name, stick.Clip(said, 200))
 	}
 	return fmt.Errorf("%s's process ended too early", a.name)
 }

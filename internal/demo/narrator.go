@@ -144,7 +144,7 @@ func (n *narrator) check(ok bool, saw string, format string, args ...any) error 
 		return nil
 	}
 	n.linef("     %s %s", n.paint("31", "✗"), c.Text)
-	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(stick.Line(saw), 300))
+	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(saw, 300))
 }
 
 // finish prints and records how the scene ended.

@@ -310,7 +310,7 @@ func (s *scene) runJSON(a *actor, into any, args ...string) error {
 		return err
 	}
 	if err := json.Unmarshal([]byte(r.Out), into); err != nil {
-		return fmt.Errorf("tt %s --json by %s ended with status %d: %s", args[0], a.name, r.Exit, stick.Clip(stick.Line(r.Err), 200))
+		return fmt.Errorf("tt %s --json by %s ended with status %d: %s", args[0], a.name, r.Exit, stick.Clip(r.Err, 200))
 	}
 	return nil
 }
@@ -346,7 +346,7 @@ func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
 		}
 		select {
 		case r := <-c:
-			return nil, fmt.Errorf("tt wait by %s should have blocked, but returned: %s", a.name, stick.Clip(stick.Line(r.Out+r.Err), 200))
+			return nil, fmt.Errorf("tt wait by %s should have blocked, but returned: %s", a.name, stick.Clip(r.Out+r.Err, 200))
 		case <-time.After(10 * time.Millisecond): // a room doesn't ring when somebody starts to wait
 		case <-s.ctx.Done():
 			return nil, s.ctx.Err()

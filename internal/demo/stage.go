@@ -162,7 +162,7 @@ func (s *scene) repository() error {
 		c := exec.CommandContext(s.ctx, git, args...)
 		c.Dir, c.Env = s.repo, s.env
 		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("git %s: %w: %s", args[0], err, stick.Clip(stick.Line(string(out)), 200))
+			return fmt.Errorf("git %s: %w: %s", args[0], err, stick.Clip(string(out), 200))
 		}
 	}
 	return nil

@@ -61,8 +61,8 @@ type Conflict struct {
 
 // Uncompared is something that git didn't compare.
 type Uncompared struct {
-	What string `json:"what"` // a side, or a pair of them
-	Why  string `json:"why"`  // the reason
+	What stick.Words `json:"what"` // a side, or a pair of them
+	Why  stick.Words `json:"why"`  // the reason
 }
 
 // GetConflicts finds out where the working trees of a room's repository conflict. git tries the merge of each
@@ -116,7 +116,7 @@ func (e *Engine) repository(ctx context.Context, w core.Where) (string, error) {
 		return "", err
 	}
 	if place.Found != workspace.FoundGit {
-		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can conflict", stick.Line(place.Root)).
+		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can conflict", place.Root).
 			With("path", place.Root)
 	}
 	return place.Repository(), nil

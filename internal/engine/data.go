@@ -19,10 +19,10 @@ type RemoveDataParams struct {
 
 // RemoveDataResult says what the data directory keeps, or kept.
 type RemoveDataResult struct {
-	DataDir string     `json:"data_dir"`
-	Parts   []DataPart `json:"parts"` // what can be removed, or was
-	Removed bool       `json:"removed,omitempty"`
-	Stays   string     `json:"stays,omitempty"` // why the database isn't among it
+	DataDir string      `json:"data_dir"`
+	Parts   []DataPart  `json:"parts"` // what can be removed, or was
+	Removed bool        `json:"removed,omitempty"`
+	Stays   stick.Words `json:"stays,omitempty"` // why the database isn't among it
 }
 
 // DataPart is a part of the data directory.
@@ -66,7 +66,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 		}
 		for _, path := range paths {
 			if err := os.RemoveAll(path); err != nil {
-				return res, stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
+				return res, stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be removed: %w", path, err).With("path", path).
 					Hintf("make that directory writable, then run the same command again")
 			}
 		}
@@ -76,13 +76,13 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 }
 
 // whyDatabaseStays says why there is no database of ours to remove beside the copies; empty if there may be one.
-func (e *Engine) whyDatabaseStays(ctx context.Context) string {
+func (e *Engine) whyDatabaseStays(ctx context.Context) stick.Words {
 	if e.core.Config.Database != "" {
 		return "the rooms are in a database on a server"
 	}
 	_, err := e.core.Open(ctx, false)
 	if stick.CodeOf(err) == stick.CodeForeignDatabase {
-		return stick.AsError(err).Message
+		return stick.AsError(err).Words()
 	}
 	return ""
 }

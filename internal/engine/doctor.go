@@ -149,8 +149,8 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 		}
 		if got := info.Mode().Perm(); got&^want != 0 {
 			return core.Finding{
-				Status: core.FindingWarning, Detail: fmt.Sprintf("%s has mode %#o: others can read it", path, got),
-				Fix: fmt.Sprintf("chmod %o %s", want, path),
+				Status: core.FindingWarning, Detail: stick.Wordsf("%s has mode %#o: others can read it", path, got),
+				Fix: stick.Cmd("chmod <mode> <path>", fmt.Sprintf("%o", want), path).Words(),
 			}
 		}
 	}
@@ -181,8 +181,8 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 		}
 		if uid, _ := plainfile.Owner(info); uid != want {
 			f = core.Finding{
-				Status: core.FindingFault, Fix: fmt.Sprintf("sudo chown -R %d %s", want, e.core.Config.Dir),
-				Detail: fmt.Sprintf("%s belongs to uid %d, and the data directory to uid %d, whose commands can't open it", path, uid, want),
+				Status: core.FindingFault, Fix: stick.Cmd("sudo chown -R <uid> <path>", want, e.core.Config.Dir).Words(),
+				Detail: stick.Wordsf("%s belongs to uid %d, and the data directory to uid %d, whose commands can't open it", path, uid, want),
 			}
 			return fs.SkipAll
 		}
@@ -218,14 +218,14 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 		return core.Fault(err)
 	}
 	defer w.Close()
-	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + w.Mechanism()}
+	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + stick.Words(w.Mechanism())}
 }
 
 // olderHooksFor is how long ago an older program may have answered a hook for the doctor to say so.
 const olderHooksFor = 24 * time.Hour
 
 // OlderHooksMean says what follows where an older tt answers the hooks of an agent.
-const OlderHooksMean = "it may keep no copies of uncommitted work, and allow what this one refuses"
+const OlderHooksMean stick.Words = "it may keep no copies of uncommitted work, and allow what this one refuses"
 
 // checkHooks looks for sessions whose hooks an older program answers.
 func (e *Engine) checkHooks(ctx context.Context) core.Finding {
@@ -254,8 +254,8 @@ func (e *Engine) checkHooks(ctx context.Context) core.Finding {
 	var found []core.Problem
 	for _, h := range older {
 		found = append(found, core.Problem{
-			Detail: fmt.Sprintf("an older tt than this one answered the last hook of %s, %s: %s", h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksMean),
-			Fix:    "tt install " + h.Harness + ", by this tt; then start its session again",
+			Detail: stick.Wordsf("an older tt than this one answered the last hook of %s, %s: %s", h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksMean),
+			Fix:    stick.Wordsf("tt install %s, by this tt; then start its session again", h.Harness),
 		})
 	}
 	return core.Found(core.FindingWarning, found)
@@ -285,7 +285,7 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 		for _, r := range rooms {
 			if word := r.Policy.Enforce; !r.Closed && !word.Known() {
 				unknown = append(unknown, core.Problem{
-					Detail: fmt.Sprintf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there", cmp.Or(r.Path, r.Key), stick.Line(string(word))),
+					Detail: stick.Wordsf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there", cmp.Or(r.Path, r.Key), word),
 					Fix:    "use the newer tt that set it",
 				})
 			}

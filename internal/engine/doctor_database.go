@@ -29,7 +29,7 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 	if len(found) > 0 {
 		var all []core.Problem
 		for _, what := range found {
-			all = append(all, core.Problem{Detail: what, Fix: e.wayOut()})
+			all = append(all, core.Problem{Detail: stick.Words(what), Fix: e.wayOut()})
 		}
 		return core.Found(core.FindingFault, all)
 	}
@@ -59,7 +59,7 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 		}
 	case !l.LastAt.IsZero() && now.Sub(l.LastAt) < lossShows:
 		return core.Finding{
-			Status: core.FindingWarning, Detail: fmt.Sprintf("%s the database had lost %s; all turns and reservations ended then", stick.Ago(now.Sub(l.LastAt)), l.Last),
+			Status: core.FindingWarning, Detail: stick.Wordsf("%s the database had lost %s; all turns and reservations ended then", stick.Ago(now.Sub(l.LastAt)), l.Last.Words()),
 			Fix: "say again what those changes said; nothing else has to be done",
 		}
 	}
@@ -72,11 +72,11 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 // olderCopy is the finding of a database that didn't know what a caller knew.
 func olderCopy(l store.Losses, now stick.Time) core.Finding {
 	f := core.Finding{
-		Status: core.FindingWarning, Detail: fmt.Sprintf("%s a command named event %d, which the database hasn't given out: it is an older copy, or the number was wrong", stick.Ago(now.Sub(l.OlderAt)), l.OlderEvent),
+		Status: core.FindingWarning, Detail: stick.Wordsf("%s a command named event %d, which the database hasn't given out: it is an older copy, or the number was wrong", stick.Ago(now.Sub(l.OlderAt)), l.OlderEvent),
 		Fix: "nothing has to be done: new events get numbers above it",
 	}
 	if l.OlderTurn > 0 {
-		f.Detail = fmt.Sprintf("%s somebody had turn %d, which the database has granted and no longer knew: it is an older copy; all turns and reservations ended then",
+		f.Detail = stick.Wordsf("%s somebody had turn %d, which the database has granted and no longer knew: it is an older copy; all turns and reservations ended then",
 			stick.Ago(now.Sub(l.OlderAt)), l.OlderTurn)
 		f.Fix = "say again what was lost; nothing else has to be done, and new turns and events get numbers far above"
 	}
@@ -90,7 +90,7 @@ func (e *Engine) checkRemoved() core.Finding {
 		return core.Finding{Status: core.FindingOK, Detail: "there is nothing to be lost yet"}
 	}
 	return core.Finding{
-		Status: core.FindingFault, Detail: fmt.Sprintf("the database is gone, which has given out the numbers of events up to %d", n),
+		Status: core.FindingFault, Detail: stick.Wordsf("the database is gone, which has given out the numbers of events up to %d", n),
 		Fix: "put it back; or go on: the next tt join makes a new one, which goes on above these numbers",
 	}
 }
@@ -100,7 +100,7 @@ const asideWayOut = "commands that only read show what can still be read. To go 
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 
 // wayOut is what to do about a database whose check has found something.
-func (e *Engine) wayOut() string {
+func (e *Engine) wayOut() stick.Words {
 	if e.core.Config.Database != "" {
 		return "have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
 	}
@@ -150,7 +150,7 @@ func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
 	}
 	return core.Finding{
 		Check: "set aside", Status: core.FindingOK,
-		Detail: "the damaged database is now in " + aside + "; with TALKING_STICK_DATA_DIR=" + aside + ", tt shows what can still be read of it",
+		Detail: stick.Wordsf("the damaged database is now in %s; with TALKING_STICK_DATA_DIR=%s, tt shows what can still be read of it", aside, aside),
 	}, nil
 }
 
@@ -192,5 +192,5 @@ func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
 	if err != nil {
 		return core.Finding{}, err
 	}
-	return core.Finding{Check: "adopt", Status: core.FindingOK, Detail: "the other program's database is now " + aside}, nil
+	return core.Finding{Check: "adopt", Status: core.FindingOK, Detail: stick.Wordsf("the other program's database is now %s", aside)}, nil
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"talkingstick/internal/engine/core"
@@ -35,23 +34,23 @@ func (e *Engine) checkServer(ctx context.Context) core.Finding {
 	if problems := serverProblems(s); len(problems) > 0 {
 		return core.Found(core.FindingWarning, problems)
 	}
-	return core.Finding{Status: core.FindingOK, Detail: fmt.Sprintf("%s, schema %s, version %d, as the role %s; %d of %s in use",
+	return core.Finding{Status: core.FindingOK, Detail: stick.Wordsf("%s, schema %s, version %d, as the role %s; %d of %s in use",
 		s.Name, s.Schema, s.Version, s.Role, s.Used, stick.Count(s.Most, "connection"))}
 }
 
 // serverProblems lists what is wrong with a server, what hurts most first.
 func serverProblems(s *store.Server) (all []core.Problem) {
-	found := func(is bool, fix, format string, args ...any) {
+	found := func(is bool, fix stick.Words, format string, args ...any) {
 		if is {
-			all = append(all, core.Problem{Detail: fmt.Sprintf(format, args...), Fix: fix})
+			all = append(all, core.Problem{Detail: stick.Wordsf(format, args...), Fix: fix})
 		}
 	}
 	found(!s.Delivers, "give the address of the server itself, or of a pooler in session mode",
 		"notices don't arrive: a pooler gives each transaction another session. Waits wake only by a slow timer")
-	found(s.Version < oldestPostgres, fmt.Sprintf("use PostgreSQL %d or newer", oldestPostgres), "the server is PostgreSQL %d, and tt is tested with %d and newer", s.Version, oldestPostgres)
+	found(s.Version < oldestPostgres, stick.Wordsf("use PostgreSQL %d or newer", oldestPostgres), "the server is PostgreSQL %d, and tt is tested with %d and newer", s.Version, oldestPostgres)
 	found(float64(s.Used) >= fullOfConnection*float64(s.Most), "raise max_connections, or put a pooler in session mode before the server",
 		"%d of the server's %s are in use", s.Used, stick.Count(s.Most, "connection"))
-	found(s.Longest >= longTransaction, fmt.Sprintf("see what it does: SELECT * FROM pg_stat_activity WHERE pid = %d", s.LongestPID),
+	found(s.Longest >= longTransaction, stick.Wordsf("see what it does: SELECT * FROM pg_stat_activity WHERE pid = %d", s.LongestPID),
 		"a transaction has been open for %s; until it ends, old rows stay and slow everything down", stick.Age(s.Longest))
 	found(s.Dead >= manyDead && s.Dead > s.Live, "let autovacuum run, or as the owner of the tables: VACUUM",
 		"the tables have %d old rows beside %d that count", s.Dead, s.Live)
@@ -60,7 +59,7 @@ func serverProblems(s *store.Server) (all []core.Problem) {
 	return all
 }
 
-func apart(d time.Duration) string {
+func apart(d time.Duration) stick.Words {
 	if d < 0 {
 		return stick.Age(-d) + " behind"
 	}
@@ -76,7 +75,7 @@ func (e *Engine) checkStarts(configured string) core.Finding {
 	if e.core.Config.Database == configured {
 		return core.Finding{Status: core.FindingOK, Detail: "whatever starts tt opens " + here}
 	}
-	there := "the file in the data directory"
+	there := stick.Words("the file in the data directory")
 	if configured != "" {
 		if there, err = store.NameOf(configured); err != nil {
 			return core.Fault(err)
@@ -84,6 +83,7 @@ func (e *Engine) checkStarts(configured string) core.Finding {
 	}
 	return core.Finding{
 		Status: core.FindingWarning, Fix: "put the same address into your own file, talking-stick/config.toml in ~/.config, with mode 0600",
-		Detail: "with TALKING_STICK_DATABASE_URL tt opens " + here + "; programs that don't have it, such as one started from a desktop, open " + there,
+		Detail: stick.Wordsf("with TALKING_STICK_DATABASE_URL tt opens %s; programs that don't have it, such as one started from a desktop, open %s",
+			here, there),
 	}
 }

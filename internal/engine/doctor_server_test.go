@@ -32,7 +32,7 @@ func TestServerProblems(t *testing.T) {
 			switch {
 			case c.says == "" && len(found) > 0:
 				t.Errorf("it finds %+v", found)
-			case c.says != "" && (len(found) != 1 || !strings.Contains(found[0].Detail, c.says) || found[0].Fix == ""):
+			case c.says != "" && (len(found) != 1 || !strings.Contains(string(found[0].Detail), c.says) || found[0].Fix == ""):
 				t.Errorf("it finds %+v", found)
 			}
 		})

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ type Recovery struct {
 	EventSeq    int64          `json:"handoff_event_seq"`
 	FromAgentID stick.AgentID  `json:"from_agent_id"` // who wrote Handoff
 	CreatedAt   stick.Time     `json:"created_at"`
-	Since       []string       `json:"since"` // later takeovers, abandoned turns and kicks, a line each
+	Since       []stick.Words  `json:"since"` // later takeovers, abandoned turns and kicks, a line each
 
 	Draft  *stick.Draft         `json:"draft,omitempty"`          // what a holder since then saved of its handoff before its turn ended without one
 	Drafts []stick.EarlierDraft `json:"earlier_drafts,omitempty"` // those of turns before that one, the newest first; of many of them the newest 20
@@ -98,7 +97,7 @@ func (v *Recovery) workspace() *stick.Workspace {
 
 // recoveryOf returns the last handoff and what happened since, or nil if there is neither a handoff nor a draft.
 func recoveryOf(tx *store.Tx, r stick.Room, last *stick.Event, unsaved []stick.Event) (*Recovery, error) {
-	v := &Recovery{Since: []string{}}
+	v := &Recovery{Since: []stick.Words{}}
 	if last != nil {
 		v.Handoff, v.EventSeq, v.FromAgentID, v.CreatedAt = last.Handoff, last.Seq, last.From, last.CreatedAt
 	}
@@ -342,17 +341,17 @@ func (o *op) restored() []stick.Event {
 // errAlreadyEnded says how the caller ended its turn, and how to add what it wants to say now.
 func (o *op) errAlreadyEnded(turn int64, end stick.Event, handoff *stick.Handoff) error {
 	r := o.Room
-	how, said := map[stick.EventType]string{
-		stick.EventRelease: "released it", stick.EventPass: "passed it to " + string(end.To),
+	how, said := map[stick.EventType]stick.Words{
+		stick.EventRelease: "released it", stick.EventPass: stick.Wordsf("passed it to %s", end.To),
 		stick.EventLeave: "left the room", stick.EventClose: "closed the room",
-	}[end.Type], "without a handoff"
+	}[end.Type], stick.Words("without a handoff")
 	if handoff != nil {
 		first := *handoff
 		first.Workspace = nil // the caller didn't say that
 		handoff = &first
-		said = fmt.Sprintf("with the status %q and the next action %q", stick.Clip(handoff.Status, 200), stick.Clip(handoff.NextAction, 200))
+		said = "with the status " + stick.Quote(handoff.Status, 200) + " and the next action " + stick.Quote(handoff.NextAction, 200)
 	}
-	e := stick.Errorf(stick.CodeAlreadyEnded, "turn %d is over: you %s %s; this command changed nothing", turn, how, said).
+	e := stick.Errorf(stick.CodeAlreadyEnded, "turn %d is over, and this command changed nothing: you %s %s", turn, how, said).
 		With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).With("current_owner", nil).
 		With("ended_by", end.Type).With("handoff", handoff)
 	next := stick.AgentID("")

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
@@ -20,7 +19,7 @@ const (
 type CheckStopResult struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`
 	Block  bool         `json:"block"`
-	Reason string       `json:"reason,omitempty"` // what is left to do, and how
+	Reason stick.Words  `json:"reason,omitempty"` // what is left to do, and how
 }
 
 // CheckStopParams describes an agent that wants to stop.
@@ -47,7 +46,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		if err != nil {
 			return err
 		}
-		var reasons []string
+		var reasons []stick.Words
 		for _, h := range held {
 			kept, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, h.stream)
 			if err != nil {
@@ -56,7 +55,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			if h.since <= kept || p.Held {
 				continue
 			}
-			reasons = append(reasons, h.reason.As(p.Caller.Flag()).String())
+			reasons = append(reasons, h.reason.As(p.Caller.Flag()).Words())
 			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
 				return err
 			}
@@ -74,7 +73,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			idle = o.Me
 			return o.Tx.RecordIdle(o.Me.Session.Key)
 		}
-		res.Block, res.Reason = true, strings.Join(reasons, "\n")
+		res.Block, res.Reason = true, stick.JoinWords(reasons, "\n")
 		return o.RecordWork(p.HookParams)
 	})
 	if err == nil && idle.Agent != "" {

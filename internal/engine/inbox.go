@@ -137,7 +137,7 @@ func (o *op) requireOtherSender(sent stick.Event) error {
 }
 
 // receive applies rule to the caller's receipts for all the messages, or to none.
-func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb string, rule receiptRule) (MessagesResult, error) {
+func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb stick.Words, rule receiptRule) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
 		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("%s lists yours", stick.Cmd("tt inbox"))
@@ -166,7 +166,7 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 
 // receipt loads a message of the caller's inbox with its receipt. It fails with [stick.CodeNotFound], or with
 // forbidden if the message isn't for the caller.
-func (o *op) receipt(id int64, forbidden stick.Code, verb string) (stick.Event, stick.Receipt, error) {
+func (o *op) receipt(id int64, forbidden stick.Code, verb stick.Words) (stick.Event, stick.Receipt, error) {
 	sent, err := o.Tx.Event(o.Room.ID, id)
 	if err != nil {
 		return stick.Event{}, stick.Receipt{}, err
@@ -198,7 +198,7 @@ func ViewMessage(e stick.Event) MessageView {
 		v.Message = *m
 		return v
 	}
-	v.Event, v.Body = e.Type, e.Say()
+	v.Event, v.Body = e.Type, string(e.Say())
 	return v
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -29,7 +28,7 @@ type JoinPathResult struct {
 	Joined   bool              `json:"joined"`               // false if it was a member already
 	Created  bool              `json:"created"`              // this call made the room
 	Moved    string            `json:"moved_from,omitempty"` // the path that the room had before this call
-	Warning  string            `json:"warning,omitempty"`
+	Warning  stick.Words       `json:"warning,omitempty"`
 	Policy   stick.Policy      `json:"policy"`
 	Template map[string]string `json:"handoff_template"`
 	Room     PathRoom          `json:"room"`
@@ -106,9 +105,9 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
 			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
-		var warnings []string
+		var warnings []stick.Words
 		if lost != nil {
-			warnings = append(warnings, stick.AsError(lost).Message)
+			warnings = append(warnings, stick.AsError(lost).Words())
 		}
 		switch {
 		case o.Room.Path != o.Before.Path:
@@ -120,12 +119,12 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			warnings = append(warnings, "there was already a room at this path; you joined it")
 		case p.ForceNew && above != "":
 			res.Created = true
-			warnings = append(warnings, "this room lies inside the room of "+above+", whose members don't see it")
+			warnings = append(warnings, stick.Wordsf("this room lies inside the room of %s, whose members don't see it", above))
 		}
 		if o.Me.Note != "" {
 			warnings = append(warnings, o.Me.Note)
 		}
-		res.Warning = strings.Join(warnings, "; ")
+		res.Warning = stick.JoinWords(warnings, "; ")
 		return nil
 	})
 	return res, err
@@ -209,16 +208,16 @@ func (m moving) apply(o *op) error {
 }
 
 // refusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the caller.
-func (m moving) refusal() string {
-	why := " has a room"
+func (m moving) refusal() stick.Words {
+	why := stick.Words("has a room")
 	switch {
 	case m.to.CheckRepository() != nil:
 		why = " leads to a repository that can't be found"
 	case m.to.Broad:
-		why = " is a whole home directory or disk"
+		why = "is a whole home directory or disk"
 	}
 	if m.from == "" {
-		return "this room has no directory on this host, and it can't have this one: " + m.to.Root + why
+		return stick.Wordsf("this room has no directory on this host, and it can't have this one: %s %s", m.to.Root, why)
 	}
-	return "the directory of this room is gone, and the room can't move here: " + m.to.Root + why
+	return stick.Wordsf("the directory of this room is gone, and the room can't move here: %s %s", m.to.Root, why)
 }

@@ -39,7 +39,7 @@ type SendMessageResult struct {
 	Recipients  []Recipient     `json:"recipients"`
 	LeftOut     []stick.AgentID `json:"left_out,omitempty"` // members that are gone
 	Contract    *Missing        `json:"contract,omitempty"` // fields that the message should also have
-	Note        string          `json:"note,omitempty"`
+	Note        stick.Words     `json:"note,omitempty"`
 	Joined      bool            `json:"joined,omitempty"`   // by this call
 	Reopened    bool            `json:"reopened,omitempty"` // this call opened a closed room
 }
@@ -121,7 +121,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 				res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
 			}
 			if m.Category == stick.Handover {
-				res.Note = joinNotes(res.Note, stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …")).As(p.Caller.Flag()).String())
+				res.Note = joinNotes(res.Note, stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …")).As(p.Caller.Flag()).Words())
 			}
 			return nil
 		}, func(o *op) error {
@@ -135,8 +135,8 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 }
 
 // joinNotes joins the notes that aren't empty.
-func joinNotes(notes ...string) string {
-	return strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
+func joinNotes(notes ...stick.Words) stick.Words {
+	return stick.JoinWords(slices.DeleteFunc(notes, func(s stick.Words) bool { return s == "" }), "; ")
 }
 
 // address completes a message: the full names of its recipients, its thread, and the author of the message

@@ -54,7 +54,7 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	defer file.Close()
 	from, err := file.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to be moved", stick.Line(cfg.Dir)).With("path", cfg.Dir).
+		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to be moved", cfg.Dir).With("path", cfg.Dir).
 			Hintf("nothing is to be done: rooms begin on the server with %s", stick.Cmd("tt join"))
 	}
 	if stick.CodeOf(err) == stick.CodeDatabaseMoved && stick.AsError(err).Fields["database"] == to.Where() {

@@ -42,7 +42,7 @@ func TestAnOlderCopy(t *testing.T) {
 	ann.Doctor(engine.DoctorParams{}).That("the copy", func(r engine.DoctorResult) bool {
 		for _, f := range r.Findings {
 			if f.Check == "losses" {
-				return r.Healthy && strings.Contains(f.Detail, "somebody had turn 2")
+				return r.Healthy && strings.Contains(string(f.Detail), "somebody had turn 2")
 			}
 		}
 		return false

@@ -92,7 +92,7 @@ type ReleaseStickResult struct {
 	RoomState      stick.RoomState `json:"room_state"` // right after the release
 	ReservedFor    *stick.AgentID  `json:"reserved_for"`
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
-	Nobody         string          `json:"nobody,omitempty"` // why the stick is reserved for nobody
+	Nobody         stick.Words     `json:"nobody,omitempty"` // why the stick is reserved for nobody
 	Already        bool            `json:"already,omitempty"`
 	Unpushed       string          `json:"unpushed,omitempty"` // the commit that the handoff names, if no remote is known to have it
 }
@@ -144,7 +144,7 @@ func releaseResult(e stick.Event, already bool) ReleaseStickResult {
 	f, _ := stick.PayloadOf[stick.ReleasePayload](e)
 	res := ReleaseStickResult{
 		RoomID: e.Room, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
-		ClaimExpiresAt: f.Expires, Nobody: f.Nobody, Already: already,
+		ClaimExpiresAt: f.Expires, Nobody: stick.Words(f.Nobody), Already: already,
 	}
 	if e.To != "" {
 		res.RoomState, res.ReservedFor = stick.StateReserved, &e.To
@@ -233,7 +233,7 @@ type TakeoverStickResult struct {
 	Joined  bool             `json:"joined,omitempty"`
 
 	Rescue    *guard.TakeoverRescue `json:"rescue"`               // the copy of what the holder before left uncommitted
-	RescueWhy string                `json:"rescue_why,omitempty"` // why there is none
+	RescueWhy stick.Words           `json:"rescue_why,omitempty"` // why there is none
 	*Grant
 }
 

@@ -32,7 +32,7 @@ type ReservePathsResult struct {
 	Reservations []ReservationView `json:"reservations"`
 	Overlaps     []stick.Meet      `json:"overlaps"` // with reservations of others; both sides get an event
 	Already      bool              `json:"already,omitempty"`
-	Warning      string            `json:"warning,omitempty"`
+	Warning      stick.Words       `json:"warning,omitempty"`
 }
 
 // ReservationView is a reservation, with when it ends and whether it is stale.
@@ -64,7 +64,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 			}
 		}
 		if res.Warning == "" && s.outside {
-			res.Warning = stick.Path(string(s.written)) + " leads to a place that can't be reserved here, so only the link itself is reserved"
+			res.Warning = stick.Wordsf("%s", s.written) + " leads to a place that can't be reserved here, so only the link itself is reserved"
 		}
 	}
 	res.Warning = cmp.Or(misplaced(root, dir, q.Patterns), res.Warning)
@@ -103,7 +103,7 @@ func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	for _, p := range q.Patterns {
 		asked[p.Key(q.Fold)] = true
 		if res.Warning == "" && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
-			res.Warning = stick.Path(string(p)) + " could match anywhere, so it gives no right to edit without the stick; reserve files or directories by their names"
+			res.Warning = stick.Wordsf("%s", p) + " could match anywhere, so it gives no right to edit without the stick; reserve files or directories by their names"
 		}
 	}
 	for _, v := range mine {

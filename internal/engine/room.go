@@ -150,7 +150,7 @@ type GetRoomStateResult struct {
 	Messages   int64            `json:"messages_since_last_turn"` // since the stick was last granted
 	Notes      int              `json:"unresolved_notes"`
 	Changes    *guard.NotedWork `json:"changes,omitempty"`
-	NextAction string           `json:"next_action"`
+	NextAction stick.Words      `json:"next_action"`
 	Draft      *stick.Draft     `json:"draft,omitempty"` // what the caller, who holds the stick, has saved of its handoff
 	Tasks      []TaskForYou     `json:"tasks_for_you,omitempty"`
 	MoreTasks  int              `json:"more_tasks_for_you,omitempty"`
@@ -164,7 +164,7 @@ type GetRoomStateResult struct {
 type TaskForYou struct {
 	TaskID     string          `json:"task_id"`
 	State      stick.TaskState `json:"state"`
-	NextAction string          `json:"next_action"`
+	NextAction stick.Words     `json:"next_action"`
 }
 
 // maxTasksForYou is how many tasks the state of a room lists.
@@ -183,7 +183,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 		case len(res.Tasks) == maxTasksForYou:
 			res.MoreTasks++
 		default:
-			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.Flag()).String()})
+			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.Flag()).Words()})
 		}
 	}
 	return err
@@ -224,7 +224,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res = GetRoomStateResult{PathRoom: roomView(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
-		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).String(), r.Turn.Messages
+		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).Words(), r.Turn.Messages
 		var err error
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
 			return err

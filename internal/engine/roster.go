@@ -27,7 +27,7 @@ type GetRosterResult struct {
 	Path       string        `json:"workspace_root"`
 	Alone      *bool         `json:"alone"`           // null where nobody can know that from here
 	Blind      bool          `json:"blind,omitempty"` // processes are not visible from here: only members are known
-	Note       string        `json:"note,omitempty"`  // why nobody can know who else works here
+	Note       stick.Words   `json:"note,omitempty"`  // why nobody can know who else works here
 	Others     []RosterAgent `json:"others"`
 	Self       RosterAgent   `json:"self"`
 	Unreadable []RosterAgent `json:"unreadable,omitempty"`       // agents whose working directory can't be read
@@ -202,7 +202,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
 		res.Alone = aloneOutside(place, around, res.Others)
 		if lost := place.CheckRepository(); lost != nil {
-			res.Note = stick.AsError(lost).Message
+			res.Note = stick.AsError(lost).Words()
 		}
 	}
 	db, err := e.core.Open(ctx, false)

@@ -95,7 +95,7 @@ func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
 
 // outsideOf returns the error for a path outside of the workspace, [stick.CodeUsage].
 func outsideOf(root, path string) *stick.Error {
-	return stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), stick.Line(root)).
+	return stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), root).
 		With("field", "pattern").Hintf("name it relative to the root of the workspace")
 }
 
@@ -112,7 +112,7 @@ func thereAs(dir, path string) bool {
 }
 
 // misplaced returns a warning if a pattern was probably meant relative to dir instead of to the root.
-func misplaced(root, dir string, ps []glob.Pattern) string {
+func misplaced(root, dir string, ps []glob.Pattern) stick.Words {
 	from, ok := workspace.Below(dir, root)
 	if !ok || from == "." {
 		return ""
@@ -123,8 +123,7 @@ func misplaced(root, dir string, ps []glob.Pattern) string {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return "there is no " + stick.Path(name) + " at the root of the workspace, and patterns are relative to the root; did you mean " +
-				stick.Path(from+"/"+string(p)) + "?"
+			return stick.Wordsf("there is no %s at the root of the workspace, and patterns are relative to the root; did you mean %s?", name, from+"/"+string(p))
 		}
 	}
 	return ""

@@ -113,7 +113,7 @@ func TestAPatternThatGivesNoRight(t *testing.T) {
 	pat.Sets("enforce=scopes").OK()
 	s.File("new.txt", "there")
 	warns := func(r engine.ReservePathsResult) bool {
-		return strings.HasPrefix(r.Warning, "new* could match anywhere, so it gives no right to edit")
+		return strings.HasPrefix(string(r.Warning), "new* could match anywhere, so it gives no right to edit")
 	}
 	bob.Reserve("docs", "new*").That("that it gives no right", warns)
 	bob.Edits(nil, "new.txt").Denied("new.txt")

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"talkingstick/internal/engine/core"
@@ -43,7 +42,7 @@ type StartSessionResult struct {
 	Contract    *RoleContract    `json:"contract,omitempty"`
 	Others      []RosterAgent    `json:"others"`
 	RoomState   stick.RoomState  `json:"room_state,omitempty"`
-	Holder      string           `json:"holder,omitempty"` // who has the stick, in words
+	Holder      stick.Words      `json:"holder,omitempty"` // who has the stick, in words
 	Paused      *stick.Pause     `json:"paused,omitempty"` // set while the room is paused
 	Enforce     stick.Enforce    `json:"enforce,omitempty"`
 	Apart       bool             `json:"apart,omitempty"`        // edits need the stick in the checkout of its holder only
@@ -57,7 +56,7 @@ type StartSessionResult struct {
 	Joined      bool             `json:"joined,omitempty"`      // by this call
 	Created     bool             `json:"created,omitempty"`     // this call made the room
 	OlderHooks  []stick.AgentID  `json:"older_hooks,omitempty"` // members whose hooks an older tt than this one answers
-	Note        string           `json:"note,omitempty"`
+	Note        stick.Words      `json:"note,omitempty"`
 	Task        string           `json:"task_id,omitempty"` // the task of this worktree
 	Answered    bool             `json:"-"`                 // another hook has just told the agent all this
 
@@ -69,8 +68,9 @@ type StartSessionResult struct {
 type Recovered struct {
 	AgentID   stick.AgentID  `json:"agent_id,omitempty"` // its agent, if known
 	Path      string         `json:"context_path"`
-	WrittenAt stick.Time     `json:"written_at"`        // null if an earlier version of tt wrote the event
-	Handoff   *stick.Handoff `json:"handoff,omitempty"` // the room's last one
+	WrittenAt stick.Time     `json:"written_at"`              // null if an earlier version of tt wrote the event
+	Handoff   *stick.Handoff `json:"handoff,omitempty"`       // the room's last one
+	From      stick.AgentID  `json:"from_agent_id,omitempty"` // who wrote it
 	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
 }
 
@@ -375,15 +375,15 @@ func (o *op) olderHooks() (agents []stick.AgentID, err error) {
 
 // noPrimaryNote tells a helper without a primary who will become the primary. A member has to start its
 // session itself; another agent is told to by its next hook.
-func (s *sessionStart) noPrimaryNote() string {
-	promote := stick.Hintf("if you are the only one: %s", stick.Cmd("tt session promote")).As(s.p.Caller.Flag()).String()
+func (s *sessionStart) noPrimaryNote() stick.Words {
+	promote := stick.Hintf("if you are the only one: %s", stick.Cmd("tt session promote")).As(s.p.Caller.Flag())
 	switch f := s.elder; {
 	case f == nil:
-		return promote
+		return promote.Words()
 	case f.member != "":
-		return fmt.Sprintf("%s was here before you, and becomes the primary when it starts its session; %s", f.member, promote)
+		return stick.Wordsf("%s was here before you, and becomes the primary when it starts its session; %s", f.member, promote)
 	default:
-		return fmt.Sprintf("%s (pid %d) was here before you, and becomes the primary at its next prompt; if it ends before that, and %s", f.Harness, f.Process.PID, promote)
+		return stick.Wordsf("%s (pid %d) was here before you, and becomes the primary at its next prompt; if it ends before that, and %s", f.Harness, f.Process.PID, promote)
 	}
 }
 
@@ -405,7 +405,7 @@ func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Rec
 			return "", nil, err
 		}
 		if last != nil { // on a damaged log it may be missing
-			left.Handoff, left.EventSeq = last.Handoff, seq
+			left.Handoff, left.From, left.EventSeq = last.Handoff, last.From, seq
 		}
 	}
 	return f.Start, left, nil
@@ -422,7 +422,7 @@ func (r *Recovered) in(a anchor) {
 func (s *sessionStart) after() {
 	if !s.out.Already || !s.anchor.has(s.out.Context) { // an earlier start may have been killed before this
 		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
-			s.res.Note = joinNotes(s.res.Note, "the context file can't be created: "+stick.Clip(err.Error(), 160))
+			s.res.Note = joinNotes(s.res.Note, stick.Wordsf("the context file can't be created: %s", err))
 		}
 	}
 	if s.out.Elder != "" { // if this fails, its own next start makes the file

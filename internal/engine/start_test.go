@@ -154,16 +154,18 @@ func TestWhatHooksShow(t *testing.T) {
 	s.Check(len(shown) == 5 && !more, "%d shown", len(shown))
 
 	bob.Try().Granted(1)
-	bob.Stops().That("that it is kept from stopping", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "--turn 1") })
+	bob.Stops().That("that it is kept from stopping", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(string(r.Reason), "--turn 1") })
 	bob.Idle() // once
 	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "b", RequiresAck: new(true)}).ID()
 	bob.CheckStop(engine.CheckStopParams{Held: true}).That("not twice in a row", func(r engine.CheckStopResult) bool { return !r.Block })
-	bob.Stops().That("the open message", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "acknowledgement") })
+	bob.Stops().That("the open message", func(r engine.CheckStopResult) bool {
+		return r.Block && strings.Contains(string(r.Reason), "acknowledgement")
+	})
 	ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "c", RequiresAck: new(true)}).OK()
-	bob.Stops().That("both", func(r engine.CheckStopResult) bool { return strings.Contains(r.Reason, "2 messages") })
+	bob.Stops().That("both", func(r engine.CheckStopResult) bool { return strings.Contains(string(r.Reason), "2 messages") })
 	bob.Accepts(id).OK()
 	bob.Pass(ann, "s", "n").OK()
-	ann.Stops().That("the stick that is reserved for it", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, "tt wait") })
+	ann.Stops().That("the stick that is reserved for it", func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(string(r.Reason), "tt wait") })
 	ann.CheckStop(engine.CheckStopParams{HookParams: core.HookParams{Where: core.Where{Path: filepath.Join(s.Work, "gone")}}}).OK()
 }
 

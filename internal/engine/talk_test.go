@@ -91,7 +91,9 @@ func TestWhatAMessageMayBe(t *testing.T) {
 	ann.SendAs(urgent).That("that it interrupts nobody", func(r engine.SendMessageResult) bool { return r.Note != "" })
 	over := to(bob.ID)
 	over.Category = string(stick.Handover)
-	ann.SendAs(over).That("that it moves no stick", func(r engine.SendMessageResult) bool { return r.RequiresAck && strings.Contains(r.Note, "tt pass") })
+	ann.SendAs(over).That("that it moves no stick", func(r engine.SendMessageResult) bool {
+		return r.RequiresAck && strings.Contains(string(r.Note), "tt pass")
+	})
 	carl.Sets("require_contracts=true").OK()
 	ann.SendAs(over).Refused(stick.CodeContractIncomplete)
 	over.Done, over.Remaining, over.Next = "this", "that", "go"

@@ -59,7 +59,7 @@ type WaitForTurnResult struct {
 	Parent      *stick.AgentID   `json:"parent,omitempty"`         // of under_parent: who started the caller, and holds the stick
 	ParentTurn  int64            `json:"parent_turn_id,omitempty"` // of under_parent
 	Joined      bool             `json:"joined,omitempty"`         // by this call
-	Note        string           `json:"note,omitempty"`
+	Note        stick.Words      `json:"note,omitempty"`
 	Events      []stick.Event    `json:"events"` // addressed to the caller, the oldest first
 	More        bool             `json:"more,omitempty"`
 	*Grant
@@ -261,7 +261,7 @@ func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) e
 }
 
 // brings says what a wait returns with.
-func brings(l stick.Listener) string {
+func brings(l stick.Listener) stick.Words {
 	switch {
 	case l.Deaf:
 		return "the turn"

@@ -23,8 +23,8 @@ type WhoamiResult struct {
 	Process   *stick.Process `json:"process,omitempty"`
 	Proves    stick.Proof    `json:"process_proves,omitempty"`
 	Known     bool           `json:"known"` // the session was seen before
-	Note      string         `json:"note,omitempty"`
-	Explain   []string       `json:"explain,omitempty"`
+	Note      stick.Words    `json:"note,omitempty"`
+	Explain   []stick.Words  `json:"explain,omitempty"`
 }
 
 // Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
@@ -53,7 +53,7 @@ func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, erro
 		res.Process = &by.Process
 	}
 	if p.Explain {
-		res.Explain = append(append([]string{}, by.Explain...), id.Explain...)
+		res.Explain = append(append([]stick.Words{}, by.Explain...), id.Explain...)
 	}
 	return res, nil
 }

@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -33,7 +32,7 @@ type Collision struct {
 }
 
 // LeftOut names something that wasn't compared, and says why.
-type LeftOut struct{ What, Why string }
+type LeftOut struct{ What, Why stick.Words }
 
 // Collisions lists where the working trees of a repository would collide.
 type Collisions struct {
@@ -85,22 +84,26 @@ type comparison struct {
 	started int // how many pairs have begun
 }
 
-func (x *comparison) leaveOut(what, format string, args ...any) {
+func (x *comparison) leaveOut(what stick.Words, format string, args ...any) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.result.LeftOut = append(x.result.LeftOut, LeftOut{what, fmt.Sprintf(format, args...)})
+	x.result.LeftOut = append(x.result.LeftOut, LeftOut{what, stick.Wordsf(format, args...)})
 }
+
+// sideName and pairName name what wasn't compared: branches, and directories of working trees.
+func sideName(name string) stick.Words { return stick.Wordsf("%s", name) }
+func pairName(a, b string) stick.Words { return stick.Wordsf("%s × %s", a, b) }
 
 // readSides makes a side of each working tree.
 func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 	for i, name := range names(trees) {
 		if i >= maxSides {
-			x.leaveOut(name, "only %d working trees are compared", maxSides)
+			x.leaveOut(sideName(name), "only %d working trees are compared", maxSides)
 			continue
 		}
 		side := Side{Worktree: trees[i], Name: name, commit: trees[i].Head}
 		if side.Gone {
-			x.leaveOut(name, "its directory is missing: only its commits are compared")
+			x.leaveOut(sideName(name), "its directory is missing: only its commits are compared")
 		} else {
 			x.readUncommitted(ctx, &side)
 		}
@@ -112,18 +115,18 @@ func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	paths, count, err := x.git.uncommitted(ctx, side.Path, maxFiles)
 	if err != nil {
-		x.leaveOut(side.Name, "its uncommitted changes can't be read: %s", reason(ctx, err))
+		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", reason(ctx, err))
 		return
 	}
 	side.Dirty = count > 0
 	if count > len(paths) {
-		x.leaveOut(side.Name, "%d more of its uncommitted files", count-len(paths))
+		x.leaveOut(sideName(side.Name), "%d more of its uncommitted files", count-len(paths))
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool {
 		info, err := os.Lstat(filepath.Join(side.Path, filepath.FromSlash(p)))
 		large := err == nil && info.Size() > maxFile
 		if large {
-			x.leaveOut(side.Name, "%s is uncommitted and larger than %d MB", p, maxFile>>20)
+			x.leaveOut(sideName(side.Name), "%s is uncommitted and larger than %d MB", p, maxFile>>20)
 		}
 		return large
 	})
@@ -132,21 +135,21 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	}
 	commit, err := x.commit(ctx, side.Worktree, paths)
 	if err != nil {
-		x.leaveOut(side.Name, "its uncommitted changes can't be read: %s", reason(ctx, err))
+		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", reason(ctx, err))
 		return
 	}
 	side.commit = commit
 }
 
 // reason says why git failed; a cancelled context is a matter of time.
-func reason(ctx context.Context, err error) string {
+func reason(ctx context.Context, err error) stick.Words {
 	if ctx.Err() != nil {
 		return "time ran out"
 	}
 	if f := failure(err); f != nil {
-		return fmt.Sprintf("git %s: %s", f.command(), stick.Clip(f.reason(), 300))
+		return stick.Wordsf("git %s: %s", f.command(), f.reason())
 	}
-	return err.Error()
+	return stick.Wordsf("%s", err)
 }
 
 // names gives each working tree a unique name: its branch, else the last part of its path, else the
@@ -199,7 +202,7 @@ func (x *comparison) compare(ctx context.Context) {
 					continue
 				}
 				if ctx.Err() == nil {
-					x.leaveOut(p.a.Name+" × "+p.b.Name, "%s", reason(ctx, err))
+					x.leaveOut(pairName(p.a.Name, p.b.Name), "%s", reason(ctx, err))
 					continue
 				}
 				x.mu.Lock()
@@ -210,10 +213,10 @@ func (x *comparison) compare(ctx context.Context) {
 	}
 	work.Wait()
 	if late > 0 {
-		x.leaveOut(fmt.Sprintf("%d of %d pairs", late, len(pairs)), "time ran out")
+		x.leaveOut(stick.Wordsf("%d of %d pairs", late, len(pairs)), "time ran out")
 	}
 	x.result.Found = slices.Concat(found...)
-	slices.SortFunc(x.result.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.What, b.What) })
+	slices.SortFunc(x.result.LeftOut, func(a, b LeftOut) int { return strings.Compare(string(a.What), string(b.What)) })
 }
 
 // pair compares two sides.
@@ -223,7 +226,7 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	case err != nil:
 		return nil, err
 	case base == "":
-		x.leaveOut(a.Name+" × "+b.Name, "they have no commit in common, so nobody will merge them")
+		x.leaveOut(pairName(a.Name, b.Name), "they have no commit in common, so nobody will merge them")
 		return nil, nil
 	case base == a.commit || base == b.commit:
 		return nil, nil // one contains the other
@@ -283,7 +286,7 @@ func sorted(c conflicted) []string { return slices.Sorted(maps.Keys(c)) }
 
 func (x *comparison) bounded(a, b *Side, paths []string) []string {
 	if more := len(paths) - maxPaths; more > 0 {
-		x.leaveOut(a.Name+" × "+b.Name, "%s that both changed", stick.Count(more, "more file"))
+		x.leaveOut(pairName(a.Name, b.Name), "%s that both changed", stick.Count(more, "more file"))
 		return paths[:maxPaths]
 	}
 	return paths

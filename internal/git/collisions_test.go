@@ -267,11 +267,11 @@ func TestCollisionsBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why := map[string]int{}
+	why := map[stick.Words]int{}
 	for _, l := range seen.LeftOut {
 		why[l.Why]++
 	}
-	want := map[string]int{"3 more files that both changed": 1, "large is uncommitted and larger than 64 MB": 1, "only 40 working trees are compared": 2}
+	want := map[stick.Words]int{"3 more files that both changed": 1, "large is uncommitted and larger than 64 MB": 1, "only 40 working trees are compared": 2}
 	for w, n := range want {
 		if why[w] != n {
 			t.Errorf("%q is said %d times, not %d: %v", w, why[w], n, seen.LeftOut)

@@ -78,15 +78,15 @@ func (w *watch) stop() {
 }
 
 // errTooLong is the error for a git that passed its limit. waited says what it was waiting for if nobody else knows.
-func errTooLong(f *Failure, w *watch, waited string) error {
+func errTooLong(f *Failure, w *watch, waited stick.Words) error {
 	if w.program != "" {
-		waited = "the program " + stick.Line(w.program)
+		waited = stick.Wordsf("the program %s", w.program)
 	}
 	if waited == "" {
 		waited = "a program that it started, such as a hook, a filter or a credential helper"
 	}
 	e := stick.Errorf(stick.CodeGitFailed, "git %s was stopped after %s: it was still waiting for %s", f.command(), stick.Lasted(w.limit), waited).
-		With("waited_for", waited).
+		With("waited_for", string(waited)).
 		Hintf("that program may ask for something that nobody sees: run it at a terminal of your own, answer it there, then run the same command again")
 	e.Err = f
 	return e

@@ -276,7 +276,7 @@ func (c Client) CommitTree(ctx context.Context, dir string, s Signing, tree, mes
 		args = append(args, "-p", p)
 	}
 	var out bytes.Buffer
-	q := change{dir: dir, in: strings.NewReader(message), out: &out, limit: s.Limit, waited: s.Program}
+	q := change{dir: dir, in: strings.NewReader(message), out: &out, limit: s.Limit, waited: stick.Wordsf("%s", s.Program)}
 	err := c.write(ctx, q, append(args, "-F", "-")...)
 	if err != nil && s.Program != "" {
 		err = errUnsigned(err, dir, s)

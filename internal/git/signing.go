@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"talkingstick/stick"
@@ -65,9 +64,9 @@ func errUnsigned(err error, dir string, s Signing) error {
 	}
 	why := f.reason()
 	if IsTooLong(err) {
-		why = fmt.Sprintf("it didn't answer within %s", stick.Lasted(s.Limit))
+		why = stick.Wordsf("it didn't answer within %s", stick.Lasted(s.Limit))
 	}
-	e := stick.Errorf(stick.CodeGitFailed, "git couldn't sign the commit with %s: %s", stick.Line(s.Program), stick.Clip(why, 300)).
+	e := stick.Errorf(stick.CodeGitFailed, "git couldn't sign the commit with %s: %s", s.Program, why).
 		With("signer", s.Program)
 	e.Err = f
 	return e.Hintf("whoever has the key signs once at a terminal, which unlocks it: %s; then run the same command again; "+

@@ -435,7 +435,7 @@ func TestFailuresOfGit(t *testing.T) {
 	w.git("reset", "--quiet", "--hard", first)
 	w.write("new", "mine\n")
 	err := w.FastForward(ctx, w.dir, second)
-	if err == nil || !strings.HasPrefix(err.Error(), "git merge failed: ") || !strings.HasSuffix(err.Error(), "overwritten by merge: new") {
+	if err == nil || !strings.HasPrefix(err.Error(), "git merge failed: ") || !strings.HasSuffix(err.Error(), `overwritten by merge: new"`) {
 		t.Errorf("a file in the way: %v", err)
 	}
 	if err := os.Remove(filepath.Join(w.dir, "new")); err != nil {

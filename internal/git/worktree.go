@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -34,15 +33,15 @@ func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error
 func (c Client) RemoveDetached(common, root, rel string) error {
 	path := filepath.Join(root, rel)
 	if err := removeAll(root, rel); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", stick.Line(path), err).With("path", path).
+		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", path, err).With("path", path).
 			Hintf("remove it by hand: %s", RemoveByHand(path))
 	}
 	return c.RemoveRecord(common, path)
 }
 
 // RemoveByHand returns the command with which a person removes a worktree.
-func RemoveByHand(path string) string {
-	return fmt.Sprintf("rm -rf '%s' && git worktree prune", strings.ReplaceAll(stick.Line(path), "'", `'\''`))
+func RemoveByHand(path string) stick.Words {
+	return stick.Wordsf("%s && git worktree prune", stick.Cmd("rm -rf <path>", path))
 }
 
 // removeAll removes a directory below root and everything in it, even if it is read-only: some programs
@@ -157,8 +156,8 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 		_ = c.write(ctx, change{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
 	}
 	if f := failure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
-		return stick.Errorf(stick.CodeGitFailed, "git doesn't remove a worktree with submodules checked out; if you need nothing in them: git worktree remove -f -f '%s'",
-			strings.ReplaceAll(stick.Line(path), "'", `'\''`)).With("path", path).Hintf("then run the same command again")
+		return stick.Errorf(stick.CodeGitFailed, "git doesn't remove a worktree with submodules checked out; if you need nothing in them: %s",
+			stick.Cmd("git worktree remove -f -f <path>", path)).With("path", path).Hintf("then run the same command again")
 	}
 	return err
 }
@@ -170,7 +169,7 @@ func removeLeftover(path string) error {
 	if err == nil || os.IsNotExist(err) {
 		return nil
 	}
-	return stick.Errorf(stick.CodeGitFailed, "%s isn't a worktree any more, but it isn't empty", stick.Line(path)).
+	return stick.Errorf(stick.CodeGitFailed, "%s isn't a worktree any more, but it isn't empty", path).
 		Hintf("check what is in it, then remove it by hand")
 }
 
@@ -216,7 +215,7 @@ func OperationInProgress(gitDir string) string {
 func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sign := "commit.gpgSign=" + strconv.FormatBool(s.Program != "")
-	err = c.write(ctx, change{dir: dir, waited: s.Program}, "-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
+	err = c.write(ctx, change{dir: dir, waited: stick.Wordsf("%s", s.Program)}, "-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
 		"rebase", "--quiet", "--no-autostash", "--", onto)
 	if err == nil {
 		return false, nil

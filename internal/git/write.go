@@ -51,7 +51,7 @@ type change struct {
 	out io.Writer
 
 	limit  time.Duration // how long git may take; 0 for the usual
-	waited string        // what it waits for beyond that, where it can't be seen
+	waited stick.Words   // what it waits for beyond that, where it can't be seen
 }
 
 // MinVersion is the oldest git that can merge without a checkout, which tasks need.
@@ -132,16 +132,19 @@ func missing(err error) error {
 	return e
 }
 
+// mostSaid is how much of what git has said an error repeats, in characters.
+const mostSaid = 300
+
 func failed(f *Failure) *stick.Error {
-	e := stick.Errorf(stick.CodeGitFailed, "git %s failed: %s", f.command(), stick.Clip(f.reason(), 300)).
+	e := stick.Errorf(stick.CodeGitFailed, "git %s failed: %s", f.command(), f.reason()).
 		Hintf("fix what git complains about, then run the same command again")
 	e.Err = f
 	if lock := f.lock(); lock != "" {
-		e.Message = fmt.Sprintf("git %s failed: %s exists: another git is running, or a killed one has left it", f.command(), stick.Line(lock))
+		e.Message = string(stick.Wordsf("git %s failed: %s exists: another git is running, or a killed one has left it", f.command(), lock))
 		e.With("path", lock).Hintf("wait until that git has ended; if no git is running there, remove that file; then run the same command again")
 	}
 	if path, ok := f.foreign(); ok {
-		e.Message = fmt.Sprintf("git doesn't work in %s, because it belongs to another user", stick.Line(path))
+		e.Message = string(stick.Wordsf("git doesn't work in %s, because it belongs to another user", path))
 		e.With("path", path).Hintf("if you trust whoever it belongs to: %s", stick.Cmd("git config --global --add safe.directory <path>"))
 	}
 	return e
@@ -182,14 +185,14 @@ func (f *Failure) noRepository() bool {
 }
 
 func errNoRepository(dir string, f *Failure) error {
-	e := stick.Errorf(stick.CodeNoRepository, "git finds no repository at %s: %s", stick.Line(dir), stick.Clip(f.reason(), 300)).With("path", dir)
+	e := stick.Errorf(stick.CodeNoRepository, "git finds no repository at %s: %s", dir, f.reason()).With("path", dir)
 	e.Err = f
 	return e
 }
 
 // reason picks the lines of git's output that say why it failed: what the remote said, rejected branches,
 // then the first error with the files listed below it, and the fatal one.
-func (f *Failure) reason() string {
+func (f *Failure) reason() stick.Words {
 	var why []string
 	lines := strings.Split(f.Said, "\n")
 	for _, line := range lines {
@@ -222,11 +225,11 @@ func (f *Failure) reason() string {
 		}
 	}
 	if len(why) > 0 {
-		return strings.Join(why, "; ")
+		return stick.Quote(strings.Join(why, "; "), mostSaid)
 	}
-	said := f.Said
-	if said == "" {
-		said = f.Err.Error()
+	said := stick.Words(f.Err.Error()) // how it ended
+	if f.Said != "" {
+		said = stick.Quote(f.Said, mostSaid)
 	}
 	if f.Exit > 0 && f.command() == "worktree" { // git itself says why it fails; a post-checkout hook may not
 		return "its post-checkout hook seems to have failed: " + said

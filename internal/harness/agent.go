@@ -162,7 +162,7 @@ func (r *resolver) agent(row Row) {
 	}
 }
 
-var proofText = map[stick.Proof]string{
+var proofText = map[stick.Proof]stick.Words{
 	stick.ProvesSession: "While that process lives, so does the session.",
 	stick.ProvesCarrier: "That process runs sessions of others and outlives them, so its life proves nothing.",
 }

@@ -8,6 +8,9 @@ var antigravityRow = Row{
 	Name:     "antigravity",
 	Title:    "Antigravity",
 	Programs: []string{"agy", "antigravity"},
+	Tags: []string{
+		"start_of_turn", "end_of_turn", "user_request", "additional_metadata", "ephemeral_message",
+	},
 	Proves:   stick.ProvesCarrier, // until it is known: its life proves nothing
 	Unproven: "only its documentation is known (decision 34)",
 

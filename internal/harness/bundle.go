@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"talkingstick/stick"
 )
 
 // PluginName is the name of our plugins and extensions, and of the marketplace that offers them.
@@ -23,7 +25,7 @@ type Bundle struct {
 	// Add are the commands of the harness that install it, one after the other. From stands for the plugins' directory or
 	// address. Remove are those that take it away; where there are none, ByHand says what to do.
 	Add, Remove []string
-	ByHand      string
+	ByHand      stick.Words
 
 	// Noted is the file by which the harness knows that it has the plugin: it is there, or, with At, the value at this path
 	// of keys says so.
@@ -41,11 +43,11 @@ type Bundle struct {
 const From = "<plugins>"
 
 // Away says how to take the plugin away.
-func (b Bundle) Away() string {
+func (b Bundle) Away() stick.Words {
 	if len(b.Remove) == 0 {
 		return b.ByHand
 	}
-	return strings.Join(b.Remove, ", then ")
+	return stick.Words(strings.Join(b.Remove, ", then "))
 }
 
 // Format is the form of a plugin. Harnesses with the same one share a plugin.

@@ -39,7 +39,13 @@ var claudeRow = Row{
 	Wake:        WakeExit,
 	Inbox:       claudeInbox,
 	Interactive: [2]string{"CLAUDE_CODE_ENTRYPOINT", "cli"},
-	Proves:      stick.ProvesSession,
+	Tags: []string{
+		"system-reminder", "function_calls", "function_results", "invoke", "parameter", "antml:*",
+		"tool_use_error", "task-notification", "teammate-message", "user-prompt-submit-hook", "command-name",
+		"command-message", "command-args", "command-contents", "local-command-*", "bash-input", "bash-stdout",
+		"bash-stderr", "ide_*", "channel", "thinking",
+	},
+	Proves: stick.ProvesSession,
 
 	Setup: Setup{
 		Config: ".claude", ConfigEnv: "CLAUDE_CONFIG_DIR",

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ type Connection struct {
 }
 
 // kind says what a call is, for a sentence that names its harness.
-func (in Input) kind() string {
+func (in Input) kind() stick.Words {
 	if in.Connection != nil {
 		return "a call through MCP from"
 	}
@@ -33,10 +32,10 @@ func (r *resolver) client(c Connection) *Row {
 	}
 	if row, ok := knownAs(c.Client); ok {
 		r.caller.Server = c.Server
-		r.say("The MCP client calls itself %s, which is %s.", stick.Clip(stick.Line(c.Client), 80), row.Title)
+		r.say("The MCP client calls itself %s, which is %s.", stick.Name(c.Client).Cut(80), row.Title)
 		return &row
 	}
-	row := Row{Name: clientName(c.Client), Title: cmp.Or(stick.Clip(stick.Line(c.Client), 80), "an MCP client without a name")}
+	row := Row{Name: clientName(c.Client), Title: clientTitle(c.Client)}
 	r.say("The MCP client is %s.", row.Title)
 	for _, p := range r.in.Chain {
 		if relays(p) {
@@ -102,4 +101,12 @@ func clientName(client string) string {
 		return "mcp-" + name
 	}
 	return name
+}
+
+// clientTitle returns the name that an MCP client gives itself, for people.
+func clientTitle(name string) stick.Words {
+	if strings.TrimSpace(name) == "" {
+		return "an MCP client without a name"
+	}
+	return stick.Wordsf("%s", stick.Name(name).Cut(80))
 }

@@ -45,6 +45,11 @@ var codexRow = Row{
 	QueueCommand: func(program, session, text string) []string {
 		return []string{program, "queue", "--thread", session, "--message", text}
 	},
+	Tags: []string{
+		"environment_context", "user_instructions", "permissions", "collaboration_mode", "model_switch",
+		"personality_spec", "hook_prompt", "turn_aborted", "user_shell_command", "subagent_notification", "skill",
+		"skills_instructions", "apps_instructions", "plugins_instructions", "proposed_plan", "instructions",
+	},
 	Proves:     stick.ProvesSession,
 	Carriers:   []string{"app-server", "mcp-server"},
 	Daemons:    []string{"app-server", "mcp-server"},

@@ -37,8 +37,11 @@ var copilotRow = Row{
 	Readers:   []Reader{{"Read", "path"}},
 	HookFlat:  true,
 	HookBlock: "block",
-	Proves:    stick.ProvesSession,
-	Carriers:  []string{"--acp"},
+	Tags: []string{
+		"reminder", "system_notification", "current_datetime", "environment_context",
+	},
+	Proves:   stick.ProvesSession,
+	Carriers: []string{"--acp"},
 
 	Setup: Setup{
 		Config: ".copilot", ConfigEnv: "COPILOT_HOME",

@@ -17,8 +17,13 @@ type Firing struct {
 	dialect Row // the harness whose words the input has. The answer has to have them too
 }
 
-// Answer writes an answer in the words of the input, see [Row.WriteHook].
-func (f Firing) Answer(a HookAnswer) []byte { return f.dialect.WriteHook(f.HookInput, a) }
+// Answer writes an answer in the words of the input, see [Row.WriteHook]. It breaks tags that could be taken for the harness's own.
+func (f Firing) Answer(a HookAnswer) []byte {
+	for _, text := range []*string{&a.Context, &a.Block, &a.Deny, &a.Summary} {
+		*text = BreakTags(*text)
+	}
+	return f.dialect.WriteHook(f.HookInput, a)
+}
 
 // ReadFiring reads a hook's standard input, and finds out which harness runs the hook: the nearest one among the
 // ancestors, else the one that session variables name, else the one whose inputs look like this one. The session in

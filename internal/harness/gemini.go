@@ -35,7 +35,11 @@ var geminiRow = Row{
 	// By itself it fires PreCompress before every call of the model, whether it then summarizes or not.
 	CompactTrigger: "manual",
 	NoGitHooks:     true, // it sets core.hooksPath to nothing
-	Proves:         stick.ProvesSession,
+	Tags: []string{
+		"hook_context", "session_context", "loaded_context", "project_context", "global_context", "state_snapshot",
+		"untrusted_context", "start_of_turn", "end_of_turn",
+	},
+	Proves: stick.ProvesSession,
 
 	Setup: Setup{
 		Config:       ".gemini",

@@ -44,7 +44,7 @@ func generic(getenv func(string) string) (Row, bool) {
 	}
 	program := []string{strings.ToLower(name)}
 	return Row{
-		Name: clientName(name), Title: stick.Clip(stick.Line(name), 80), Programs: program, Scripts: program, Markers: []string{AgentEnv},
+		Name: clientName(name), Title: stick.Wordsf("%s", stick.Name(name).Cut(80)), Programs: program, Scripts: program, Markers: []string{AgentEnv},
 		Proves: stick.ProvesCarrier,
 	}, true
 }

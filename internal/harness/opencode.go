@@ -39,6 +39,9 @@ var openCodeRow = Row{
 	HookDeny:  "deny",
 	HookBlock: "block",
 	Wake:      WakeExit,
+	Tags: []string{
+		"system-reminder", "task_result", "env",
+	},
 	Proves:    stick.ProvesSession,
 	Carriers:  []string{"serve", "web", "acp", "--port"},
 	Daemons:   []string{"serve", "web"},

@@ -37,7 +37,10 @@ var piRow = Row{
 	HookDeny:  "deny",
 	HookBlock: "block",
 	Wake:      WakeExit,
-	Proves:    stick.ProvesSession,
+	Tags: []string{
+		"available_skills", "skill", "project_context",
+	},
+	Proves: stick.ProvesSession,
 
 	Setup: Setup{
 		Config: ".pi/agent", ConfigEnv: "PI_CODING_AGENT_DIR",

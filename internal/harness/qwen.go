@@ -34,9 +34,12 @@ var qwenRow = Row{
 	},
 	Readers:   []Reader{{"read_file", "file_path"}, {"read_file", "absolute_path"}},
 	HookBlock: "block",
-	Proves:    stick.ProvesSession,
-	Carriers:  []string{"serve", "--acp"},
-	Daemons:   []string{"serve"},
+	Tags: []string{
+		"system-reminder", "tool_call", "tool_response", "think", "hook_context",
+	},
+	Proves:   stick.ProvesSession,
+	Carriers: []string{"serve", "--acp"},
+	Daemons:  []string{"serve"},
 
 	Setup: Setup{
 		Config: ".qwen", ConfigEnv: "QWEN_HOME",

@@ -50,9 +50,9 @@ type Caller struct {
 	Number    int             // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
 	Terminal  string          // a person's terminal; empty without one
 	Person    bool
-	User      string   // fit for an agent id: a person is human:<User>
-	Host      string   // as given
-	Explain   []string // how all this was found, in sentences
+	User      string        // fit for an agent id: a person is human:<User>
+	Host      string        // as given
+	Explain   []stick.Words // how all this was found, in sentences
 }
 
 // ActsAsPerson reports whether the caller is a person who acts under no name of an agent.
@@ -143,7 +143,7 @@ type resolver struct {
 }
 
 func (r *resolver) say(format string, args ...any) {
-	r.caller.Explain = append(r.caller.Explain, fmt.Sprintf(format, args...))
+	r.caller.Explain = append(r.caller.Explain, stick.Wordsf(format, args...))
 }
 
 // env returns the first of names that is set, and its value. Empty, 0 and false count as not set.

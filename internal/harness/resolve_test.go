@@ -585,13 +585,13 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func checkExplain(t *testing.T, steps []string) {
+func checkExplain(t *testing.T, steps []stick.Words) {
 	t.Helper()
 	if len(steps) == 0 {
 		t.Error("nothing is explained")
 	}
 	for _, s := range steps {
-		if !strings.HasSuffix(s, ".") || strings.Contains(s, "%!") {
+		if !strings.HasSuffix(string(s), ".") || strings.Contains(string(s), "%!") {
 			t.Errorf("not a sentence: %q", s)
 		}
 	}
@@ -601,21 +601,21 @@ func TestExplain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		in   Input
-		want []string
+		want []stick.Words
 	}{
-		{"a run of two processes", Input{Chain: at(bash, codex, codexNode, systemd), Complete: true, Getenv: codexEnv.get}, []string{
+		{"a run of two processes", Input{Chain: at(bash, codex, codexNode, systemd), Complete: true, Getenv: codexEnv.get}, []stick.Words{
 			"The nearest harness is Codex: process 999 (codex), started by its own process 998 (node).",
 			"The session id comes from CODEX_SESSION_ID.",
 			"While that process lives, so does the session.",
 		}},
-		{"stale variables", Input{Chain: at(login, systemd), Complete: true, Getenv: claudeEnv.get}, []string{
+		{"stale variables", Input{Chain: at(login, systemd), Complete: true, Getenv: claudeEnv.get}, []stick.Words{
 			"No ancestor is a harness.",
 			"CLAUDE_CODE_SESSION_ID is set, but Claude Code isn't an ancestor, so the variable is ignored.",
 			"CLAUDECODE is set, but Claude Code isn't an ancestor, so the variable is ignored.",
 			"So this is a person: dev.",
 			"Process 1000 holds the terminal pts/3; its end proves nothing.",
 		}},
-		{"a sandbox, with a name", Input{Chain: at(bash, codexBox), Getenv: codexEnv.get, As: "codex:b", AsSource: "TT_HARNESS_AGENT_ID"}, []string{
+		{"a sandbox, with a name", Input{Chain: at(bash, codexBox), Getenv: codexEnv.get, As: "codex:b", AsSource: "TT_HARNESS_AGENT_ID"}, []stick.Words{
 			"The nearest harness is Codex: process 999 (codex-linux-san) is its sandbox.",
 			"The session id comes from CODEX_SESSION_ID.",
 			"Its process can't be seen, so no process vouches for the session.",
@@ -694,7 +694,7 @@ func TestSeed(t *testing.T) {
 	if stray.InStray().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() || stray.Seed() == stray.InStray().Seed() {
 		t.Errorf("a stray caller has the seed %q, and its session %q", stray.Seed(), stray.InStray().Seed())
 	}
-	one := Caller{Harness: "claude", SessionID: "s", Process: p, Explain: []string{"x"}}
+	one := Caller{Harness: "claude", SessionID: "s", Process: p, Explain: []stick.Words{"x"}}
 	if one.Seed() != (Caller{Harness: "claude", SessionID: "s", Process: q}).Seed() {
 		t.Error("a session resumed in another process has another seed")
 	}

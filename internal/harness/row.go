@@ -17,8 +17,8 @@ const Human = "human"
 
 // Row is all we know about one harness.
 type Row struct {
-	Name  string // the prefix of its agents' ids
-	Title string // its name for people
+	Name  string      // the prefix of its agents' ids
+	Title stick.Words // its name for people
 
 	// Programs are the names of its own program, without ".exe".
 	Programs []string
@@ -109,6 +109,10 @@ type Row struct {
 
 	// Inbox is its socket for what other processes have for a session, nil for none.
 	Inbox *Inbox
+
+	// Tags are the names of the tags by which it marks what it adds to a prompt itself, or by which its model marks what isn't text. One that
+	// ends in * stands for all that begin like it. See [BreakTags].
+	Tags []string
 
 	// NoGitHooks is set if git runs no hooks in its shell.
 	NoGitHooks bool

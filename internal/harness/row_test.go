@@ -44,6 +44,7 @@ func lacks(row Row, k known) (parts []string) {
 	need("Title", row.Title != "")
 	need("Programs", len(row.Programs) > 0)
 	need("Proves", row.Proves != "")
+	need("Tags", len(row.Tags) > 0)
 	need("SessionEnv or Markers", len(row.SessionEnv)+len(row.Markers) > 0 || !seen)
 	need("a process in seenProcesses", k.processes[row.Name] || !seen)
 	need("a program in e2e/realharness", k.programs[row.Name] || !seen || k.programs == nil)
@@ -110,6 +111,7 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 		{"claude", func(r *Row, k *known) { r.Title = "" }, "Title"},
 		{"claude", func(r *Row, k *known) { r.Programs = nil }, "Programs"},
 		{"claude", func(r *Row, k *known) { r.Proves = "" }, "Proves"},
+		{"claude", func(r *Row, k *known) { r.Tags = nil }, "Tags"},
 		{"gemini", func(r *Row, k *known) { r.SessionEnv, r.Markers = nil, nil }, "SessionEnv or Markers"},
 		{"gemini", func(r *Row, k *known) { delete(k.processes, r.Name) }, "a process in seenProcesses"},
 		{"gemini", func(r *Row, k *known) { k.programs = map[string]bool{} }, "a program in e2e/realharness"},

@@ -3,6 +3,8 @@ package harness
 import (
 	_ "embed"
 	"encoding/json"
+
+	"talkingstick/stick"
 )
 
 // Skill is our skill. Instructions are what we add to a project's instructions.
@@ -52,8 +54,8 @@ type Setup struct {
 	Plugin Levels // our plugin, where it has no file of hooks
 	Code   func(tt string) string
 
-	Next          string // what a person does to start using tt
-	NextInProject string // the same after tt install --project
+	Next          stick.Words // what a person does to start using tt
+	NextInProject stick.Words // the same after tt install --project
 }
 
 // What a person does in most harnesses, for [Setup.Next] and [Setup.NextInProject].
@@ -84,7 +86,7 @@ type Trust struct {
 	At func(file, event string, group, handler int) []string
 	// Note returns what the harness notes there when a person trusts the hook.
 	Note   func(event string, matcher *string, handler json.RawMessage) string
-	Review string // what a person does to trust them
+	Review stick.Words // what a person does to trust them
 }
 
 // Levels are the two levels at which tt is installed: a path for a user, and one for a project. Either may be empty.

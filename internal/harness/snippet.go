@@ -4,23 +4,27 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"talkingstick/stick"
 )
 
 // Snippet is what a person pastes into the configuration of a harness that nobody here has run. tt prints it, and never
 // writes it: what the harness makes of it is known from its documentation only.
 type Snippet struct {
-	Harness string `json:"harness"`
-	Title   string `json:"title"` // its name for people
-	File    string `json:"file"`  // where it belongs; ~ is the home directory
-	Text    string `json:"text"`  // the whole file, if there is none; else what to add to it
+	Harness string      `json:"harness"`
+	Title   stick.Words `json:"title"` // its name for people
+	File    string      `json:"file"`  // where it belongs; ~ is the home directory
+	Text    string      `json:"text"`  // the whole file, if there is none; else what to add to it
 }
 
 // snippets are the harnesses, each with the file of its MCP servers.
 var snippets = []struct {
-	name, title, file string
-	at                string // the key of the servers
-	entry             func(tt string) any
-	toml              bool
+	name  string
+	title stick.Words
+	file  string
+	at    string // the key of the servers
+	entry func(tt string) any
+	toml  bool
 }{
 	{"cursor", "Cursor CLI", "~/.cursor/mcp.json", "mcpServers", plainEntry, false},
 	{"grok", "Grok Build", "~/.grok/config.toml", "mcp_servers", plainEntry, true},

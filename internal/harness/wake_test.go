@@ -37,8 +37,8 @@ func TestProgramOfAHarness(t *testing.T) {
 func TestPromptThatWoke(t *testing.T) {
 	in := harness.Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Args: []string{"codex"}}}}
 	for prompt, want := range map[string]bool{
-		harness.NewsHead + `\nmessage 3 from claude`: true,
-		"what does this mean: " + harness.NewsHead:   false,
+		string(harness.NewsHead) + `\nmessage 3 from claude`: true,
+		"what does this mean: " + string(harness.NewsHead):   false,
 		"": false,
 	} {
 		f, err := harness.ReadFiring(in, []byte(`{"hook_event_name":"UserPromptSubmit","prompt":"`+prompt+`"}`))

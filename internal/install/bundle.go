@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 // everywhere is where a plugin is for: like a project's files, it comes to machines that have the program in other places, or
@@ -89,7 +90,7 @@ func (p *plan) plugin(row harness.Row) bool {
 	case p.removing:
 		s.Note = "its plugin stays; to take it away: " + row.Setup.Bundle.Away()
 	case p.installed(row.Name):
-		s.Note = "its plugin brings the same as what tt install has written; one of them is enough: tt uninstall " + row.Name
+		s.Note = stick.Wordsf("its plugin brings the same as what tt install has written; one of them is enough: tt uninstall %s", row.Name)
 	default:
 		s.Note = "its plugin brings skill, hooks and MCP server, so none of them is written"
 	}

@@ -33,7 +33,7 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 			w.write(file[0], file[1])
 			before := w.tree()
 			steps := w.install(name)
-			if len(steps) == 0 || steps[0].State != Kept || !strings.Contains(steps[0].Note, "so none of them is written") {
+			if len(steps) == 0 || steps[0].State != Kept || !strings.Contains(string(steps[0].Note), "so none of them is written") {
 				t.Errorf("install says %+v", steps)
 			}
 			if row.Setup.Sandbox == nil {
@@ -45,7 +45,7 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 			if d := cmp.Diff(want, w.check(never)[name]); d != "" {
 				t.Error(d)
 			}
-			if steps := w.uninstall(name); steps[0].State != Kept || !strings.Contains(steps[0].Note, row.Setup.Bundle.Away()) {
+			if steps := w.uninstall(name); steps[0].State != Kept || !strings.Contains(string(steps[0].Note), string(row.Setup.Bundle.Away())) {
 				t.Errorf("uninstall says %+v", steps)
 			}
 			w.same("after uninstall", before)
@@ -64,7 +64,7 @@ func TestAPluginAfterInstall(t *testing.T) {
 	before := w.tree()
 	steps := w.install("claude")
 	w.same("after install", before)
-	if len(steps) != 1 || !strings.Contains(steps[0].Note, "tt uninstall claude") {
+	if len(steps) != 1 || !strings.Contains(string(steps[0].Note), "tt uninstall claude") {
 		t.Errorf("install says %+v", steps)
 	}
 	if s := w.check(never)["claude"]; !s.Plugin || !slices.Equal(s.Levels, []string{"user", plugin}) || s.Installed != All {

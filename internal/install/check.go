@@ -2,7 +2,6 @@ package install
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,18 +17,18 @@ import (
 
 // Status is how far tt is installed in a harness.
 type Status struct {
-	Harness   string   `json:"harness"`
-	Version   string   `json:"version,omitempty"`         // of its program, when PATH finds it and it answers
-	Installed string   `json:"installed"`                 // all, partly or no
-	Levels    []string `json:"scopes"`                    // where: user, project, plugin
-	Missing   []string `json:"missing,omitempty"`         // what is missing or outdated, when tt is installed partly
-	Trusted   *bool    `json:"hooks_trusted,omitempty"`   // whether it runs our hooks; absent where it doesn't say
-	Plugin    bool     `json:"plugin,omitempty"`          // it has our plugin, which its own command has installed
-	Problem   string   `json:"problem,omitempty"`         // why its configuration can't be read
-	DataDir   string   `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
-	Shell     *Shell   `json:"shell,omitempty"`           // what its shell finds, where that isn't the one that runs this command
-	Roots     []string `json:"missing_roots,omitempty"`   // directories that its sandbox is told of, and that aren't there
-	Local     string   `json:"project_program,omitempty"` // what its entries in a project run as tt, if PATH finds that in the project itself
+	Harness   string        `json:"harness"`
+	Version   string        `json:"version,omitempty"`         // of its program, when PATH finds it and it answers
+	Installed string        `json:"installed"`                 // all, partly or no
+	Levels    []string      `json:"scopes"`                    // where: user, project, plugin
+	Missing   []stick.Words `json:"missing,omitempty"`         // what is missing or outdated, when tt is installed partly
+	Trusted   *bool         `json:"hooks_trusted,omitempty"`   // whether it runs our hooks; absent where it doesn't say
+	Plugin    bool          `json:"plugin,omitempty"`          // it has our plugin, which its own command has installed
+	Problem   stick.Words   `json:"problem,omitempty"`         // why its configuration can't be read
+	DataDir   string        `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
+	Shell     *Shell        `json:"shell,omitempty"`           // what its shell finds, where that isn't the one that runs this command
+	Roots     []string      `json:"missing_roots,omitempty"`   // directories that its sandbox is told of, and that aren't there
+	Local     string        `json:"project_program,omitempty"` // what its entries in a project run as tt, if PATH finds that in the project itself
 }
 
 // How far tt is installed.
@@ -87,7 +86,7 @@ func Installed(t Target) []Status {
 // add adds what is installed at a level.
 func (s *Status) add(t Target, row harness.Row, level string) {
 	p := &plan{t: t, files: t.files()}
-	var missing []string
+	var missing []stick.Words
 	any := false
 	for _, x := range t.parts(row) {
 		if t.leaves(x.file) || x.dir {
@@ -95,7 +94,7 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 		}
 		has, err := p.has(x)
 		if err != nil {
-			s.Problem = stick.AsError(explain(err)).Message
+			s.Problem = stick.AsError(explain(err)).Words()
 			return
 		}
 		any = any || has && x.shows()
@@ -207,7 +206,7 @@ func lookPaths(path, name string) (all []string) {
 // Next says what a person has to do before each harness of a plan uses what was installed. It says
 // nothing about a harness that had everything before, unless that still has to trust the hooks. If PATH finds another tt first, it says that
 // before everything else: the agents would run that one.
-func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []string) {
+func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []stick.Words) {
 	for _, other := range t.Others(ctx, run) {
 		if other.First {
 			next = append(next, other.Says()+"; "+other.Fix)
@@ -222,28 +221,28 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 		trusted := t.trusted(row)
 		switch {
 		case trusted != nil && !*trusted:
-			next = append(next, row.Name+": "+row.Setup.Trust.Review)
+			next = append(next, stick.Wordsf("%s: %s", row.Name, row.Setup.Trust.Review))
 		case changed && t.Project != "":
-			next = append(next, row.Name+": "+row.Setup.NextInProject)
+			next = append(next, stick.Wordsf("%s: %s", row.Name, row.Setup.NextInProject))
 		case changed:
-			next = append(next, row.Name+": "+row.Setup.Next)
+			next = append(next, stick.Wordsf("%s: %s", row.Name, row.Setup.Next))
 		}
 		if dir := t.ServerDir(row); dir != t.DataDir { // a project's entry names no directory
-			next = append(next, fmt.Sprintf("%s: its MCP server opens another database, in %s; tt install %s", row.Name, dir, row.Name))
+			next = append(next, stick.Wordsf("%s: its MCP server opens another database, in %s; tt install %s", row.Name, dir, row.Name))
 		}
 		if s := t.Shell(ctx, row, run); s != nil && s.Problem != "" {
-			next = append(next, row.Name+": "+s.Problem+"; "+s.Fix)
+			next = append(next, stick.Wordsf("%s: %s; %s", row.Name, s.Problem, s.Fix))
 		}
 	}
 	if t.Project != "" && len(next) > 0 {
 		if file := t.LocalProgram(); file != "" {
-			next = append(next, "PATH finds tt in this project, so what these files run is "+file+", which others may change; "+FixLocal(file))
+			next = append(next, stick.Wordsf("PATH finds tt in this project, so what these files run is %s, which others may change; %s", file, FixLocal(file)))
 		}
 	}
 	return next
 }
 
 // FixLocal says how a project's entries run tt again, where PATH finds another program in the project first.
-func FixLocal(file string) string {
-	return "take " + filepath.Dir(file) + " off PATH, or put it behind the directory of tt"
+func FixLocal(file string) stick.Words {
+	return stick.Wordsf("take %s off PATH, or put it behind the directory of tt", filepath.Dir(file))
 }

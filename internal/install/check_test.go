@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 // never is for tests in which no harness's program may run.
@@ -59,10 +60,10 @@ func TestCheck(t *testing.T) {
 	}
 	w.write("home/.gemini/settings.json", "{")
 	got = w.check(never)
-	if d := cmp.Diff(Status{Harness: "claude", Installed: Partly, Levels: []string{"user"}, Missing: []string{"skill", "hooks"}}, got["claude"]); d != "" {
+	if d := cmp.Diff(Status{Harness: "claude", Installed: Partly, Levels: []string{"user"}, Missing: []stick.Words{"skill", "hooks"}}, got["claude"]); d != "" {
 		t.Error(d)
 	}
-	if s := got["gemini"]; s.Installed != No || !strings.Contains(s.Problem, "settings.json") {
+	if s := got["gemini"]; s.Installed != No || !strings.Contains(string(s.Problem), "settings.json") {
 		t.Errorf("with a malformed file: %+v", s)
 	}
 
@@ -80,7 +81,7 @@ func TestCheck(t *testing.T) {
 	}
 	w.t.TT = filepath.Join(w.root, "elsewhere/tt")
 	got = w.check(never)
-	if s := got["codex"]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"hooks", "MCP server"}) {
+	if s := got["codex"]; s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"hooks", "MCP server"}) {
 		t.Errorf("from another place: %+v", s)
 	}
 	if s := got["opencode"]; s.Installed != All {

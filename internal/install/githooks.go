@@ -2,7 +2,6 @@ package install
 
 import (
 	_ "embed"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,10 +64,10 @@ func (r Repository) Shared() error {
 	case r.Missing != nil:
 		return r.Missing
 	case r.Git == "":
-		return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(r.Path)).With("path", r.Path).
+		return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", r.Path).With("path", r.Path).
 			Hintf("run the command in a repository, or make one: %s", stick.Cmd("git init"))
 	case r.Bare:
-		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", stick.Line(r.Git)).With("path", r.Git).
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", r.Git).With("path", r.Git).
 			Hintf("run the command in the clone where agents work")
 	}
 	return nil
@@ -91,7 +90,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
-		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", stick.Line(r.Origin), stick.Line(dir)).
+		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", r.Origin, dir).
 			With("path", dir).Hintf("unless somebody switched hooks off on purpose: %s", stick.Cmd("git config --"+r.Scope+" --unset core.hooksPath"))
 	}
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
@@ -101,13 +100,13 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {
 		return filepath.Clean(dir), nil
 	}
-	why := "git looks for hooks in " + stick.Line(dir)
+	why := stick.Wordsf("git looks for hooks in %s", dir)
 	if r.HooksPath != "" {
-		why += ", as core.hooksPath in " + stick.Line(r.Origin) + " says"
+		why += stick.Wordsf(", as core.hooksPath in %s says", r.Origin)
 	}
-	byHand := fmt.Sprintf("add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", t.gitLine("pre-commit"), t.gitLine("reference-transaction"))
+	byHand := stick.Wordsf("add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", stick.Words(t.gitLine("pre-commit")), stick.Words(t.gitLine("reference-transaction")))
 	if r.PrePush {
-		byHand += fmt.Sprintf(", and this one at the end of pre-push: `%s`", t.gitLine("pre-push"))
+		byHand += stick.Wordsf(", and this one at the end of pre-push: `%s`", stick.Words(t.gitLine("pre-push")))
 	}
 	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why).With("path", dir).Hintf("%s", byHand)
 }

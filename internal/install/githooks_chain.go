@@ -54,7 +54,7 @@ func newChain(r Repository) (*chain, error) {
 	case r.hasOwnHooksDir():
 		c := &chain{repo: r, theirs: r.readTheirs()}
 		if c.theirs == "" {
-			return nil, stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath leads to %s, which has no hooks of tt any more", stick.Line(r.HooksPath)).With("path", r.HooksPath).
+			return nil, stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath leads to %s, which has no hooks of tt any more", r.HooksPath).With("path", r.HooksPath).
 				Hintf("lead it back to the hooks of the project: %s; then run the same command again", stick.Cmd("git config core.hooksPath <directory>"))
 		}
 		return c, nil
@@ -153,7 +153,7 @@ func (c *chain) write() error {
 		err = c.drop
 	}
 	if err := err(); err != nil {
-		return stick.Errorf(stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", stick.Line(c.repo.ownHooksDir()), cause(err)).
+		return stick.Errorf(stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), cause(err)).
 			With("path", c.repo.ownHooksDir()).Hintf("check who may write there, and run the command again")
 	}
 	return nil
@@ -207,14 +207,14 @@ func (c *chain) step() FileChange {
 	s := FileChange{Harness: Git, What: "core.hooksPath", File: c.repo.ownHooksDir(), State: There, chain: c}
 	switch {
 	case c.remove:
-		s.State, s.Note = Removed, "git runs the hooks in "+stick.Line(c.theirs)+" again"
+		s.State, s.Note = Removed, stick.Wordsf("git runs the hooks in %s again", c.theirs)
 	case c.pending() && c.repo.hasOwnHooksDir():
 		s.State = Changed
 	case c.pending():
 		s.State = New
 	}
 	if s.State == New || s.State == Changed {
-		s.Note = "the hooks in " + stick.Line(c.theirs) + " stay as they are, since git shows their files; git runs these instead, and they run those"
+		s.Note = stick.Wordsf("the hooks in %s stay as they are, since git shows their files; git runs these instead, and they run those", c.theirs)
 	}
 	return s
 }

@@ -56,7 +56,7 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	var steps []FileChange
 	for _, h := range gitHooks {
 		c := &hookChange{file: filepath.Join(dir, h.name), text: h.text, made: made, kill: t.Kill}
-		s := FileChange{Harness: Git, What: h.name, File: c.file}
+		s := FileChange{Harness: Git, What: stick.Words(h.name), File: c.file}
 		if c.state, c.have, err = hookAt(c.file, h.text); err != nil {
 			return nil, explain(err)
 		}
@@ -74,7 +74,7 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		case c.state == editedHook:
 			s.State, s.Note = Kept, "somebody has edited it, so it stays"
 		case c.state == otherHook && kept:
-			s.State, s.Note = Kept, "an earlier hook is already kept beside it, as "+filepath.Base(beside(c.file))+"; remove the one you don't need"
+			s.State, s.Note = Kept, stick.Wordsf("an earlier hook is already kept beside it, as %s; remove the one you don't need", filepath.Base(beside(c.file)))
 		default:
 			c.made = c.made || bytes.Contains(c.have, []byte(madeDir))
 			made = c.made // also for a hook that is asked for later
@@ -163,7 +163,7 @@ func uninstallChain(r Repository) (steps []FileChange, ok bool, err error) {
 // removeHook plans the removal of one hook.
 func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	c := &hookChange{file: file, text: text, kill: t.Kill}
-	s = FileChange{Harness: Git, What: filepath.Base(file), File: file, State: Absent}
+	s = FileChange{Harness: Git, What: stick.Wordsf("%s", filepath.Base(file)), File: file, State: Absent}
 	if c.state, c.have, err = hookAt(file, text); err != nil {
 		return s, explain(err)
 	}
@@ -173,7 +173,7 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	case c.state == editedHook:
 		s.State, s.Note = Kept, "somebody has edited it, so it stays"
 	case c.state == otherHook && c.back:
-		s.State, s.Note = Kept, "it isn't ours; an earlier hook is kept beside it, as "+filepath.Base(beside(file))
+		s.State, s.Note = Kept, stick.Wordsf("it isn't ours; an earlier hook is kept beside it, as %s", filepath.Base(beside(file)))
 	case c.state == ourHook || c.state == noHook && c.back:
 		s.State, s.hook = Removed, c
 		if c.back {
@@ -203,7 +203,7 @@ func (c *hookChange) write() error {
 	}
 	if err != nil {
 		_ = os.Remove(temp) // the first error is the one to report
-		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", stick.Line(c.file), cause(err)).With("path", c.file).
+		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, cause(err)).With("path", c.file).
 			Hintf("check who may write there, and run the command again")
 	}
 	return nil
@@ -261,19 +261,19 @@ func cause(err error) error {
 
 // GitStatus is how far our hooks are installed in a repository.
 type GitStatus struct {
-	Path      string   `json:"path,omitempty"`    // the directory of the hooks
-	Installed string   `json:"installed"`         // all, partly or no
-	Hooks     []string `json:"hooks"`             // those that are installed
-	Missing   []string `json:"missing,omitempty"` // what is missing or outdated, when they are installed partly
-	Problem   string   `json:"problem,omitempty"` // why none can be installed
+	Path      string        `json:"path,omitempty"`    // the directory of the hooks
+	Installed string        `json:"installed"`         // all, partly or no
+	Hooks     []stick.Words `json:"hooks"`             // those that are installed
+	Missing   []stick.Words `json:"missing,omitempty"` // what is missing or outdated, when they are installed partly
+	Problem   stick.Words   `json:"problem,omitempty"` // why none can be installed
 }
 
 // CheckGit reports how far our hooks are installed in a repository. It changes nothing.
 func CheckGit(t Target, r Repository) GitStatus {
-	s := GitStatus{Installed: No, Hooks: []string{}}
+	s := GitStatus{Installed: No, Hooks: []stick.Words{}}
 	steps, err := InstallGit(t, r)
 	if err != nil {
-		s.Problem = err.Error()
+		s.Problem = stick.AsError(err).Words()
 		return s
 	}
 	s.Path = filepath.Dir(steps[0].File)

@@ -26,7 +26,7 @@ func TestPrePushHook(t *testing.T) {
 		before := w.entries()
 		w.apply(InstallGit(w.t, r))
 		plain := w.entries()
-		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []string{"pre-commit", "reference-transaction"}) {
+		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction"}) {
 			t.Errorf("nobody has asked: %+v", s)
 		}
 		asked := r
@@ -38,12 +38,12 @@ func TestPrePushHook(t *testing.T) {
 		if got := whatStates(w.apply(InstallGit(w.t, r))); !slices.Equal(got[2:], []string{"pre-push there"}) {
 			t.Errorf("not asked for again: %q", got)
 		}
-		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []string{"pre-commit", "reference-transaction", "pre-push"}) {
+		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) {
 			t.Errorf("installed: %+v", s)
 		}
 		moved := w.t
 		moved.TT = filepath.Join(w.root, "elsewhere", "tt")
-		if s := CheckGit(moved, r); s.Installed != Partly || !slices.Equal(s.Missing, []string{"pre-commit", "reference-transaction", "pre-push"}) || len(s.Hooks) > 0 {
+		if s := CheckGit(moved, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) || len(s.Hooks) > 0 {
 			t.Errorf("from another place: %+v", s)
 		}
 		if got := whatStates(w.apply(UninstallGit(w.t, r))); !slices.Equal(got, []string{"pre-commit removed", "reference-transaction removed", "pre-push removed"}) {

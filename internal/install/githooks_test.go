@@ -44,7 +44,7 @@ func (w *machine) entries() map[string]string {
 // whatStates are the states of a plan's steps.
 func whatStates(steps []FileChange) (all []string) {
 	for _, s := range steps {
-		all = append(all, s.What+" "+s.State)
+		all = append(all, string(s.What)+" "+s.State)
 	}
 	return all
 }
@@ -149,7 +149,7 @@ func TestGitHooksOfOthers(t *testing.T) {
 	edited := w.tree()
 	for _, planner := range []func(Target, Repository) ([]FileChange, error){InstallGit, UninstallGit} {
 		steps := w.apply(planner(w.t, r))
-		if steps[0].State != Kept || !strings.Contains(steps[0].Note, "edited") {
+		if steps[0].State != Kept || !strings.Contains(string(steps[0].Note), "edited") {
 			t.Errorf("edited: %+v", steps[0])
 		}
 		if w.read(hook) != strings.SplitN(edited[hook], "\n", 2)[1] {
@@ -157,13 +157,13 @@ func TestGitHooksOfOthers(t *testing.T) {
 		}
 	}
 	w.apply(InstallGit(w.t, r))
-	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []string{"pre-commit"}) {
+	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit"}) {
 		t.Errorf("edited: %+v", s)
 	}
 	w.write(hook, "#!/bin/sh\necho another\n") // as other programs that manage hooks do
 	other := w.tree()
 	for _, planner := range []func(Target, Repository) ([]FileChange, error){InstallGit, UninstallGit, InstallGit} {
-		if steps := w.apply(planner(w.t, r)); steps[0].State != Kept || !strings.Contains(steps[0].Note, "pre-commit.before-talking-stick") {
+		if steps := w.apply(planner(w.t, r)); steps[0].State != Kept || !strings.Contains(string(steps[0].Note), "pre-commit.before-talking-stick") {
 			t.Errorf("replaced: %+v", steps[0])
 		}
 	}
@@ -435,7 +435,7 @@ func TestHooksWrittenAnew(t *testing.T) {
 	before := w.tree()
 	w.apply(InstallGit(w.t, r))
 	w.write(hook, theirs)
-	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []string{"pre-commit"}) {
+	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit"}) {
 		t.Errorf("written anew: %+v", s)
 	}
 	w.apply(InstallGit(w.t, r))

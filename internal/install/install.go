@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 // Target is what to install, and where.
@@ -41,13 +42,13 @@ func (t Target) program() string {
 
 // FileChange is a planned change of one file.
 type FileChange struct {
-	Harness string `json:"harness"` // or project, for what all harnesses read
-	What    string `json:"what"`    // what the file holds of tt
-	File    string `json:"file"`
-	Target  string `json:"target,omitempty"` // where the file really lies, if a link leads there
-	State   string `json:"state"`            // new, changed, there, removed, absent or kept
-	Note    string `json:"note,omitempty"`   // what to know about it
-	Diff    string `json:"diff,omitempty"`   // with --print: the change
+	Harness string      `json:"harness"` // or project, for what all harnesses read
+	What    stick.Words `json:"what"`    // what the file holds of tt
+	File    string      `json:"file"`
+	Target  string      `json:"target,omitempty"` // where the file really lies, if a link leads there
+	State   string      `json:"state"`            // new, changed, there, removed, absent or kept
+	Note    stick.Words `json:"note,omitempty"`   // what to know about it
+	Diff    string      `json:"diff,omitempty"`   // with --print: the change
 
 	change *confedit.Change
 	hook   *hookChange // instead of change, of a hook of git's

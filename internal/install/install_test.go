@@ -294,7 +294,7 @@ func TestServersCalledTT(t *testing.T) {
 	steps := w.install("claude", "codex")
 	noted := 0
 	for _, s := range steps {
-		if strings.Contains(s.Note, "another program") {
+		if strings.Contains(string(s.Note), "another program") {
 			noted++
 		}
 	}
@@ -392,7 +392,7 @@ func TestSharedServerStaysWhileUsed(t *testing.T) {
 		other := map[string]string{"claude": "copilot", "copilot": "claude"}[one]
 		steps := w.uninstall(one)
 		i := slices.IndexFunc(steps, func(s FileChange) bool { return s.What == "MCP server" })
-		if steps[i].State != Kept || steps[i].Note != "still used by "+other {
+		if steps[i].State != Kept || steps[i].Note != stick.Words("still used by "+other) {
 			t.Errorf("%+v", steps[i])
 		}
 		w.install(one)
@@ -533,7 +533,7 @@ func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
 			}
 			w.install(name)
 			w.write(file, text)
-			if s := w.check(never)[name]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"hooks"}) {
+			if s := w.check(never)[name]; s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"hooks"}) {
 				t.Errorf("%s of an earlier version is %+v", name, s)
 			}
 			w.install(name)
@@ -619,7 +619,7 @@ func TestHookBeforeATool(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.write(c.file, string(earlier))
-		if s := w.check(never)[c.name]; s.Installed != Partly || !slices.Equal(s.Missing, []string{"hooks"}) {
+		if s := w.check(never)[c.name]; s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"hooks"}) {
 			t.Errorf("%s of an earlier version is %+v", c.name, s)
 		}
 		w.install(c.name)

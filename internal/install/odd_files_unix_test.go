@@ -19,8 +19,9 @@ import (
 
 // oddFiles are what may lie in place of a file, each with what an error says of it.
 var oddFiles = []struct {
-	name, says string
-	place      func(path string) error
+	name  string
+	says  stick.Words
+	place func(path string) error
 }{
 	{"a FIFO", confedit.NotRegular, func(path string) error { return syscall.Mkfifo(path, 0o600) }},
 	{"a link to a FIFO", confedit.NotRegular, func(path string) error {
@@ -31,7 +32,7 @@ var oddFiles = []struct {
 	}},
 	{"a link to itself", confedit.Loop, func(path string) error { return os.Symlink(filepath.Base(path), path) }},
 	{"a directory", confedit.NotRegular, func(path string) error { return os.Mkdir(path, 0o700) }},
-	{"50 MB", confedit.TooLarge, func(path string) error {
+	{"50 MB", stick.Words(confedit.TooLarge), func(path string) error {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 						refused := func(what string, do func() error) {
 							t.Helper()
 							e := stick.AsError(inTime(t, do))
-							if e == nil || e.Code != stick.CodeConfigUnwritable || e.Fields["path"] != path || !strings.HasPrefix(e.Message, path+" "+odd.says) {
+							if e == nil || e.Code != stick.CodeConfigUnwritable || e.Fields["path"] != path || !strings.HasPrefix(e.Message, string(stick.Wordsf("%s %s", path, odd.says))) {
 								t.Errorf("%s: %+v", what, e)
 							}
 						}
@@ -78,7 +79,7 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 }
 
 // checked returns what the doctor finds as the refusal of a file. The doctor doesn't look at the instructions of a project.
-func checked(t Target, row harness.Row, path, says string) error {
+func checked(t Target, row harness.Row, path string, says stick.Words) error {
 	if slices.Contains([]string{harness.InstructionsFile, row.Setup.Instructions}, filepath.Base(path)) {
 		return stick.Errorf(stick.CodeConfigUnwritable, "%s %s", path, says).With("path", path)
 	}

@@ -7,15 +7,16 @@ import (
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 // Older says what to do about hooks that an earlier version of tt has installed for a harness, for its user or, with a
 // project, for the project. It is empty if there are none. The program may have moved since; that isn't an earlier
 // version.
-func Older(t Target, row harness.Row) string {
+func Older(t Target, row harness.Row) stick.Words {
 	user := t
 	user.Project = ""
-	level := ""
+	level := stick.Words("")
 	switch {
 	case user.older(row):
 	case t.Project != "" && !same(t.Project, t.Home) && t.older(row):
@@ -23,19 +24,19 @@ func Older(t Target, row harness.Row) string {
 	default:
 		return ""
 	}
-	then := "start a new session"
+	then := stick.Words("start a new session")
 	if row.Setup.Trust != nil {
 		then = row.Setup.Trust.Review
 	}
-	return "the hooks of " + row.Title + " are of an earlier version of tt: ask your user to run tt install " + row.Name + level + ", and then to " + then
+	return stick.Wordsf("the hooks of %s are of an earlier version of tt: ask your user to run tt install %s%s, and then to %s", row.Title, row.Name, level, then)
 }
 
 // OlderSkill says what to do about a skill that another version of tt has installed for a harness, for its user or, with a
 // project, for the project. It is empty if there is none, or if somebody has edited it: then install leaves it alone.
-func OlderSkill(t Target, row harness.Row) string {
+func OlderSkill(t Target, row harness.Row) stick.Words {
 	user := t
 	user.Project = ""
-	level := ""
+	level := stick.Words("")
 	switch {
 	case user.olderSkill(row):
 	case t.Project != "" && !same(t.Project, t.Home) && t.olderSkill(row):
@@ -43,7 +44,7 @@ func OlderSkill(t Target, row harness.Row) string {
 	default:
 		return ""
 	}
-	return "the skill talking-stick of " + row.Title + " is of another version of tt: ask your user to run tt install " + row.Name + level
+	return stick.Wordsf("the skill talking-stick of %s is of another version of tt: ask your user to run tt install %s%s", row.Title, row.Name, level)
 }
 
 // olderSkill reports whether the skill of another version is installed at this level.

@@ -16,11 +16,12 @@ import (
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 // part is one thing that connects a harness to tt.
 type part struct {
-	what string
+	what stick.Words
 	file string
 
 	dir    bool // it isn't a file, but a directory that has to be there

@@ -2,7 +2,6 @@ package install
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -31,7 +30,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 		if !ok {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).With("field", "harness").
 				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
-					strings.Join(harness.Names(), ", "), strings.Join(harness.SnippetNames(), ", "))
+					stick.Names(harness.Names(), len(harness.Rows)), stick.Names(harness.SnippetNames(), len(harness.SnippetNames())))
 		}
 		plugged := p.plugin(row)
 		for _, x := range t.parts(row) {
@@ -97,7 +96,7 @@ func (p *plan) file(parts []owned) error {
 		}
 	}
 	if others := p.sharers(first.part); p.removing && len(others) > 0 {
-		p.keep(first, "still used by "+strings.Join(others, " and "))
+		p.keep(first, "still used by "+stick.Words(strings.Join(others, " and ")))
 		return nil
 	}
 	shared := []part{}
@@ -122,7 +121,7 @@ func (p *plan) directory(x owned) {
 }
 
 // keep plans that a file stays as it is.
-func (p *plan) keep(x owned, why string) {
+func (p *plan) keep(x owned, why stick.Words) {
 	p.steps = append(p.steps, FileChange{Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why})
 }
 
@@ -171,11 +170,11 @@ func (p *plan) edit(name, path string, parts []part) error {
 	if err != nil {
 		return err
 	}
-	var what, notes []string
+	var what, notes []stick.Words
 	for _, x := range parts {
 		what = append(what, x.what)
 		if x.other != nil && x.other(s.change.Before) {
-			notes = append(notes, fmt.Sprintf("it already has a server called %s, which runs another program; that stays, so ours isn't installed", harness.ServerName))
+			notes = append(notes, stick.Wordsf("it already has a server called %s, which runs another program; that stays, so ours isn't installed", harness.ServerName))
 		}
 		if x.npm == nil {
 			continue
@@ -185,7 +184,7 @@ func (p *plan) edit(name, path string, parts []part) error {
 		}
 	}
 	// harnesses that share a file have the same part in it
-	s.What, s.Note = strings.Join(slices.Compact(what), ", "), strings.Join(slices.Compact(notes), "; ")
+	s.What, s.Note = stick.JoinWords(slices.Compact(what), ", "), stick.JoinWords(slices.Compact(notes), "; ")
 	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
 		s.change.Backup = "" // we made the file
 	}
@@ -227,7 +226,7 @@ func (p *plan) own(x owned) error {
 		return nil
 	case err == nil && p.removing:
 		if others := p.sharers(x.part); len(others) > 0 {
-			p.keep(x, "still used by "+strings.Join(others, " and "))
+			p.keep(x, "still used by "+stick.Words(strings.Join(others, " and ")))
 			return nil
 		}
 	}

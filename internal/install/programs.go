@@ -2,7 +2,6 @@ package install
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,17 +12,17 @@ import (
 
 // Program is another program in PATH that has our name.
 type Program struct {
-	Path    string `json:"path"`
-	Version string `json:"version,omitempty"` // as it says itself; empty if it doesn't
-	First   bool   `json:"first,omitempty"`   // whoever types tt runs it instead of this one
-	Fix     string `json:"fix"`               // the way out
+	Path    string      `json:"path"`
+	Version string      `json:"version,omitempty"` // as it says itself; empty if it doesn't
+	First   bool        `json:"first,omitempty"`   // whoever types tt runs it instead of this one
+	Fix     stick.Words `json:"fix"`               // the way out
 }
 
 // Says says what is wrong, without the way out.
-func (p Program) Says() string {
-	name := stick.Line(p.Path)
+func (p Program) Says() stick.Words {
+	name := stick.Wordsf("%s", p.Path)
 	if p.Version != "" {
-		name += " (" + stick.Line(p.Version) + ")"
+		name += stick.Wordsf(" (%s)", p.Version)
 	}
 	if p.First {
 		return "PATH finds another tt first, " + name + ": agents and people who type tt run that one, which may not read what this one has written"
@@ -54,15 +53,15 @@ func (t Target) Others(ctx context.Context, run Run) []Program {
 }
 
 // rid says how to get rid of another program of our name.
-func (t Target) rid(path string, first bool) string {
-	remove := "remove it"
+func (t Target) rid(path string, first bool) stick.Words {
+	remove := stick.Words("remove it")
 	if pkg := npmPackage(path); pkg != "" {
-		remove = "npm uninstall --global " + pkg
+		remove = stick.Cmd("npm uninstall --global <package>", pkg).Words()
 	}
 	if !first {
 		return remove
 	}
-	return fmt.Sprintf("%s, or put %s before %s in PATH; then start your shell and your agents again", remove, filepath.Dir(t.TT), filepath.Dir(path))
+	return stick.Wordsf("%s, or put %s before %s in PATH; then start your shell and your agents again", remove, filepath.Dir(t.TT), filepath.Dir(path))
 }
 
 // npmPackage returns the package of npm to which a program belongs; empty if it belongs to none.

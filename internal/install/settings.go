@@ -1,9 +1,8 @@
 package install
 
 import (
-	"strings"
-
 	"talkingstick/internal/confedit"
+	"talkingstick/stick"
 )
 
 // Setting is a key of a project's file, and the text that it gets.
@@ -16,13 +15,13 @@ func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 		return nil, nil
 	}
 	var edits []confedit.Edit
-	var what []string
+	var what []stick.Words
 	for _, s := range settings {
 		edits = append(edits, confedit.TOMLSetTable([]string{s.Section}, confedit.TOMLTable{{Key: s.Name, Value: s.Value}}))
-		what = append(what, s.Section+"."+s.Name)
+		what = append(what, stick.Wordsf("%s.%s", s.Section, s.Name))
 	}
 	p := &plan{t: t, files: t.files()}
 	s, err := p.step("project", file, confedit.All(edits...), confedit.Options{})
-	s.What = strings.Join(what, ", ")
+	s.What = stick.JoinWords(what, ", ")
 	return []FileChange{s}, err
 }

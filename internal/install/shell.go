@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 // Shell is what an agent's commands find in the shell of its harness.
 type Shell struct {
-	TT      string `json:"tt"`                // the program that the name tt runs; empty when there is none
-	DataDir string `json:"data_dir"`          // the data directory that it opens
-	Problem string `json:"problem,omitempty"` // in what it differs from this program and its data directory
-	Fix     string `json:"fix,omitempty"`     // what mends that
+	TT      string      `json:"tt"`                // the program that the name tt runs; empty when there is none
+	DataDir string      `json:"data_dir"`          // the data directory that it opens
+	Problem stick.Words `json:"problem,omitempty"` // in what it differs from this program and its data directory
+	Fix     stick.Words `json:"fix,omitempty"`     // what mends that
 }
 
 // shellScript prints what a shell finds, on lines of its own: a profile may print more.
@@ -49,11 +50,11 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	const read = " in ~/.profile, which login shells read"
 	switch {
 	case s.TT == "":
-		s.Problem, s.Fix = "its login shell doesn't find tt", "add "+filepath.Dir(t.TT)+" to PATH"+read
+		s.Problem, s.Fix = "its login shell doesn't find tt", stick.Wordsf("add %s to PATH", filepath.Dir(t.TT))+read
 	case !same(s.TT, t.TT) && !same(s.TT, t.Wrapper):
-		s.Problem, s.Fix = "its login shell finds another tt, "+s.TT, "put "+filepath.Dir(t.TT)+" first in PATH"+read
+		s.Problem, s.Fix = stick.Wordsf("its login shell finds another tt, %s", s.TT), stick.Wordsf("put %s first in PATH", filepath.Dir(t.TT))+read
 	case s.DataDir != t.DataDir:
-		s.Problem, s.Fix = "its login shell opens another database, in "+s.DataDir, "set "+dataDirEnv+read
+		s.Problem, s.Fix = stick.Wordsf("its login shell opens another database, in %s", s.DataDir), "set "+dataDirEnv+read
 	}
 	return s
 }

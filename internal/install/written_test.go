@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/harness"
+	"talkingstick/stick"
 )
 
 const skillOfClaude = "home/.claude/skills/talking-stick/SKILL.md"
@@ -29,11 +30,11 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 		w.t.willWrite(path, []byte(x.text)) // as the version of that time does
 		w.write(x.name, x.text)
 		if x.name == skillOfClaude {
-			want := "the skill talking-stick of Claude Code is of another version of tt: ask your user to run tt install claude"
+			want := stick.Words("the skill talking-stick of Claude Code is of another version of tt: ask your user to run tt install claude")
 			if says := OlderSkill(w.t, row); says != want {
 				t.Errorf("it says %q", says)
 			}
-		} else if open, _ := harness.ByName("opencode"); !strings.Contains(Older(w.t, open), "tt install opencode") {
+		} else if open, _ := harness.ByName("opencode"); !strings.Contains(string(Older(w.t, open)), "tt install opencode") {
 			t.Errorf("of the plugin it says %q", Older(w.t, open))
 		}
 		w.install("claude", "opencode")

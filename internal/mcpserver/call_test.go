@@ -299,8 +299,8 @@ func TestNameOfAConnection(t *testing.T) {
 func TestWarningBesideAnAnswer(t *testing.T) {
 	d := newDesk(t)
 	d.join(agent)
-	warnings := []string{"the database has lost event 7", "", "once more", ""}
-	d.o.Warning = func() string {
+	warnings := []stick.Words{"the database has lost event 7", "", "once more", ""}
+	d.o.Warning = func() stick.Words {
 		w := warnings[0]
 		warnings = warnings[1:]
 		return w

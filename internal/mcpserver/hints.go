@@ -63,7 +63,7 @@ func inTools(h stick.Hint, offered func(name string) bool) stick.Hint {
 }
 
 // inTool is the call of the tool that does the same as a command.
-func inTool(c stick.Command, offered func(name string) bool) (string, bool) {
+func inTool(c stick.Command, offered func(name string) bool) (call stick.Words, ok bool) {
 	var words []string
 	for _, w := range c {
 		if w.Blank != "" || strings.HasPrefix(w.Text, "-") {
@@ -82,7 +82,7 @@ func inTool(c stick.Command, offered func(name string) bool) (string, bool) {
 	if !offered(row[0]) {
 		return "", false
 	}
-	var given []string
+	var given []stick.Words
 	places, rest := row[1:], c[n:]
 	for i := 0; i < len(rest); i++ {
 		name := strings.TrimPrefix(rest[i].Text, "--")
@@ -91,29 +91,29 @@ func inTool(c stick.Command, offered func(name string) bool) (string, bool) {
 			if known, ok := parameters[name]; ok {
 				name = known
 			}
-			value := "true"
+			value := stick.Words("true")
 			if i+1 < len(rest) && rest[i+1].Blank != "" {
 				i++
 				value = shown(rest[i])
 			}
-			given = append(given, strings.ReplaceAll(name, "-", "_")+": "+value)
+			given = append(given, stick.Wordsf("%s: %s", strings.ReplaceAll(name, "-", "_"), value))
 		case len(places) > 0:
-			given = append(given, places[0]+": "+shown(rest[i]))
+			given = append(given, stick.Wordsf("%s: %s", places[0], shown(rest[i])))
 			places = places[1:]
 		}
 	}
 	if len(given) == 0 {
-		return row[0], true
+		return stick.Words(row[0]), true
 	}
-	return row[0] + " (" + strings.Join(given, ", ") + ")", true
+	return stick.Wordsf("%s (%s)", row[0], stick.JoinWords(given, ", ")), true
 }
 
 // shown is a word as a value. One that the caller has to choose is an ellipsis.
-func shown(w stick.Word) string {
+func shown(w stick.Word) stick.Words {
 	if w.Text == "" {
 		return "…"
 	}
-	return stick.Line(w.Text)
+	return stick.Wordsf("%s", w.Text)
 }
 
 // offers tells which tools a server offers.

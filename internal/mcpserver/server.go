@@ -16,6 +16,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -39,7 +40,7 @@ type Options struct {
 	Note string
 
 	// Warning returns what nobody has told the client so far, and what it has to know. It may be nil.
-	Warning func() string
+	Warning func() stick.Words
 
 	// Wait bounds a wait whose caller sets no limit: every harness lets a tool run for that long.
 	Wait time.Duration
@@ -214,25 +215,28 @@ func (s *server) warned(res *mcp.CallToolResult, err error) (*mcp.CallToolResult
 		return res, err
 	}
 	if w := s.o.Warning(); w != "" {
-		res.Content = append(res.Content, &mcp.TextContent{Text: w})
+		res.Content = append(res.Content, &mcp.TextContent{Text: string(w)})
 	}
 	return res, nil
 }
 
-// answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text and the structure.
+// answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text and the structure. No text of
+// others in it can look like a tag of the harness.
 func answer(v any) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(v)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: harness.EscapeTags(string(b))}}}, nil
 }
 
-// failure makes a tool's answer from a failure, with its fields as structure, too.
+// failure makes a tool's answer from a failure, with its fields as structure, too. A harness that shows a model the structure writes it anew,
+// so no escape would outlast that: tags are broken in the values themselves.
 func failure(e *stick.Error) (*mcp.CallToolResult, error) {
-	res, err := answer(e)
-	if err == nil {
-		res.IsError, res.StructuredContent = true, json.RawMessage(res.Content[0].(*mcp.TextContent).Text)
+	b, err := stick.JSON(e)
+	if err != nil {
+		return nil, err
 	}
-	return res, err
+	text := harness.BreakTags(string(b))
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(text)}, nil
 }

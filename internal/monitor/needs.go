@@ -48,11 +48,11 @@ func (r *Room) addNeeds(now stick.Time) {
 			words = "%s has your answer and waits until you accept: %s"
 		}
 		n := stick.NewNeed(stick.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
-			words, m.From, stick.Clip(stick.Line(cmp.Or(m.Subject, m.Body)), 120)).About(m.From, m.TaskID)
+			words, m.From, stick.Quote(cmp.Or(m.Subject, m.Body), 120)).About(m.From, m.TaskID)
 		n.Message = m.MessageID
 		add(n)
 	}
-	next := map[string]string{}
+	next := map[string]stick.Words{}
 	for _, t := range r.State.Tasks {
 		next[t.TaskID] = t.NextAction
 	}
@@ -63,7 +63,7 @@ func (r *Room) addNeeds(now stick.Time) {
 	}
 	for _, q := range r.Paused {
 		add(stick.NewNeed(stick.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt task list")),
-			"the gate failed on %s itself, so nothing is merged into it", stick.Line(q.Branch)))
+			"the gate failed on %s itself, so nothing is merged into it", q.Branch))
 	}
 	for _, e := range r.Events {
 		p, ok := stick.PayloadOf[stick.WorkTakenPayload](e)
@@ -96,11 +96,11 @@ func (r *Room) heldFromAgents() (stick.Need, bool) {
 
 // Asked says whose answer an agent waits for that has asked its person something, and where that person gives it. An agent whose process runs
 // on this host counts as one of the person who watches.
-func Asked(m engine.RoomMember) (whose, where string) {
+func Asked(m engine.RoomMember) (whose, where stick.Words) {
 	if m.Process.IsZero() {
 		return "its person's", "in its own terminal"
 	}
-	return "your", fmt.Sprintf("in its own terminal (process %d)", m.Process.PID)
+	return "your", stick.Wordsf("in its own terminal (process %d)", m.Process.PID)
 }
 
 // answered reports whether one of the last events is an answer to a message by the one who watches.
@@ -112,7 +112,7 @@ func (r *Room) answered(message int64) bool {
 }
 
 // needOf returns what a task needs of the one who watches. next is what that one should do about it, empty for nothing.
-func (r *Room) needOf(t *task.TaskView, next string) (stick.Need, bool) {
+func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
 	of := fmt.Sprintf("%s/%d@%d", t.TaskID, t.Attempt, t.StateAt)
 	need := func(kind stick.NeedKind, text string, args ...any) (stick.Need, bool) {
 		n := stick.NewNeed(kind, of, t.StateAt, nil, text, args...).About(t.Worker, t.TaskID)
@@ -127,11 +127,13 @@ func (r *Room) needOf(t *task.TaskView, next string) (stick.Need, bool) {
 	case cameBack(t) && r.Lost(t):
 		return need(stick.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
 	case t.Warning != "":
-		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, stick.Line(t.Warning))
+		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)
+	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled && t.Reason != "":
+		return need(stick.NeedTask, "%s has failed; %s wrote: %s", t.TaskID, stick.Reasoner(t.Cause), stick.Quote(t.Reason, 120))
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
-		return need(stick.NeedTask, "%s has failed: %s", t.TaskID, stick.Clip(stick.Line(cmp.Or(t.Reason, t.Cause)), 120))
+		return need(stick.NeedTask, "%s has failed: %s", t.TaskID, t.Cause)
 	case t.State == stick.TaskConflicted && (t.Worker == "" || t.Run != nil && !runs(t.Run)):
-		return need(stick.NeedTask, "%s conflicts with %s, and nobody works on it", t.TaskID, stick.Line(t.Integration))
+		return need(stick.NeedTask, "%s conflicts with %s, and nobody works on it", t.TaskID, t.Integration)
 	case t.State == stick.TaskWorking && t.Cause != "" && t.Run != nil && !runs(t.Run):
 		return need(stick.NeedTask, "%s came back (%s), and its worker has ended", t.TaskID, t.Cause)
 	}

@@ -32,7 +32,7 @@ func (c Command) Run(ctx context.Context, n Notice) error {
 	defer cancel()
 	run := exec.CommandContext(ctx, shell[0], append(shell[1:len(shell):len(shell)], c.Line)...)
 	var said bytes.Buffer
-	run.Dir, run.Env, run.Stdin, run.Stderr = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.fields()...), strings.NewReader(n.Sentence()+"\n"), &said
+	run.Dir, run.Env, run.Stdin, run.Stderr = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.fields()...), strings.NewReader(string(n.Sentence())+"\n"), &said
 	run.WaitDelay = time.Second // what it has started may keep the pipe open
 	err := run.Run()
 	if ctx.Err() == context.DeadlineExceeded {
@@ -57,6 +57,6 @@ func (n Notice) fields() []string {
 	set("TASK", n.Task)
 	set("MESSAGE", strings.TrimPrefix(strconv.FormatInt(n.Message, 10), "0"))
 	set("RESCUE", n.Rescue)
-	set("NEXT", n.NextAction)
+	set("NEXT", string(n.NextAction))
 	return env
 }

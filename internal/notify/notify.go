@@ -20,12 +20,11 @@ type Notice struct {
 }
 
 // Sentence is the notice in one line, with the name of the room's directory.
-func (n Notice) Sentence() string {
-	text := stick.Line(n.Text)
+func (n Notice) Sentence() stick.Words {
 	if n.Path == "" {
-		return text
+		return n.Text
 	}
-	return stick.Line(path.Base(strings.ReplaceAll(n.Path, `\`, "/"))) + ": " + text
+	return stick.Wordsf("%s: %s", path.Base(strings.ReplaceAll(n.Path, `\`, "/")), n.Text)
 }
 
 // Operations are those that a teller performs.

@@ -70,7 +70,7 @@ func TestTellerTellsOnce(t *testing.T) {
 		got, err := c.who.Untold(t.Context(), c.shows)
 		var said []string
 		for _, n := range got {
-			said = append(said, strings.TrimSuffix(n.Sentence(), " waits for a review"))
+			said = append(said, strings.TrimSuffix(string(n.Sentence()), " waits for a review"))
 		}
 		if strings.Join(said, ", ") != c.want || err != nil || d.asks != c.asks {
 			t.Errorf("it tells %q and asks %d times (%v), want %q and %d", said, d.asks, err, c.want, c.asks)

@@ -38,7 +38,7 @@ func (t Terminal) Signal(notices []Notice) string {
 	if len(notices) == 0 {
 		return ""
 	}
-	text := notices[0].Sentence()
+	text := string(notices[0].Sentence())
 	if n := len(notices) - 1; n > 0 {
 		text += " (and " + strconv.Itoa(n) + " more)"
 	}

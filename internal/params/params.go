@@ -40,7 +40,7 @@ func (o Operation) Read(given map[string]json.RawMessage) (any, error) {
 	for name, v := range given {
 		if !slices.Contains(names, name) {
 			return nil, stick.Errorf(stick.CodeUsage, "%s has no parameter %q", o.Name, stick.Clip(name, 40)).With("field", stick.Clip(name, 40)).
-				Hintf("its parameters are %s", strings.Join(names, ", "))
+				Hintf("its parameters are %s", stick.Names(names, len(names)))
 		}
 		if string(bytes.TrimSpace(v)) == "null" {
 			delete(given, name) // null means that it isn't given
@@ -132,11 +132,11 @@ func (o Operation) explain(err error) error {
 }
 
 // Bad is the error for a parameter that must be of another kind.
-func (o Operation) Bad(field, kind string) *stick.Error {
+func (o Operation) Bad(field string, kind stick.Words) *stick.Error {
 	return stick.Errorf(stick.CodeUsage, "%s of %s must be %s", field, o.Name, kind).With("field", field)
 }
 
-func jsonKind(t reflect.Type) string {
+func jsonKind(t reflect.Type) stick.Words {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return jsonKind(t.Elem())

@@ -49,11 +49,11 @@ func (c *canvas) describe() string {
 		case l.Turns == 0 && l.Waited == 0:
 			s += " didn't hold the stick"
 		case l.Turns == 0:
-			s += " waited for the stick for " + stick.Lasted(l.Waited.Duration())
+			s += " waited for the stick for " + lasted(l.Waited.Duration())
 		default:
-			s += fmt.Sprintf(" held the stick in %s for %s", stick.Count(l.Turns, "turn"), stick.Lasted(l.Held.Duration()))
+			s += fmt.Sprintf(" held the stick in %s for %s", stick.Count(l.Turns, "turn"), lasted(l.Held.Duration()))
 			if l.Waited > 0 {
-				s += " and waited for " + stick.Lasted(l.Waited.Duration())
+				s += " and waited for " + lasted(l.Waited.Duration())
 			}
 		}
 		for _, m := range l.Marks {
@@ -70,14 +70,17 @@ func (c *canvas) describe() string {
 	return strings.Join(said, " ")
 }
 
+// lasted is [stick.Lasted] as text.
+func lasted(d time.Duration) string { return string(stick.Lasted(d)) }
+
 // totals says on a lane what it comes to.
 func totals(l stick.Lane) string {
 	var said []string
 	if l.Turns > 0 {
-		said = append(said, stick.Count(l.Turns, "turn"), "held "+stick.Lasted(l.Held.Duration()))
+		said = append(said, string(stick.Count(l.Turns, "turn")), "held "+lasted(l.Held.Duration()))
 	}
 	if l.Waited > 0 {
-		said = append(said, "waited "+stick.Lasted(l.Waited.Duration()))
+		said = append(said, "waited "+lasted(l.Waited.Duration()))
 	}
 	return strings.Join(said, " · ")
 }
@@ -201,7 +204,7 @@ func (c *canvas) sayPauses(b bar) string {
 }
 
 // several says what many spans show that are drawn as one.
-func (c *canvas) several(l stick.Lane, did, what string, b bar, first, last stick.Span) string {
+func (c *canvas) several(l stick.Lane, did string, what stick.Words, b bar, first, last stick.Span) string {
 	return fmt.Sprintf("%s %s %s%s", name(l.Agent), did, stick.Count(b.last-b.first+1, what), c.between(first.From, last.To))
 }
 
@@ -210,7 +213,7 @@ func (c *canvas) during(s stick.Span) string {
 	if s.From.IsZero() {
 		return " until " + c.when(s.To)
 	}
-	return " for " + stick.Lasted(s.To.Sub(s.From)) + c.between(s.From, s.To)
+	return " for " + lasted(s.To.Sub(s.From)) + c.between(s.From, s.To)
 }
 
 // since says how long something has gone on.
@@ -218,7 +221,7 @@ func (c *canvas) since(s stick.Span) string {
 	if s.From.IsZero() {
 		return ""
 	}
-	return " for " + stick.Lasted(c.t.To.Sub(s.From)) + ", since " + c.when(s.From)
+	return " for " + lasted(c.t.To.Sub(s.From)) + ", since " + c.when(s.From)
 }
 
 // between says from when to when something was, as far as that is known.

@@ -45,7 +45,7 @@ func CheckOwner(dir string) error {
 
 // OfAnother returns the error for a data directory that belongs to this user.
 func OfAnother(dir string, uid int) *stick.Error {
-	return stick.Errorf(stick.CodeDataDirOfAnother, "the data directory %s belongs to another user (uid %d)", stick.Line(dir), uid).
+	return stick.Errorf(stick.CodeDataDirOfAnother, "the data directory %s belongs to another user (uid %d)", dir, uid).
 		With("path", dir).With("uid", uid).
 		Hintf("set TALKING_STICK_DATA_DIR to a directory of your own, or unset it to use the default one")
 }

@@ -123,6 +123,6 @@ func InheritPath(path string) error {
 }
 
 func errNotPlain(path string) error {
-	return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a regular file", stick.Line(path)).With("path", path).
+	return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a regular file", path).With("path", path).
 		Hintf("move it aside, then run the same command again")
 }

@@ -120,7 +120,7 @@ func (p plugins) readme() string {
 		if bundle.Format == harness.NoPlugin {
 			continue
 		}
-		b.WriteString("\n## " + row.Title + "\n\n")
+		b.WriteString("\n## " + string(row.Title) + "\n\n")
 		for _, command := range bundle.Add {
 			b.WriteString("    " + command + "\n")
 		}
@@ -129,10 +129,10 @@ func (p plugins) readme() string {
 			b.WriteString("    " + command + "\n")
 		}
 		if bundle.ByHand != "" {
-			b.WriteString(bundle.ByHand + ".\n")
+			b.WriteString(string(bundle.ByHand) + ".\n")
 		}
 		if trust := row.Setup.Trust; trust != nil {
-			b.WriteString("It skips hooks that nobody has trusted: " + trust.Review + ".\n")
+			b.WriteString("It skips hooks that nobody has trusted: " + string(trust.Review) + ".\n")
 		}
 	}
 	return b.String()

@@ -90,7 +90,7 @@ func TestGuideNamesTheCommands(t *testing.T) {
 	delete(shown, harness.From)
 	for _, row := range harness.Rows {
 		for _, command := range row.Setup.Bundle.Add {
-			if !shown[command] || !strings.Contains(string(guide), "| "+row.Title+" |") {
+			if !shown[command] || !strings.Contains(string(guide), "| "+string(row.Title)+" |") {
 				t.Errorf("the guide doesn't show %q for %s", command, row.Title)
 			}
 			delete(shown, command)

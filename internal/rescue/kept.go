@@ -40,7 +40,7 @@ func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now sti
 	var orders strings.Builder
 	for i, t := range lost {
 		if !strings.HasPrefix(t.Of, "refs/") || len(t.Commit) < 40 {
-			return nil, stick.Errorf(stick.CodeGitFailed, "%s at %s isn't a ref with a commit", stick.Line(t.Of), stick.Line(t.Commit))
+			return nil, stick.Errorf(stick.CodeGitFailed, "%s at %s isn't a ref with a commit", t.Of, t.Commit)
 		}
 		known := slices.IndexFunc(all, func(k Tip) bool { return k.Of == t.Of && k.Commit == t.Commit })
 		if known < 0 {

@@ -3,6 +3,8 @@ package rescue
 import (
 	"slices"
 	"strings"
+
+	"talkingstick/stick"
 )
 
 // LeftOut is something that a rescue lacks.
@@ -17,8 +19,8 @@ func (l LeftOut) Covers(path string) bool {
 	return l.Path == path || l.Path == "./" || strings.HasSuffix(l.Path, "/") && strings.HasPrefix(path, l.Path)
 }
 
-// Why says for what reason something was left out.
-type Why string
+// Why says for what reason something was left out, in words of ours.
+type Why = stick.Words
 
 // The reasons.
 const (

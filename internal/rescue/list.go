@@ -320,7 +320,7 @@ func (r Rescue) Within(paths []string) ([]File, error) {
 }
 
 func errNoPath(id, path string) error {
-	return stick.Errorf(stick.CodeNotFound, "rescue %s has no %s", id, stick.Line(path)).With("rescue", id).With("path", path).
+	return stick.Errorf(stick.CodeNotFound, "rescue %s has no %s", id, path).With("rescue", id).With("path", path).
 		Hintf("see what it has: %s", stick.Cmd("tt rescue show <rescue>"))
 }
 
@@ -361,9 +361,9 @@ func (r *repository) asDamage(f ref, err error) error {
 		return errNoRescue(f.id)
 	}
 	path := r.base(f.form, f.id) + packSuffix
-	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err).Message).
+	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err)).
 		With("rescue", f.id).With("path", path).
-		Hintf("only a backup of %s brings it back; see the others: %s", stick.Line(path), stick.Cmd("tt rescue list --all"))
+		Hintf("only a backup of %s brings it back; see the others: %s", path, stick.Cmd("tt rescue list --all"))
 	e.Err = err
 	return e
 }
@@ -394,7 +394,7 @@ func (s *Store) find(id string) (*repository, ref, error) {
 }
 
 func errNoRescue(id string) error {
-	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Line(stick.Clip(id, 40))).With("rescue", id).
+	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
 		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }
 

@@ -14,7 +14,6 @@
 package rescue
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -203,7 +202,7 @@ func clean(paths []string) ([]string, error) {
 	for _, p := range paths {
 		c := path.Clean(p)
 		if p == "" || path.IsAbs(p) || c == ".." || strings.HasPrefix(c, "../") || strings.IndexByte(p, 0) >= 0 {
-			return nil, stick.Errorf(stick.CodeUsage, "%s isn't a path below the top level of the checkout", stick.Line(fmt.Sprintf("%q", p))).With("path", p)
+			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a path below the top level of the checkout", p).With("path", p)
 		}
 		if c == "." {
 			return nil, nil

@@ -3,7 +3,6 @@ package rescue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -40,8 +39,8 @@ type Beside struct {
 
 // Unrestored is a path that couldn't be restored.
 type Unrestored struct {
-	Path string `json:"path"` // the path
-	Why  string `json:"why"`  // the reason
+	Path string      `json:"path"` // the path
+	Why  stick.Words `json:"why"`  // the reason
 }
 
 // Restore brings the files of a rescue back, and on the commit on which it was taken deletions and the index, too. It never destroys
@@ -119,7 +118,7 @@ func checkoutOf(m Manifest) (workspace.Checkout, error) {
 }
 
 func errNoCheckout(m Manifest, err error) error {
-	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s isn't there, or is behind a link", stick.Line(m.Top), m.ID).With("path", m.Top)
+	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s isn't there, or is behind a link", m.Top, m.ID).With("path", m.Top)
 	e.Err = err
 	return e
 }
@@ -150,7 +149,7 @@ type restoring struct {
 }
 
 func (w *restoring) fail(e entry, format string, args ...any) {
-	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), fmt.Sprintf(format, args...)})
+	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
 // files restores the files of the working tree. Deletions come first: a directory may have been in the place of a file,

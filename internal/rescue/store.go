@@ -131,7 +131,7 @@ func checkFolder(path string) error {
 		return unwritable(path, err)
 	}
 	if !info.IsDir() {
-		return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a directory", stick.Line(path)).With("path", path).
+		return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a directory", path).With("path", path).
 			Hintf("move it aside, then run the same command again")
 	}
 	return nil
@@ -142,7 +142,7 @@ func unwritable(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errReadOnly) {
 		return fmt.Errorf("write a rescue: %w", err)
 	}
-	e := stick.Errorf(stick.CodeDataDirNotWritable, "the rescue can't be written to %s", stick.Line(path)).With("path", path).
+	e := stick.Errorf(stick.CodeDataDirNotWritable, "the rescue can't be written to %s", path).With("path", path).
 		Hintf("make that directory writable, then run the same command again")
 	e.Err = err
 	return e

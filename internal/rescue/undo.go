@@ -73,7 +73,7 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	}
 	for _, p := range paths {
 		if !slices.ContainsFunc(changes, func(c PathChange) bool { return within(c.Path, []string{p}) }) {
-			return nil, stick.Errorf(stick.CodeNotFound, "%s hasn't changed then", stick.Line(p)).With("path", p)
+			return nil, stick.Errorf(stick.CodeNotFound, "%s hasn't changed then", p).With("path", p)
 		}
 	}
 	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !within(c.Path, paths) })

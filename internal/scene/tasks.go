@@ -89,7 +89,7 @@ func (w *Work) BlockedOn(who *Actor, body string) Sent {
 // HeldBack expects that the worker is kept from stopping, for a reason that contains why.
 func (w *Work) HeldBack(why string) {
 	w.Helper()
-	w.Stops().That("to be kept from stopping: "+why, func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(r.Reason, why) })
+	w.Stops().That("to be kept from stopping: "+why, func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(string(r.Reason), why) })
 }
 
 // Done asks for a review of a task.

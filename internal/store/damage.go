@@ -66,7 +66,7 @@ func (s *sqliteDB) requireUnmarked() error {
 	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Clip(s.readMark(), 120)).
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Words(stick.Clip(s.readMark(), 120))).
 		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // it is marked already
 	return e

@@ -45,17 +45,17 @@ type Loss struct {
 	Events  stick.Lost
 }
 
-// String says what is lost, as a part of a sentence.
-func (l Loss) String() string {
+// Words says what is lost, as a part of a sentence.
+func (l Loss) Words() stick.Words {
 	what := "its last " + stick.Count(l.Changes, "change")
 	switch {
 	case l.Changes == 1:
 		what = "its last change"
 	case l.Changes == 0:
-		return l.Events.String()
+		return l.Events.Words()
 	}
 	if l.Events.To > 0 {
-		what += ", with " + l.Events.String()
+		what += ", with " + l.Events.Words()
 	}
 	return what
 }
@@ -102,8 +102,8 @@ func IssuedIn(dir string) int64 {
 }
 
 // Warning says to everybody what is lost, and what follows.
-func (l Loss) Warning() string {
-	return fmt.Sprintf("the database has lost %s, because its files were damaged, removed or replaced. All turns and reservations end, and handoffs stay", l)
+func (l Loss) Warning() stick.Words {
+	return stick.Wordsf("the database has lost %s, because its files were damaged, removed or replaced. All turns and reservations end, and handoffs stay", l.Words())
 }
 
 // lossOf returns what a database has lost that has committed no more than these numbers. ok is false if that is nothing.

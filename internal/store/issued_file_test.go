@@ -42,8 +42,8 @@ func TestIssued_lossOf(t *testing.T) {
 		{"events, in a database of an older program", numbers{25, 46}, "events 47 to 50"},
 	} {
 		l, ok := i.lossOf(c.have)
-		if ok != (c.says != "") || ok && l.String() != c.says {
-			t.Errorf("%s: it says %q (%t), want %q", c.name, l, ok, c.says)
+		if ok != (c.says != "") || ok && string(l.Words()) != c.says {
+			t.Errorf("%s: it says %q (%t), want %q", c.name, l.Words(), ok, c.says)
 		}
 	}
 }

@@ -280,7 +280,7 @@ func TestAFileThatSaysNothing(t *testing.T) {
 				if err := spoil(filepath.Join(l.now, store.IssuedName)); err != nil {
 					t.Fatal(err)
 				}
-				again, err := store.Open(ctx, store.Options{Dir: l.now, Lost: func(l store.Loss) { t.Errorf("it says that it lost %s", l) }}, false)
+				again, err := store.Open(ctx, store.Options{Dir: l.now, Lost: func(l store.Loss) { t.Errorf("it says that it lost %s", l.Words()) }}, false)
 				if err != nil {
 					t.Fatal(err)
 				}

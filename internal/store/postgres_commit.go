@@ -134,7 +134,7 @@ func (p *postgresDB) settle(tx *Tx, cause error) error {
 			return errLost
 		case !isLost(err) || !sleep(ctx, pause):
 			return stick.Errorf(stick.CodeDatabaseUnavailable, "the connection to %s broke at the commit, and the server doesn't say whether the change was made: %s",
-				p.address, said(errors.Join(cause, err))).Hintf("run the same command again; it changes nothing twice")
+				p.address.Words(), said(errors.Join(cause, err))).Hintf("run the same command again; it changes nothing twice")
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -99,7 +98,7 @@ func (p *postgresDB) fail(err error) error {
 		case !allowed:
 			code, message, hint = p.explain(errNoRights)
 		case there:
-			code, message, hint = explainRest(err, p.address.String())
+			code, message, hint = explainRest(err, p.address.Words())
 		}
 	}
 	if code == "" {
@@ -140,8 +139,8 @@ func (p *postgresDB) hangUp(conn *pgconn.PgConn) {
 }
 
 // explain says what a failure means. The code is empty for one that only a fault of ours can cause.
-func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) {
-	at, role := p.address.String(), p.address.config.User
+func (p *postgresDB) explain(err error) (code stick.Code, message, hint stick.Words) {
+	at, role := p.address.Words(), p.address.config.User
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	const unavailable, tryAgain = stick.CodeDatabaseUnavailable, "nothing was changed; try again"
 	switch state := sqlState(err); {
@@ -152,22 +151,22 @@ func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) 
 	case state == "40001", state == "40P01":
 		return stick.CodeDatabaseBusy, "other transactions stayed in the way", tryAgain
 	case state == "55P03":
-		return stick.CodeDatabaseBusy, fmt.Sprintf("another process kept the database locked for %s", p.waits.lock), tryAgain
+		return stick.CodeDatabaseBusy, stick.Wordsf("another process kept the database locked for %s", p.waits.lock), tryAgain
 	case state == "57014":
-		return stick.CodeDatabaseBusy, at + " has ended a statement early", fmt.Sprintf("nothing was changed; try again; tt gives a statement %s, "+
+		return stick.CodeDatabaseBusy, at + " has ended a statement early", stick.Wordsf("nothing was changed; try again; tt gives a statement %s, "+
 			"and a shorter statement_timeout of the role, the database or the address comes first", p.waits.statement)
 	case state == "XX001", state == "XX002":
 		return stick.CodeDatabaseCorrupt, at + " is damaged", "nothing more is written until whoever runs the server has repaired it"
 	case state == "42P01", state == "3F000":
 		return stick.CodeDatabaseMoved, "the tables are gone from " + at, "run the command again, which opens the database that is there now"
 	case state == "28P01", state == "28000":
-		return unavailable, fmt.Sprintf("%s doesn't let the role %s in", at, role),
+		return unavailable, stick.Wordsf("%s doesn't let the role %s in", at, role),
 			"see whether the role, its password and the server's pg_hba.conf are right; the password may also be in ~/.pgpass"
 	case state == "3D000":
 		return unavailable, at + " can't be opened", "make the database with createdb, or correct the address"
 	case state == "42501":
-		return unavailable, fmt.Sprintf("%s doesn't give the role %s the rights", at, role),
-			"have the owner of the schema " + p.address.schema + " grant them, or the owner of the database the right to make it"
+		return unavailable, stick.Wordsf("%s doesn't give the role %s the rights", at, role),
+			stick.Wordsf("have the owner of the schema %s grant them, or the owner of the database the right to make it", p.address.schema)
 	case state == "25006":
 		return unavailable, at + " is read-only", "name the server that can be written, or have this one made writable"
 	case state == "53300":
@@ -191,7 +190,7 @@ func (p *postgresDB) explain(err error) (code stick.Code, message, hint string) 
 }
 
 // explainRest says what the failures mean that nothing but damage causes, and all that are left.
-func explainRest(err error, at string) (code stick.Code, message, hint string) {
+func explainRest(err error, at stick.Words) (code stick.Code, message, hint stick.Words) {
 	const anew = "nothing was changed; have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
 	_, isRow := errors.AsType[*rowError](err)
 	switch state := sqlState(err); {
@@ -202,7 +201,7 @@ func explainRest(err error, at string) (code stick.Code, message, hint string) {
 	case strings.HasPrefix(state, "22"):
 		return stick.CodeUsage, "a value can't be stored", "use a smaller number, or a shorter text"
 	case state != "":
-		return stick.CodeDatabaseUnavailable, at + " has refused", "nothing was changed; try again; if it lasts, whoever runs the server knows more by the code " + state
+		return stick.CodeDatabaseUnavailable, at + " has refused", stick.Wordsf("nothing was changed; try again; if it lasts, whoever runs the server knows more by the code %s", state)
 	case isRow:
 		return stick.CodeDatabaseCorrupt, "a row of " + at + " can't be read", anew
 	}

@@ -66,12 +66,12 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 
 // errMoved is the error for a file whose rooms are elsewhere now.
 func errMoved(to string) *stick.Error {
-	return stick.Errorf(stick.CodeDatabaseMoved, "the rooms of this machine are in %s now", to).With("database", to).
+	return stick.Errorf(stick.CodeDatabaseMoved, "the rooms of this machine are in %s now", stick.Words(to)).With("database", to).
 		Hintf(`put its address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
 }
 
 // requireSound refuses a database that isn't what its log says.
-func requireSound(tx *Tx, what string) error {
+func requireSound(tx *Tx, what stick.Words) error {
 	found := ""
 	err := tx.checkRooms(func(format string, args ...any) {
 		if found == "" {
@@ -79,7 +79,7 @@ func requireSound(tx *Tx, what string) error {
 		}
 	})
 	if err == nil && found != "" {
-		err = stick.Errorf(stick.CodeDatabaseCorrupt, "%s isn't what its log says: %s", what, found).Hintf("nothing was moved; %s says more", stick.Cmd("tt doctor"))
+		err = stick.Errorf(stick.CodeDatabaseCorrupt, "%s isn't what its log says: %s", what, stick.Words(found)).Hintf("nothing was moved; %s says more", stick.Cmd("tt doctor"))
 	}
 	return err
 }
@@ -109,7 +109,7 @@ func (c *copying) begin(dst *Tx) (err error) {
 		return err
 	}
 	if c.Already = has > 0 && was == c.sum; has > 0 && !c.Already {
-		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", c.dst.db.dialect.where(), stick.Count(has, "room")).
+		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.where()), stick.Count(has, "room")).
 			Hintf("name another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file: each begins anew with %s", stick.Cmd("tt join"))
 	}
 	return nil

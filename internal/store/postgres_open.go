@@ -91,6 +91,9 @@ func (a *pgAddress) hosts() (all []string) {
 	return all
 }
 
+// Words says in words of ours which server and database it is.
+func (a *pgAddress) Words() stick.Words { return stick.Words(a.String()) }
+
 // quoted is the name of the schema in a statement.
 func (a *pgAddress) quoted() string { return `"` + a.schema + `"` }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"talkingstick/stick"
 )
 
 // Server is what there is to know about the server of a database, for who looks after it.
@@ -39,10 +41,10 @@ func (db *DB) Server(ctx context.Context) (*Server, error) {
 }
 
 // NameOf says which server and database an address means, without its secrets. It fails with [stick.CodeUsage].
-func NameOf(address string) (string, error) {
+func NameOf(address string) (stick.Words, error) {
 	a, err := parseAddress(address)
 	if err != nil {
 		return "", err
 	}
-	return a.String(), nil
+	return a.Words(), nil
 }

@@ -288,7 +288,7 @@ func (s *sqliteDB) inPlace() error {
 	if isFileAt(path, s.file) && isFileAt(path+"-wal", s.log) {
 		return nil
 	}
-	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", stick.Line(path)).With("path", path).
+	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", path).With("path", path).
 		Hintf("run the command again, which opens the database that is there now")
 }
 

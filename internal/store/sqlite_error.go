@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 	"time"
@@ -30,7 +29,7 @@ func classify(err error) error {
 	number := e.Code()
 	switch number { // what the last byte alone doesn't tell
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
-		return corrupt(fmt.Errorf("a part of the file, or of its write-ahead log, is missing (SQLite %d)", number), err)
+		return corrupt(stick.Wordsf("a part of the file, or of its write-ahead log, is missing (SQLite %d)", number), err)
 	}
 	switch number & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
@@ -40,30 +39,30 @@ func classify(err error) error {
 		return coded(stick.CodeDatabaseBusy, "this system has no memory left for the database", err).
 			Hintf("nothing was changed; end other programs, then try again")
 	case sqlite3.SQLITE_CORRUPT:
-		return corrupt(fmt.Errorf("its pages don't fit together (SQLite %d)", number), err)
+		return corrupt(stick.Wordsf("its pages don't fit together (SQLite %d)", number), err)
 	case sqlite3.SQLITE_NOTADB:
-		return corrupt(fmt.Errorf("it is no SQLite database (SQLite %d)", number), err)
+		return corrupt(stick.Wordsf("it is no SQLite database (SQLite %d)", number), err)
 	case sqlite3.SQLITE_FULL:
 		return coded(stick.CodeDataDirNotWritable, "the database can't be written: the disk is full", err).
 			Hintf("nothing was changed; free some space on the disk of the data directory, then run the same command again")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_NOLFS:
-		return coded(stick.CodeDataDirNotWritable, fmt.Sprintf("the files of the database can't be used (SQLite %d)", number), err).
+		return coded(stick.CodeDataDirNotWritable, stick.Wordsf("the files of the database can't be used (SQLite %d)", number), err).
 			Hintf("%s says what is wrong with the data directory", stick.Cmd("tt doctor"))
 	case sqlite3.SQLITE_TOOBIG:
 		return coded(stick.CodeUsage, "that is too large to be stored", err).Hintf("say it in fewer words, or name a file")
 	case sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_ABORT:
 		return context.Canceled
 	case sqlite3.SQLITE_CONSTRAINT:
-		return contradiction(fmt.Sprintf("its tables contradict each other (SQLite %d)", number), err)
+		return contradiction(stick.Wordsf("its tables contradict each other (SQLite %d)", number), err)
 	case sqlite3.SQLITE_MISUSE: // a fault of ours
-		return coded(stick.CodeInternal, fmt.Sprintf("tt has used the database wrongly (SQLite %d)", number), err).
+		return coded(stick.CodeInternal, stick.Wordsf("tt has used the database wrongly (SQLite %d)", number), err).
 			Hintf("nothing was changed; see whether %s finds anything, and report this", stick.Cmd("tt doctor"))
 	}
-	return contradiction(fmt.Sprintf("its tables aren't as tt has made them (SQLite %d)", number), err) // a table or a column is missing, …
+	return contradiction(stick.Wordsf("its tables aren't as tt has made them (SQLite %d)", number), err) // a table or a column is missing, …
 }
 
 // coded is an error for a failure of SQLite that says nothing to users by itself.
-func coded(code stick.Code, message string, err error) *stick.Error {
+func coded(code stick.Code, message stick.Words, err error) *stick.Error {
 	e := stick.Errorf(code, "%s", message)
 	e.Err = err
 	return e
@@ -100,8 +99,8 @@ func asRow(row func(scan func(...any) error) error) func(scan func(...any) error
 }
 
 // corrupt is the error for a database whose files are damaged. cause is what has found it; it may be nil.
-func corrupt(what, cause error) *stick.Error {
-	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %w", what).
+func corrupt(what stick.Words, cause error) *stick.Error {
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
 		Hintf("nothing more is written; %s says how to go on", stick.Cmd("tt doctor"))
 	if cause != nil {
 		e.Err = cause
@@ -114,7 +113,7 @@ var errUnmarked = errors.New("this stops no other command")
 
 // contradiction is the error for a database whose pages are whole, and whose content can't be. It stops no other writer: a fault of
 // ours may be the reason, until the doctor finds the damage.
-func contradiction(what string, cause error) *stick.Error {
+func contradiction(what stick.Words, cause error) *stick.Error {
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
 		Hintf("nothing was changed; %s says how to go on", stick.Cmd("tt doctor"))
 	e.Err = errors.Join(errUnmarked, cause)
@@ -125,9 +124,9 @@ func notWritable(dir string, err error) *stick.Error {
 	if e, ok := errors.AsType[*stick.Error](err); ok { // it names the file
 		return e
 	}
-	why := err.Error()
+	why := err
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
-		why = e.Error()
+		why = e
 	}
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return stick.Errorf(stick.CodeDataDirNotWritable, "no file in the data directory %s can be opened: %s", dir, why).With("path", dir).

@@ -50,7 +50,7 @@ func (s *sqliteDB) tellLoss(l Loss) {
 
 func (s *sqliteDB) errAnother() error {
 	file := s.where()
-	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s isn't the one that was used here: the file, or its write-ahead log %s-wal, belongs to another", stick.Line(file), FileName).
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s isn't the one that was used here: the file, or its write-ahead log %s-wal, belongs to another", file, FileName).
 		With("path", file).Hintf("nothing is read or written; put back the files that belong together, or see %s", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // the right files may come back
 	return e

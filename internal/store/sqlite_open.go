@@ -96,7 +96,7 @@ func readHeader(file string) (fresh bool, err error) {
 	case n == 0 && errors.Is(err, io.EOF):
 		return true, nil
 	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
-		return false, corrupt(fmt.Errorf("%s is not an SQLite database", file), nil)
+		return false, corrupt(stick.Wordsf("%s is not an SQLite database", file), nil)
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
 		return false, foreign(file)
 	}
@@ -114,11 +114,11 @@ func requireNoLog(file string) (fresh bool, err error) {
 	if fresh, err = readHeader(file); err != nil || !fresh {
 		return fresh, err
 	}
-	what := "is empty"
+	what := stick.Words("is empty")
 	if _, err := os.Stat(file); err != nil {
 		what = "is missing"
 	}
-	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", stick.Line(file), what, FileName).With("path", file).
+	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", file, what, FileName).With("path", file).
 		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
 }
 

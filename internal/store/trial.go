@@ -89,11 +89,11 @@ func unusable(err error) error {
 	if _, ok := errors.AsType[*stick.Error](err); err == nil || ok {
 		return err
 	}
-	path, why := "", err.Error()
+	path, why := "", err
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		path, why = e.Path, e.Err.Error()
+		path, why = e.Path, e.Err
 	}
-	e := stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be used: %s", stick.Line(path), why).With("path", path)
+	e := stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be used: %s", path, why).With("path", path)
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		return e.Hintf("free some space on that disk")

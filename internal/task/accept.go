@@ -124,7 +124,7 @@ func (rp *repo) writeCloneID(id string) error {
 	}
 	if err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "can't write to the git directory, so the command isn't accepted: %w", err).With("path", rp.common).
-			Hintf("check the permissions of %s, and run the same command again", stick.Line(rp.common))
+			Hintf("check the permissions of %s, and run the same command again", rp.common)
 	}
 	return nil
 }

@@ -99,9 +99,9 @@ func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run
 
 // errNotBegun says why a claimed run doesn't begin.
 func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error {
-	why := "another process starts the command of " + task.ID
+	why := stick.Wordsf("another process starts the command of %s", task.ID)
 	if last.Attempt == p.Attempt && last.Number == p.Run && !last.StopAt.IsZero() {
-		why = fmt.Sprintf("%s has stopped run %d of %s before it began", last.StoppedBy, p.Run, task.ID)
+		why = stick.Wordsf("%s has stopped run %d of %s before it began", last.StoppedBy, p.Run, task.ID)
 	}
 	return stick.Errorf(stick.CodeStaleAttempt, "%s", why).With("task_id", task.ID).With("attempt", p.Attempt).With("run", p.Run).
 		Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", task.ID))

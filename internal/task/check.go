@@ -176,7 +176,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt task done --task <task_id>", f.task.ID))
 	}
 	if s.DirtyCount > 0 {
-		return nil, errDirty("the worktree of "+f.task.ID, s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
+		return nil, errDirty(stick.Wordsf("the worktree of %s", f.task.ID), s.Dirty, s.DirtyCount).With("task_id", f.task.ID).
 			Hintf("the checks changed it: make them clean up after themselves, or commit the files that they create")
 	}
 	return blobs, nil

@@ -2,10 +2,8 @@ package task
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
@@ -15,9 +13,9 @@ import (
 
 // Remains is what became of a task's branches and worktree.
 type Remains struct {
-	Removed []string `json:"removed,omitempty"`
-	Ignored []string `json:"removed_ignored,omitempty"` // what git ignores, and went with the worktree; a directory ends in a slash
-	Left    []string `json:"left,omitempty"`            // what stays, and why
+	Removed []stick.Words `json:"removed,omitempty"`
+	Ignored []string      `json:"removed_ignored,omitempty"` // what git ignores, and went with the worktree; a directory ends in a slash
+	Left    []stick.Words `json:"left,omitempty"`            // what stays, and why
 
 	Rescue string   `json:"rescue,omitempty"`  // a copy of what the project keeps: tt rescue restore brings it back
 	Kept   []string `json:"rescued,omitempty"` // the files in that copy
@@ -25,7 +23,7 @@ type Remains struct {
 
 // leave adds something that stays, and why.
 func (r *Remains) leave(format string, args ...any) {
-	r.Left = append(r.Left, fmt.Sprintf(format, args...))
+	r.Left = append(r.Left, stick.Wordsf(format, args...))
 }
 
 // cleanup carries out a cleanup intent and ends it.
@@ -39,7 +37,7 @@ func (rp *repo) cleanup(ctx context.Context, i store.Intent) (r Remains, err err
 	}
 	outcome := "done"
 	if len(r.Left) > 0 {
-		outcome = "left: " + r.Left[0]
+		outcome = "left: " + string(r.Left[0])
 	}
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
@@ -70,13 +68,13 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 	}
 	rp.killPoint("cleanup: kept")
 	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
-		r.leave("the worktree %s: %s", c.Path, stick.AsError(err).Message)
+		r.leave("the worktree %s: %s", c.Path, stick.AsError(err))
 		return r, nil
 	}
 	r.Removed, r.Ignored = append(r.Removed, worktree...), ignored
 	rp.killPoint("cleanup: worktree")
 	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
-		r.leave("the branch %s: %s", c.Branch, stick.AsError(err).Message)
+		r.leave("the branch %s: %s", c.Branch, stick.AsError(err))
 		return r, nil
 	}
 	r.Removed = append(r.Removed, branch...)
@@ -85,7 +83,7 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 		return r, nil
 	}
 	if why, err = rp.cleanRemote(ctx, c); err != nil {
-		why = fmt.Sprintf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err).Message)
+		why = stick.Wordsf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err))
 	}
 	if why != "" {
 		r.leave("%s", why)
@@ -94,12 +92,12 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 }
 
 // remaining names the worktree at a path and a branch, as far as they exist.
-func (rp *repo) remaining(ctx context.Context, path, name string) (worktree, branch []string) {
+func (rp *repo) remaining(ctx context.Context, path, name string) (worktree, branch []stick.Words) {
 	if _, err := os.Lstat(path); err == nil {
-		worktree = append(worktree, "the worktree "+path)
+		worktree = append(worktree, stick.Wordsf("the worktree %s", path))
 	}
 	if _, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+name); ok && err == nil {
-		branch = append(branch, "the branch "+name)
+		branch = append(branch, stick.Wordsf("the branch %s", name))
 	}
 	return worktree, branch
 }
@@ -114,20 +112,20 @@ func (rp *repo) ignored(ctx context.Context, path string) []string {
 }
 
 // cleanRemote removes a task's branch at the remote, or returns why it stays.
-func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (string, error) {
+func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, error) {
 	at, err := rp.git.RemoteBranch(ctx, rp.root, c.Remote, c.Branch)
 	if err != nil || at == "" {
 		return "", err
 	}
 	if contained, err := rp.contained(ctx, c, at); err != nil || !contained {
-		return fmt.Sprintf("the branch %s at %s has commits that %s doesn't have", c.Branch, c.Remote, c.Target), err
+		return stick.Wordsf("the branch %s at %s has commits that %s doesn't have", c.Branch, c.Remote, c.Target), err
 	}
 	return "", rp.git.PushWithLease(ctx, rp.root, c.Remote, c.Branch, "", at)
 }
 
 // inUse returns why the worktree and the branch of a task must stay. It returns "" if they can go: the target
 // contains the work, nothing is uncommitted or in progress, and no process works there.
-func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
+func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error) {
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
 	if err != nil {
 		return "", err
@@ -138,35 +136,35 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (string, error) {
 			return "", err
 		}
 		if !contained {
-			return fmt.Sprintf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
+			return stick.Wordsf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
 		}
 	}
 	if err := rp.requireInside(c.Path); err != nil {
-		return stick.AsError(err).Message, nil
+		return stick.AsError(err).Words(), nil
 	}
 	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
 		return "", nil
 	}
 	co, err := rp.git.Checkout(ctx, c.Path)
 	if err != nil || co.Top == rp.root || co.Common != rp.common {
-		return fmt.Sprintf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
+		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
 	}
 	if what := git.OperationInProgress(co.GitDir); what != "" {
-		return fmt.Sprintf("a %s is in progress in %s", what, c.Path), nil
+		return stick.Wordsf("a %s is in progress in %s", what, c.Path), nil
 	}
 	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
 	if len(pids) > 0 {
-		return fmt.Sprintf("process %d is working in %s", pids[0], c.Path), nil
+		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
 	}
 	if !visible && rp.isAlive(ctx, c.Worker) {
-		return fmt.Sprintf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
+		return stick.Wordsf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
 	}
 	s, err := rp.git.Snapshot(ctx, c.Path)
 	if err != nil {
 		return "", err
 	}
 	if s.DirtyCount > 0 || s.Head != c.Head {
-		return fmt.Sprintf("%s has uncommitted changes, or is at another commit", c.Path), nil
+		return stick.Wordsf("%s has uncommitted changes, or is at another commit", c.Path), nil
 	}
 	return "", nil
 }
@@ -210,7 +208,7 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	}
 	r, err := rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
-		r.leave("%s", stick.AsError(err).Message)
+		r.leave("%s", stick.AsError(err))
 	}
 	return r
 }
@@ -271,8 +269,8 @@ type WorkerCancelParams struct {
 // WorkerCancelResult is a task that was cancelled.
 type WorkerCancelResult struct {
 	WorkerReviewResult
-	Cause string   `json:"cause"`          // why the task failed: cancelled, unless it had failed before
-	Kept  []string `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
+	Cause string        `json:"cause"`          // why the task failed: cancelled, unless it had failed before
+	Kept  []stick.Words `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
 
 	Stopped *StoppedRun `json:"stopped,omitempty"` // the command that was ended
 	Remains
@@ -317,12 +315,12 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	}
 	stopped, note, err := rp.stopRun(ctx, task.ID)
 	res.Stopped = stopped
-	res.Note = strings.Join(slices.DeleteFunc([]string{res.Note, note}, func(s string) bool { return s == "" }), "; ")
+	res.Note = stick.JoinWords(slices.DeleteFunc([]stick.Words{res.Note, note}, func(w stick.Words) bool { return w == "" }), "; ")
 	if err != nil {
 		return res, err
 	}
 	if away, where, err := rp.elsewhere(ctx, task); err != nil || away {
-		res.Kept = []string{"its branch and worktree in " + where}
+		res.Kept = []stick.Words{"its branch and worktree in " + where}
 		return res, err
 	}
 	if task.Later { // whatever there is of that name, tt hasn't made it
@@ -357,7 +355,7 @@ type WorkerRollbackResult struct {
 	Branch string          `json:"branch"`
 	Commit string          `json:"commit"`
 	Gate   string          `json:"gate"`
-	Note   string          `json:"note,omitempty"`
+	Note   stick.Words     `json:"note,omitempty"`
 
 	Already bool `json:"already,omitempty"`
 }

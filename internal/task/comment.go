@@ -260,7 +260,7 @@ func (d diffLines) read(ctx context.Context, x git.Change, c stick.Comment) ([]s
 
 // errNoFile makes the error for a file that the diff doesn't change. It names the file that was probably meant.
 func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, changes []git.Change) error {
-	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(stick.Path(c.Path))).With("task_id", task).With("path", clipPath(c.Path))
+	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(c.Path)).With("task_id", task).With("path", clipPath(c.Path))
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 && changes[x].Path == "" {
 		return e.Hintf("it deletes the file; on its lines before: %s", stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
 	} else if x >= 0 {
@@ -300,7 +300,7 @@ const maxSaidPath = 300
 
 // errNoLines makes the error for lines that the diff doesn't show. near is the nearest that it does, 0 if there is none.
 func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
-	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(stick.Path(c.At()))).With("task_id", task).With("path", c.Path)
+	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(c.At())).With("task_id", task).With("path", c.Path)
 	if near == 0 {
 		return e.Hintf("it shows no lines of that file; say it about the whole: %s", stick.Cmd("tt task request-changes <task_id> …", task))
 	}

@@ -27,8 +27,8 @@ const (
 
 // CopiedFiles says what a new worktree got copies of.
 type CopiedFiles struct {
-	Copied  []string `json:"copied,omitempty"`   // the files, relative to the room's checkout and to the worktree alike
-	LeftOut []string `json:"left_out,omitempty"` // what the project's patterns name too, and why it wasn't copied
+	Copied  []string      `json:"copied,omitempty"`   // the files, relative to the room's checkout and to the worktree alike
+	LeftOut []stick.Words `json:"left_out,omitempty"` // what the project's patterns name too, and why it wasn't copied
 }
 
 // copying is the copying of files into one worktree.
@@ -55,7 +55,7 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 		c.to, err = os.OpenRoot(m.path)
 	}
 	if err != nil {
-		c.LeftOut = []string{"all files of [worker] copy: " + stick.AsError(err).Message}
+		c.LeftOut = []stick.Words{stick.Wordsf("all files of [worker] copy: %s", stick.AsError(err))}
 		return c.CopiedFiles
 	}
 	defer c.to.Close()
@@ -126,16 +126,16 @@ func matcher(patterns []glob.Pattern) func(path string) bool {
 func (c *copying) copy(name string) {
 	err := c.tryCopy(name)
 	if err != nil {
-		c.leave(name, err.Error())
+		c.leave(name, stick.Words(err.Error()))
 		return
 	}
 	c.Copied = append(c.Copied, name)
 }
 
 // leave notes that a file isn't copied.
-func (c *copying) leave(name, why string) {
+func (c *copying) leave(name string, why stick.Words) {
 	if len(c.LeftOut) < maxLeftOut {
-		c.LeftOut = append(c.LeftOut, name+": "+why)
+		c.LeftOut = append(c.LeftOut, stick.Wordsf("%s: %s", name, why))
 	} else {
 		c.more++
 	}

@@ -25,11 +25,11 @@ func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err er
 		return c, err
 	}
 	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
-		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", stick.Line(rp.common))
+		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", rp.common)
 	}
 	rp.killPoint("make: excluded")
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
-		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", stick.Line(filepath.Dir(m.path)))
+		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", filepath.Dir(m.path))
 	}
 	err = rp.addWorktree(ctx, m)
 	m.unlock()

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,12 +65,12 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	if err != nil {
 		return len(tasks), nil, nil // the workspace is gone with everything in it
 	}
-	at := ""
+	var at stick.Words
 	if here, err := ts.core.Place(core.Where{}); err != nil || here.Root != p.Root {
-		at = " --path " + stick.Cmd("<path>", r.Path).String()
+		at = stick.Wordsf(" --path %s", stick.Cmd("<path>", r.Path))
 	}
-	note := func(what, fix string) {
-		found = append(found, core.Problem{Detail: what + " (in the room of " + stick.Line(r.Path) + ")", Fix: fix})
+	note := func(what, fix stick.Words) {
+		found = append(found, core.Problem{Detail: what + stick.Wordsf(" (in the room of %s)", r.Path), Fix: fix})
 	}
 	rp := &repo{tasks: ts, root: p.Root, common: filepath.Join(p.Root, ".git")}
 	rp.setLockPrefix()
@@ -87,15 +86,15 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 			continue
 		}
 		i.Task = taskName(i, tasks)
-		what := fmt.Sprintf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
+		what := stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
 		if away {
-			what = fmt.Sprintf("task %s: a command in %s was interrupted while %s", i.Task, whereIs(tx, i.In), Doing(i.Kind))
+			what = stick.Wordsf("task %s: a command in %s was interrupted while %s", i.Task, whereIs(tx, i.In), Doing(i.Kind))
 		}
 		note(what, finisher(i, tasks)+at)
 	}
 	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {
-			note("tt couldn't remove the worktree of a gate that has ended: "+stick.Line(tree), git.RemoveByHand(tree))
+			note(stick.Wordsf("tt couldn't remove the worktree of a gate that has ended: %s", tree), git.RemoveByHand(tree))
 		}
 	}
 	for _, t := range tasks {
@@ -103,7 +102,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
-			note(fmt.Sprintf("the worktree of the merged task %s is still there: %s", t.ID, stick.Line(t.Worktree)), "tt task merge "+t.ID+at)
+			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, t.Worktree), stick.Cmd("tt task merge <task_id>", t.ID).Words()+at)
 		}
 	}
 	return len(tasks), found, nil
@@ -146,7 +145,7 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 }
 
 // Doing says what a command does that has an intent of a kind, for a sentence.
-func Doing(kind string) string {
+func Doing(kind string) stick.Words {
 	switch kind {
 	case intentLand:
 		return "merging"
@@ -161,30 +160,30 @@ func Doing(kind string) string {
 	case intentRollback:
 		return "reverting"
 	}
-	return "running " + kind
+	return stick.Wordsf("running %s", kind)
 }
 
 // finisher returns the command that finishes what an intent began. The intent has the task's name as people wrote it.
-func finisher(i store.Intent, tasks []stick.Task) string {
+func finisher(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
 	case intentSpawn:
 		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) { // it was for later
-			return "tt task start --task " + i.Task
+			return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 		}
-		return "tt task new " + i.Task
+		return stick.Cmd("tt task new <task_id>", i.Task).Words()
 	case intentSetup:
-		return "tt task start --task " + i.Task
+		return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 	case intentRetry:
 		for _, t := range tasks {
 			if t.ID == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again
-				return "tt task start --task " + i.Task
+				return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 			}
 		}
-		return "tt task retry " + i.Task
+		return stick.Cmd("tt task retry <task_id>", i.Task).Words()
 	case intentDone:
-		return "tt task done --task " + i.Task
+		return stick.Cmd("tt task done --task <task_id>", i.Task).Words()
 	case intentRollback:
-		return `tt task rollback --reason "…" ` + i.Task
+		return stick.Cmd("tt task rollback --reason … <task_id>", i.Task).Words()
 	}
-	return "tt task merge " + i.Task
+	return stick.Cmd("tt task merge <task_id>", i.Task).Words()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
@@ -36,7 +35,7 @@ type WorkerDoneResult struct {
 	Kept     bool              `json:"approval_kept,omitempty"`
 	Evidence []stick.TaskCheck `json:"evidence,omitempty"`
 	Already  bool              `json:"already,omitempty"`
-	Warning  string            `json:"warning,omitempty"`
+	Warning  stick.Words       `json:"warning,omitempty"`
 }
 
 // doneRun is one run of WorkerDone.
@@ -96,7 +95,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	f.path = f.worktree(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
-		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, stick.Line(f.path)).With("task_id", task).
+		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.path).With("task_id", task).
 			Hintf("to make it again from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))
 	}
 	at, err := f.git.Checkout(ctx, f.path)
@@ -104,7 +103,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 		return err
 	}
 	if at.GitDir == at.Common || at.Common != f.common {
-		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", stick.Line(f.path)).With("task_id", task).
+		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", f.path).With("task_id", task).
 			Hintf("repair it with %s, or start over: %s, then %s",
 				stick.Cmd("git worktree repair"), stick.Cmd("tt task cancel <task_id>", task), stick.Cmd("tt task retry <task_id>", task))
 	}
@@ -113,7 +112,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 		if files == nil {
 			files = []string{}
 		}
-		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, stick.Line(f.path)).With("task_id", task).With("left", []string{what}).With("files", files)
+		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.path).With("task_id", task).With("left", []string{what}).With("files", files)
 		return e.Hintf("resolve %s, then %s and %s", conflicts(files), goOn(f.path, what), stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
@@ -122,32 +121,35 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	}
 	switch {
 	case s.Branch != f.task.Branch:
-		on := "no branch"
+		on := stick.Words("no branch")
 		if s.Branch != "" {
-			on = fmt.Sprintf("branch %q", stick.Line(s.Branch))
+			on = stick.Wordsf("branch %q", s.Branch)
 		}
 		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.task.Branch).
 			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed there, then: %s", stick.Cmd("git -C <path> switch <branch>", f.path, f.task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty("the worktree of "+task, s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
+		return errDirty(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
 	}
 	f.head = s.Head
 	return nil
 }
 
 // errDirty returns the error for uncommitted changes. where is the subject of its sentence.
-func errDirty(where string, files []string, count int) *stick.Error {
-	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s", where, stick.Count(count, "uncommitted change"), stick.Clip(strings.Join(files, ", "), 160)).
+func errDirty(where stick.Words, files []string, count int) *stick.Error {
+	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s", where, stick.Count(count, "uncommitted change"), stick.Names(files, mostNamed)).
 		With("left", files)
 }
 
 // conflicts names the conflicts that are left in files, for a sentence.
-func conflicts(files []string) string {
+func conflicts(files []string) stick.Words {
 	if len(files) == 0 {
 		return "what is left"
 	}
-	return "the conflict in " + stick.Clip(strings.Join(files, ", "), 160)
+	return "the conflict in " + stick.Names(files, mostNamed)
 }
+
+// mostNamed is how many files a sentence names.
+const mostNamed = 5
 
 // run rebases the branch, runs the checks, pushes, and offers the commit for review.
 func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
@@ -327,7 +329,7 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 		return err
 	}
 	f.id = ""
-	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Clip(strings.Join(files, ", "), 160)).
+	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Names(files, mostNamed)).
 		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
 		Hintf("resolve the files and git add them, then %s and %s", goOn(f.path, "rebase"), stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
 }
@@ -398,7 +400,7 @@ func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 
 // blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the room
 // requires contracts, it fails with [stick.CodeContractIncomplete] instead.
-func (o *op) blockedWarning(task stick.Task) (string, error) {
+func (o *op) blockedWarning(task stick.Task) (stick.Words, error) {
 	asked, err := o.unansweredBlocks(task)
 	if err != nil || asked == 0 {
 		return "", err
@@ -408,7 +410,7 @@ func (o *op) blockedWarning(task stick.Task) (string, error) {
 			With("message_id", asked).Hintf("wait for the answer: %s; or withdraw the message: %s",
 			stick.Cmd("tt wait --park"), stick.Cmd("tt msg withdraw <message_id>"))
 	}
-	return fmt.Sprintf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
+	return stick.Wordsf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
 }
 
 // goOn returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No editor opens for

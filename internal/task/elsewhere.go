@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"fmt"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -23,11 +22,11 @@ func errElsewhere(tx *store.Tx, id string, in stick.Checkout, format string) *st
 }
 
 // whereIs names another checkout, for a sentence.
-func whereIs(tx *store.Tx, in stick.Checkout) string {
+func whereIs(tx *store.Tx, in stick.Checkout) stick.Words {
 	if name := hostOf(tx, in); name != "" {
-		return fmt.Sprintf("%s on %s", stick.Line(in.Path), name)
+		return stick.Wordsf("%s on %s", in.Path, name)
 	}
-	return stick.Line(in.Path)
+	return stick.Wordsf("%s", in.Path)
 }
 
 // hostOf names the host of a checkout; empty if it is this one. Without it a sentence still has the path.
@@ -46,7 +45,7 @@ func requireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 }
 
 // elsewhere reports whether a task is in another checkout. where names that for a sentence.
-func (rp *repo) elsewhere(ctx context.Context, task stick.Task) (yes bool, where string, err error) {
+func (rp *repo) elsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
 	if task.In == (stick.Checkout{}) {
 		return false, "", nil
 	}
@@ -93,7 +92,7 @@ func (rp *repo) bring(ctx context.Context, remote string, task stick.Task, commi
 }
 
 // errNoRemote says that what a task is can't be seen from here.
-func errNoRemote(task stick.Task, where string) error {
+func errNoRemote(task stick.Task, where stick.Words) error {
 	return stick.Errorf(stick.CodeElsewhere, "%s is in %s, and can be reviewed and merged only there, because %s has no remote", task.ID, where, task.Integration).
 		With("task_id", task.ID).With("path", task.In.Path).
 		Hintf("go there; or push %s to a remote that both have, and have its worker run %s again", task.Integration, stick.Cmd("tt task done"))

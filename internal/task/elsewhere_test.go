@@ -60,7 +60,7 @@ func TestATaskOfAnotherHost(t *testing.T) {
 	})
 	bob.Approve("one").OK()
 	m := bob.Merge("one").OK().Merged
-	there.Check(len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 1 && strings.Contains(m[0].Left[0], here.Work+" on host"), "%+v", m)
+	there.Check(len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 1 && strings.Contains(string(m[0].Left[0]), here.Work+" on host"), "%+v", m)
 	landed(there, "one")
 	there.TaskIs("one", stick.TaskCompleted)
 	there.Check(there.Git("ls-remote", "origin", "feat/one") == "", "the branch is still at the remote")
@@ -103,7 +103,7 @@ func TestAnotherHostGoesOn(t *testing.T) {
 	work.Done("").OK()
 	work.Commits("more.txt", "not pushed\n")
 	bob.Cancel("one").That("what stays", func(r task.WorkerCancelResult) bool {
-		return len(r.Kept) == 1 && strings.Contains(r.Kept[0], here.Work+" on host")
+		return len(r.Kept) == 1 && strings.Contains(string(r.Kept[0]), here.Work+" on host")
 	})
 	x := bob.Retry("one").OK()
 	there.Check(there.GitIn(x.Worktree, "rev-parse", "HEAD") == head, "the attempt begins elsewhere")
@@ -145,7 +145,7 @@ func TestNobodyElseHasTheCommits(t *testing.T) {
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
 	bob.Merge("one").Refused(stick.CodeElsewhere)
-	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool { return strings.Contains(r.Warning, "no remote") })
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool { return strings.Contains(string(r.Warning), "no remote") })
 	carl.Merge("one").OK()
 }
 
@@ -309,7 +309,7 @@ func TestACommandOnAnotherHostGoesOn(t *testing.T) {
 	run.Begun = func() {
 		ann.Leave().OK()
 		bob.Cancel("one").That("both notes", func(r task.WorkerCancelResult) bool {
-			worker, command, two := strings.Cut(r.Note, "; ")
+			worker, command, two := strings.Cut(string(r.Note), "; ")
 			return two && worker != "" && strings.Contains(command, "if its command runs, it isn't ended") && r.Stopped == nil
 		})
 	}

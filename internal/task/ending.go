@@ -1,10 +1,8 @@
 package task
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"talkingstick/internal/proc"
@@ -115,14 +113,14 @@ func ids(all []proc.Info) (out []stick.Process) {
 }
 
 // names names processes in a sentence: at most five of them.
-func names(all []proc.Info) string {
+func names(all []proc.Info) stick.Words {
 	const most = 5
-	var parts []string
+	var parts []stick.Words
 	for _, p := range all[:min(len(all), most)] {
-		parts = append(parts, fmt.Sprintf("%d (%s)", p.ID.PID, stick.Line(p.Comm)))
+		parts = append(parts, stick.Wordsf("%d (%s)", p.ID.PID, p.Comm))
 	}
 	if n := len(all) - most; n > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", n))
+		parts = append(parts, stick.Wordsf("and %d more", n))
 	}
-	return strings.Join(parts, ", ")
+	return stick.JoinWords(parts, ", ")
 }

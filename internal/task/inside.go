@@ -38,7 +38,7 @@ func (rp *repo) requireInside(path string) error {
 	case err == nil:
 		err = fs.ErrInvalid
 	}
-	return stick.Errorf(stick.CodeInvalidPath, "a link leads %s out of the workspace, or into git's own directory: %w", stick.Line(path), err).With("path", path).
+	return stick.Errorf(stick.CodeInvalidPath, "a link leads %s out of the workspace, or into git's own directory: %w", path, err).With("path", path).
 		Hintf("remove the link; or name a directory of the workspace in .talking-stick.toml, on the branch that tasks are merged into: [worker] worktree_dir")
 }
 

@@ -3,7 +3,6 @@ package task
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -17,19 +16,19 @@ import (
 
 // keep keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the worktree is
 // removed. What the room's checkout has just so needs no copy. It returns why the worktree must stay, "" if it may go.
-func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why string) {
+func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
 	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
-		return fmt.Sprintf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err).Message)
+		return stick.Wordsf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err))
 	}
 	if len(repositories) > 0 {
-		return fmt.Sprintf("%s: tt can't keep %s, because it is a repository of its own: copy what you need of it elsewhere, and remove it", c.Path, someOf(repositories))
+		return stick.Wordsf("%s: tt can't keep %s, because it is a repository of its own: copy what you need of it elsewhere, and remove it", c.Path, someOf(repositories))
 	}
 	if len(files) == 0 {
 		return ""
 	}
 	if rp.tasks.rescue == nil {
-		return fmt.Sprintf("%s has files that are to be kept, such as %s", c.Path, files[0])
+		return stick.Wordsf("%s has files that are to be kept, such as %s", c.Path, files[0])
 	}
 	var room stick.RoomID
 	var me stick.AgentID
@@ -38,28 +37,28 @@ func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stri
 		return nil
 	})
 	if err != nil {
-		return fmt.Sprintf("%s: %s", c.Path, stick.AsError(err).Message)
+		return stick.Wordsf("%s: %s", c.Path, stick.AsError(err))
 	}
 	id, lacks, err := rp.tasks.rescue(ctx, room, me, c.Path, files, "tt task merge")
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err).Message)
+		return stick.Wordsf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err))
 	case len(lacks) > 0:
-		return fmt.Sprintf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it", c.Path, someOf(lacks))
+		return stick.Wordsf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it", c.Path, someOf(lacks))
 	case id == "":
-		return fmt.Sprintf("%s: tt can't keep %s", c.Path, files[0])
+		return stick.Wordsf("%s: tt can't keep %s", c.Path, files[0])
 	}
 	r.Rescue, r.Kept = id, files
 	return ""
 }
 
 // someOf names the first of many paths, and how many others there are.
-func someOf(paths []string) string {
+func someOf(paths []string) stick.Words {
 	const most = 5
 	if len(paths) <= most {
-		return strings.Join(paths, ", ")
+		return stick.Names(paths, most)
 	}
-	return strings.Join(paths[:most], ", ") + " and " + stick.Count(len(paths)-most, "other file")
+	return stick.Names(paths[:most], most) + " and " + stick.Count(len(paths)-most, "other file")
 }
 
 // filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those that the room's

@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
@@ -32,11 +31,11 @@ type landing struct {
 	gated          bool
 	outcomeUnknown bool // git was interrupted: the intent stays open, and the next command asks git for the outcome
 	queueHalted    bool // the failure is one of the branch, not of the task: no other task can land there either
-	note           string
-	left           []string     // what the gate left behind
-	dueCleanup     store.Intent // the cleanup to run after the landing
-	restart        stick.Hint   // how the command of a task starts again that was returned
-	away           string       // where the task's branch and worktree are, if that is another checkout
+	note           stick.Words
+	left           []stick.Words // what the gate left behind
+	dueCleanup     store.Intent  // the cleanup to run after the landing
+	restart        stick.Hint    // how the command of a task starts again that was returned
+	away           stick.Words   // where the task's branch and worktree are, if that is another checkout
 }
 
 // run lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as the
@@ -250,10 +249,10 @@ func (l *landing) makeResult(ctx context.Context) error {
 // returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a conflict
 // only fails.
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
-	what := stick.Clip(strings.Join(files, ", "), 160)
+	what := stick.Names(files, mostNamed)
 	if l.revert == "" {
-		reason := fmt.Sprintf("It conflicts with %s in %s. To start the rebase, run tt task done.", l.target.name, strings.Join(files, ", "))
-		if err := l.returnTask(ctx, stick.CauseConflict, reason, store.Blob{}, files); err != nil {
+		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.", l.target.name, stick.Names(files, len(files)))
+		if err := l.returnTask(ctx, stick.CauseConflict, string(reason), store.Blob{}, files); err != nil {
 			return err
 		}
 	}

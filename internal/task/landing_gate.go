@@ -72,9 +72,9 @@ func (l *landing) gateTree() (string, error) {
 
 // errGateRed returns the error for a gate that is red on the result.
 func (l *landing) errGateRed(said commandResult, report store.Blob) error {
-	what, prefix := "merge of "+l.task.ID+" with", "its worker got a message; "
+	what, prefix := stick.Wordsf("merge of %s with", l.task.ID), stick.Words("its worker got a message; ")
 	if l.revert != "" {
-		what, prefix = "revert of "+l.task.ID+" on", ""
+		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
 	}
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(said), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
@@ -82,11 +82,11 @@ func (l *landing) errGateRed(said commandResult, report store.Blob) error {
 }
 
 // describeExit says how a command ended, for a sentence.
-func describeExit(o commandResult) string {
+func describeExit(o commandResult) stick.Words {
 	if o.timeout {
 		return "timed out"
 	}
-	return fmt.Sprintf("exit status %d", o.exit)
+	return stick.Wordsf("exit status %d", o.exit)
 }
 
 // lastLines returns the last n bytes of an output as text.
@@ -114,7 +114,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 	defer func() {
 		l.left = nil
 		if derr := l.removeTree(tree); derr != nil {
-			l.left = []string{stick.AsError(derr).Message}
+			l.left = []stick.Words{stick.AsError(derr).Words()}
 		}
 	}()
 	slot := l.task.Slot

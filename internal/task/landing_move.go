@@ -22,7 +22,7 @@ func (l *landing) advance(ctx context.Context) (moved bool, err error) {
 	}
 	l.killPoint("merge: pushed")
 	if err := l.advanceLocal(ctx); err != nil {
-		l.note = "the remote has moved, but the local branch " + l.target.name + " hasn't: " + stick.AsError(err).Message
+		l.note = stick.Wordsf("the remote has moved, but the local branch %s hasn't: %s", l.target.name, stick.AsError(err))
 	}
 	return true, nil
 }
@@ -81,7 +81,7 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk or a filter can cause this
 		l.outcomeUnknown = true
 		e := stick.AsError(err)
-		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", stick.Line(now.checkout))
+		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.checkout)
 		if len(e.Hint) > 0 {
 			next = stick.Hintf("%s; %s", e.Hint, next)
 		}

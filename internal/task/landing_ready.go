@@ -2,9 +2,7 @@ package task
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strings"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -24,8 +22,8 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 		return err
 	}
 	e := stick.AsError(err)
-	reason := fmt.Sprintf("After this task, nothing could be merged into %s any more: %s. %s.", l.target.name, e.Message, e.Hint)
-	if err := l.returnTask(ctx, stick.CauseGate, reason, store.Blob{}, nil); err != nil {
+	reason := stick.Wordsf("After this task, nothing could be merged into %s any more: %s. %s.", l.target.name, e, e.Hint)
+	if err := l.returnTask(ctx, stick.CauseGate, string(reason), store.Blob{}, nil); err != nil {
 		return err
 	}
 	return e.With("task_id", l.task.ID).
@@ -44,7 +42,7 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 		return err
 	}
 	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
-		stick.Line(at), l.target.name, stick.Clip(strings.Join(files, ", "), 160)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		at, l.target.name, stick.Names(files, mostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
 		Hintf("move them elsewhere, and try again")
 }
 
@@ -56,7 +54,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 		return nil
 	}
 	if _, err := os.Stat(at); err != nil {
-		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing", l.target.name, stick.Line(at)).
+		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing", l.target.name, at).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
 			Hintf("connect its disk again; or if the worktree is gone for good: %s, then %s",
 				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
@@ -66,7 +64,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 		return err
 	}
 	if len(tracked) > 0 {
-		return errDirty(stick.Line(at)+", where "+l.target.name+" is checked out,", tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
+		return errDirty(stick.Wordsf("%s, where %s is checked out,", at, l.target.name), tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
 	}
 	return l.mayMove(ctx, at)

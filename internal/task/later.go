@@ -79,9 +79,9 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 	if v.Ready {
 		return nil
 	}
-	v.NextAction = t.WaitStep(waits).As(as).String()
+	v.NextAction = t.WaitStep(waits).As(as).Words()
 	if d, ok := stick.Failed(waits); ok {
-		v.Warning = "it waits for " + d.ID + ", which is " + d.State.Word(d.Cause)
+		v.Warning = stick.Wordsf("it waits for %s, which is %s", d.ID, d.State.Word(d.Cause))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestATaskThatWaitsForOneThatFailed(t *testing.T) {
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "d", After: []string{"a"}, Base: "HEAD"}).Refused(stick.CodeUsage)
 	ann.Cancel("a").OK()
 	b := s.TaskIs("b", stick.TaskAssigned)
-	s.Check(!b.Ready && strings.Contains(b.Warning, "a, which is CANCELLED") && strings.Contains(b.NextAction, "tt task retry a"), "%+v", b.TaskView)
+	s.Check(!b.Ready && strings.Contains(string(b.Warning), "a, which is CANCELLED") && strings.Contains(string(b.NextAction), "tt task retry a"), "%+v", b.TaskView)
 	bob.Next().Refused(stick.CodeNothingReady)
 
 	// another attempt at a task that nobody had begun waits again
@@ -201,7 +201,7 @@ func TestASetUpThatFails(t *testing.T) {
 	said := ann.WorkerOutput(task.WorkerOutputParams{Sum: one.Setup.Output}).OK().Text
 	s.Check(strings.HasPrefix(said, "slot 0\n") && strings.Contains(said, "No such file"), "%s", said)
 	listed := taskNamed(ann.WorkerStatus(task.WorkerStatusParams{}).OK(), "one")
-	s.Check(listed.Warning == one.Warning && strings.Contains(listed.NextAction, "tt task start --task one"), "%+v", listed)
+	s.Check(listed.Warning == one.Warning && strings.Contains(string(listed.NextAction), "tt task start --task one"), "%+v", listed)
 
 	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeSetupFailed) // it is bob's now all the same
 	s.File("ready", "yes\n")

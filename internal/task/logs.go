@@ -77,7 +77,7 @@ type logs struct {
 	room stick.RoomID
 	task stick.Task
 	run  stick.Run
-	away string // where the run is, if that is another checkout
+	away stick.Words // where the run is, if that is another checkout
 
 	from   output
 	until  int64  // where a reading that doesn't follow ends

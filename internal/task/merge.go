@@ -48,14 +48,14 @@ type CleanedTask struct {
 
 // MergedTask is a task that landed.
 type MergedTask struct {
-	TaskID  string `json:"task_id"`
-	Branch  string `json:"branch"` // the branch that it was merged into
-	Commit  string `json:"commit"` // the merge commit; empty if the branch contained the task already
-	Head    string `json:"head"`   // the commit that was approved
-	Gate    string `json:"gate"`   // green, or none
-	Tries   int    `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
-	Already bool   `json:"already,omitempty"`
-	Note    string `json:"note,omitempty"`
+	TaskID  string      `json:"task_id"`
+	Branch  string      `json:"branch"` // the branch that it was merged into
+	Commit  string      `json:"commit"` // the merge commit; empty if the branch contained the task already
+	Head    string      `json:"head"`   // the commit that was approved
+	Gate    string      `json:"gate"`   // green, or none
+	Tries   int         `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
+	Already bool        `json:"already,omitempty"`
+	Note    stick.Words `json:"note,omitempty"`
 	Remains
 }
 
@@ -64,8 +64,8 @@ type HeldTask struct {
 	TaskID string          `json:"task_id"`
 	State  stick.TaskState `json:"state"`
 	Error  stick.Code      `json:"error,omitempty"`
-	Why    string          `json:"why,omitempty"`
-	Next   string          `json:"next_action,omitempty"` // if it was returned to its worker
+	Why    stick.Words     `json:"why,omitempty"`
+	Next   stick.Words     `json:"next_action,omitempty"` // if it was returned to its worker
 }
 
 // queueWait is how long a merge waits for other merges into the same branch.
@@ -154,9 +154,9 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		if stopped {
 			halted[task.Integration] = err
 		}
-		waits := HeldTask{TaskID: task.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Message}
+		waits := HeldTask{TaskID: task.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
 		if now.Returned() {
-			waits.Next = stick.AsError(err).Hint.As(rp.by.Flag()).String()
+			waits.Next = stick.AsError(err).Hint.As(rp.by.Flag()).Words()
 		}
 		res.Waiting = append(res.Waiting, waits)
 		if now.State != stick.TaskApproved {
@@ -185,7 +185,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 
 // errReturned returns the error for tasks that couldn't be merged and aren't in the queue any more.
 func errReturned(ids []string) error {
-	return stick.Errorf(stick.CodeTasksReturned, "%s came back without being merged: %s", stick.Count(len(ids), "task"), strings.Join(ids, ", ")).
+	return stick.Errorf(stick.CodeTasksReturned, "%s came back without being merged: %s", stick.Count(len(ids), "task"), stick.Names(ids, len(ids))).
 		With("returned", ids).With("left", []string{}).Hintf("to see why, and what to do: %s", stick.Cmd("tt task show <task_id>", ids[0]))
 }
 
@@ -249,7 +249,7 @@ func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[
 		queued, err := tx.Queue(r.ID)
 		for _, t := range queued {
 			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
-				res.Waiting = append(res.Waiting, HeldTask{TaskID: t.ID, State: t.State, Error: stick.CodeOf(why), Why: stick.AsError(why).Message})
+				res.Waiting = append(res.Waiting, HeldTask{TaskID: t.ID, State: t.State, Error: stick.CodeOf(why), Why: stick.AsError(why).Words()})
 			}
 		}
 		return err
@@ -320,13 +320,13 @@ func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m Merge
 	m.Remains, err = l.cleanUp(ctx)
 	m.Left = append(l.left, m.Left...)
 	if err != nil { // it has landed, so a failed cleanup is no error
-		m.Left = append(m.Left, stick.AsError(err).Message)
+		m.Left = append(m.Left, stick.AsError(err).Words())
 	}
 	return m, false, nil
 }
 
 // containedNote returns the note for a task that landed without a merge commit, or "" for one with a merge commit.
-func containedNote(result string) string {
+func containedNote(result string) stick.Words {
 	if result == "" {
 		return containedAlready
 	}

@@ -264,11 +264,11 @@ type ReadyTask struct {
 // StartedTask is a task whose command tt has started by itself.
 type StartedTask struct {
 	ReadyTask
-	Run    int        `json:"run,omitempty"`    // the number of its run
-	Queued bool       `json:"queued,omitempty"` // the command starts when fewer run
-	Error  stick.Code `json:"error,omitempty"`  // why its command wasn't started
-	Why    string     `json:"why,omitempty"`    // the same in words
-	Hint   string     `json:"hint,omitempty"`   // what to do about it
+	Run    int         `json:"run,omitempty"`    // the number of its run
+	Queued bool        `json:"queued,omitempty"` // the command starts when fewer run
+	Error  stick.Code  `json:"error,omitempty"`  // why its command wasn't started
+	Why    stick.Words `json:"why,omitempty"`    // the same in words
+	Hint   stick.Words `json:"hint,omitempty"`   // what to do about it
 }
 
 // WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come back and whose commands

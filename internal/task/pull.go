@@ -25,11 +25,11 @@ type WorkerPRResult struct {
 	TaskID string          `json:"task_id"`
 	State  stick.TaskState `json:"state"`
 	stick.PullRequest
-	Opened  bool   `json:"opened,omitempty"`      // by this command
-	Pushed  string `json:"pushed,omitempty"`      // the commit that this command pushed
-	Next    string `json:"next_action,omitempty"` // if it was closed without being merged
-	Warning string `json:"warning,omitempty"`
-	Remains        // after a merge at the forge
+	Opened  bool        `json:"opened,omitempty"`      // by this command
+	Pushed  string      `json:"pushed,omitempty"`      // the commit that this command pushed
+	Next    stick.Words `json:"next_action,omitempty"` // if it was closed without being merged
+	Warning stick.Words `json:"warning,omitempty"`
+	Remains             // after a merge at the forge
 
 	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for it, and can begin now
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
@@ -75,7 +75,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 	err = q.run(ctx)
 	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
 	if q.task.PR.State == stick.PullClosed && q.task.State != stick.TaskCompleted {
-		q.res.Next = q.task.AfterClosed().As(p.Caller.Flag()).String()
+		q.res.Next = q.task.AfterClosed().As(p.Caller.Flag()).Words()
 	}
 	return q.res, err
 }
@@ -143,7 +143,7 @@ func (q *pull) openNew(ctx context.Context) (now stick.PullRequest, err error) {
 	now, ok, err := q.find(ctx)
 	if err == nil && (!ok || now.State != stick.PullOpen) {
 		err = q.errForge("%s opened a pull request for %s, and doesn't find it", q.prog.Name, q.task.ID).
-			Hintf("look at %s, and run the same command again", stick.Line(q.at.Host))
+			Hintf("look at %s, and run the same command again", q.at.Host)
 	}
 	q.res.Opened = err == nil
 	return now, err
@@ -155,7 +155,7 @@ func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullReq
 	err := q.open(ctx, false)
 	if q.theirs || stick.CodeOf(err) == stick.CodeElsewhere {
 		e := stick.AsError(err)
-		q.res.Warning = e.Message + "; " + e.Hint.As(q.by.Flag()).String()
+		q.res.Warning = e.Words() + "; " + e.Hint.As(q.by.Flag()).Words()
 		return now, nil
 	}
 	if err != nil {
@@ -164,7 +164,7 @@ func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullReq
 	now, ok, err := q.find(ctx)
 	if err == nil && !ok {
 		err = q.errForge("%s doesn't find pull request #%d any more", q.prog.Name, q.task.PR.Number).
-			Hintf("look at %s, and run the same command again", stick.Line(q.at.Host))
+			Hintf("look at %s, and run the same command again", q.at.Host)
 	}
 	return now, err
 }

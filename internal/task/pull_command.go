@@ -34,16 +34,16 @@ func (q *pull) runCommand(ctx context.Context, action, text string, env ...strin
 	})
 	if f, ok := errors.AsType[*failed](err); ok {
 		return "", f.as("the command of pr.command").With("command", q.command).
-			Hintf("it ran in %s with %s=%s; mend it, and run the same command again", stick.Line(q.root), prAction, action)
+			Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1]), err
 }
 
 // errCommand says that the project's command printed something else than it should as its last line.
-func (q *pull) errCommand(action, last, want string) error {
+func (q *pull) errCommand(action, last string, want stick.Words) error {
 	return stick.Errorf(stick.CodeForgeFailed, "the last line that the command of pr.command printed isn't %s: %q", want, stick.Clip(last, 100)).With("command", q.command).
-		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", stick.Line(q.root), prAction, action)
+		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 }
 
 // openByCommand has the project's command open a pull request. If there is one already, the command prints its address: so a run

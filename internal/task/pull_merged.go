@@ -22,12 +22,12 @@ const (
 func (q *pull) land(ctx context.Context, got proof) (err error) {
 	switch got {
 	case absent:
-		q.res.Warning = fmt.Sprintf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
+		q.res.Warning = stick.Wordsf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
 	case lacking:
-		q.res.Warning = fmt.Sprintf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
+		q.res.Warning = stick.Wordsf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
 		if q.task.Offered() {
 			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
-			q.res.Warning += "; " + next.As(q.by.Flag()).String()
+			q.res.Warning += "; " + next.As(q.by.Flag()).Words()
 		}
 	}
 	if got != contained {

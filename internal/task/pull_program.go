@@ -41,7 +41,7 @@ func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Progra
 			return p, nil
 		}
 	}
-	return forge.Program{}, stick.Errorf(stick.CodeForgeFailed, "neither %s is logged in at %s", strings.Join(names, " nor "), at.Host).With("host", at.Host).
+	return forge.Program{}, stick.Errorf(stick.CodeForgeFailed, "neither %s is logged in at %s", stick.Words(strings.Join(names, " nor ")), at.Host).With("host", at.Host).
 		Hintf("log in: %s, or %s", stick.Cmd("gh auth login --hostname <host>", at.Host), stick.Cmd("glab auth login --hostname <host>", at.Host))
 }
 
@@ -68,7 +68,7 @@ func (q *pull) resolveAlias(ctx context.Context, address string) (at forge.Repo,
 			}
 		}
 	}
-	return at, false, stick.Errorf(stick.CodeForgeFailed, "tt can't tell which forge %s is, the host of the remote %s", stick.Line(alias.Host), q.target.remote).With("host", alias.Host).With("remote", q.target.remote).
+	return at, false, stick.Errorf(stick.CodeForgeFailed, "tt can't tell which forge %s is, the host of the remote %s", alias.Host, q.target.remote).With("host", alias.Host).With("remote", q.target.remote).
 		Hintf("set the remote's address with the forge's own name, such as %s", stick.Cmd("git remote set-url <remote> <address>", q.target.remote, "git@github.com:"+alias.Path+".git"))
 }
 

@@ -58,7 +58,7 @@ func (o *op) requireNotLanding(id string) error {
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err
 	}
-	what, again := "merged", stick.Cmd("tt task merge <task_id>", id)
+	what, again := stick.Words("merged"), stick.Cmd("tt task merge <task_id>", id)
 	if i.Kind == intentRollback {
 		what, again = "reverted", stick.Cmd("tt task rollback <task_id> --reason …", id)
 	}
@@ -216,7 +216,7 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, away bool) e
 	}
 	if d.Remote != "" {
 		if err := l.advanceLocal(ctx); err != nil {
-			l.note = stick.AsError(err).Message
+			l.note = stick.AsError(err).Words()
 		}
 	}
 	if err := l.recordLanded(ctx, i.ID); err != nil || d.Revert != "" {

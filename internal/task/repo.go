@@ -97,15 +97,15 @@ func (rp *repo) askCheckout(ctx context.Context) error {
 	unopened := <-closed
 	switch {
 	case stick.CodeOf(err) == stick.CodeNoRepository:
-		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", stick.Line(rp.root)).With("path", rp.root).
+		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", rp.root).With("path", rp.root).
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:
 		return err
 	case at.Bare || at.Top == "":
-		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, and workers need one with a checkout", stick.Line(rp.root)).
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, and workers need one with a checkout", rp.root).
 			With("path", rp.root).Hintf("clone it, and work in the clone")
 	case at.Shallow:
-		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", stick.Line(rp.root)).
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", rp.root).
 			With("path", rp.root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
 	case unopened != nil && !errors.Is(unopened, store.ErrAbsent):
 		return unopened

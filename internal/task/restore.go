@@ -43,15 +43,15 @@ func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, e
 }
 
 // errWorktreeMissing returns the error for a worktree that can't be made again without a loss.
-func errWorktreeMissing(task stick.Task, path, why string) error {
-	return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing, %s: %s", task.ID, why, stick.Line(path)).With("task_id", task.ID).With("path", path).
+func errWorktreeMissing(task stick.Task, path string, why stick.Words) error {
+	return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing, %s: %s", task.ID, why, path).With("task_id", task.ID).With("path", path).
 		Hintf("put it back where it was; or give up what isn't committed, and start over: %s, then %s",
 			stick.Cmd("tt task cancel <task_id>", task.ID), stick.Cmd("tt task retry <task_id>", task.ID))
 }
 
 // restore makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must be a
 // member.
-func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err error) {
+func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
 	if m == nil {
 		return "", nil
 	}
@@ -86,7 +86,7 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note string, err err
 	if err := rp.setUp(ctx, setup); err != nil {
 		return "", err
 	}
-	return "the worktree was missing; tt made it again from " + m.task.Branch + ", at " + shortCommit(m.base) + ": what wasn't committed there is gone", nil
+	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone", m.task.Branch, shortCommit(m.base)), nil
 }
 
 // missingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans how to make

@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 
 	"talkingstick/internal/engine/core"
@@ -70,7 +69,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 
 // planRetry chooses the base of another attempt at a task, and finds out which of its branch and worktree must be
 // created. note says how to get back work that was reverted. It refuses a worktree that can't be used.
-func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, note string, err error) {
+func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, note stick.Words, err error) {
 	tg, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
 		return m, "", err
@@ -104,7 +103,8 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 		m.from = is
 	}
 	if task.Cause == stick.CauseRolledBack && task.Result != "" {
-		note = fmt.Sprintf("commit %s reverted its merge; to bring that work back, run git revert %s in the worktree", shortCommit(task.Result), shortCommit(task.Result))
+		note = stick.Wordsf("commit %s reverted its merge; to bring that work back, run %s in the worktree", shortCommit(task.Result),
+			stick.Cmd("git revert <commit>", shortCommit(task.Result)))
 	}
 	m.task.Attempt++
 	m.task.State, m.task.Base = stick.TaskAssigned, m.base
@@ -118,13 +118,13 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	case ok && !have:
 		return m, "", stick.Errorf(stick.CodeNotFound, "the branch %s is gone, but its worktree is still there", task.Branch).With("branch", task.Branch).With("path", m.path).
 			Hintf("restore the branch: %s; or move %s elsewhere",
-				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), stick.Line(m.path))
+				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), m.path)
 	case ok && rp.inRebase(ctx, m.path):
-		return m, "", stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, stick.Line(m.path)).With("path", m.path).
+		return m, "", stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, m.path).With("path", m.path).
 			Hintf("give it up: %s; or resolve it and finish it: %s; then run the same command again",
 				stick.Cmd("git -C <path> rebase --abort", m.path), goOn(m.path, "rebase"))
 	case !ok || w.Branch != task.Branch:
-		return m, "", stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", stick.Line(m.path), task.Branch).With("path", m.path).
+		return m, "", stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", m.path, task.Branch).With("path", m.path).
 			Hintf("move it elsewhere, or check out %s there", task.Branch)
 	}
 	return m, note, nil
@@ -132,13 +132,13 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 
 // goOnFrom returns the commit of a task's branch from which another attempt goes on, "" for none. is the commit of the branch here. Of a task in
 // another checkout the branch at the remote counts, and note says so if there is none.
-func (rp *repo) goOnFrom(ctx context.Context, task stick.Task, is string, tg target) (at, note string, err error) {
+func (rp *repo) goOnFrom(ctx context.Context, task stick.Task, is string, tg target) (at string, note stick.Words, err error) {
 	away, where, err := rp.elsewhere(ctx, task)
 	switch {
 	case err != nil || !away:
 		return is, "", err
 	case tg.remote == "":
-		return is, "what was committed in " + where + " stays there, because " + tg.name + " has no remote", nil
+		return is, stick.Wordsf("what was committed in %s stays there, because %s has no remote", where, tg.name), nil
 	}
 	if at, err = rp.branchAt(ctx, task); err != nil || at == "" || is == "" || is == at {
 		return cmp.Or(at, is), "", err

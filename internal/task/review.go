@@ -33,8 +33,8 @@ type WorkerReviewResult struct {
 	Comments  int             `json:"comments_sent,omitempty"` // how many comments on lines it sent
 	MessageID int64           `json:"message_id,omitempty"`    // the message to the worker
 	Delivery  stick.Delivery  `json:"delivery,omitempty"`      // how the message reaches the worker
-	Note      string          `json:"note,omitempty"`
-	Next      string          `json:"next_action,omitempty"` // how its command starts again, if that has ended
+	Note      stick.Words     `json:"note,omitempty"`
+	Next      stick.Words     `json:"next_action,omitempty"` // how its command starts again, if that has ended
 	Already   bool            `json:"already,omitempty"`
 
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they have come back
@@ -81,8 +81,11 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 			}
 		}
 		res.GateFiles = gate
-		if note := gateNote(gate); note != "" {
-			res.Note = strings.TrimPrefix(res.Note+"; "+note, "; ")
+		switch note := gateNote(gate); {
+		case res.Note == "":
+			res.Note = note
+		case note != "":
+			res.Note += "; " + note
 		}
 		return nil
 	})
@@ -133,10 +136,10 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 			return err
 		}
 		if res.Note != "" {
-			res.Note += "; another agent can take on the task: tt task start --task " + task.ID
+			res.Note += stick.Wordsf("; another agent can take on the task: %s", stick.Cmd("tt task start --task <task_id>", task.ID))
 		}
 		again, err := ts.again(o.Tx, o.Room.ID, task, stick.CauseReview)
-		res.Next = again.As(p.Caller.Flag()).String()
+		res.Next = again.As(p.Caller.Flag()).Words()
 		return err
 	})
 	return res, err
@@ -204,16 +207,16 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 }
 
 // gateNote says what follows from that a task changes these files of the gate.
-func gateNote(files []string) string {
-	var notes []string
+func gateNote(files []string) stick.Words {
+	var notes []stick.Words
 	if slices.Contains(files, config.FileName) {
 		notes = append(notes, "the task changes the file that sets the gate; its own merge is still tested by the gate of the branch that it is merged into")
 	}
 	scripts := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == config.FileName })
 	if len(scripts) > 0 {
-		notes = append(notes, "the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Clip(strings.Join(scripts, ", "), 160))
+		notes = append(notes, "the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, mostNamed))
 	}
-	return strings.Join(notes, "; ")
+	return stick.JoinWords(notes, "; ")
 }
 
 // decision prepares the caller's decision on a task, with the drafts that it sends.
@@ -266,13 +269,13 @@ func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 
 // tellWorker sends the task's worker one message: words, and as many comments with the lines around them as fit. It returns how the message
 // reaches the worker, and a note if the worker is gone. It fails with [core.ErrUnseenInbox].
-func (o *op) tellWorker(in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment) (how stick.Delivery, note string, err error) {
+func (o *op) tellWorker(in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment) (how stick.Delivery, note stick.Words, err error) {
 	if !o.hasWorkerToTell(task) {
 		return "", "", nil
 	}
 	sent, ok := o.sendWorker(task, subject, words, comments...)
 	if !ok {
-		return stick.DeliveryNeedsPerson, string(task.Worker) + " can't be reached", nil
+		return stick.DeliveryNeedsPerson, stick.Wordsf("%s can't be reached", task.Worker), nil
 	}
 	how, _, err = o.Reaches(task.Worker, sent, in)
 	return how, "", err
@@ -287,7 +290,7 @@ func (o *op) hasWorkerToTell(task stick.Task) bool {
 func (o *op) sendWorker(task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
 	subject += ": " + task.ID
 	if n := len(comments); n > 0 {
-		subject += ", with " + stick.Count(n, "comment")
+		subject += string(", with " + stick.Count(n, "comment"))
 		if words != "" {
 			words += "\n\n"
 		}

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"talkingstick/internal/engine/core"
@@ -30,7 +29,7 @@ type WorkerRunResult struct {
 	TaskID  string       `json:"task_id"`
 	Attempt int          `json:"attempt"`
 	Run     RunView      `json:"run"`
-	Note    string       `json:"note,omitempty"` // that the worktree was missing, and was made again
+	Note    stick.Words  `json:"note,omitempty"` // that the worktree was missing, and was made again
 	Already bool         `json:"already,omitempty"`
 
 	Start *RunTaskParams `json:"-"`
@@ -297,7 +296,7 @@ func (ts *Tasks) viewRuns(runs []stick.Run) []RunView {
 }
 
 // How says how the run is or how it ended, for a sentence.
-func (v RunView) How() string {
+func (v RunView) How() stick.Words {
 	switch {
 	case v.State == stick.RunClaimed && v.Queued:
 		return "waits until fewer commands run"
@@ -310,15 +309,15 @@ func (v RunView) How() string {
 	case v.State == stick.RunLost:
 		return "is lost: the process that attended to it has died, and what it started may still run"
 	}
-	how := "has ended"
+	how := stick.Words("has ended")
 	if v.StoppedBy != "" {
-		how = "was stopped by " + string(v.StoppedBy)
+		how = stick.Wordsf("was stopped by %s", v.StoppedBy)
 	}
 	switch {
 	case v.Signal != "":
-		how += ", by " + v.Signal
+		how += stick.Wordsf(", by %s", v.Signal)
 	case v.Exit != nil && *v.Exit != 0 || v.Exit != nil && v.StoppedBy == "":
-		how += " with exit status " + strconv.Itoa(*v.Exit)
+		how += stick.Wordsf(" with exit status %d", *v.Exit)
 	}
 	if took := v.EndedAt.Sub(v.StartedAt); !v.StartedAt.IsZero() && took >= time.Second {
 		how += " after " + stick.Age(took)

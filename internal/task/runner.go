@@ -92,7 +92,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 
 // errBusy returns the error for a lock that another process holds. name is what it works on.
 func errBusy(name string, r Runner, now stick.Time) *stick.Error {
-	since := ""
+	var since stick.Words
 	if d := now.Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = ", for " + stick.Age(d)
 	}

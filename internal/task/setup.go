@@ -72,7 +72,7 @@ type SetupView struct {
 }
 
 // Failed says why the worktree isn't set up, "" if it is or is being set up.
-func (v *SetupView) Failed(doing string) string {
+func (v *SetupView) Failed(doing string) stick.Words {
 	switch {
 	case v == nil || doing == intentSetup:
 		return ""
@@ -81,7 +81,7 @@ func (v *SetupView) Failed(doing string) string {
 	case *v.Exit == -1:
 		return "its set-up took too long"
 	case *v.Exit != 0:
-		return "its set-up has failed with exit status " + strconv.Itoa(*v.Exit)
+		return stick.Wordsf("its set-up has failed with exit status %d", *v.Exit)
 	}
 	return ""
 }

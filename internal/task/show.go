@@ -110,7 +110,7 @@ func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.T
 		res.Branched, err = rp.branchAt(ctx, task)
 	}
 	if err != nil && res.Warning == "" {
-		res.Warning = stick.AsError(err).Message
+		res.Warning = stick.AsError(err).Words()
 	}
 }
 

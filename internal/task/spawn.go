@@ -36,7 +36,7 @@ type WorkerSpawnResult struct {
 	AgentID  stick.AgentID `json:"agent_id"`
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
-	Note     string        `json:"note,omitempty"` // that the worktree was made again, or how to get back the work of the earlier attempt
+	Note     stick.Words   `json:"note,omitempty"` // that the worktree was made again, or how to get back the work of the earlier attempt
 	CopiedFiles
 	Joined  bool `json:"joined,omitempty"`
 	Already bool `json:"already,omitempty"`
@@ -294,7 +294,7 @@ func (rp *repo) requireNoDirectory(m spawnPlan) error {
 	if _, err := os.Lstat(m.path); err != nil {
 		return nil
 	}
-	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", stick.Line(m.path)).With("path", m.path)
+	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", m.path).With("path", m.path)
 	if m.task.Attempt > 0 { // there is the task already
 		return e.With("task_id", m.task.ID).Hintf("move that directory elsewhere, then run the same command again")
 	}

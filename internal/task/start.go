@@ -26,7 +26,7 @@ type WorkerStartResult struct {
 	Worktree string          `json:"worktree"`
 	Branch   string          `json:"branch"`
 	Prompt   string          `json:"prompt"`         // what to do, and how
-	Note     string          `json:"note,omitempty"` // that the worktree was missing, and was made again
+	Note     stick.Words     `json:"note,omitempty"` // that the worktree was missing, and was made again
 	Already  bool            `json:"already,omitempty"`
 	Joined   bool            `json:"joined,omitempty"`
 }

@@ -18,7 +18,7 @@ type TaskView struct {
 	State        stick.TaskState `json:"state"`
 	Attempt      int             `json:"attempt"`
 	Liveness     string          `json:"liveness,omitempty"` // of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
-	Warning      string          `json:"warning,omitempty"`  // why a person should check on it
+	Warning      stick.Words     `json:"warning,omitempty"`  // why a person should check on it
 	Description  string          `json:"description,omitempty"`
 	Worker       stick.AgentID   `json:"worker,omitempty"`
 	SpawnedBy    stick.AgentID   `json:"spawned_by"`
@@ -55,7 +55,7 @@ type TaskView struct {
 	CreatedAt    stick.Time      `json:"created_at"`
 	StateAt      stick.Time      `json:"state_at"`
 	SeenAt       stick.Time      `json:"last_seen_at"` // the last sign of its worker
-	NextAction   string          `json:"next_action"`
+	NextAction   stick.Words     `json:"next_action"`
 	stick.PullRequest
 }
 
@@ -195,7 +195,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 	v := TaskView{
 		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
 		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
-		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.String(),
+		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.Words(),
 		PullRequest: t.PR,
 		Slot:        slotView(t),
 		Evidence:    []ShownCheck{},
@@ -212,21 +212,21 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 	v.Liveness, v.Warning = liveness(w.Verdict(probes.Probed), silent)
 	switch {
 	case w.Verdict(probes.Probed) == stick.Gone:
-		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).String()
+		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
 	case v.Liveness == "STALE" && v.Warning != "":
-		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).String()
+		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).Words()
 	}
 	return v
 }
 
 // startOver says how to give a task to another worker, and when.
-func startOver(when, id string) stick.Hint {
+func startOver(when stick.Words, id string) stick.Hint {
 	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
 // liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for which it
 // has been silent.
-func liveness(v stick.Verdict, silent time.Duration) (string, string) {
+func liveness(v stick.Verdict, silent time.Duration) (string, stick.Words) {
 	switch {
 	case v == stick.Gone:
 		return "STALE", "its worker is gone"
@@ -293,7 +293,7 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 		if v.State == stick.TaskAssigned {
 			words = "whoever begins the task runs it again: %s"
 		}
-		v.NextAction = stick.Hintf(words, stick.Cmd("tt task start --task <task_id>", v.TaskID)).As(as).String()
+		v.NextAction = stick.Hintf(words, stick.Cmd("tt task start --task <task_id>", v.TaskID)).As(as).Words()
 	}
 }
 
@@ -303,7 +303,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 	v.Run = &r
 	if v.Later {
 		if v.Ready {
-			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt task merge")).As(as).String()
+			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt task merge")).As(as).Words()
 		}
 		return
 	}
@@ -321,7 +321,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 	}
 	v.Liveness, v.Warning = "STALE", "its command "+r.How()
 	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
-	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).String()
+	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
 }
 
 // numberQueues sets the places of the approved tasks in the merge queues of their branches.

@@ -26,8 +26,8 @@ type WorkerStopResult struct {
 	TaskID string       `json:"task_id"`
 	State  string       `json:"state"` // of the task, which stays
 	StoppedRun
-	NextAction string `json:"next_action,omitempty"`
-	Already    bool   `json:"already,omitempty"`
+	NextAction stick.Words `json:"next_action,omitempty"`
+	Already    bool        `json:"already,omitempty"`
 }
 
 // StoppedRun is a run that was stopped.
@@ -64,9 +64,9 @@ func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res Worker
 		return res, err
 	}
 	res.StoppedRun, err = s.finish(ctx)
-	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, s.task.State.Word(s.task.Cause), s.already
+	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, string(s.task.State.Word(s.task.Cause)), s.already
 	if err == nil && len(res.Left) == 0 {
-		res.NextAction = s.task.Again([]stick.Run{s.run}, ts.core.Config.Procs.Verdict).As(p.Caller.Flag()).String()
+		res.NextAction = s.task.Again([]stick.Run{s.run}, ts.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
 	}
 	return res, err
 }
@@ -242,14 +242,14 @@ func (s *stopping) recordLost(ctx context.Context) error {
 
 // stopRun ends the command of a task that is over, as [Tasks.WorkerStop] does. It returns nil if there was nothing to end, and says in note
 // what it couldn't do.
-func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note string, err error) {
+func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note stick.Words, err error) {
 	s := stopping{repo: rp, id: id}
 	err = s.intend(ctx)
 	switch stick.CodeOf(err) {
 	case stick.CodeNotFound:
 		return nil, "", nil
 	case stick.CodeElsewhere:
-		return nil, stick.AsError(err).Message + "; if its command runs, it isn't ended, but tt refuses what it does for the task", nil
+		return nil, stick.AsError(err).Words() + "; if its command runs, it isn't ended, but tt refuses what it does for the task", nil
 	}
 	if err != nil || s.already {
 		return nil, "", err

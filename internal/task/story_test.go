@@ -219,7 +219,7 @@ func TestAMergeIsReverted(t *testing.T) {
 	bob.Rollback("one").That("green", func(r task.WorkerRollbackResult) bool { return r.Gate == "green" && r.State == stick.TaskFailed })
 	bob.Rollback("one").That("again", func(r task.WorkerRollbackResult) bool { return r.Already })
 	s.Check(!strings.Contains(s.Git("ls-tree", "--name-only", "integration"), "one.txt"), "the file is still there")
-	ann.Retry("one").That("a note about its work", func(r task.WorkerSpawnResult) bool { return strings.Contains(r.Note, "git revert") })
+	ann.Retry("one").That("a note about its work", func(r task.WorkerSpawnResult) bool { return strings.Contains(string(r.Note), "git revert") })
 	ann.Cancel("one").OK()
 }
 
@@ -405,7 +405,7 @@ func TestCleanupLeavesAWorktreeAtAnotherCommit(t *testing.T) {
 
 	bob.Merge("one").That("a worktree at another commit", func(r task.WorkerMergeResult) bool {
 		left := r.Merged[0].Left
-		return len(left) == 1 && strings.Contains(left[0], "at another commit")
+		return len(left) == 1 && strings.Contains(string(left[0]), "at another commit")
 	})
 	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit any more")
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK() // it tries to clean up again

@@ -24,6 +24,23 @@ func Textf(format string, args ...any) Text {
 	return Text(fmt.Sprintf(format, safe...))
 }
 
+// Wordsf is [fmt.Sprintf] for the words of tt itself, as [stick.Wordsf] is: only a [Text] and [stick.Words] stand in it as they are, and any
+// other text as a name that can't be taken for a part of them.
+func Wordsf(format string, args ...any) Text {
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case Text:
+			shown[i] = string(v)
+		case stick.Words:
+			shown[i] = part(string(v))
+		default:
+			shown[i] = stick.Shown(arg)
+		}
+	}
+	return Text(fmt.Sprintf(format, shown...))
+}
+
 func safely(arg any) any {
 	switch v := arg.(type) {
 	case Text, int, int64, time.Duration:

@@ -225,7 +225,7 @@ func (helpPage) layout(s *scene) (head, body []line) {
 		{stick.AgentGone, "its process has ended"},
 		{stick.AgentUnknown, "no hook of its harness says what it does: tt install"},
 	} {
-		row(st.state.Words(), st.means)
+		row(string(st.state.Words()), st.means)
 	}
 	return nil, body
 }

@@ -68,7 +68,7 @@ func (p roomPage) layout(s *scene) (head, body []line) {
 		head[0].cells = append(head[0].cells, cell{text: "; " + waits})
 	}
 	if pause := r.State.Paused; pause != nil {
-		head = slices.Insert(head, 0, say(asks, "%s", pause.Says(s.now)))
+		head = slices.Insert(head, 0, say(asks, "%s", pause.Says(s.now, "")))
 	}
 	if h := p.handoff; h != nil {
 		body = append(body, say(strong, "Handoff of %s, %s", h.From, s.ago(h.CreatedAt)))
@@ -93,7 +93,7 @@ func (s *scene) handoff(h stick.Handoff) (lines []line) {
 		}
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
-		lines = append(lines, s.field("left", stick.Count(w.DirtyCount, "uncommitted file")+" at "+abbrev(w.Head))...)
+		lines = append(lines, s.field("left", string(stick.Count(w.DirtyCount, "uncommitted file"))+" at "+abbrev(w.Head))...)
 	}
 	return lines
 }

@@ -64,7 +64,7 @@ func (p taskPage) layout(s *scene) (head, body []line) {
 		body = append(body, s.field(f[0], f[1])...)
 	}
 	for _, w := range t.WaitsFor {
-		l := s.field("waits for", w.TaskID+" ("+w.State.Word(w.Cause)+")")
+		l := s.field("waits for", w.TaskID+" ("+string(w.State.Word(w.Cause))+")")
 		l[0].key = taskKey(p.room, w.TaskID)
 		body = append(body, l...)
 	}
@@ -105,16 +105,16 @@ func (p taskPage) fields() [][2]string {
 	}
 	run, doing := "", ""
 	if n := len(t.Runs); n > 0 {
-		run = t.Runs[n-1].Command + " (" + t.Runs[n-1].How() + ")"
+		run = t.Runs[n-1].Command + " (" + string(t.Runs[n-1].How()) + ")"
 	}
 	if t.Doing != "" {
-		doing = task.Doing(t.Doing)
+		doing = string(task.Doing(t.Doing))
 	}
 	because := strings.ReplaceAll(t.Cause, "_", " ")
 	if t.Reason != "" {
 		because = strings.TrimPrefix(because+": "+t.Reason, ": ")
 	}
-	next := t.NextAction
+	next := string(t.NextAction)
 	if t.State == stick.TaskInReview || t.State == stick.TaskApproved {
 		next = "" // the keys do it
 	}

@@ -100,7 +100,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 		r := p.Rooms[i%3]
 		r.State.Path = "/home/ann/" + text
 		r.State.NextActionOfTurn = text
-		r.Tasks = append(r.Tasks, task.TaskView{TaskID: "t" + text, Description: text, Reason: text, Warning: text, Worker: stick.AgentID(text)})
+		r.Tasks = append(r.Tasks, task.TaskView{TaskID: "t" + text, Description: text, Reason: text, Warning: stick.Words(text), Worker: stick.AgentID(text)})
 		r.Needs = append(r.Needs, message(int64(100+i), stick.AgentID(text), text))
 		r.State.Members = append(r.State.Members, seen(stick.AgentID(text), stick.AgentWorks, time.Hour, text, text))
 	}

@@ -242,7 +242,7 @@ func TestWatchOnATerminal(t *testing.T) {
 		waits.Wait()
 	})
 	s.until(`codex has the stick, now; claude waits for it +turn 1`)
-	s.until(`task +ui-8 has failed: the library has no streaming`)
+	s.until(`task +ui-8 has failed; its worker wrote: "the library`)
 	if s.modes() == before && before.Lflag&unix.ICANON != 0 {
 		t.Error("the terminal still reads lines")
 	}

@@ -247,7 +247,7 @@ func (s *scene) agent(r *monitor.Room, m engine.RoomMember, holds bool) line {
 		}
 	}
 	if m.Owes > 0 {
-		more = append(more, "owes "+stick.Count(m.Owes, "answer"))
+		more = append(more, string("owes "+stick.Count(m.Owes, "answer")))
 	}
 	if holds && r.State.NextActionOfTurn != "" {
 		more = append(more, "next: "+r.State.NextActionOfTurn)
@@ -325,13 +325,13 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 	h := faint
 	switch {
 	case t.Warning != "":
-		parts, h = append(parts, "! "+t.Warning), bad
+		parts, h = append(parts, "! "+string(t.Warning)), bad
 	case t.Doing != "":
-		parts, h = append(parts, task.Doing(t.Doing)), good
+		parts, h = append(parts, string(task.Doing(t.Doing))), good
 	case t.Queue == 1:
 		parts = append(parts, "ready to merge")
 	case t.Queue > 1:
-		parts = append(parts, stick.Count(t.Queue-1, "task")+" before it in the merge queue")
+		parts = append(parts, string(stick.Count(t.Queue-1, "task")+" before it in the merge queue"))
 	case len(t.WaitsFor) > 0:
 		var ids []string
 		for _, w := range t.WaitsFor {
@@ -345,7 +345,7 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 		parts = append(parts, string(t.Worker))
 	}
 	if t.OpenComments > 0 {
-		parts = append(parts, stick.Count(t.OpenComments, "open comment"))
+		parts = append(parts, string(stick.Count(t.OpenComments, "open comment")))
 	}
 	parts = append(parts, cmp.Or(t.Reason, t.Description))
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })

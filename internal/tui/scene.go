@@ -48,7 +48,7 @@ func (s *scene) age(since stick.Time) string {
 	if d < time.Minute {
 		return "now"
 	}
-	return stick.Age(d)
+	return string(stick.Age(d))
 }
 
 // ago says how long ago something was, as a part of a sentence.

@@ -175,7 +175,7 @@ func valueOf(name string, t reflect.Type, values []string) (json.RawMessage, err
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	bad := func(kind string) (json.RawMessage, error) {
+	bad := func(kind stick.Words) (json.RawMessage, error) {
 		return nil, stick.Errorf(stick.CodeUsage, "%s must be %s, not %q", name, kind, stick.Clip(values[0], 40)).With("field", name)
 	}
 	switch t.Kind() {

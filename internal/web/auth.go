@@ -57,7 +57,7 @@ func errNotShown() *stick.Error {
 func errUsedAddress() *stick.Error {
 	return stick.Errorf(stick.CodePersonOnly, "this address isn't good, or was used already: it lets one browser in, once").
 		Hintf("in a browser that is in, %s makes another; or stop the server and run it again, open tabs go on: %s",
-			"Another device", stick.Cmd("tt serve"))
+			stick.Words("Another device"), stick.Cmd("tt serve"))
 }
 
 // setCookie gives a browser the cookie of a session, or takes it away if maxAge is negative.

@@ -67,7 +67,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 			if whose != "your" {
 				on = "its person"
 			}
-			add(block{Who: v.agent(r, m.AgentID), On: party{Name: on}, Why: "waits for " + whose + " answer " + where, Since: a.Since})
+			add(block{Who: v.agent(r, m.AgentID), On: party{Name: on}, Why: string("waits for " + whose + " answer " + where), Since: a.Since})
 		}
 	}
 	for _, b := range v.blockedBy(r) {
@@ -129,7 +129,7 @@ func backWith(r *monitor.Room, t task.TaskView) string {
 	case r.Unread[stick.TaskKey(t.TaskID)]:
 		return "; its worker hasn't read why"
 	case t.Warning != "":
-		return "; " + t.Warning
+		return "; " + string(t.Warning)
 	}
 	return ""
 }
@@ -166,7 +166,7 @@ func (v *view) blockedBy(r *monitor.Room) (out []block) {
 		for _, to := range m.To {
 			why := "needs input"
 			if gist := m.Gist(100); gist != "" {
-				why += gist
+				why += string(gist)
 			}
 			out = append(out, block{Who: v.agent(r, e.From), On: v.agent(r, to), Why: why, Since: e.CreatedAt, Message: e.Seq})
 		}

@@ -84,7 +84,7 @@ type reply struct {
 func repliesTo(events []stick.Event, id int64) (out []reply) {
 	for _, e := range events {
 		if m := e.Message(); m != nil && e.Type == stick.EventMessageSent && m.ReplyTo == id {
-			out = append(out, reply{e.Seq, e.From, m.Gist(100)})
+			out = append(out, reply{e.Seq, e.From, string(m.Gist(100))})
 		}
 	}
 	return out

@@ -33,7 +33,7 @@ func (s *Server) readLogs(r *http.Request, v *view) error {
 		return err
 	}
 	v.Body = &outputPage{
-		Of: "The command of " + res.TaskID + ", which " + res.Run.How(), Text: res.Text, Cut: res.Before > 0, Task: res.TaskID,
+		Of: "The command of " + res.TaskID + ", which " + string(res.Run.How()), Text: res.Text, Cut: res.Before > 0, Task: res.TaskID,
 		Facts: []said{{"command", res.Run.Command}}, Back: roomPath(v.Room.ID(), "task", res.TaskID),
 	}
 	return nil
@@ -56,7 +56,7 @@ func (s *Server) readUncommitted(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
-	b := &outputPage{Of: stick.Count(res.Count, "uncommitted file"), Text: res.Diff, Patch: true, Cut: res.Cut, Back: roomPath(v.Room.ID(), "scopes")}
+	b := &outputPage{Of: string(stick.Count(res.Count, "uncommitted file")), Text: res.Diff, Patch: true, Cut: res.Cut, Back: roomPath(v.Room.ID(), "scopes")}
 	b.Facts = []said{{"checkout", res.Checkout}}
 	if of != "" {
 		b.Facts = append(b.Facts, said{"edited by", v.named(v.Room, of)})
@@ -77,7 +77,7 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 		{"checkout", shown.Top},
 		{"taken from", string(shown.Agent)},
 		{"because of", shown.Command},
-		{"holds", stick.Count(shown.Files, "path")},
+		{"holds", string(stick.Count(shown.Files, "path"))},
 	}
 	v.Body = b
 	diff, err := s.ops.DiffRescue(r.Context(), guard.DiffRescueParams{ID: id})

@@ -30,8 +30,8 @@ type pages struct {
 func newPages() *pages {
 	p := &pages{of: map[string]*template.Template{}, boot: rand.Text()[:8]}
 	funcs := template.FuncMap{
-		"line": stick.Line, "lines": stick.Block, "patch": stick.Patch, "file": stick.Path,
-		"count": func(n int, what string) string { return stick.Count(n, what) }, "short": short, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": words,
+		"line": line, "lines": lines, "patch": stick.Patch, "file": stick.Path,
+		"count": func(n int, what string) stick.Words { return stick.Count(n, stick.Words(what)) }, "short": short, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": words,
 		"onBoard": func(r *monitor.Room, t task.TaskView) boardTask { return boardTask{r, t} },
 		"lower":   strings.ToLower, "status": stick.TaskState.Word,
 	}
@@ -47,6 +47,10 @@ func newPages() *pages {
 	}
 	return p
 }
+
+// line and lines are [stick.Line] and [stick.Block] of any kind of text.
+func line(text any) string  { return stick.Line(fmt.Sprint(text)) }
+func lines(text any) string { return stick.Block(fmt.Sprint(text)) }
 
 // view is what a page is made of.
 type view struct {
@@ -111,14 +115,18 @@ func (v *view) Unread() (n int) {
 func (v *view) Me() stick.AgentID { return cmp.Or(v.Picture.Me, stick.AgentID("you")) }
 
 // Ago is a time as people say it. The page's script keeps it up to date.
-func (v *view) Ago(t stick.Time) template.HTML { return v.time(t, stick.Ago(v.Now.Sub(t)), "ago") }
+func (v *view) Ago(t stick.Time) template.HTML {
+	return v.time(t, string(stick.Ago(v.Now.Sub(t))), "ago")
+}
 
 // For is how long something has lasted.
-func (v *view) For(t stick.Time) template.HTML { return v.time(t, stick.Age(v.Now.Sub(t)), "for") }
+func (v *view) For(t stick.Time) template.HTML {
+	return v.time(t, string(stick.Age(v.Now.Sub(t))), "for")
+}
 
 // In is how far from now a time is.
 func (v *view) In(t stick.Time) template.HTML {
-	return v.time(t, "in "+stick.Age(t.Sub(v.Now)), "in")
+	return v.time(t, string("in "+stick.Age(t.Sub(v.Now))), "in")
 }
 
 // At is a time of day.

@@ -89,7 +89,7 @@ func rowsOf(root string, room *monitor.Room, events []stick.Event, more bool) (r
 func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
 	r := eventRow{Event: e, Root: root, Room: room, Time: e.CreatedAt.Go().Local().Format("15:04:05")}
 	r.Kind, r.Tag = kindOf(e)
-	r.Text = e.Say()
+	r.Text = string(e.Say())
 	if rest, ok := strings.CutPrefix(r.Text, r.Tag+" "); ok && r.Tag != "" {
 		r.Text = rest // the tag says it
 	}

@@ -70,7 +70,7 @@ func (v *view) Does(m engine.RoomMember) does {
 	case m.Verdict == stick.Gone:
 		return does{"gone", "gone", m.LastSeenAt}
 	case a != nil:
-		d := does{string(a.State), a.State.Words(), a.Since}
+		d := does{string(a.State), string(a.State.Words()), a.Since}
 		if a.Silent {
 			d.Words = "idle since its last sign"
 		}
@@ -79,7 +79,7 @@ func (v *view) Does(m engine.RoomMember) does {
 		}
 		return d
 	case m.Listening == stick.Work:
-		return does{string(stick.AgentWaits), stick.AgentWaits.Words(), 0}
+		return does{string(stick.AgentWaits), string(stick.AgentWaits.Words()), 0}
 	case m.AgentID.Human():
 		return does{"person", "a person", 0}
 	}
@@ -92,7 +92,7 @@ func (v *view) Asks(m engine.RoomMember) string {
 		return ""
 	}
 	whose, where := monitor.Asked(m)
-	return "waits for " + whose + " answer " + where
+	return string("waits for " + whose + " answer " + where)
 }
 
 // does is what a member does. Kind is the name of a style.

@@ -94,7 +94,7 @@ func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 	}
 	add := func(files int, whose string) {
 		if files > 0 {
-			lines = append(lines, stick.Count(files, "uncommitted file")+" "+whose)
+			lines = append(lines, string(stick.Count(files, "uncommitted file"))+" "+whose)
 		}
 	}
 	passed, others := n.Passed-n.Held, n.Others-n.HeldOthers

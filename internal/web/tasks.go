@@ -95,7 +95,7 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 	case t.State == stick.TaskConflicted:
 		return "it conflicts with " + t.Integration + backWith(r, t)
 	case t.Warning != "":
-		return t.Warning
+		return string(t.Warning)
 	case t.Later && len(t.WaitsFor) > 0:
 		names := ""
 		for i, w := range t.WaitsFor {

@@ -6,10 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"talkingstick/stick"
 )
@@ -199,13 +197,10 @@ func invalid(cause error, format string, args ...any) *stick.Error {
 // maxShown limits a path in a message, in bytes.
 const maxShown = 300
 
-// printable shortens and quotes path for a message of one line.
-func printable(path string) string {
+// printable is a path for a message, cut to a length that can be read.
+func printable(path string) stick.Name {
 	if len(path) > maxShown {
 		path = strings.ToValidUTF8(path[:maxShown], "") + "…"
 	}
-	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
-		return strconv.Quote(path)
-	}
-	return path
+	return stick.Name(path)
 }

@@ -347,7 +347,7 @@ func parseClass(s string) (set charset, rest string, err error) {
 			p.hi = next()
 		}
 		if p.hi < p.lo {
-			return set, "", badPattern("the class has the range %c-%c, which is empty", p.lo, p.hi).
+			return set, "", badPattern("the class has the range %q to %q, which is empty", p.lo, p.hi).
 				advise("write the lower character first", "")
 		}
 		set.listed = append(set.listed, p)

@@ -8,18 +8,18 @@ import (
 
 // Finding is the result of one check of the doctor.
 type Finding struct {
-	Check  string `json:"check"`
-	Status string `json:"status"` // ok, warning or fault
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // the next step, mostly a command
+	Check  string      `json:"check"`
+	Status string      `json:"status"` // ok, warning or fault
+	Detail stick.Words `json:"detail"`
+	Fix    stick.Words `json:"fix,omitempty"` // the next step, mostly a command
 
 	More []Problem `json:"more,omitempty"` // what else this check found
 }
 
 // Problem is something that a check of the doctor found.
 type Problem struct {
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
+	Detail stick.Words `json:"detail"`
+	Fix    stick.Words `json:"fix,omitempty"`
 }
 
 // Found returns the finding of a check that found problems. There has to be at least one.
@@ -43,5 +43,5 @@ type Check struct {
 // Fault returns the finding of a check that failed with err.
 func Fault(err error) Finding {
 	s := stick.AsError(err)
-	return Finding{Status: FindingFault, Detail: s.Message, Fix: s.Hint.String()}
+	return Finding{Status: FindingFault, Detail: s.Words(), Fix: s.Hint.Words()}
 }

@@ -16,8 +16,8 @@ type Identity struct {
 	Caller     Caller
 	Session    store.Session
 	Above      stick.Lineage // what is known of the agents that started the caller
-	Note       string        // what the caller should know about its name; mostly empty
-	Explain    []string      // sentences that say how the name was found, for tt whoami --explain
+	Note       stick.Words   // what the caller should know about its name; mostly empty
+	Explain    []stick.Words // sentences that say how the name was found, for tt whoami --explain
 	Unrecorded bool          // the session isn't recorded yet
 	Detached   bool          // only its environment says that the caller is of a session that runs elsewhere
 	before     string        // the key that the session had before a call gave its id; else empty
@@ -154,7 +154,7 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 		return err
 	}
 	id.Session.Key = apart
-	id.Note = fmt.Sprintf("the session of %s also runs in process %d; here you are another member", agent, elsewhere.PID)
+	id.Note = stick.Wordsf("the session of %s also runs in process %d; here you are another member", agent, elsewhere.PID)
 	id.Explain = append(id.Explain, id.Note+".")
 	if id.Agent, known, err = tx.AgentOf(id.Session.Key); known || err != nil {
 		return err
@@ -191,7 +191,7 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 		return tx.AgentOf(id.Session.Key)
 	}
 	if carried.Key != id.Session.Key {
-		id.Explain = append(id.Explain, fmt.Sprintf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
+		id.Explain = append(id.Explain, stick.Wordsf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
 	}
 	id.Session = carried
 	return carried.Agent, true, nil

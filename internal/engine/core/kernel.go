@@ -51,7 +51,7 @@ type Config struct {
 
 	// Lost is called with a sentence about what the database has lost, by the operation that finds out. It mustn't call an operation. Nil
 	// for nothing.
-	Lost func(warning string)
+	Lost func(warning stick.Words)
 
 	// News is the text that wakes an idle agent with events, more of which there may be. Where it is nil, nobody is woken.
 	News      func(events []stick.Event, more bool) string

@@ -143,7 +143,7 @@ func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *wo
 	}
 	for _, r := range mine {
 		if _, serr := os.Stat(r.Path); errors.Is(serr, fs.ErrNotExist) {
-			return no.Hintf("the directory of your room, %s, is gone; if its files are here now, move the room here: %s", stick.Line(r.Path), stick.Cmd("tt join --room <room_id>", r.ID))
+			return no.Hintf("the directory of your room, %s, is gone; if its files are here now, move the room here: %s", r.Path, stick.Cmd("tt join --room <room_id>", r.ID))
 		}
 	}
 	return err

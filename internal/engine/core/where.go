@@ -23,14 +23,14 @@ type Caller = harness.Caller
 
 // NoRoom returns the error for a path that belongs to no room, [stick.CodeNoRoom].
 func NoRoom(path string) *stick.Error {
-	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", stick.Line(path)).With("path", path).
+	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s", path).With("path", path).
 		Hintf("make one and join it: %s", stick.Cmd("tt join"))
 }
 
 // errBroad is the error for an operation that would make a room of the whole home directory, or of all files, in
 // passing.
 func errBroad(p *workspace.Place) error {
-	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s, and a room of a whole home directory or disk is made only when you ask for it", stick.Line(p.Root)).
+	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s, and a room of a whole home directory or disk is made only when you ask for it", p.Root).
 		With("path", p.Path).Hintf("go to a project's directory; or make the room after all: %s", stick.Cmd("tt join"))
 }
 

@@ -30,7 +30,7 @@ func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room
 }
 
 // notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no copies, nothing is missing.
-func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []string, err error) {
+func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []stick.Words, err error) {
 	if !w.room.KeepsSnapshots() {
 		return nil, nil
 	}
@@ -49,11 +49,11 @@ func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snaps
 	s := kept[i]
 	for _, l := range s.taken.LeftOut {
 		if a.mayTake(l, w.changes) {
-			missing = append(missing, l.Path+" ("+string(l.Why)+")")
+			missing = append(missing, stick.Wordsf("%s (%s)", stick.Name(l.Path).Cut(256), l.Why))
 		}
 	}
 	if s.err != nil {
-		missing = append(missing, "all of it ("+stick.AsError(s.err).Message+")")
+		missing = append(missing, stick.Wordsf("all of it (%s)", stick.AsError(s.err)))
 	}
 	return missing, s.err
 }
@@ -77,14 +77,14 @@ func isLeftOnPurpose(l rescue.LeftOut) bool {
 }
 
 // lacks names what a rescue lacks that nobody has left out on purpose.
-func lacks(kept rescue.Taken, err error) (missing []string) {
+func lacks(kept rescue.Taken, err error) (missing []stick.Words) {
 	for _, l := range kept.LeftOut {
 		if !isLeftOnPurpose(l) {
-			missing = append(missing, l.Path+" ("+string(l.Why)+")")
+			missing = append(missing, stick.Wordsf("%s (%s)", stick.Name(l.Path).Cut(256), l.Why))
 		}
 	}
 	if err != nil {
-		missing = append(missing, "all of it ("+stick.AsError(err).Message+")")
+		missing = append(missing, stick.Wordsf("all of it (%s)", stick.AsError(err)))
 	}
 	return missing
 }

@@ -63,7 +63,7 @@ func told(t *testing.T, a *scene.Actor) (said []string) {
 		t.Fatal(err)
 	}
 	for _, e := range res.Events {
-		said = append(said, e.Say())
+		said = append(said, string(e.Say()))
 	}
 	return said
 }
@@ -88,11 +88,11 @@ func TestOthersWorkIsntTaken(t *testing.T) {
 		`cd sub && cd "$(git rev-parse --show-toplevel)" && git reset --hard`, `git -C "$PWD" stash`, "cd sub; cd - && git checkout .",
 	} {
 		res := runs(t, ann, command, nil)
-		s.Check(!res.Allowed && strings.Contains(res.Reason, "uncommitted work of "+string(bob.ID)+": b.go") && len(res.Denied) == 1, "%s: %+v", command, res)
+		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "uncommitted work of "+string(bob.ID)+": b.go") && len(res.Denied) == 1, "%s: %+v", command, res)
 	}
 	for _, command := range []string{"git add -A", "git commit -am x", "git add ."} {
 		res := runs(t, ann, command, nil)
-		s.Check(!res.Allowed && strings.Contains(res.Reason, "would sweep up uncommitted work of "+string(bob.ID)), "%s: %+v", command, res)
+		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "would sweep up uncommitted work of "+string(bob.ID)), "%s: %+v", command, res)
 	}
 	for _, command := range []string{"git add a.go", "git commit -m x -- a.go", "git status", "git stash list", "git clean -n"} {
 		s.Check(runs(t, ann, command, nil).Allowed, "%s was denied", command)
@@ -100,7 +100,7 @@ func TestOthersWorkIsntTaken(t *testing.T) {
 	s.Check(runs(t, ann, "git checkout -- a.go", func() { s.Git("checkout", "--", "a.go") }).Allowed, "her own file")
 	s.Check(runs(t, ann, "git clean -fd", func() { s.Git("clean", "-fdq") }).Allowed, "what nobody noted")
 	said := told(t, ann)
-	s.Check(len(said) == 2 && strings.Contains(said[1], "ran git clean -fd, which took c.go; a copy was kept before: tt rescue show "), "%q", said)
+	s.Check(len(said) == 2 && strings.Contains(said[1], "ran \"git clean -fd\", which took c.go; a copy was kept before: tt rescue show "), "%q", said)
 	if _, err := os.Stat(filepath.Join(s.Work, "c.go")); err == nil {
 		t.Error("c.go is still there")
 	}
@@ -119,7 +119,7 @@ func TestWhereTheRoomOnlyWarns(t *testing.T) {
 	s.Check(runs(t, ann, "git clean -fdq", func() { s.Git("clean", "-fdq") }).Allowed, "it was denied")
 	for _, a := range []*scene.Actor{ann, bob} {
 		said := strings.Join(told(t, a), "; ")
-		s.Check(strings.Contains(said, " ran git clean -fdq, which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
+		s.Check(strings.Contains(said, " ran \"git clean -fdq\", which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
 	}
 }
 
@@ -134,13 +134,13 @@ func TestTheHoldersWorkIsOthers(t *testing.T) {
 	s.Check(runs(t, bob, "git clean -fdq", nil).Allowed, "the room only warns")
 	for _, a := range []*scene.Actor{ann, bob} {
 		said := strings.Join(told(t, a), "; ")
-		s.Check(strings.Contains(said, " ran git clean -fdq, which took a.go, work of "+string(ann.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
+		s.Check(strings.Contains(said, " ran \"git clean -fdq\", which took a.go, work of "+string(ann.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
 	}
 	ann.Edits(func() { s.File("a.go", "a, by ann again") }, "a.go")
 	pat.Sets("enforce=scopes").OK()
 	bob.Reserve("a.go").OK()
 	res := runs(t, bob, "git add -- a.go", nil)
-	s.Check(!res.Allowed && strings.Contains(res.Reason, "would sweep up uncommitted work of "+string(ann.ID)+": a.go"), "%+v", res)
+	s.Check(!res.Allowed && strings.Contains(string(res.Reason), "would sweep up uncommitted work of "+string(ann.ID)+": a.go"), "%+v", res)
 	ann.Release("so far", "go on").OK()
 	bob.Try().Is(stick.YourTurn)
 	s.Check(runs(t, bob, "git add -- a.go", nil).Allowed, "it has passed on")
@@ -161,9 +161,9 @@ func TestOldTipsAreKept(t *testing.T) {
 	stashed := s.Git("rev-parse", "refs/stash")
 	s.Check(runs(t, ann, "git stash clear", func() { s.Git("stash", "clear") }).Allowed, "it was denied")
 	said := told(t, ann)
-	s.Check(len(said) == 2 && strings.Contains(said[0], "ran git branch -D topic; the old commit is kept as refs/talkingstick/kept/") &&
-		strings.Contains(said[1], "ran git stash clear, which used stash@{0} (WIP on main: ") &&
-		strings.Contains(said[1], "nobody has noted who made it, maybe a person's; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
+	s.Check(len(said) == 2 && strings.Contains(said[0], "ran \"git branch -D topic\"; the old commit is kept as refs/talkingstick/kept/") &&
+		strings.Contains(said[1], "ran \"git stash clear\", which used \"stash@{0} (WIP on main: ") &&
+		strings.Contains(said[1], "nobody has noted who made it, maybe a person's\"; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
 	kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/talkingstick/kept")
 	s.Check(strings.Contains(kept, tip) && strings.Contains(kept, stashed), "kept are %s, of %s and %s", kept, tip, stashed)
 	s.Git("branch", "one")
@@ -207,7 +207,7 @@ func TestTheWorkerHearsOfItsBranch(t *testing.T) {
 	s.Check(runs(t, ann, "git update-ref -d refs/heads/feat/ui", nil).Allowed, "it was denied")
 	for _, a := range []*scene.Actor{ann, bob} {
 		said := strings.Join(told(t, a), "; ")
-		s.Check(strings.Contains(said, " ran git update-ref -d refs/heads/feat/ui, work of "+string(bob.ID)+"; the old commit is kept as refs/talkingstick/kept/"), "%s is told %s", a.Name, said)
+		s.Check(strings.Contains(said, " ran \"git update-ref -d refs/heads/feat/ui\", work of "+string(bob.ID)+"; the old commit is kept as refs/talkingstick/kept/"), "%s is told %s", a.Name, said)
 	}
 	s.Git("branch", "feat/ui")
 	runs(t, bob, "git update-ref -d refs/heads/feat/ui", nil)
@@ -228,7 +228,7 @@ func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
 		res := runs(t, ann, command, nil)
 		s.Check(res.Allowed == (i >= 2), "%d, %s: %+v", i, command, res) // -q takes the same, -x takes more
 		if !res.Allowed {
-			s.Check(strings.Contains(res.Reason, "no copy can be kept of what "+command+" would take away: large.bin (the rescue would be too large)"), "%s", res.Reason)
+			s.Check(strings.Contains(string(res.Reason), `no copy can be kept of what "`+command+`" would take away: `+"large.bin (the rescue would be too large)"), "%s", res.Reason)
 		}
 	}
 	said := told(t, ann)
@@ -258,7 +258,7 @@ func TestNotKept_ComparesWhatIsTaken(t *testing.T) {
 
 			for _, command := range []string{pair.first, pair.second} {
 				res := runs(t, ann, command, nil)
-				s.Check(!res.Allowed && strings.Contains(res.Reason, "no copy can be kept"), "%s: %+v", command, res)
+				s.Check(!res.Allowed && strings.Contains(string(res.Reason), "no copy can be kept"), "%s: %+v", command, res)
 			}
 			for _, command := range []string{pair.first, pair.second} {
 				s.Check(runs(t, ann, command, nil).Allowed, "%s again", command)
@@ -324,13 +324,13 @@ func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
 	s.File("sm/one", "nobody's")
 	s.Check(runs(t, ann, "cd sm && git reset --hard", func() { s.GitIn(filepath.Join(s.Work, "sm"), "reset", "-q", "--hard") }).Allowed, "what nobody noted")
 	said := strings.Join(told(t, ann), "; ")
-	s.Check(strings.Contains(said, "ran git reset --hard, which took one; a copy was kept before"), "told %q", said)
+	s.Check(strings.Contains(said, "ran \"git reset --hard\", which took one; a copy was kept before"), "told %q", said)
 	bob.Edits(func() { s.File("sm/one", "one, by bob") }, "sm/one")
 	pat.Sets("enforce=scopes").OK()
 	bob.Reserve("sm/one").OK()
 	for _, command := range []string{"cd sm && git reset --hard", "git -C sm stash", "rm sm/one"} {
 		res := runs(t, ann, command, nil)
-		s.Check(!res.Allowed && strings.Contains(res.Reason, "uncommitted work of "+string(bob.ID)+": one"), "%s: %+v", command, res)
+		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "uncommitted work of "+string(bob.ID)+": one"), "%s: %+v", command, res)
 	}
 	s.Check(runs(t, bob, "git -C sm checkout one", nil).Allowed, "his own work")
 }
@@ -440,7 +440,7 @@ func TestOneCommandIsToldOnce(t *testing.T) {
 	told(t, ann)
 	told(t, bob)
 	runs(t, ann, "git reset --hard && git clean -fd", nil)
-	want := "ran git reset --hard and git clean -fd, which took b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show "
+	want := "ran \"git reset --hard and git clean -fd\", which took b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show "
 	for _, a := range []*scene.Actor{ann, bob} {
 		said := told(t, a)
 		s.Check(len(said) == 1 && strings.Contains(said[0], want), "%s: %q", a.Name, said)
@@ -449,7 +449,7 @@ func TestOneCommandIsToldOnce(t *testing.T) {
 	s.Git("branch", "two")
 	runs(t, ann, "git branch -D one; git branch -D two", nil)
 	said := told(t, ann)
-	s.Check(len(said) == 1 && strings.Contains(said[0], "ran git branch -D one and git branch -D two; the old commits are kept: tt rescue list"), "%q", said)
+	s.Check(len(said) == 1 && strings.Contains(said[0], "ran \"git branch -D one and git branch -D two\"; the old commits are kept: tt rescue list"), "%q", said)
 }
 
 // TestVariables_AreRead: what a command's text sets a variable, a function's arguments or an alias to is judged like the same words written
@@ -505,7 +505,7 @@ func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
 
 			pat.Sets("enforce=stick").OK()
 			res := runs(t, ann, c.command, func() { t.Error("it was let through") })
-			s.Check(strings.Contains(res.Reason, "would take away uncommitted work of "+string(bob.ID)+": README"), "%q", res.Reason)
+			s.Check(strings.Contains(string(res.Reason), "would take away uncommitted work of "+string(bob.ID)+": README"), "%q", res.Reason)
 
 			pat.Sets("enforce=warn").OK()
 			told(t, ann)

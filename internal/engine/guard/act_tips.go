@@ -29,9 +29,9 @@ func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.
 		}
 		return nil, err
 	}
-	var missing []string
+	var missing []stick.Words
 	for _, tip := range lost {
-		missing = append(missing, tip.Of+" ("+stick.AsError(kerr).Message+")")
+		missing = append(missing, stick.Wordsf("%s (%s)", tip.Of, stick.AsError(kerr)))
 	}
 	again, rerr := g.wasRefused(ctx, by, room.ID, a)
 	if again || rerr != nil {

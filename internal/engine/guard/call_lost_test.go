@@ -66,7 +66,7 @@ func TestLostCalls(t *testing.T) {
 			}
 			s.Check(lost.Ended.IsZero() != x.over && (lost.Files == 3) == x.over, "the lost one: %+v", lost)
 			said := strings.Join(told(t, bob), "; ")
-			want := " ran echo x > a.go; echo x > made.go; rm b.go, which took b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show " + lost.Before
+			want := " ran \"echo x > a.go; echo x > made.go; rm b.go\", which took b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show " + lost.Before
 			s.Check(strings.Contains(said, want) == x.over, "bob is told %q", said)
 			if !x.over {
 				return

@@ -131,7 +131,7 @@ func (g *Guard) checkoutAt(ctx context.Context, w core.Where) (*checkout, error)
 }
 
 func errNoCheckout(path string) error {
-	return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(path)).With("path", path).
+	return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", path).With("path", path).
 		Hintf("only git knows which files are uncommitted: %s", stick.Cmd("git init"))
 }
 

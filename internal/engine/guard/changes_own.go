@@ -68,9 +68,9 @@ type AdoptChangesResult struct {
 	Already   bool            `json:"already,omitempty"` // there are none
 	From      []stick.AgentID `json:"taken_from"`        // the former editors; each gets an event
 	Rescue    *AdoptedCopy    `json:"rescue"`            // null if there is none
-	RescueWhy string          `json:"rescue_why,omitempty"`
-	Told      string          `json:"told,omitempty"` // what is against the rules, though it is allowed
-	Hint      string          `json:"hint,omitempty"` // the next safe step
+	RescueWhy stick.Words     `json:"rescue_why,omitempty"`
+	Told      stick.Words     `json:"told,omitempty"` // what is against the rules, though it is allowed
+	Hint      stick.Words     `json:"hint,omitempty"` // the next safe step
 }
 
 // AdoptedCopy is the rescue that was made of changes before they were adopted.
@@ -116,7 +116,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	if err != nil {
 		return res, err
 	}
-	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).String()
+	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).Words()
 	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
 		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: "tt changes adopt",
 	})
@@ -137,7 +137,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 }
 
 // rescueBefore makes a rescue of what is uncommitted in files of a checkout. If there is none, why says so.
-func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f rescue.Facts) (got *AdoptedCopy, why string) {
+func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f rescue.Facts) (got *AdoptedCopy, why stick.Words) {
 	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
 	if !ok {
 		return nil, "there is no checkout"
@@ -145,11 +145,11 @@ func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f
 	taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
 	switch {
 	case err != nil:
-		return nil, "failed: " + stick.AsError(err).Message
+		return nil, "failed: " + stick.AsError(err).Words()
 	case taken.ID != "":
 		return &AdoptedCopy{taken.ID, taken.Files, taken.LeftOut}, ""
 	case len(taken.LeftOut) > 0:
-		return nil, "failed: " + taken.LeftOut[0].Path + " is left out, because " + string(taken.LeftOut[0].Why)
+		return nil, stick.Wordsf("failed: %s is left out, because %s", taken.LeftOut[0].Path, taken.LeftOut[0].Why)
 	}
 	return nil, "nothing is uncommitted"
 }
@@ -199,14 +199,14 @@ func (g *Guard) namedChanges(ctx context.Context, by core.Caller, at core.Where,
 	for i, rel := range c.files {
 		below := func(ch Change) bool { return rel == "." || ch.Path == rel || strings.HasPrefix(ch.Path, rel+"/") }
 		if !slices.ContainsFunc(w.changes, below) {
-			return w, nil, stick.Errorf(stick.CodeNotFound, "%s has no uncommitted changes", stick.Line(paths[i])).With("path", paths[i]).
+			return w, nil, stick.Errorf(stick.CodeNotFound, "%s has no uncommitted changes", paths[i]).With("path", paths[i]).
 				Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
 		}
 	}
 	for _, ch := range w.changes {
 		seen := slices.ContainsFunc(w.found, func(s stick.SeenFile) bool { return s.Path == ch.Path })
 		if !seen || !utf8.ValidString(ch.Path) {
-			return w, nil, stick.Errorf(stick.CodeUsage, "nobody can note whose %s is: it can't be read as a file, or its name isn't text", stick.Line(ch.Path)).
+			return w, nil, stick.Errorf(stick.CodeUsage, "nobody can note whose %s is: it can't be read as a file, or its name isn't text", ch.Path).
 				With("field", "paths").With("path", ch.Path)
 		}
 	}
@@ -234,7 +234,7 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 		case c == nil:
 			c = newCheckout(found[0].Place)
 		case c.top != top:
-			return nil, stick.Errorf(stick.CodeUsage, "%s lies in another checkout than %s", stick.Line(path), stick.Line(paths[0])).
+			return nil, stick.Errorf(stick.CodeUsage, "%s lies in another checkout than %s", path, paths[0]).
 				With("field", "paths").With("path", path).Hintf("run the command once for each checkout")
 		}
 		rel, _ := workspace.Below(found[0].Full, top)

@@ -136,7 +136,7 @@ func TestHowManyFilesAnAgentHasEdited(t *testing.T) {
 	}
 	told := ann.DeliverEvents(ann.Hook()).OK().Events
 	s.Check(len(told) == 1, "%+v", told)
-	s.Check(told[0].Tell() == string(bob.ID)+" edited 3 files, first c.go while you hold the stick", "%s", told[0].Tell())
+	s.Check(string(told[0].Tell()) == string(bob.ID)+" edited 3 files, first c.go while you hold the stick", "%s", told[0].Tell())
 }
 
 // TestWorkThatIsUncommitted: the state, a session's start and a grant count what hooks have noted of uncommitted work.

@@ -87,7 +87,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 		var theirs []stick.Carried
 		for _, c := range p.Commits {
 			if by := made[c.ID]; o.Room.IsCommitOfOther(by, q, o.Probes.Probed, o.Tx.Now()) {
-				theirs = append(theirs, stick.Carried{ID: c.ID, Name: c.Short, Subject: c.Subject, Agent: by.Agent})
+				theirs = append(theirs, stick.Carried{ID: c.ID, Name: c.Short, Agent: by.Agent})
 			}
 		}
 		res = before

@@ -32,23 +32,26 @@ func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
 }
 
 // sayLeftOut names what isn't copied of the commits that only the user's repository has.
-func sayLeftOut(all []rescue.LeftOut) string {
-	var named []string
+func sayLeftOut(all []rescue.LeftOut) stick.Words {
+	var named []stick.Words
 	for _, l := range all {
-		named = append(named, NameLeftOut(l)+" ("+string(l.Why)+")")
+		named = append(named, stick.Wordsf("%s (%s)", NameLeftOut(l), l.Why))
 	}
-	return strings.Join(named, ", ")
+	return stick.JoinWords(named, ", ")
 }
 
 // NameLeftOut names the commits that something left out stands for: a ref, or all of a repository.
-func NameLeftOut(l rescue.LeftOut) string {
+func NameLeftOut(l rescue.LeftOut) stick.Words {
 	repository, isWhole := strings.CutSuffix(l.Path, "./")
 	repository = strings.TrimSuffix(repository, ": ")
 	switch {
 	case isWhole && repository == "":
 		return "all of them"
 	case isWhole:
-		return "all of " + stick.Line(repository)
+		return stick.Wordsf("all of %s", repository)
 	}
-	return stick.Line(l.Path)
+	if i := strings.LastIndex(l.Path, ": "); i > 0 { // no ref has a blank
+		return stick.Wordsf("%s: %s", l.Path[:i], l.Path[i+len(": "):])
+	}
+	return stick.Wordsf("%s", l.Path)
 }

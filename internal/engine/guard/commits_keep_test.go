@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
+	"talkingstick/stick"
 )
 
 // hasCommits reports whether the commits of a scene's repository were copied.
@@ -56,11 +57,11 @@ func TestLeftOutCommits_Shown(t *testing.T) {
 	left := ann.ListRescues(guard.ListRescuesParams{}).OK().LeftOut
 	s.Check(len(left) == 1 && left[0] == (rescue.LeftOut{Path: "refs/heads/broken", Why: rescue.WhyMissing}), "%+v", left)
 	found := ann.Engine.Guard.CheckCopies(t.Context())
-	s.Check(found.Status == core.FindingWarning && strings.Contains(found.Detail, "aren't copied: refs/heads/broken (the repository lacks"), "%+v", found)
+	s.Check(found.Status == core.FindingWarning && strings.Contains(string(found.Detail), "aren't copied: refs/heads/broken (the repository lacks"), "%+v", found)
 }
 
 func TestNameLeftOut(t *testing.T) {
-	for path, want := range map[string]string{
+	for path, want := range map[string]stick.Words{
 		"./": "all of them", "/r/.git/modules/sub: ./": "all of /r/.git/modules/sub", "refs/heads/x": "refs/heads/x",
 		"/r/.git/modules/sub: refs/heads/x": "/r/.git/modules/sub: refs/heads/x",
 	} {

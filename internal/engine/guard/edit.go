@@ -32,9 +32,9 @@ type MayEditResult struct {
 	Denied   []string            `json:"denied,omitempty"` // relative to the room
 	Holder   stick.AgentID       `json:"holder,omitempty"` // of the stick
 	Reserved []stick.Reservation `json:"reserved"`         // reservations of others on these paths; they only count with enforce=scopes or warn
-	Reason   string              `json:"reason,omitempty"` // why not
-	Told     string              `json:"told,omitempty"`   // what is against the rules, though it is allowed
-	Hint     string              `json:"hint,omitempty"`   // the next safe step
+	Reason   stick.Words         `json:"reason,omitempty"` // why not
+	Told     stick.Words         `json:"told,omitempty"`   // what is against the rules, though it is allowed
+	Hint     stick.Words         `json:"hint,omitempty"`   // the next safe step
 
 	here     stick.RoomID // that of the place of the call
 	refusal  *stick.Error

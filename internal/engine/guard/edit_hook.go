@@ -188,8 +188,8 @@ func (o *op) denials() ([]stick.Event, error) {
 
 // EditedResult is what an agent should know after a tool call.
 type EditedResult struct {
-	Told string // what was against the rules; empty if nothing was, or if the agent has been told already
-	Hint string // the next safe step
+	Told stick.Words // what was against the rules; empty if nothing was, or if the agent has been told already
+	Hint stick.Words // the next safe step
 
 	// Prune is true if the caller is to start a process that calls [Guard.PruneRescues]. Nobody has to wait for that.
 	Prune bool
@@ -258,7 +258,7 @@ func (g *Guard) tellUnkept(ctx context.Context, p core.HookParams, foreign *stic
 		if err := ask(o); err != nil || known {
 			return err
 		}
-		out = EditedResult{Told: "no copies can be kept of uncommitted work there: " + foreign.Message, Hint: foreign.Hint.String()}
+		out = EditedResult{Told: "no copies can be kept of uncommitted work there: " + foreign.Words(), Hint: foreign.Hint.Words()}
 		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))
 		return nil
 	})

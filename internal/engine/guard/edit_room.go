@@ -196,11 +196,11 @@ func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identit
 
 // judged takes over what a room has found against the rules, and whether it allows it.
 func (r *MayEditResult) judged(why *stick.Error, allowed bool) {
-	r.step, r.Hint = why.Hint, why.Hint.String()
+	r.step, r.Hint = why.Hint, why.Hint.Words()
 	r.against, _ = why.Fields["paths"].([]string)
 	if r.Allowed = allowed; allowed {
-		r.Told = why.Message
+		r.Told = why.Words()
 		return
 	}
-	r.Told, r.Denied, r.refusal, r.Reason = "", r.against, why, why.Message
+	r.Told, r.Denied, r.refusal, r.Reason = "", r.against, why, why.Words()
 }

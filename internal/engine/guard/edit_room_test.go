@@ -29,16 +29,16 @@ func TestARefusalOfAnotherRoomNamesIt(t *testing.T) {
 	}
 	told := ann.Edits(nil, path).OK()
 	s.Check(told.Allowed, "the room warns")
-	named("told", told.Told, told.Hint)
+	named("told", string(told.Told), string(told.Hint))
 	pat.SetRoomPolicy(engine.SetRoomPolicyParams{Where: core.Where{Path: lib}, Set: []string{"enforce=stick"}}).OK()
 	denied := ann.Edits(nil, path).OK()
-	named("denied", denied.Reason, denied.Hint)
+	named("denied", string(denied.Reason), string(denied.Hint))
 	e := stick.AsError(denied.Refusal())
 	s.Check(e.Fields["workspace"] == lib && len(denied.Denied) == 1 && denied.Denied[0] == "parse.go", "%+v", e)
 	own := bob.Edits(nil, path).OK()
 	s.Check(own.Allowed && own.Told == "", "%+v", own)
 	here := ann.Edits(nil, "README").OK()
-	s.Check(!strings.Contains(here.Reason+here.Told, "in the room of"), "%+v", here)
+	s.Check(!strings.Contains(string(here.Reason+here.Told), "in the room of"), "%+v", here)
 
 	pat.SetRoomPolicy(engine.SetRoomPolicyParams{Where: core.Where{Path: lib}, Set: []string{"enforce=scopes"}}).OK()
 	bob.Release("done", "go on").OK()
@@ -47,5 +47,5 @@ func TestARefusalOfAnotherRoomNamesIt(t *testing.T) {
 	bob.Edits(func() { os.WriteFile(path, []byte("package lib // by bob"), 0o600) }, path).Allowed()
 	takes := runs(t, ann, "git -C "+lib+" checkout -- parse.go", nil)
 	s.Check(!takes.Allowed, "the holder takes bob's work: %+v", takes)
-	named("a command", takes.Reason, takes.Hint)
+	named("a command", string(takes.Reason), string(takes.Hint))
 }

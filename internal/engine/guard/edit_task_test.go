@@ -26,7 +26,7 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 	w := bob.WorksOn("ui")
 	kept := func(a *scene.Actor, path, hint string) {
 		t.Helper()
-		a.MayIEdit(path).Denied("src/a.go").That("where to change it", func(r guard.MayEditResult) bool { return r.Hint == "change "+hint+" instead" })
+		a.MayIEdit(path).Denied("src/a.go").That("where to change it", func(r guard.MayEditResult) bool { return string(r.Hint) == "change "+hint+" instead" })
 	}
 	for _, a := range []*scene.Actor{w.Actor, bob} {
 		a.MayIEdit(own).Allowed()
@@ -65,7 +65,7 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 	// where the room only warns it is told; with the stick it isn't; and not while its commit waits for the review
 	carl.Sets("enforce=warn").OK()
 	bob.MayIEdit(main).That("that it is told", func(r guard.MayEditResult) bool {
-		return r.Allowed && r.Told != "" && r.Hint == "change "+own+" instead"
+		return r.Allowed && r.Told != "" && string(r.Hint) == "change "+own+" instead"
 	})
 	carl.Sets("enforce=scopes").OK()
 	bob.By.Above = nil

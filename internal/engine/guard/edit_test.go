@@ -129,7 +129,7 @@ func TestRepository_IsntRemoved(t *testing.T) {
 				"find .. -name .git -execdir rm -rf {} +", "find . -print0 | xargs -0 rm -rf", "rsync -a --delete ../none/ ./", "cd build && rm -rf ../.git", "find . -name .git | while read d; do rm -rf \"$d\"; done",
 			} {
 				res := runs(t, by, command, nil)
-				s.Check(!res.Allowed && (strings.Contains(res.Reason, "without which there is no repository") || strings.Contains(res.Reason, "the root of the room")), "enforce=%s, %s: %+v", policy, command, res)
+				s.Check(!res.Allowed && (strings.Contains(string(res.Reason), "without which there is no repository") || strings.Contains(string(res.Reason), "the root of the room")), "enforce=%s, %s: %+v", policy, command, res)
 			}
 		}
 		for _, command := range []string{

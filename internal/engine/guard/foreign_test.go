@@ -47,8 +47,8 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 	const why = "git doesn't work in "
 	for _, command := range []string{"rm a.go", "git checkout -- a.go", "git clean -fd"} {
 		res := runs(t, bob, command, nil)
-		s.Check(!res.Allowed && strings.Contains(res.Reason, "no copy can be kept of what "+command+" would take away: "+why) &&
-			strings.Contains(res.Hint, "git config --global --add safe.directory "+s.Work+"; else copy that yourself"), "%s: %+v", command, res)
+		s.Check(!res.Allowed && strings.Contains(string(res.Reason), `no copy can be kept of what "`+command+`" would take away: `+why) &&
+			strings.Contains(string(res.Hint), "git config --global --add safe.directory "+s.Work+"; else copy that yourself"), "%s: %+v", command, res)
 		s.Check(runs(t, bob, command, func() {}).Allowed, "%s was denied again", command)
 	}
 	for _, command := range []string{"make", "git add -A", "git switch other", "rm gone.go"} {
@@ -57,13 +57,13 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 
 	var told []stick.AgentID
 	for _, e := range ann.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventEditTold}}}).OK().Events {
-		if strings.HasSuffix(e.Say(), " was told that no copies can be kept in "+s.Work) && e.To == "" {
+		if strings.HasSuffix(string(e.Say()), " was told that no copies can be kept in "+s.Work) && e.To == "" {
 			told = append(told, e.From)
 		}
 	}
 	s.Check(slices.Equal(told, []stick.AgentID{bob.ID, ann.ID}), "%q", told)
 	found := ann.Engine.Guard.CheckCopies(t.Context())
-	s.Check(found.Status == core.FindingWarning && strings.Contains(found.Detail, "none can be kept here: "+why), "%+v", found)
+	s.Check(found.Status == core.FindingWarning && strings.Contains(string(found.Detail), "none can be kept here: "+why), "%+v", found)
 }
 
 // TestWhatIsToldOfCopies: a call is answered with what is against the rules, and the next one with that no copies can be kept.
@@ -79,7 +79,7 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 	for range 3 {
 		p := commandOf(bob, "make > out.txt")
 		bob.CheckEdit(p).OK()
-		said = append(said, bob.CheckEdited(p).Told)
+		said = append(said, string(bob.CheckEdited(p).Told))
 	}
 	s.Check(strings.Contains(said[0], "isn't yours to change") && strings.Contains(said[1], "no copies can be kept of uncommitted work there: git doesn't work in ") && said[2] == "", "%q", said)
 }

@@ -63,7 +63,7 @@ func TestOrdinaryCommandsArentDenied(t *testing.T) {
 			fmt.Fprintf(&got, "# enforce=%s: denied to %s\n\n", policy, who.name)
 			for _, command := range ordinaryCommands(t) {
 				if res := runs(t, who.is, command, func() {}); !res.Allowed {
-					reason := strings.ReplaceAll(strings.ReplaceAll(res.Reason, s.Work, "/home/ann/app"), string(ann.ID), "ann")
+					reason := strings.ReplaceAll(strings.ReplaceAll(string(res.Reason), s.Work, "/home/ann/app"), string(ann.ID), "ann")
 					fmt.Fprintf(&got, "$ %s\n  %s\n", strings.ReplaceAll(command, "\n", "\n> "), reason)
 				}
 			}

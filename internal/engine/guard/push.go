@@ -147,7 +147,7 @@ func (g *Guard) pushed(ctx context.Context, p core.HookParams, to pushTo) (out E
 		if err != nil || known {
 			return err
 		}
-		out = EditedResult{Told: j.Told.Message, Hint: j.Told.Hint.String()}
+		out = EditedResult{Told: j.Told.Words(), Hint: j.Told.Hint.Words()}
 		o.Events = append(o.Events, o.Room.PushTold(o.Me.Agent, branch))
 		return nil
 	})

@@ -93,7 +93,7 @@ func TestTells_OfARepositoryAlone(t *testing.T) {
 			runs(t, ann, "sh wipe.sh", func() { runInBash(s.Work, "rm -rf "+part) })
 			for _, a := range []*scene.Actor{ann, bob, cyd} {
 				said := strings.Join(told(t, a), "; ")
-				want := " ran sh wipe.sh, which removed the repository " + filepath.Join(s.Work, ".git") + "; its commits, as far as they are kept: tt rescue list"
+				want := " ran \"sh wipe.sh\", which removed the repository " + filepath.Join(s.Work, ".git") + "; its commits, as far as they are kept: tt rescue list"
 				s.Check(strings.Count(said, want) == 1 && !strings.Contains(said, "work of"), "%s: told %q", a.Name, said)
 			}
 			inbox := pat.Inbox()
@@ -122,7 +122,7 @@ func TestTells_OfAnIndexThatIsGone(t *testing.T) {
 	said := strings.Join(told(t, bob), "; ")
 	s.Check(strings.Contains(said, " edited 2 files, first a.go without the stick"), "bob is told %q", said)
 	said = strings.Join(told(t, ann), "; ")
-	s.Check(strings.Contains(said, "ran sh fix.sh, which took n.go; a copy was kept"), "ann is told %q", said)
+	s.Check(strings.Contains(said, "ran \"sh fix.sh\", which took n.go; a copy was kept"), "ann is told %q", said)
 	calls := pat.ListCalls(guard.ListCallsParams{Agent: ann.ID}).OK().Calls
 	s.Check(len(calls) == 1 && calls[0].Files == 2, "%+v", calls)
 	s.Git("reset", "-q")

@@ -35,7 +35,7 @@ type ListRescuesResult struct {
 	Hidden     int               `json:"hidden,omitempty"`           // how many more rescues there are
 	Tips       []KeptTip         `json:"kept_tips"`                  // of the repository of the call
 	TipsHidden int               `json:"kept_tips_hidden,omitempty"` // how many more tips there are
-	TipsWhy    string            `json:"kept_tips_unread,omitempty"` // why they can't be read
+	TipsWhy    stick.Words       `json:"kept_tips_unread,omitempty"` // why they can't be read
 
 	// LeftOut are commits that only the repository of the call has, and that aren't copied: refs, or "./" for all.
 	LeftOut []rescue.LeftOut `json:"commits_left_out,omitempty"`
@@ -73,7 +73,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 		if err := place.CheckRepository(); err != nil {
 			return res, err
 		}
-		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(place.Path)).With("path", place.Path).
+		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", place.Path).With("path", place.Path).
 			Hintf("for the rescues of all repositories: %s", stick.Cmd("tt rescue list --all"))
 	}
 	if found {
@@ -117,7 +117,7 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 		branches, err = g.branchesIn(ctx, res.Common)
 	}
 	if err != nil {
-		res.TipsWhy = stick.AsError(err).Message
+		res.TipsWhy = stick.AsError(err).Words()
 		return
 	}
 	// a command may have failed before which they were kept
@@ -171,7 +171,7 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 		branches[headRef(into)] = true // git fetches into no branch that is checked out, and that may have no commit
 	}
 	if err != nil {
-		res.TipsWhy = stick.AsError(err).Message
+		res.TipsWhy = stick.AsError(err).Words()
 		return
 	}
 
@@ -361,7 +361,7 @@ type RestoreRescueResult struct {
 	Checkout string `json:"checkout"` // the top level of the checkout that it was restored to
 	rescue.Restored
 	Nested []rescue.Nested `json:"nested,omitempty"` // rescues of repositories inside the checkout, to be restored each by itself
-	Told   string          `json:"told,omitempty"`   // what the room says of the change, though it allows it
+	Told   stick.Words     `json:"told,omitempty"`   // what the room says of the change, though it allows it
 }
 
 // RestoreRescue brings back what a rescue holds, if the caller may change these paths now. It destroys nothing: a path that
@@ -427,10 +427,10 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 	case lost != nil:
 		return tree, lost
 	case !ok:
-		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", stick.Line(place.Path)).
+		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", place.Path).
 			With("path", place.Path)
 	case tree.Common != m.Common && !core.IsGone(m.Common):
-		return tree, stick.Errorf(stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is", stick.Line(tree.Top), stick.Line(m.Common), m.ID).
+		return tree, stick.Errorf(stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is", tree.Top, m.Common, m.ID).
 			With("field", "path").With("rescue", m.ID).Hintf("to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"))
 	}
 	return tree, nil
@@ -439,7 +439,7 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 // errCheckoutGone says that the checkout of a rescue was removed, while its repository is there. again is the command that
 // takes another checkout.
 func errCheckoutGone(m rescue.Manifest, again stick.Command) error {
-	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s is gone", stick.Line(m.Top), m.ID).With("rescue", m.ID).With("checkout", m.Top)
+	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s is gone", m.Top, m.ID).With("rescue", m.ID).With("checkout", m.Top)
 	if main, ok := workspace.FindCheckout(filepath.Dir(m.Common), workspace.Env{}); ok && main.Common == m.Common {
 		e.With("directory", main.Top)
 	}

@@ -3,7 +3,6 @@ package guard
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/workspace"
@@ -21,7 +20,7 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 	}
 	if n := len(sum.Damaged); n > 0 {
 		return core.Finding{
-			Status: core.FindingWarning, Detail: fmt.Sprintf("%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Damaged[0]),
+			Status: core.FindingWarning, Detail: stick.Wordsf("%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Damaged[0]),
 			Fix: "nothing brings it back; the next rescues aren't concerned",
 		}
 	}
@@ -30,7 +29,7 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 	}
 	return core.Finding{
 		Status: core.FindingOK,
-		Detail: fmt.Sprintf("%s, %d MB on disk, of which %s with %d MB; tt rescue list --all shows those that something names",
+		Detail: stick.Wordsf("%s, %d MB on disk, of which %s with %d MB; tt rescue list --all shows those that something names",
 			stick.Count(sum.Count, "rescue"), megabytes(sum.Bytes), areSnapshots(sum.Snapshots), megabytes(sum.SnapshotsBytes)),
 	}
 }
@@ -46,7 +45,7 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 	case place.WithoutGit:
 		return core.Finding{
 			Status: core.FindingWarning, Fix: "let agents work where jj and git share the files (jj git init --colocate), or in a worktree of git",
-			Detail: fmt.Sprintf("none are kept in %s, because it is a workspace of jj without git", stick.Line(cmp.Or(place.Worktree, place.Root))),
+			Detail: stick.Wordsf("none are kept in %s, because it is a workspace of jj without git", cmp.Or(place.Worktree, place.Root)),
 		}
 	case checkoutOf(*place) == "":
 		return core.Finding{Status: core.FindingOK, Detail: "none are kept here, because it isn't a git repository"}
@@ -54,10 +53,10 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 
 	if _, err := g.core.Config.Git.Checkout(ctx, checkoutOf(*place)); err != nil {
 		why := stick.AsError(err)
-		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here: " + why.Message, Fix: why.Hint.String()}
+		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here: " + why.Words(), Fix: why.Hint.Words()}
 	}
 
-	found := core.Finding{Status: core.FindingOK, Detail: "they can be kept of what is uncommitted in " + stick.Line(checkoutOf(*place))}
+	found := core.Finding{Status: core.FindingOK, Detail: stick.Wordsf("they can be kept of what is uncommitted in %s", checkoutOf(*place))}
 	if tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace); ok {
 		if left := g.rescues().LeftOutCommits(tree); len(left) > 0 {
 			found.Status, found.Fix = core.FindingWarning, "push them to a remote: what a remote has needs no copy"
@@ -71,9 +70,9 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 func megabytes(bytes int64) int64 { return (bytes + 999_999) / 1_000_000 }
 
 // areSnapshots says how many snapshots there are.
-func areSnapshots(n int) string {
+func areSnapshots(n int) stick.Words {
 	if n == 1 {
 		return "1 is a snapshot"
 	}
-	return fmt.Sprintf("%d are snapshots", n)
+	return stick.Wordsf("%d are snapshots", n)
 }

@@ -75,7 +75,7 @@ func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res Forge
 	}
 	res.Rescues, res.Unread = done.Rescues, done.Unread
 	if len(done.Rescues)+len(done.Unread) == 0 {
-		return res, stick.Errorf(stick.CodeNotFound, "no rescue of %s has %s", stick.Line(top), stick.Line(res.File)).With("path", res.File).
+		return res, stick.Errorf(stick.CodeNotFound, "no rescue of %s has %s", top, res.File).With("path", res.File).
 			Hintf("see what there is: %s", stick.Cmd("tt rescue list"))
 	}
 	_, err = os.Lstat(filepath.Join(top, filepath.FromSlash(res.File)))
@@ -102,7 +102,7 @@ func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, co
 	if err := workspace.CheckRepository(from, env); err != nil {
 		return "", "", err
 	}
-	return "", "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", stick.Line(from)).With("path", from).
+	return "", "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", from).With("path", from).
 		Hintf("name the file by its absolute path, or a rescue by its id: %s", stick.Cmd("tt rescue forget <id|path>"))
 }
 

@@ -57,7 +57,7 @@ func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, e
 
 // RescueAfterTakeover makes the rescue after a takeover that was committed. If there is none, why says so. Nothing that fails here
 // undoes the takeover.
-func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t CommittedTakeover) (got *TakeoverRescue, why string) {
+func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t CommittedTakeover) (got *TakeoverRescue, why stick.Words) {
 	switch {
 	case !t.took:
 		return nil, "nothing was taken over"
@@ -83,11 +83,11 @@ func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t Committ
 		}
 		switch {
 		case err != nil:
-			why = "failed: " + stick.AsError(err).Message
+			why = "failed: " + stick.AsError(err).Words()
 		case taken.ID != "":
 			return &TakeoverRescue{taken.ID, tree.Top, taken.Files, taken.Bytes, taken.LeftOut, taken.Nested}, ""
 		case len(taken.LeftOut) > 0:
-			why = "failed: " + taken.LeftOut[0].Path + " is left out, because " + string(taken.LeftOut[0].Why)
+			why = stick.Wordsf("failed: %s is left out, because %s", taken.LeftOut[0].Path, taken.LeftOut[0].Why)
 		}
 	}
 	return nil, why

@@ -62,7 +62,7 @@ func (g *Guard) adoptStash(ctx context.Context, p AdoptChangesParams, q stick.Ad
 		commits = append(commits, e.Commit)
 	}
 	if _, kerr := g.keepStashed(ctx, common, commits); kerr != nil {
-		res.RescueWhy = "failed: " + stick.AsError(kerr).Message
+		res.RescueWhy = "failed: " + stick.AsError(kerr).Words()
 	}
 	return res, nil
 }
@@ -70,7 +70,7 @@ func (g *Guard) adoptStash(ctx context.Context, p AdoptChangesParams, q stick.Ad
 // namedStash finds the entries of the stash that the caller names, all of them or none.
 func (g *Guard) namedStash(ctx context.Context, p AdoptChangesParams) (c *checkout, entries []stick.StashEntry, common string, err error) {
 	if i := slices.IndexFunc(p.Paths, func(path string) bool { return !isStashName(path) }); i >= 0 {
-		return nil, nil, "", stick.Errorf(stick.CodeUsage, "%s is no entry of the stash: name files, or entries of the stash, not both", stick.Line(p.Paths[i])).
+		return nil, nil, "", stick.Errorf(stick.CodeUsage, "%s is no entry of the stash: name files, or entries of the stash, not both", p.Paths[i]).
 			With("field", "paths").With("path", p.Paths[i]).Hintf("run the command once for each")
 	}
 	if c, err = g.checkoutAt(ctx, p.Where); err != nil {
@@ -84,7 +84,7 @@ func (g *Guard) namedStash(ctx context.Context, p AdoptChangesParams) (c *checko
 	for _, name := range p.Paths {
 		i, _ := indexOf("refs/" + name)
 		if i >= len(now.entries) {
-			return nil, nil, "", stick.Errorf(stick.CodeNotFound, "there is no %s", stick.Line(name)).With("path", name).
+			return nil, nil, "", stick.Errorf(stick.CodeNotFound, "there is no %s", name).With("path", name).
 				Hintf("to see what is in the stash: %s", stick.Cmd("git stash list"))
 		}
 		entries = append(entries, now.entries[i])

@@ -34,7 +34,7 @@ func TestSweeps(t *testing.T) {
 			s, ann, bob, pat := sweeps(t, enforce)
 			ann.Commits("a.go", "c.go").Allowed()
 			x := ann.Commits("a.go", "b.go", "c.go").Denied("b.go").Res
-			s.Check(strings.Contains(x.Reason, "what "+string(bob.ID)+" has edited: b.go") && strings.Contains(x.Hint, "-- a.go c.go"), "%s; %s", x.Reason, x.Hint)
+			s.Check(strings.Contains(string(x.Reason), "what "+string(bob.ID)+" has edited: b.go") && strings.Contains(string(x.Hint), "-- a.go c.go"), "%s; %s", x.Reason, x.Hint)
 			ann.Commits("b.go").Denied("b.go")
 			bob.Commits("a.go", "b.go").Denied("a.go") // the holder's
 			bob.Commits("b.go").Allowed()              // whether it may edit it is another question
@@ -49,7 +49,7 @@ func TestSweeps(t *testing.T) {
 func TestSweepsAreTold(t *testing.T) {
 	s, ann, bob, pat := sweeps(t, "warn")
 	x := ann.Commits("a.go", "b.go").Allowed().Res
-	s.Check(strings.Contains(x.Told, "what "+string(bob.ID)+" has edited: b.go"), "%+v", x)
+	s.Check(strings.Contains(string(x.Told), "what "+string(bob.ID)+" has edited: b.go"), "%+v", x)
 	pat.Sets("enforce=off").OK()
 	s.Check(ann.Commits("a.go", "b.go").Allowed().Res.Told == "", "it enforces nothing")
 	pat.Sets("enforce=stick").OK()

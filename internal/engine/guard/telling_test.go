@@ -16,20 +16,20 @@ func TestTellings_ByWhatHappened(t *testing.T) {
 		fails               bool
 		told                string // empty for nothing
 	}{
-		{name: "a sweep into the index", command: "git add -A", told: "ran git add -A, which swept up b.go, work of codex:b"},
-		{name: "a sweep into a commit", command: "git commit -qam all", told: "ran git commit -qam all, which swept up b.go, work of codex:b"},
+		{name: "a sweep into the index", command: "git add -A", told: `ran "git add -A", which swept up b.go, work of codex:b`},
+		{name: "a sweep into a commit", command: "git commit -qam all", told: `ran "git commit -qam all", which swept up b.go, work of codex:b`},
 		{name: "a sweep of one of two files", command: "git add -A", does: "git add b.go", told: "which swept up b.go, work of codex:b"},
 		{name: "a sweep that git refused", command: "git add -A", does: "touch .git/index.lock; git add -A; rm .git/index.lock"},
 		{name: "a commit that a hook refused", command: "git commit -am all", does: "git commit -qam all --no-such-option"},
 		{name: "a sweep before which others' work went", command: "git checkout b.go; git add -A", told: "which took b.go, work of codex:b; a copy was kept"},
-		{name: "a deleted branch", command: "git branch -D topic", told: "ran git branch -D topic; the old commit is kept as refs/talkingstick/kept/"},
+		{name: "a deleted branch", command: "git branch -D topic", told: `ran "git branch -D topic"; the old commit is kept as refs/talkingstick/kept/`},
 		{name: "a branch that git didn't delete", command: "git branch -D main"},
 		{name: "one of two branches", command: "git branch -D main topic", told: "; the old commit is kept as refs/talkingstick/kept/"},
 		{name: "a branch of which all was pushed again", command: "git branch -D topic && git branch topic"},
-		{name: "a stash that was dropped", command: "git stash drop", told: "ran git stash drop, which used stash@{0} (On main: by bob) of codex:b; the old commit is kept as "},
+		{name: "a stash that was dropped", command: "git stash drop", told: `ran "git stash drop", which used "stash@{0} (On main: by bob) of codex:b"; the old commit is kept as `},
 		{name: "a drop of no entry", command: "git stash drop stash@{7}"},
 		{name: "a drop that git refused", command: "git stash drop", does: "true"},
-		{name: "an entry that was applied", command: "git stash apply", told: "ran git stash apply, which used stash@{0} (On main: by bob) of codex:b"},
+		{name: "an entry that was applied", command: "git stash apply", told: `ran "git stash apply", which used "stash@{0} (On main: by bob) of codex:b"`},
 		{name: "an entry that git couldn't apply", command: "git stash apply", does: "false", fails: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

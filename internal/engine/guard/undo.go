@@ -32,20 +32,20 @@ type UndoCallResult struct {
 	Removed  []string        `json:"removed"`                // files that the call had made
 	Same     []string        `json:"same"`                   // files that were as before the call already
 	Left     []LeftFile      `json:"left"`                   // files that stay as they are
-	Unstage  string          `json:"unstage,omitempty"`      // the command that takes back what the call has only staged
+	Unstage  stick.Words     `json:"unstage,omitempty"`      // the command that takes back what the call has only staged
 	Head     *UndoneHead     `json:"head,omitempty"`         // where the call has moved HEAD, which stays
-	HeadWhy  string          `json:"head_unread,omitempty"`  // why nobody knows whether it has
+	HeadWhy  stick.Words     `json:"head_unread,omitempty"`  // why nobody knows whether it has
 	Told     []stick.AgentID `json:"told"`                   // the agents that get to know of it
 	Already  bool            `json:"already,omitempty"`      // there was nothing to do
-	Warning  string          `json:"warning,omitempty"`      // what is against the rules, though it is allowed
-	Hint     string          `json:"hint,omitempty"`         // the next safe step
+	Warning  stick.Words     `json:"warning,omitempty"`      // what is against the rules, though it is allowed
+	Hint     stick.Words     `json:"hint,omitempty"`         // the next safe step
 }
 
 // LeftFile is a file that an undo leaves as it is.
 type LeftFile struct {
 	Path   string           `json:"path"`
 	Reason stick.UndoReason `json:"reason"`
-	Why    string           `json:"why"`              // the reason in words
+	Why    stick.Words      `json:"why"`              // the reason in words
 	By     []stick.AgentID  `json:"by,omitempty"`     // who has changed it, as far as hooks have noted
 	Beside string           `json:"beside,omitempty"` // where its state from before the call lies now
 }
@@ -165,7 +165,7 @@ func (u *undoing) find(ctx context.Context) error {
 
 	var ok bool
 	if u.tree, ok = workspace.FindCheckout(u.call.Checkout, workspace.Env{}); !ok || u.tree.Top != u.call.Checkout {
-		return stick.Errorf(stick.CodeNotFound, "%s, the checkout of call %d, is gone", stick.Line(u.call.Checkout), u.call.ID).With("call_id", u.call.ID).
+		return stick.Errorf(stick.CodeNotFound, "%s, the checkout of call %d, is gone", u.call.Checkout, u.call.ID).With("call_id", u.call.ID).
 			With("checkout", u.call.Checkout).Hintf("see what was there before the call: %s", stick.Cmd("tt rescue show <rescue>", u.call.Before))
 	}
 	u.result = UndoCallResult{

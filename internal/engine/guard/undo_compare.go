@@ -49,7 +49,7 @@ func (u *undoing) compare(ctx context.Context) (err error) {
 		}
 	}
 	if len(staged) > 0 {
-		u.result.Unstage = stick.Unstage(staged).String()
+		u.result.Unstage = stick.Unstage(staged).Words()
 	}
 	return u.nameEditors(ctx)
 }
@@ -71,7 +71,7 @@ func (u *undoing) explain(err error) error {
 	case e.Code != stick.CodeNotFound:
 		return err
 	case isPath:
-		return stick.Errorf(stick.CodeNotFound, "call %d hasn't changed %s", u.call.ID, stick.Line(path)).With("call_id", u.call.ID).With("path", path).
+		return stick.Errorf(stick.CodeNotFound, "call %d hasn't changed %s", u.call.ID, path).With("call_id", u.call.ID).With("path", path).
 			Hintf("to undo all that it has changed: %s", stick.Cmd("tt undo <call_id>"))
 	}
 	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d are past their time", u.call.ID).With("call_id", u.call.ID).

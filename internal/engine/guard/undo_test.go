@@ -59,7 +59,7 @@ func TestUndoCall(t *testing.T) {
 	one := pat.UndoCall(guard.UndoCallParams{ID: 1, Paths: []string{filepath.Join(s.Work, "mine.go")}}).OK()
 	s.Check(slices.Equal(one.Restored, []string{"mine.go"}) && content(s, "a.go") == "x\n" && slices.Equal(one.Told, []stick.AgentID{ann.ID}), "%+v", one)
 	s.Check(slices.ContainsFunc(told(t, ann), func(said string) bool {
-		return strings.Contains(said, " undid call 1 of "+string(ann.ID)+", echo x > a.go; rm mine.go; echo new > made.go; as before it: mine.go")
+		return strings.Contains(said, " undid call 1 of "+string(ann.ID)+`, "echo x > a.go; rm mine.go; echo new > made.go"; as before it: mine.go`)
 	}), "ann isn't told")
 	ann.ListCalls(guard.ListCallsParams{Limit: 1}).That("the newest", func(r guard.ListCallsResult) bool { return r.More && r.Calls[0].ID == 4 })
 	ann.ListCalls(guard.ListCallsParams{Limit: 501}).Refused(stick.CodeUsage)

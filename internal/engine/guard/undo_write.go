@@ -39,7 +39,7 @@ func (u *undoing) ask(ctx context.Context) error {
 	if err := may.Refusal(); err != nil {
 		return err
 	}
-	u.result.Warning, u.result.Hint = may.Told, may.Step().As(u.p.Caller.Flag()).String()
+	u.result.Warning, u.result.Hint = may.Told, may.Step().As(u.p.Caller.Flag()).Words()
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (u *undoing) restore(ctx context.Context, s undoStep) bool {
 	case errors.Is(err, rescue.ErrChanged):
 		u.leave(s.UndoFile, stick.UndoChanged, nil) // putBeside follows
 	default:
-		u.result.Left = append(u.result.Left, LeftFile{Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Message})
+		u.result.Left = append(u.result.Left, LeftFile{Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Words()})
 	}
 	return false
 }
@@ -138,7 +138,7 @@ func (u *undoing) putBeside(ctx context.Context, s undoStep) {
 	i := slices.IndexFunc(u.result.Left, func(l LeftFile) bool { return l.Path == s.Path })
 	at, err := u.undo.PutBeside(ctx, s.UndoFile, u.besideSuffix())
 	if err != nil {
-		u.result.Left[i].Why += "; its state from before can't be put beside it: " + stick.AsError(err).Message
+		u.result.Left[i].Why += "; its state from before can't be put beside it: " + stick.AsError(err).Words()
 		return
 	}
 	u.result.Left[i].Beside = at
@@ -175,7 +175,7 @@ func (u *undoing) readHead(ctx context.Context) {
 	m, err := u.undo.HeadMove(ctx)
 	switch {
 	case err != nil:
-		u.result.HeadWhy = stick.AsError(err).Message
+		u.result.HeadWhy = stick.AsError(err).Words()
 	case m.Moved():
 		h := &UndoneHead{From: m.From, FromBranch: m.FromBranch, To: m.To, ToBranch: m.ToBranch, Back: []string{}, commands: m.Back()}
 		for _, c := range h.commands {
