@@ -14,16 +14,18 @@ import (
 	"talkingstick/stick"
 )
 
-// postgresDB is the dialect of PostgreSQL, which many processes of many hosts write at a time. What keeps them apart:
+// postgresDB is the dialect of PostgreSQL, which many processes of many hosts write at a time. What keeps
+// them apart:
 //
-//   - A transaction that writes locks the row of a room, as a statement of its own, before it reads anything of the room.
-//     It runs at READ COMMITTED, so what it reads then is what the last writer of the room has committed. (A statement
-//     that locks and reads, or REPEATABLE READ, would read rows from before the lock.)
+//   - A transaction that writes locks the row of a room, as a statement of its own, before it reads anything
+//     of the room. It runs at READ COMMITTED, so what it reads then is what the last writer of the room has
+//     committed. (A statement that locks and reads, or REPEATABLE READ, would read rows from before the
+//     lock.)
 //   - What is of no room has a lock of its own: see class.
 //   - A transaction that reads only sees one state (REPEATABLE READ), and waits for nobody.
 //
-// The beginning of a transaction and statements without rows are sent together with the next query, or with COMMIT. So a failure of theirs may come late;
-// it ends the transaction all the same.
+// The beginning of a transaction and statements without rows are sent together with the next query, or with
+// COMMIT. So a failure of theirs may come late; it ends the transaction all the same.
 type postgresDB struct {
 	opt        Options
 	migrations []migration
@@ -72,7 +74,8 @@ func waitsOf(opt Options) pgWaits {
 }
 
 const (
-	// idleInTransaction ends the transaction of a process that was stopped in the middle of it. Transactions only compute.
+	// idleInTransaction ends the transaction of a process that was stopped in the middle of it. Transactions
+	// only compute.
 	idleInTransaction = 2 * time.Second
 	// unused is how long a connection stays open that nobody uses: a process that waits holds none.
 	unused = 5 * time.Second
@@ -111,8 +114,8 @@ func (p *postgresDB) send(ctx context.Context) (done []string, err error) {
 	return deliver(queue, results, err)
 }
 
-// ask sends statements and waits for the answers. The server ends a statement that takes too long; where its answer doesn't come either, the
-// network is silent.
+// ask sends statements and waits for the answers. The server ends a statement that takes too long; where its
+// answer doesn't come either, the network is silent.
 func (p *postgresDB) ask(ctx context.Context, queue []queued) ([]*pgconn.Result, error) {
 	if len(queue) == 0 {
 		return nil, nil
@@ -295,8 +298,8 @@ func each(rows [][][]byte, f func(scan func(...any) error) error) error {
 	return nil
 }
 
-// draw draws from a sequence. The room is locked by now, so the numbers of its events rise in the order of commits. Numbers that are
-// drawn for nothing are left out, and those of other rooms come in between.
+// draw draws from a sequence. The room is locked by now, so the numbers of its events rise in the order of
+// commits. Numbers that are drawn for nothing are left out, and those of other rooms come in between.
 func (p *postgresDB) draw(n int) ([]int64, error) {
 	rows, err := p.rows("SELECT nextval('event_seq') FROM generate_series(1, $1)", n)
 	if err != nil {
@@ -328,7 +331,8 @@ func (p *postgresDB) skip(n int64) error {
 // inPlace has nothing to compare: an address means what it means.
 func (p *postgresDB) inPlace() error { return nil }
 
-// settleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before it answers.
+// settleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before
+// it answers.
 func (p *postgresDB) settleLoss(*Tx) error { return nil }
 func (p *postgresDB) compareNext()         {}
 func (p *postgresDB) unsettledLoss() *Loss { return nil }

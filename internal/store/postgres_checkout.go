@@ -6,8 +6,8 @@ import (
 	"talkingstick/stick"
 )
 
-// near gives a room that has several checkouts on this host the path of that which is meant: the first of the given paths that it
-// has, or else that which was meant the last time.
+// near gives a room that has several checkouts on this host the path of that which is meant: the first of the
+// given paths that it has, or else that which was meant the last time.
 func (tx *Tx) near(r stick.Room, paths []string) stick.Room {
 	has := tx.paths[r.ID]
 	if len(has) == 0 {
@@ -36,7 +36,8 @@ func (tx *Tx) PartAt(p Place, a stick.AgentID) (stick.Room, error) {
 	return tx.near(r, []string{p.Path}), err
 }
 
-// CheckoutOf names the checkout of a room that is meant, where it has several. It is zero where it has none on this host.
+// CheckoutOf names the checkout of a room that is meant, where it has several. It is zero where it has none
+// on this host.
 func (tx *Tx) CheckoutOf(r stick.Room) stick.Checkout {
 	if len(tx.paths[r.ID]) == 0 {
 		return stick.Checkout{}

@@ -10,11 +10,12 @@ import (
 	"talkingstick/stick"
 )
 
-// errLost is why an attempt runs again whose connection broke at the commit: the server says that nothing was committed.
+// errLost is why an attempt runs again whose connection broke at the commit: the server says that nothing was
+// committed.
 var errLost = errors.New("the connection broke at the commit, and nothing was committed")
 
-// write runs attempt again if another transaction was in its way, or if the connection broke before its commit. Nothing of
-// it was committed then, and what it writes again has the same event ids.
+// write runs attempt again if another transaction was in its way, or if the connection broke before its
+// commit. Nothing of it was committed then, and what it writes again has the same event ids.
 func (p *postgresDB) write(ctx context.Context, attempt func() error) error {
 	began, doubles := time.Now(), 0
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -49,10 +50,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // commit sends what is queued, COMMIT, and the notices for the witnesses of other hosts.
 //
-// PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk meanwhile. So the notices are sent
-// behind COMMIT, in a transaction of their own, which writes nothing that is synced; they travel together.
+// PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk
+// meanwhile. So the notices are sent behind COMMIT, in a transaction of their own, which writes nothing that
+// is synced; they travel together.
 func (p *postgresDB) commit(tx *Tx) error {
-	// Whoever needs a newer program commits nothing, and settle needs the transaction's id, which the room's lock answers.
+	// Whoever needs a newer program commits nothing, and settle needs the transaction's id, which the room's
+	// lock answers.
 	if p.opening != nil || tx.event == "" && p.xid == "" && len(p.locked) > 0 {
 		if _, err := p.send(p.ctx); err != nil {
 			return err
@@ -92,8 +95,8 @@ func (p *postgresDB) addNotices(rooms []string) (err error) {
 	return err
 }
 
-// notifyAgain sends the notices of a commit that was done, but perhaps not its notices. If it can't, other hosts find out by the slow timers
-// of their waits.
+// notifyAgain sends the notices of a commit that was done, but perhaps not its notices. If it can't, other
+// hosts find out by the slow timers of their waits.
 func (p *postgresDB) notifyAgain(rooms []string) {
 	if len(rooms) == 0 {
 		return
@@ -117,9 +120,10 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 	}
 }
 
-// settle finds out whether a transaction was committed whose connection broke before the answer. It locks the rooms again, which
-// waits until the server has ended the transaction, and looks for an event of it; where it made none, the server is asked for its
-// state. It returns nil if it was committed, and [errLost] if it wasn't.
+// settle finds out whether a transaction was committed whose connection broke before the answer. It locks the
+// rooms again, which waits until the server has ended the transaction, and looks for an event of it; where it
+// made none, the server is asked for its state. It returns nil if it was committed, and [errLost] if it
+// wasn't.
 func (p *postgresDB) settle(tx *Tx, cause error) error {
 	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
 	defer func() { p.ctx = caller }()
@@ -165,7 +169,8 @@ func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.Roo
 	if err != nil || got != want {
 		return false, err
 	}
-	// A server that has crashed shows also what its standby hasn't got yet. It answers this commit once the standby has both.
+	// A server that has crashed shows also what its standby hasn't got yet. It answers this commit once the
+	// standby has both.
 	err = p.add(nil, "COMMIT")
 	if err == nil {
 		_, err = p.send(ctx)

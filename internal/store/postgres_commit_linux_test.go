@@ -159,8 +159,9 @@ func (p *proxy) breakAll() {
 	p.open = nil
 }
 
-// TestCommitWithoutAnswer: where the connection breaks at a commit, the store finds out whether it was done, and does it again
-// only if it wasn't. That holds for what makes events and for what makes none. Other hosts hear of it in any case.
+// TestCommitWithoutAnswer: where the connection breaks at a commit, the store finds out whether it was done,
+// and does it again only if it wasn't. That holds for what makes events and for what makes none. Other hosts
+// hear of it in any case.
 func TestCommitWithoutAnswer(t *testing.T) {
 	for cut, want := range map[string]int{"before": 2, "between": 1, "said": 1, "after": 1} {
 		t.Run(cut, func(t *testing.T) {
@@ -232,8 +233,8 @@ func TestConnectionLost(t *testing.T) {
 	})
 }
 
-// TestRoomsAreLocked: while a transaction has read a room, no other that writes can read it. The other says so when it has waited
-// too long, and readers go on.
+// TestRoomsAreLocked: while a transaction has read a room, no other that writes can read it. The other says
+// so when it has waited too long, and readers go on.
 func TestRoomsAreLocked(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -260,8 +261,8 @@ func TestRoomsAreLocked(t *testing.T) {
 	})
 }
 
-// TestNoEventIsSkipped: writers of several rooms write at once. Whoever follows a room by its cursor sees each event, in the order
-// of their numbers, and the check finds the chain of sums whole.
+// TestNoEventIsSkipped: writers of several rooms write at once. Whoever follows a room by its cursor sees
+// each event, in the order of their numbers, and the check finds the chain of sums whole.
 func TestNoEventIsSkipped(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		const writers, each = 4, 15
@@ -317,8 +318,8 @@ func TestNoEventIsSkipped(t *testing.T) {
 	})
 }
 
-// TestLocksInAnyOrder: transactions that lock two rooms in opposite orders stand in each other's way. PostgreSQL ends one, which runs
-// again.
+// TestLocksInAnyOrder: transactions that lock two rooms in opposite orders stand in each other's way.
+// PostgreSQL ends one, which runs again.
 func TestLocksInAnyOrder(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		a, b := newRoom(t, db, "/a").ID, newRoom(t, db, "/b").ID
@@ -438,7 +439,8 @@ func TestNotices(t *testing.T) {
 	})
 }
 
-// TestAddressNamesTheSchema: without search_path the tables are in a schema of ours, and two schemas of one database are two.
+// TestAddressNamesTheSchema: without search_path the tables are in a schema of ours, and two schemas of one
+// database are two.
 func TestAddressNamesTheSchema(t *testing.T) {
 	address, _, _ := strings.Cut(storetest.PostgresURL(t), "&search_path=")
 	t.Cleanup(func() {

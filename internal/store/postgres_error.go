@@ -27,8 +27,8 @@ func sqlState(err error) string {
 	return ""
 }
 
-// isAnswer reports whether the server has answered with an error and goes on. It ends the connection with other errors, so
-// they say nothing sure about a COMMIT.
+// isAnswer reports whether the server has answered with an error and goes on. It ends the connection with
+// other errors, so they say nothing sure about a COMMIT.
 func isAnswer(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.SeverityUnlocalized == "ERROR"
@@ -80,11 +80,12 @@ func isLocked(err error) bool {
 	return state == "55P03" || state == "57014"
 }
 
-// isDouble reports whether there is such a row already. Perhaps another transaction has made it at the same moment; then this one
-// finds it when it runs again.
+// isDouble reports whether there is such a row already. Perhaps another transaction has made it at the same
+// moment; then this one finds it when it runs again.
 func isDouble(err error) bool { return sqlState(err) == "23505" }
 
-// fail gives the failures of PostgreSQL their codes, by number. No message of it holds a password: addresses print without.
+// fail gives the failures of PostgreSQL their codes, by number. No message of it holds a password: addresses
+// print without.
 func (p *postgresDB) fail(err error) error {
 	if _, ok := errors.AsType[*stick.Error](err); ok || err == nil || err == ErrAbsent {
 		return err
@@ -112,8 +113,9 @@ func (p *postgresDB) fail(err error) error {
 // errNoRights is why a role finds no tables that are there.
 var errNoRights = &pgconn.PgError{Code: "42501", Message: "permission denied for schema"}
 
-// findTables looks for the reason why a table isn't found. allowed is false if the schema is there and the role may not use it: a search
-// for tables leaves such a schema out. there is true if the first table is where it was.
+// findTables looks for the reason why a table isn't found. allowed is false if the schema is there and the
+// role may not use it: a search for tables leaves such a schema out. there is true if the first table is
+// where it was.
 func (p *postgresDB) findTables() (allowed, there bool) {
 	ctx, cancel := context.WithTimeout(background, p.waits.connect)
 	defer cancel()

@@ -13,17 +13,17 @@ import (
 	"talkingstick/stick"
 )
 
-// Where several hosts share a database, a host is a data directory. It has an id of its own in a file there, because several machines
-// may have one machine id: copies of an image do. Under which boot it writes is kept, so that the end of a boot ends what ran
-// under it, and nothing of other hosts.
+// Where several hosts share a database, a host is a data directory. It has an id of its own in a file there,
+// because several machines may have one machine id: copies of an image do. Under which boot it writes is
+// kept, so that the end of a boot ends what ran under it, and nothing of other hosts.
 //
-// A copy of a whole disk has the same id. It shows as two boots of one host that live at once, and then the older one takes
-// a new id.
+// A copy of a whole disk has the same id. It shows as two boots of one host that live at once, and then the
+// older one takes a new id.
 const hostFile = "host"
 
 const (
-	// boot is known to live for this long after it was seen. What ran under the boot before it counts as ended only then:
-	// a copy of the disk may be running.
+	// boot is known to live for this long after it was seen. What ran under the boot before it counts as
+	// ended only then: a copy of the disk may be running.
 	bootLives = 60_000
 	// seenAgain is how often a host writes that it is there, at most. Both are milliseconds.
 	seenAgain = 10_000
@@ -65,8 +65,8 @@ func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
 	return p
 }
 
-// noticeHost records that this host is there, under its boot. When the host has started again, the processes of the boot before
-// count as ended.
+// noticeHost records that this host is there, under its boot. When the host has started again, the processes
+// of the boot before count as ended.
 func (tx *Tx) noticeHost() error {
 	db := tx.db
 	if db.opt.Boot == "" || db.hostSeen != 0 && stick.At(db.Now()) < db.hostSeen+seenAgain {
@@ -176,7 +176,8 @@ func (tx *Tx) HostName() (string, error) {
 	return name, err
 }
 
-// NameOfHost is the name of another host among those that share the database; empty for this one, and for one that has none.
+// NameOfHost is the name of another host among those that share the database; empty for this one, and for one
+// that has none.
 func (tx *Tx) NameOfHost(host string) (name string, err error) {
 	name, known := tx.hosts[host]
 	if known || host == tx.db.dialect.host() {
@@ -206,8 +207,9 @@ func (tx *Tx) endBoot(host, boot string) error {
 	)
 }
 
-// LocalProcesses lists the processes of one boot and pid namespace that carry members of rooms or wait there and that aren't known
-// to have ended. holds is true for those of a member that has a stick, or for whom one is reserved.
+// LocalProcesses lists the processes of one boot and pid namespace that carry members of rooms or wait there
+// and that aren't known to have ended. holds is true for those of a member that has a stick, or for whom one
+// is reserved.
 func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, err error) {
 	holds = map[stick.Process]bool{}
 	err = tx.scan(`SELECT p.machine, p.boot, p.pid_ns, p.pid, p.start_time, MAX(CASE WHEN r.owner = m.agent_id OR r.reserved_for = m.agent_id THEN 1 ELSE 0 END)
@@ -235,8 +237,8 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 	return holds, err
 }
 
-// ReportGone records that a process of this host has ended, which other hosts can't see. It ends the waits of the process, and wakes who
-// waits in the rooms of the members that it carried.
+// ReportGone records that a process of this host has ended, which other hosts can't see. It ends the waits of
+// the process, and wakes who waits in the rooms of the members that it carried.
 func (tx *Tx) ReportGone(p stick.Process) error {
 	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r WHERE r.room_id IN (SELECT m.room_id FROM members m JOIN processes p ON p.agent_id = m.agent_id WHERE p.process_key = ? AND p.gone_at = 0)
 		OR r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ? AND l.pid_ns = ? AND l.pid = ? AND l.start_time = ?) ORDER BY r.room_id`,
@@ -254,8 +256,8 @@ func (tx *Tx) ReportGone(p stick.Process) error {
 	)
 }
 
-// readHost reads the id of a data directory. Where there is none, who writes makes one, and the directory; to who reads it is empty: that
-// host has no checkouts.
+// readHost reads the id of a data directory. Where there is none, who writes makes one, and the directory; to
+// who reads it is empty: that host has no checkouts.
 func readHost(dir string, write bool, newID func() string) (string, error) {
 	for {
 		text, err := plainfile.Read(filepath.Join(dir, hostFile))

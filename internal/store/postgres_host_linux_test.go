@@ -42,7 +42,8 @@ func touch(t *testing.T, db *store.DB) {
 	update(t, db, func(*store.Tx) error { return nil })
 }
 
-// TestARestartedHostEndsItsOwn: on PostgreSQL the end of a boot ends what ran under it, and nothing of other hosts.
+// TestARestartedHostEndsItsOwn: on PostgreSQL the end of a boot ends what ran under it, and nothing of other
+// hosts.
 func TestARestartedHostEndsItsOwn(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
@@ -136,7 +137,8 @@ func TestACopyOfADisk(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestReportOfAHost: what a host says of its process ends that and its waits, and rings the rooms of its agents.
+// TestReportOfAHost: what a host says of its process ends that and its waits, and rings the rooms of its
+// agents.
 func TestReportOfAHost(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

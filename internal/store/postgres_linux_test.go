@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestPostgres lets PostgreSQL apply the schema and prepare every query, so that the schema and the queries stay ready
-// for it. Each parameter must be of the kind that the store passes.
+// TestPostgres lets PostgreSQL apply the schema and prepare every query, so that the schema and the queries
+// stay ready for it. Each parameter must be of the kind that the store passes.
 func TestPostgres(t *testing.T) {
 	db := rebooted(t)
 	rec := recorded(t, db)
@@ -120,7 +120,8 @@ func (d database) run(t *testing.T, script string) string {
 	return out
 }
 
-// TestClocksApart: outside of a transaction, too, the time is the server's, whatever this machine's clock says.
+// TestClocksApart: outside of a transaction, too, the time is the server's, whatever this machine's clock
+// says.
 func TestClocksApart(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		for _, apart := range []time.Duration{time.Hour, -time.Hour} {

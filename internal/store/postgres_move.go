@@ -27,10 +27,11 @@ const (
 	noReader = "1000000000"
 )
 
-// Move copies the database in a file into an empty one on a server, all or nothing, and ends the file: programs refuse it then, and say
-// where its rooms are. keys has the key of each room there. Nobody writes to the file meanwhile. What is copied is checked against its log before and
-// after. If a move was interrupted between its two commits, the next one finds that out. Move fails with [stick.CodeAlreadyExists] if
-// the other database has rooms of its own, and with [stick.CodeDatabaseCorrupt] if the file is damaged.
+// Move copies the database in a file into an empty one on a server, all or nothing, and ends the file:
+// programs refuse it then, and say where its rooms are. keys has the key of each room there. Nobody writes to
+// the file meanwhile. What is copied is checked against its log before and after. If a move was interrupted
+// between its two commits, the next one finds that out. Move fails with [stick.CodeAlreadyExists] if the
+// other database has rooms of its own, and with [stick.CodeDatabaseCorrupt] if the file is damaged.
 func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Moved, err error) {
 	err = from.Update(ctx, func(src *Tx) error {
 		if err := requireSound(src, "the database in the file"); err != nil {
@@ -149,7 +150,8 @@ func (c *copying) fingerprint() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// namePersons finds out which names persons have from now on: where hosts share a database, they name the host.
+// namePersons finds out which names persons have from now on: where hosts share a database, they name the
+// host.
 func (c *copying) namePersons() error {
 	host, err := c.dst.HostName()
 	if err != nil {
@@ -165,8 +167,8 @@ func (c *copying) namePersons() error {
 	})
 }
 
-// movedTables lists what is copied, in an order in which nothing refers to what comes later. What one host alone has isn't among it: its boots,
-// its waits, and the counter.
+// movedTables lists what is copied, in an order in which nothing refers to what comes later. What one host
+// alone has isn't among it: its boots, its waits, and the counter.
 var movedTables = []string{
 	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
 	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "calls", "reads", "commits", "stashes", "tellings", "drafts",
@@ -224,7 +226,8 @@ func (c *copying) copyTable(table string) error {
 	})
 }
 
-// copyEvents copies the log. The events of tasks say where their worktrees are, and each sum is computed anew: it covers what was changed.
+// copyEvents copies the log. The events of tasks say where their worktrees are, and each sum is computed
+// anew: it covers what was changed.
 func (c *copying) copyEvents(string) error {
 	sums := map[stick.RoomID]string{}
 	err := c.src.scan("SELECT "+eventColumns+" FROM events e ORDER BY e.event_seq", nil, func(scan func(...any) error) error {
@@ -302,7 +305,8 @@ func (c *copying) checkout(room stick.RoomID) stick.Checkout {
 	return stick.Checkout{}
 }
 
-// place tells where everything lies: on this host. It also takes over the generation and the counter, and ends what an earlier boot of the host has left.
+// place tells where everything lies: on this host. It also takes over the generation and the counter, and
+// ends what an earlier boot of the host has left.
 func (c *copying) place() error {
 	for _, r := range c.rooms {
 		in := c.checkout(r.ID)

@@ -17,7 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// toMove copies the file of a database, and opens the copy. kill is called at the kill points of its updates, and may be nil.
+// toMove copies the file of a database, and opens the copy. kill is called at the kill points of its updates,
+// and may be nil.
 func toMove(t *testing.T, db *store.DB, kill func(string)) *store.DB {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +78,8 @@ func eventsOf(t *testing.T, db *store.DB) (all []string) {
 	return all
 }
 
-// TestMove moves the database that an earlier program wrote to a server. Everything is there then, and the file is closed to all programs.
+// TestMove moves the database that an earlier program wrote to a server. Everything is there then, and the
+// file is closed to all programs.
 func TestMove(t *testing.T) {
 	old := storetest.Old(t, "8cc1f78", nil)
 	want := eventsOf(t, old)
@@ -137,7 +139,8 @@ func TestMove(t *testing.T) {
 	refused(t, err, stick.CodeAlreadyExists)
 }
 
-// TestKilledMove kills a move before and after each of its two commits. The next one finishes it, or begins anew, and nothing is there twice.
+// TestKilledMove kills a move before and after each of its two commits. The next one finishes it, or begins
+// anew, and nothing is there twice.
 func TestKilledMove(t *testing.T) {
 	old := storetest.Old(t, "8cc1f78", nil)
 	want := eventsOf(t, old)

@@ -9,8 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestSilentNetwork: where the network between a host and its server is cut, nobody says so. Whoever has a connection ends in bounded time
-// all the same, has changed nothing, and goes on when the network is back, or over a new connection where the old one was forgotten.
+// TestSilentNetwork: where the network between a host and its server is cut, nobody says so. Whoever has a
+// connection ends in bounded time all the same, has changed nothing, and goes on when the network is back, or
+// over a new connection where the old one was forgotten.
 func TestSilentNetwork(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

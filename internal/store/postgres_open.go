@@ -26,8 +26,9 @@ type pgAddress struct {
 // defaultSchema is the schema of our tables, unless the address names another one by search_path.
 const defaultSchema = "talkingstick"
 
-// parseAddress reads an address such as postgres://user@host/database. Over a network it asks for TLS and for the server's
-// certificate, unless the address has an sslmode. No error of it holds the address, which may hold a password.
+// parseAddress reads an address such as postgres://user@host/database. Over a network it asks for TLS and for
+// the server's certificate, unless the address has an sslmode. No error of it holds the address, which may
+// hold a password.
 func parseAddress(address string) (*pgAddress, error) {
 	bad := stick.Errorf(stick.CodeUsage, "the database's address can't be read").
 		Hintf("write it like postgres://user@host/database, with %%-escapes for special characters")
@@ -136,7 +137,8 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 	return p, nil
 }
 
-// connect connects, unless there is a connection. While the server doesn't answer or is starting, it tries again.
+// connect connects, unless there is a connection. While the server doesn't answer or is starting, it tries
+// again.
 func (p *postgresDB) connect(ctx context.Context) error {
 	if err := p.ended(); err != nil {
 		p.drop()
@@ -199,7 +201,8 @@ func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err er
 	return have, reader, err
 }
 
-// migrate makes what is missing of the schema, all or nothing. Of several processes one does it, when no transaction writes.
+// migrate makes what is missing of the schema, all or nothing. Of several processes one does it, when no
+// transaction writes.
 func (p *postgresDB) migrate(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, max(time.Minute, p.waits.statement))
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestPooler: through a pooler in transaction mode all is right, but notices don't arrive. The server's check says so, and waits don't
-// rely on them.
+// TestPooler: through a pooler in transaction mode all is right, but notices don't arrive. The server's check
+// says so, and waits don't rely on them.
 func TestPooler(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -54,7 +54,8 @@ func TestPooler(t *testing.T) {
 	})
 }
 
-// TestFullDisk: a server that says that its disk is full, as its answer to a row of the log, is named, and nothing was changed.
+// TestFullDisk: a server that says that its disk is full, as its answer to a row of the log, is named, and
+// nothing was changed.
 func TestFullDisk(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -11,8 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// prepared are the statements that the server keeps parsed and planned for a connection. A process that runs the same ones again and again
-// saves it most of its work so; a command that runs each once or twice never gets there.
+// prepared are the statements that the server keeps parsed and planned for a connection. A process that runs
+// the same ones again and again saves it most of its work so; a command that runs each once or twice never
+// gets there.
 type prepared struct {
 	conn   *pgconn.PgConn       // whose they are
 	pooled bool                 // a pooler stands between, and the next transaction may have another session: nothing is prepared
@@ -28,7 +29,8 @@ type repeated struct {
 	types []uint32 // of its arguments, as it was prepared
 }
 
-// often is how often a connection has run a statement before it is prepared. A wait never gets there: it is woken once, and has no time then.
+// often is how often a connection has run a statement before it is prepared. A wait never gets there: it is
+// woken once, and has no time then.
 const often = 20
 
 // repeats is what is known of the connection.
@@ -39,8 +41,9 @@ func (p *postgresDB) repeats() *prepared {
 	return &p.prepared
 }
 
-// settings is the statement that says where tables are, how long the server waits, and which host asks: for the transaction, or for the
-// session. Through a pooler the next transaction of the session may be another program's.
+// settings is the statement that says where tables are, how long the server waits, and which host asks: for
+// the transaction, or for the session. Through a pooler the next transaction of the session may be another
+// program's.
 func (p *postgresDB) settings(transaction bool) (text string, args []any) {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 	for _, s := range [][2]string{
@@ -56,8 +59,8 @@ func (p *postgresDB) settings(transaction bool) (text string, args []any) {
 	return "SELECT " + strings.TrimPrefix(text, ", "), args
 }
 
-// keepSettings gives the session its settings, once it is known that no pooler stands between. A transaction then begins without setting
-// them, and its first statements are prepared, too.
+// keepSettings gives the session its settings, once it is known that no pooler stands between. A transaction
+// then begins without setting them, and its first statements are prepared, too.
 func (p *postgresDB) keepSettings(ctx context.Context) error {
 	s := p.repeats()
 	if s.names == 0 || s.own == p.hostID {
@@ -75,7 +78,8 @@ func (p *postgresDB) keepSettings(ctx context.Context) error {
 	return nil
 }
 
-// nameOf returns the name of a statement that is prepared, empty for one that isn't. It prepares what has been run often.
+// nameOf returns the name of a statement that is prepared, empty for one that isn't. It prepares what has
+// been run often.
 func (p *postgresDB) nameOf(ctx context.Context, q queued) (string, error) {
 	s := p.repeats()
 	if p.conn.TxStatus() != 'T' && s.own == "" {

@@ -18,8 +18,8 @@ import (
 
 const password = "swordfish-7319"
 
-// TestPostgresRefuses: whatever keeps tt from the database is said clearly, with its code and the next step, and never with
-// the password. Nothing is made.
+// TestPostgresRefuses: whatever keeps tt from the database is said clearly, with its code and the next step,
+// and never with the password. Nothing is made.
 func TestPostgresRefuses(t *testing.T) {
 	address := storetest.PostgresURL(t)
 	for _, script := range []string{
@@ -128,8 +128,8 @@ func withoutTLS(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestPostgresWritesNotAllowed: a role that may read and not write, and a server that became read-only, refuse writers and let
-// readers go on.
+// TestPostgresWritesNotAllowed: a role that may read and not write, and a server that became read-only,
+// refuse writers and let readers go on.
 func TestPostgresWritesNotAllowed(t *testing.T) {
 	for name, c := range map[string]struct{ script, says string }{
 		"no-right":  {"ALTER ROLE only_reads RESET ALL", "doesn't give the role only_reads the rights"},
@@ -174,7 +174,8 @@ func TestNoTextForPostgres(t *testing.T) {
 	})
 }
 
-// TestPostgresRightsRevoked: a role that may no longer use the schema hears that, and not that the tables are gone.
+// TestPostgresRightsRevoked: a role that may no longer use the schema hears that, and not that the tables are
+// gone.
 func TestPostgresRightsRevoked(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		opt := storetest.Options(db)
@@ -202,7 +203,8 @@ func TestPostgresRightsRevoked(t *testing.T) {
 	})
 }
 
-// TestPostgresStatementTimeout: a limit of the address that comes before tt's own is named as one, and not tt's.
+// TestPostgresStatementTimeout: a limit of the address that comes before tt's own is named as one, and not
+// tt's.
 func TestPostgresStatementTimeout(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		played(t, db)

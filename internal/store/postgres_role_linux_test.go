@@ -10,7 +10,8 @@ import (
 	"talkingstick/internal/storetest"
 )
 
-// TestRoleOfTheManual: the role that docs/POSTGRESQL.md makes is enough, and may do nothing outside of its schema.
+// TestRoleOfTheManual: the role that docs/POSTGRESQL.md makes is enough, and may do nothing outside of its
+// schema.
 func TestRoleOfTheManual(t *testing.T) {
 	manual, err := os.ReadFile("../../docs/POSTGRESQL.md")
 	if err != nil {

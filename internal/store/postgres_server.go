@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// nameInUse names the server that is connected, of several that the address has. After a failover that isn't the first one.
+// nameInUse names the server that is connected, of several that the address has. After a failover that isn't
+// the first one.
 func (p *postgresDB) nameInUse() string {
 	hosts := p.address.hosts()
 	if len(hosts) == 1 || p.conn == nil {
@@ -45,7 +46,8 @@ func (p *postgresDB) about(s *Server) error {
 	return p.aboutTables(s)
 }
 
-// aboutTransactions finds the oldest transaction of the database, other than this one. Rows that it may still see can't be removed.
+// aboutTransactions finds the oldest transaction of the database, other than this one. Rows that it may still
+// see can't be removed.
 func (p *postgresDB) aboutTransactions(s *Server) error {
 	rows, err := p.rows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint FROM pg_stat_activity
 		WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 1`)

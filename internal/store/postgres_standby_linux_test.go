@@ -8,8 +8,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestACommitThatACrashShows: the server crashes while a commit waits for the standby. When it is back, it shows the change that the
-// standby hasn't got. Nobody may be told then that it was made: the standby may take over.
+// TestACommitThatACrashShows: the server crashes while a commit waits for the standby. When it is back, it
+// shows the change that the standby hasn't got. Nobody may be told then that it was made: the standby may
+// take over.
 func TestACommitThatACrashShows(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, some *store.DB) {
 		server, opt := storetest.NewServer(t), storetest.Options(some)

@@ -34,9 +34,9 @@ func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick
 	return nil
 }
 
-// open sends the beginning of a transaction, and what is queued after it. It connects if there is no connection, also where that was lost
-// meanwhile. Over a connection that may be forgotten, an answer that doesn't come soon means that it is; so there a beginning isn't sent
-// with what may wait for locks.
+// open sends the beginning of a transaction, and what is queued after it. It connects if there is no
+// connection, also where that was lost meanwhile. Over a connection that may be forgotten, an answer that
+// doesn't come soon means that it is; so there a beginning isn't sent with what may wait for locks.
 func (p *postgresDB) open(ctx context.Context, o *opening, queue []queued) (done []string, err error) {
 	for {
 		if err := p.ended(); err != nil {
@@ -121,8 +121,8 @@ func (p *postgresDB) reading(now *stick.Time, more ...any) func(rows [][][]byte)
 	}
 }
 
-// lockRoom locks the row of a room. What is read after it is what the last writer of the room has committed, and the
-// time of tx is a time at which the room was locked.
+// lockRoom locks the row of a room. What is read after it is what the last writer of the room has committed,
+// and the time of tx is a time at which the room was locked.
 func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
 	if p.locked[id] {
 		return nil
@@ -131,7 +131,8 @@ func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
 	return p.add(p.reading(&tx.now, &p.xid), "SELECT "+clock+", pg_current_xact_id()::text FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked", id)
 }
 
-// lockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it may be old.
+// lockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it
+// may be old.
 func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 	if p.fresh[c] {
 		return false, nil
@@ -140,7 +141,8 @@ func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 	return true, p.add(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", p.address.lockKey(), int64(c))
 }
 
-// rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection, which ends it as well.
+// rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection,
+// which ends it as well.
 func (p *postgresDB) rollback() {
 	p.queue, p.opening = nil, nil
 	if p.ending == nil && p.conn != nil && !p.conn.IsClosed() && p.conn.TxStatus() != 'I' {

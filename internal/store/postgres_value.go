@@ -10,15 +10,16 @@ import (
 	"talkingstick/stick"
 )
 
-// The types of PostgreSQL that the store uses, by their numbers in its protocol. Times and truth values are 64 bit integers.
+// The types of PostgreSQL that the store uses, by their numbers in its protocol. Times and truth values are
+// 64 bit integers.
 const (
 	pgInt8  = 20
 	pgText  = 25
 	pgBytea = 17
 )
 
-// pgArgs are the arguments of a statement as they are sent: as text, but for bytes. Their types are given, so that no
-// statement has to be prepared before it runs, which poolers would break.
+// pgArgs are the arguments of a statement as they are sent: as text, but for bytes. Their types are given, so
+// that no statement has to be prepared before it runs, which poolers would break.
 type pgArgs struct {
 	values  [][]byte
 	types   []uint32

@@ -12,25 +12,27 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// A server has room for some hundred connections, and a host may have a thousand waits. So a process that waits has a connection
-// only while it reads, and of a host only so many read at a time. A few keep theirs while they sleep, so that in a room of the
-// usual size a hand-over costs no connecting.
+// A server has room for some hundred connections, and a host may have a thousand waits. So a process that
+// waits has a connection only while it reads, and of a host only so many read at a time. A few keep theirs
+// while they sleep, so that in a room of the usual size a hand-over costs no connecting.
 //
 // The places are locks in a folder of the data directory, and come free when a process ends, in whatever way.
 const (
 	looks = 20 // processes of a host that wait and read at a time
 	keeps = 3  // those that keep their connection. With those of the witness, two for listening and reporting, a host has five at rest.
 
-	// looksSoon is how long no place changes hands before a process reads without one: those that have them may be stopped.
+	// looksSoon is how long no place changes hands before a process reads without one: those that have them
+	// may be stopped.
 	looksSoon = 10 * time.Second
-	// waitsForLocks is how long a process that waits tries to get a lock, again and again: of many that begin at once, one after the other
-	// locks the room.
+	// waitsForLocks is how long a process that waits tries to get a lock, again and again: of many that begin
+	// at once, one after the other locks the room.
 	waitsForLocks = time.Minute
 	// heardFor is how long the witness's word holds that it hears everything. It renews it each stillThere.
 	heardFor = stillThere + 15*time.Second
 )
 
-// hostFile is a file by which the processes of this host that use the same database agree on their connections.
+// hostFile is a file by which the processes of this host that use the same database agree on their
+// connections.
 func (p *postgresDB) hostFile(name string) string { return filepath.Join(p.hostDir(), name) }
 
 func (p *postgresDB) hostDir() string { return filepath.Join(p.opt.Dir, "postgres", p.address.id()) }
@@ -40,8 +42,8 @@ func (p *postgresDB) place(kind string, number int) string {
 	return p.hostFile(fmt.Sprintf("%s-%d.lock", kind, number))
 }
 
-// takeLook takes a place among those that read at a time, for the life of the connection that its caller makes. Only a process that
-// waits needs one.
+// takeLook takes a place among those that read at a time, for the life of the connection that its caller
+// makes. Only a process that waits needs one.
 func (p *postgresDB) takeLook(ctx context.Context) {
 	if !p.waiting.Load() || p.look != nil || p.keep != nil {
 		return

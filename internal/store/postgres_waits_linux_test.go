@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestWaitsShareTheServer: however many processes of a host wait, at a ring only some read at a time, and at rest the host has five
-// connections. Here each open database is a process.
+// TestWaitsShareTheServer: however many processes of a host wait, at a ring only some read at a time, and at
+// rest the host has five connections. Here each open database is a process.
 func TestWaitsShareTheServer(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -51,7 +51,8 @@ func TestWaitsShareTheServer(t *testing.T) {
 	})
 }
 
-// TestAWaitHasTime: a process that is about to wait doesn't give up where others keep a room locked for a while.
+// TestAWaitHasTime: a process that is about to wait doesn't give up where others keep a room locked for a
+// while.
 func TestAWaitHasTime(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -81,7 +82,8 @@ func TestAWaitHasTime(t *testing.T) {
 	})
 }
 
-// countedConnections returns options for processes of a host, and counts the connections of all that were opened with them.
+// countedConnections returns options for processes of a host, and counts the connections of all that were
+// opened with them.
 func countedConnections(t *testing.T, db *store.DB) (opt store.Options, connections func() int) {
 	t.Helper()
 	opt = storetest.Options(db)
@@ -115,8 +117,8 @@ func mostDuring(all *sync.WaitGroup, connections func() int) (most int) {
 	}
 }
 
-// TestTheWordOfTheWitness: that nobody needs to read unless a bell rings holds while one process of the host listens, and the server
-// delivers.
+// TestTheWordOfTheWitness: that nobody needs to read unless a bell rings holds while one process of the host
+// listens, and the server delivers.
 func TestTheWordOfTheWitness(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -154,8 +156,8 @@ func hears(w *store.Watch) bool { return w.SleepOn(bell.NewNet(middle)) > 0 }
 
 func middle() float64 { return 0.5 }
 
-// TestAStoppedWitness: most waits of a host rely on the witness for minutes. A few look each minute, and wake the rest when it doesn't
-// say that it hears, as when somebody has stopped its process.
+// TestAStoppedWitness: most waits of a host rely on the witness for minutes. A few look each minute, and wake
+// the rest when it doesn't say that it hears, as when somebody has stopped its process.
 func TestAStoppedWitness(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -209,7 +211,8 @@ func drain(w *store.Watch) {
 	}
 }
 
-// TestWaitsBeginTogether: of many processes of a host that begin to wait at once, some connect and register at a time, and all of them come.
+// TestWaitsBeginTogether: of many processes of a host that begin to wait at once, some connect and register
+// at a time, and all of them come.
 func TestWaitsBeginTogether(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -13,12 +13,13 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// stillThere is how often the witness asks whether notices still reach it. A network that broke doesn't say so.
+// stillThere is how often the witness asks whether notices still reach it. A network that broke doesn't say
+// so.
 const stillThere = 30 * time.Second
 
-// listen rings the bells of this host for what is committed anywhere, until ctx ends. Of all processes of a host that wait, the one
-// with the lock does it, and reports: the witness. When it ends, another gets the lock. Whoever can't become the witness still has
-// the slow net under its wait.
+// listen rings the bells of this host for what is committed anywhere, until ctx ends. Of all processes of a
+// host that wait, the one with the lock does it, and reports: the witness. When it ends, another gets the
+// lock. Whoever can't become the witness still has the slow net under its wait.
 func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{})) {
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return
@@ -42,8 +43,9 @@ func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ct
 	}
 }
 
-// apart runs a statement on a connection of its own. A notice that is sent so is heard as those of others are: through a pooler that gives each
-// transaction another session, a connection gets its own notices and no others.
+// apart runs a statement on a connection of its own. A notice that is sent so is heard as those of others
+// are: through a pooler that gives each transaction another session, a connection gets its own notices and no
+// others.
 func (p *postgresDB) apart(ctx context.Context, text string) error {
 	conn, err := pgconn.ConnectConfig(ctx, p.address.config)
 	if err != nil {
@@ -54,7 +56,8 @@ func (p *postgresDB) apart(ctx context.Context, text string) error {
 	return err
 }
 
-// listenOnce listens until the connection breaks or ctx ends. listened is true if there was one that notices reach.
+// listenOnce listens until the connection breaks or ctx ends. listened is true if there was one that notices
+// reach.
 func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan<- struct{}) (listened bool) {
 	hear := func() {
 		select {

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestWitness: one process of a host listens for all that wait there, and rings them when another host commits. When its watch ends, or
-// its connection, another one does.
+// TestWitness: one process of a host listens for all that wait there, and rings them when another host
+// commits. When its watch ends, or its connection, another one does.
 func TestWitness(t *testing.T) {
 	storetest.OnPostgres(t, func(t *testing.T, here *store.DB) {
 		id := played(t, here)
