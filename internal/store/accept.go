@@ -2,7 +2,8 @@ package store
 
 import "talkingstick/stick"
 
-// Acceptance returns the last acceptance of a command of a project's settings in a clone; zero if there is none.
+// Acceptance returns the last acceptance of a command of a project's settings in a clone; zero if there is
+// none.
 func (tx *Tx) Acceptance(room stick.RoomID, key, clone string) (a stick.Acceptance, err error) {
 	ok, err := tx.one("SELECT sum, agent_id, accepted_at FROM accepted_commands WHERE room_id = ? AND key = ?", []any{room, keyIn(key, clone)}, &a.Sum, &a.By, &a.At)
 	if ok {
@@ -18,6 +19,6 @@ func (tx *Tx) Accept(room stick.RoomID, clone string, a stick.Acceptance) error 
 		room, keyIn(a.Key, clone), a.Sum, a.By, a.At)
 }
 
-// keyIn is a key of the settings as the table has it: with the clone for which it counts. Rows with the key alone are those of earlier programs,
-// which count nowhere else.
+// keyIn is a key of the settings as the table has it: with the clone for which it counts. Rows with the key
+// alone are those of earlier programs, which count nowhere else.
 func keyIn(key, clone string) string { return key + " in " + clone }

@@ -18,8 +18,8 @@ type Blob struct {
 	Size int64
 }
 
-// WriteBlob keeps the content of a blob. Call it before the transaction that adds the blob, so that no row ever
-// names incomplete content. Content that no row names costs only space.
+// WriteBlob keeps the content of a blob. Call it before the transaction that adds the blob, so that no row
+// ever names incomplete content. Content that no row names costs only space.
 func (db *DB) WriteBlob(content []byte) (Blob, error) {
 	sum := sha256.Sum256(content)
 	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}

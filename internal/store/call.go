@@ -2,7 +2,8 @@ package store
 
 import "talkingstick/stick"
 
-// callColumns are the columns of a call, in the order in which [scanCall] reads them and [Tx.PutCall] writes them.
+// callColumns are the columns of a call, in the order in which [scanCall] reads them and [Tx.PutCall] writes
+// them.
 const callColumns = "call_id, checkout, agent_id, helper, tool, command, call_key, before_id, after_id, files, overlapped, started_at, ended_at"
 
 // CallQuery selects calls of a room.
@@ -79,8 +80,8 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 		room, c.ID, tx.onHost(c.Checkout), c.Agent, c.Helper, c.Tool, c.Command, c.Key, c.Before, c.After, c.Files, c.Overlapped, c.Started, c.Ended)
 }
 
-// ForgetCalls forgets the calls of a room that began before a time, and those beyond the newest most. The newest stays, for the next
-// one's number.
+// ForgetCalls forgets the calls of a room that began before a time, and those beyond the newest most. The
+// newest stays, for the next one's number.
 func (tx *Tx) ForgetCalls(room stick.RoomID, before stick.Time, most int) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err

@@ -87,7 +87,8 @@ func TestForgottenCalls(t *testing.T) {
 	})
 }
 
-// TestTx_Calls_open: calls without an end are found for a checkout, or for an agent in all rooms, for as long as they count as running.
+// TestTx_Calls_open: calls without an end are found for a checkout, or for an agent in all rooms, for as long
+// as they count as running.
 func TestTx_Calls_open(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -10,10 +10,10 @@ import (
 	"talkingstick/stick"
 )
 
-// Check looks for damage and contradictions. It runs the database's own check, verifies the chain of sums and the
-// counter, replays the log of every room and compares the result with what is stored. It returns a sentence for
-// each thing found; what keeps it from looking further is one, too, unless that is no damage. If the file itself is damaged,
-// writers are stopped; if nothing is found, they may go on.
+// Check looks for damage and contradictions. It runs the database's own check, verifies the chain of sums and
+// the counter, replays the log of every room and compares the result with what is stored. It returns a
+// sentence for each thing found; what keeps it from looking further is one, too, unless that is no damage. If
+// the file itself is damaged, writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	mark := db.dialect.readMark()
 	began := false
@@ -35,8 +35,8 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	return found, err
 }
 
-// IsDamage reports whether a failure can only come from damage, when a sound database is read: whatever isn't the fault of somebody
-// else.
+// IsDamage reports whether a failure can only come from damage, when a sound database is read: whatever isn't
+// the fault of somebody else.
 func IsDamage(err error) bool {
 	if err == nil {
 		return false

@@ -88,8 +88,8 @@ func TestCheckFindsDamagedPost(t *testing.T) {
 	}
 }
 
-// TestCheckFindsWhatSQLiteAllows: SQLite checks the references between tables only on connections that ask for it, and counts
-// events in a row.
+// TestCheckFindsWhatSQLiteAllows: SQLite checks the references between tables only on connections that ask
+// for it, and counts events in a row.
 func TestCheckFindsWhatSQLiteAllows(t *testing.T) {
 	for _, c := range []struct {
 		name, tamper, says string

@@ -22,7 +22,8 @@ func (tx *Tx) DropCommentDraft(room stick.RoomID, task string, id int) error {
 	return tx.execIn(room, "DELETE FROM comments WHERE room_id = ? AND task_key = ? AND comment_id = ? AND event_seq = 0", room, stick.TaskKey(task), id)
 }
 
-// putComments stores what an event changes about comments: those that a decision sends, or the one that was resolved.
+// putComments stores what an event changes about comments: those that a decision sends, or the one that was
+// resolved.
 func (tx *Tx) putComments(e stick.Event) error {
 	switch e.Type {
 	case stick.EventTaskApproved, stick.EventTaskChangesRequested:
@@ -38,7 +39,8 @@ func (tx *Tx) putComments(e stick.Event) error {
 	return nil
 }
 
-// Comments lists the comments on a task, drafts of everybody among them, in the order in which they were made.
+// Comments lists the comments on a task, drafts of everybody among them, in the order in which they were
+// made.
 func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment, err error) {
 	err = tx.scan(`SELECT comment_id, author, base, head, path, is_old, first_line, last_line, around, body, created_at, event_seq, resolved_at, resolved_by
 		FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id`, []any{room, stick.TaskKey(task)}, func(scan func(...any) error) error {

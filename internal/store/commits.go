@@ -59,7 +59,8 @@ func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
 	return nil
 }
 
-// ForgetCommits forgets who made the commits of a room that were noted before a time, and those beyond the newest most.
+// ForgetCommits forgets who made the commits of a room that were noted before a time, and those beyond the
+// newest most.
 func (tx *Tx) ForgetCommits(room stick.RoomID, before stick.Time, most int) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestCommits: who made a commit first stays, is told for the room only, and is forgotten when it is old, or one of too many.
+// TestCommits: who made a commit first stays, is told for the room only, and is forgotten when it is old, or
+// one of too many.
 func TestCommits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -15,9 +15,10 @@ import (
 	"talkingstick/stick"
 )
 
-// markName is the file in the data directory that says that SQLite has found the database damaged. While it is
-// there, nothing is written: a write that doesn't touch the damaged page would succeed, and make the damage worse.
-// [DB.Check] removes the file when it finds nothing wrong. A database that can't even be opened needs no mark.
+// markName is the file in the data directory that says that SQLite has found the database damaged. While it
+// is there, nothing is written: a write that doesn't touch the damaged page would succeed, and make the
+// damage worse. [DB.Check] removes the file when it finds nothing wrong. A database that can't even be opened
+// needs no mark.
 const markName = "corrupt"
 
 // fail gives a failure of the database its code, and leaves the mark if it is damage.
@@ -72,10 +73,10 @@ func (s *sqliteDB) requireUnmarked() error {
 	return e
 }
 
-// SetAside moves the database and what belongs to it to a new directory below dir, and returns that. It waits for
-// writers as they wait for each other. If it is interrupted, the log without its database refuses everybody, and
-// another call moves the rest. The next database goes on above the numbers that this one has given out. Where these aren't kept, they
-// are read from db, which may be nil.
+// SetAside moves the database and what belongs to it to a new directory below dir, and returns that. It waits
+// for writers as they wait for each other. If it is interrupted, the log without its database refuses
+// everybody, and another call moves the rest. The next database goes on above the numbers that this one has
+// given out. Where these aren't kept, they are read from db, which may be nil.
 func SetAside(ctx context.Context, dir string, db *DB) (aside string, err error) {
 	next := nextAfter(ctx, dir, db)
 	limited, cancel := context.WithTimeout(ctx, 15*time.Second)

@@ -45,8 +45,9 @@ func contents(t *testing.T, dir string) (all []string) {
 	)
 }
 
-// TestDamagedContentIsSaid: whatever is wrong with what a database holds, a command fails with a code of ours and a next step, in words
-// of ours, or works as ever. The check finds the damage, and a database that is set aside makes room for one that works.
+// TestDamagedContentIsSaid: whatever is wrong with what a database holds, a command fails with a code of ours
+// and a next step, in words of ours, or works as ever. The check finds the damage, and a database that is set
+// aside makes room for one that works.
 func TestDamagedContentIsSaid(t *testing.T) {
 	before := used(t)
 	all := contents(t, before)
@@ -81,8 +82,8 @@ func TestDamagedContentIsSaid(t *testing.T) {
 	}
 }
 
-// requireCodes reads and writes what it can, and fails the test at an error that users can do nothing with. It reports whether there was
-// any.
+// requireCodes reads and writes what it can, and fails the test at an error that users can do nothing with.
+// It reports whether there was any.
 func requireCodes(t *testing.T, dir string) (failed bool) {
 	t.Helper()
 	check := func(err error) {

@@ -8,34 +8,37 @@ import (
 	"talkingstick/stick"
 )
 
-// dialect is an open database of one kind: all that differs between the databases that the store can use. The queries
-// and migrations are written once, in SQL that SQLite reads; each database has its own files, which hold its dialect and
-// are the only ones that know the database. Everything else in this package works on any of them.
+// dialect is an open database of one kind: all that differs between the databases that the store can use. The
+// queries and migrations are written once, in SQL that SQLite reads; each database has its own files, which
+// hold its dialect and are the only ones that know the database. Everything else in this package works on any
+// of them.
 //
 // A dialect has one connection, which serves one transaction at a time. [DB.mu] guards it, except for write.
 type dialect interface {
-	// write runs attempt, which begins a transaction, writes and commits. It runs it when no other writer is in its
-	// way, or again where one was. Its caller doesn't hold DB.mu.
+	// write runs attempt, which begins a transaction, writes and commits. It runs it when no other writer is
+	// in its way, or again where one was. Its caller doesn't hold DB.mu.
 	write(ctx context.Context, attempt func() error) error
 	// now is the time by the clock of the database, as far as it is known outside of a transaction.
 	now() time.Time
-	// begin begins a transaction. With the answers of its first query at the latest, it calls began with the time and what metaQuery has
-	// returned. Where that fails, the query does.
+	// begin begins a transaction. With the answers of its first query at the latest, it calls began with the
+	// time and what metaQuery has returned. Where that fails, the query does.
 	begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) error
-	// rowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the rest of the
-	// transaction before anything of it is read, and lockClass what is of no room; fresh is true if that was free before.
+	// rowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the rest
+	// of the transaction before anything of it is read, and lockClass what is of no room; fresh is true if
+	// that was free before.
 	rowLocks() bool
 	lockRoom(tx *Tx, r stick.RoomID) error
 	lockClass(c class) (fresh bool, err error)
-	// settleLoss begins a generation if the database has lost something of what it had committed. A transaction that writes calls it first.
+	// settleLoss begins a generation if the database has lost something of what it had committed. A
+	// transaction that writes calls it first.
 	settleLoss(tx *Tx) error
 	// commit commits the transaction. After an error, nothing was committed, as far as anybody can know.
 	commit(tx *Tx) error
 	// rollback ends the transaction without effect.
 	rollback()
 
-	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names. A failure of exec may
-	// be told by a later call. After one, the transaction can only be rolled back.
+	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names. A
+	// failure of exec may be told by a later call. After one, the transaction can only be rolled back.
 	exec(text string, args []any) error
 	scan(text string, args []any, row func(scan func(...any) error) error) error
 	one(text string, args, into []any) (bool, error)
@@ -47,8 +50,8 @@ type dialect interface {
 	where() string
 	// host is the id of this host in the transaction, empty where no other can have the database open.
 	host() string
-	// places is what a query selects the path of this host and the room_id of rooms from, and paths the paths of a row of rooms on this
-	// host, a line for each; empty if it has none here.
+	// places is what a query selects the path of this host and the room_id of rooms from, and paths the paths
+	// of a row of rooms on this host, a line for each; empty if it has none here.
 	places() string
 	paths() string
 
@@ -59,17 +62,19 @@ type dialect interface {
 	// skip leaves out the next n numbers.
 	skip(n int64) error
 
-	// fail gives a failure of the database its code, and notes if it is damage. It leaves other errors as they are.
+	// fail gives a failure of the database its code, and notes if it is damage. It leaves other errors as
+	// they are.
 	fail(err error) error
-	// readMark returns when and where damage was noted, empty for never; unmark forgets that, unless there is more.
+	// readMark returns when and where damage was noted, empty for never; unmark forgets that, unless there is
+	// more.
 	readMark() string
 	unmark(read string) error
 	// check reports each damage that the database itself can find.
 	check(tx *Tx, report func(format string, args ...any)) error
 	// inPlace fails if the database that is open isn't the one that [Open] would open now.
 	inPlace() error
-	// compareNext has the next transaction compare the database with what was issued. unsettledLoss returns what it has lost by that;
-	// nil for nothing.
+	// compareNext has the next transaction compare the database with what was issued. unsettledLoss returns
+	// what it has lost by that; nil for nothing.
 	compareNext()
 	unsettledLoss() *Loss
 	// trial tries the locks of writers, and runs attempt as the only one.
@@ -79,12 +84,13 @@ type dialect interface {
 	writeBlob(b Blob, content []byte) error
 	readBlob(sum string) (content []byte, ok bool, err error)
 
-	// listen rings bells for what other hosts commit, until ctx ends. Of the processes of a host that call it, one does so at a time. For
-	// that one it calls report, which ends with its ctx; heard gets a value after something was committed on any host.
+	// listen rings bells for what other hosts commit, until ctx ends. Of the processes of a host that call
+	// it, one does so at a time. For that one it calls report, which ends with its ctx; heard gets a value
+	// after something was committed on any host.
 	listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}))
-	// setWaiting says whether the process waits. While it does, sleeps says that it reads nothing until it is woken, and hears reports
-	// whether every commit anywhere rings a bell of this host, so that nobody needs to read unless one rings. A few processes of a host
-	// guard the rest: they look often whether that is so.
+	// setWaiting says whether the process waits. While it does, sleeps says that it reads nothing until it is
+	// woken, and hears reports whether every commit anywhere rings a bell of this host, so that nobody needs
+	// to read unless one rings. A few processes of a host guard the rest: they look often whether that is so.
 	setWaiting(on bool)
 	sleeps()
 	hears() (yes, guards bool)
@@ -92,8 +98,8 @@ type dialect interface {
 	close() error
 }
 
-// class is a kind of state that belongs to no room. Who reads it, and writes by what was read, locks it. Locks are taken in
-// this order, and those of rooms between boots and paths, sorted by id.
+// class is a kind of state that belongs to no room. Who reads it, and writes by what was read, locks it.
+// Locks are taken in this order, and those of rooms between boots and paths, sorted by id.
 type class int32
 
 const (
@@ -103,7 +109,8 @@ const (
 	namesClass                   // which names agents have: for who records a new session or process
 )
 
-// The counters of a file, in its table counters. A row of it is in each commit, so a log of another database shows by it.
+// The counters of a file, in its table counters. A row of it is in each commit, so a log of another database
+// shows by it.
 const (
 	eventCounter    = "event_seq"
 	commitCounter   = "commits"

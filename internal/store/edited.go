@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Edited returns what was noted of the files of a checkout, by their paths: of those with these paths, or of all if there are none.
+// Edited returns what was noted of the files of a checkout, by their paths: of those with these paths, or of
+// all if there are none.
 func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []stick.EditedFile, err error) {
 	if len(paths) == 0 {
 		return tx.edited(room, checkout, "")
@@ -45,7 +46,8 @@ func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (ou
 	return out, err
 }
 
-// EditedCheckouts returns the top levels of the checkouts of a room on this host in which somebody's edits are noted.
+// EditedCheckouts returns the top levels of the checkouts of a room on this host in which somebody's edits
+// are noted.
 func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 	err = tx.scan("SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout", []any{room}, func(scan func(...any) error) error {
 		var top string
@@ -60,7 +62,8 @@ func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 	return tops, err
 }
 
-// onHost names a checkout of this host where several share the database: two hosts may have one at the same path.
+// onHost names a checkout of this host where several share the database: two hosts may have one at the same
+// path.
 func (tx *Tx) onHost(checkout string) string {
 	if host := tx.db.dialect.host(); host != "" {
 		return host + ":" + checkout
@@ -73,7 +76,8 @@ func (tx *Tx) ofThisHost(name string) (checkout string, here bool) {
 	return strings.CutPrefix(name, tx.onHost(""))
 }
 
-// PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing can be noted.
+// PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing
+// can be noted.
 func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {
 	for _, f := range files {
 		if !utf8.ValidString(f.Path) {

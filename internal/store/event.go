@@ -100,8 +100,8 @@ func scanEvent(scan func(...any) error, more ...any) (e stick.Event, err error) 
 	return e, nil
 }
 
-// bounded drops the extra row that a query asked for to learn whether there are more, and reverses the rest if
-// the query ran backwards.
+// bounded drops the extra row that a query asked for to learn whether there are more, and reverses the rest
+// if the query ran backwards.
 func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 	more := len(rows) > limit
 	if more {
@@ -206,8 +206,9 @@ func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 	return seq, err
 }
 
-// Back returns the event of a room that has n more between itself and the event before, or the room's end if before is 0. It is 0
-// if there aren't so many. However long the log is, that costs as much as reading the numbers of n events.
+// Back returns the event of a room that has n more between itself and the event before, or the room's end if
+// before is 0. It is 0 if there aren't so many. However long the log is, that costs as much as reading the
+// numbers of n events.
 func (tx *Tx) Back(room stick.RoomID, before int64, n int) (seq int64, err error) {
 	if before == 0 {
 		before = math.MaxInt64

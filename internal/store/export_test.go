@@ -8,8 +8,8 @@ import (
 // MovedTables is for the test that knows all tables.
 var MovedTables = movedTables
 
-// ChangeIssued changes what the file beside the database says it has issued: the numbers that are committed and the highest turn, by
-// what is added to them.
+// ChangeIssued changes what the file beside the database says it has issued: the numbers that are committed
+// and the highest turn, by what is added to them.
 func ChangeIssued(t *testing.T, db *DB, commits, events, turns int64) {
 	t.Helper()
 	s := db.dialect.(*sqliteDB)

@@ -10,8 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAnotherBootEndsTheWorld: the first write after a reboot begins a new generation; a read doesn't. Leases and
-// reservations end, and the handoff stays. Turn ids and event numbers go on above all that can have been given out.
+// TestAnotherBootEndsTheWorld: the first write after a reboot begins a new generation; a read doesn't. Leases
+// and reservations end, and the handoff stays. Turn ids and event numbers go on above all that can have been
+// given out.
 func TestAnotherBootEndsTheWorld(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -51,8 +52,8 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 	}, storetest.Boot("first boot"))
 }
 
-// TestTheFirstBootEndsNothing: no new generation begins if the database knows no boot so far, or if a process doesn't
-// know its own.
+// TestTheFirstBootEndsNothing: no new generation begins if the database knows no boot so far, or if a process
+// doesn't know its own.
 func TestTheFirstBootEndsNothing(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -77,8 +78,8 @@ func host(machine, boot string) []storetest.Option {
 	return []storetest.Option{storetest.Machine(machine), storetest.Boot(boot)}
 }
 
-// TestEachHostHasItsBoot: hosts that write in turn don't end each other's leases. The first write of a host after its
-// reboot ends the generation, once, whoever else writes before and after.
+// TestEachHostHasItsBoot: hosts that write in turn don't end each other's leases. The first write of a host
+// after its reboot ends the generation, once, whoever else writes before and after.
 func TestEachHostHasItsBoot(t *testing.T) {
 	for name, c := range map[string]struct {
 		writes      [][2]string // machine and boot, in order
@@ -131,7 +132,8 @@ func TestEachHostHasItsBoot(t *testing.T) {
 	}
 }
 
-// TestARebootIsNoticedAgainAfterARollback: after a write that noticed a reboot and failed, the next one notices it again.
+// TestARebootIsNoticedAgainAfterARollback: after a write that noticed a reboot and failed, the next one
+// notices it again.
 func TestARebootIsNoticedAgainAfterARollback(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		update(t, storetest.Again(t, db, host("a", "1")...), func(*store.Tx) error { return nil })
@@ -149,8 +151,8 @@ func TestARebootIsNoticedAgainAfterARollback(t *testing.T) {
 	})
 }
 
-// TestBootOfAnEarlierProgram: an earlier program stored its boot without its host. If the first host that writes has
-// another boot, it counts as rebooted.
+// TestBootOfAnEarlierProgram: an earlier program stored its boot without its host. If the first host that
+// writes has another boot, it counts as rebooted.
 func TestBootOfAnEarlierProgram(t *testing.T) {
 	const last = "5e1f0c2b-0000-4000-8000-000000000002" // in the dump
 	for name, c := range map[string]struct {

@@ -16,13 +16,15 @@ import (
 	"talkingstick/stick"
 )
 
-// IssuedName is the file beside the database that says which numbers it has issued. A database that is behind it has lost
-// something: SQLite drops the end of a damaged log without a word, and somebody may have put an older copy in place.
+// IssuedName is the file beside the database that says which numbers it has issued. A database that is behind
+// it has lost something: SQLite drops the end of a damaged log without a word, and somebody may have put an
+// older copy in place.
 //
-// Only who has the lock of writers writes it: before each commit what that is going to issue, and after it that this is
-// committed. So it is never behind what somebody can have seen, and whoever is killed in between has lost nothing. Nothing is
-// synced: the system keeps what was written when a process ends in whatever way. After a power loss the file may be behind the
-// database, or ahead of it. A generation begins then in any case.
+// Only who has the lock of writers writes it: before each commit what that is going to issue, and after it
+// that this is committed. So it is never behind what somebody can have seen, and whoever is killed in between
+// has lost nothing. Nothing is synced: the system keeps what was written when a process ends in whatever way.
+// After a power loss the file may be behind the database, or ahead of it. A generation begins then in any
+// case.
 const IssuedName = "issued"
 
 // numbers count what a database has committed.
@@ -94,8 +96,8 @@ func (db *DB) compareNext() {
 	db.dialect.compareNext()
 }
 
-// IssuedIn returns the last number of an event that was issued in a data directory, whatever has become of its database. It is 0 if that
-// isn't known.
+// IssuedIn returns the last number of an event that was issued in a data directory, whatever has become of
+// its database. It is 0 if that isn't known.
 func IssuedIn(dir string) int64 {
 	i, _ := readIssued(filepath.Join(dir, IssuedName))
 	return i.committed.event
@@ -106,7 +108,8 @@ func (l Loss) Warning() stick.Words {
 	return stick.Wordsf("the database has lost %s, because its files were damaged, removed or replaced. All turns and reservations end, and handoffs stay", l.Words())
 }
 
-// lossOf returns what a database has lost that has committed no more than these numbers. ok is false if that is nothing.
+// lossOf returns what a database has lost that has committed no more than these numbers. ok is false if that
+// is nothing.
 func (i issued) lossOf(have numbers) (l Loss, ok bool) {
 	if have.commit >= i.committed.commit && have.event >= i.committed.event {
 		return l, false
@@ -118,7 +121,8 @@ func (i issued) lossOf(have numbers) (l Loss, ok bool) {
 	return l, true
 }
 
-// issuedFields is how many numbers the file has, issuedWidth how wide each is, and issuedSize the size of the file.
+// issuedFields is how many numbers the file has, issuedWidth how wide each is, and issuedSize the size of the
+// file.
 const (
 	issuedFields = 6
 	issuedWidth  = 20
@@ -153,8 +157,8 @@ func parseIssued(b []byte) (i issued, ok bool) {
 	return i, bytes.Equal(i.bytes(), b)
 }
 
-// readIssued reads the file at path, as one that may be written meanwhile. ok is false if there is none, or it can't be read:
-// then there is nothing to compare a database with.
+// readIssued reads the file at path, as one that may be written meanwhile. ok is false if there is none, or
+// it can't be read: then there is nothing to compare a database with.
 func readIssued(path string) (i issued, ok bool) {
 	b, err := plainfile.Read(path)
 	if err != nil {
@@ -221,8 +225,8 @@ func (f *issuedFile) requireUsable() error {
 // Issued is the last number that the database has given out for an event, of any room.
 func (tx *Tx) Issued() (int64, error) { return tx.db.dialect.drawn() }
 
-// IssueAbove has new events get numbers above one that somebody knows, and that the database hasn't given out. It leaves numbers that
-// can be of no event.
+// IssueAbove has new events get numbers above one that somebody knows, and that the database hasn't given
+// out. It leaves numbers that can be of no event.
 func (tx *Tx) IssueAbove(event int64) error {
 	issued, err := tx.Issued()
 	if err != nil || event <= issued || event-issued > beyondAll {
@@ -236,7 +240,8 @@ func (tx *Tx) IssueAbove(event int64) error {
 	)
 }
 
-// HasGrant reports whether the log of a room has the grant of a turn with this sum of a lease, or that of any turn.
+// HasGrant reports whether the log of a room has the grant of a turn with this sum of a lease, or that of any
+// turn.
 func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) {
 	grants := []stick.EventType{stick.EventClaim, stick.EventTakeover}
 	events, _, err := tx.Events(EventQuery{Room: room, Turn: turn, Types: grants, Limit: 1})
@@ -248,8 +253,8 @@ func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) 
 		[]any{room, grants[0], grants[1], `%"` + sum + `"%`}, &seq)
 }
 
-// BeginAfterCopy begins a generation because somebody has a grant of this turn that the database has lost: it is an older copy. Nobody
-// knows how much newer the copy before it was, so numbers jump far.
+// BeginAfterCopy begins a generation because somebody has a grant of this turn that the database has lost: it
+// is an older copy. Nobody knows how much newer the copy before it was, so numbers jump far.
 func (tx *Tx) BeginAfterCopy(turn int64) error {
 	var highest int64
 	if _, err := tx.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &highest); err != nil {

@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// filesLeft copies the files of a database to a new directory, as processes leave them that end without closing it: the log beside the
-// file.
+// filesLeft copies the files of a database to a new directory, as processes leave them that end without
+// closing it: the log beside the file.
 func filesLeft(t *testing.T, in string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -133,8 +133,8 @@ func flipBit(t *testing.T, file string, at int64) {
 	}
 }
 
-// TestLostChangesAreSaid: whatever happens to the files, the first transaction says what is gone, whether it reads or writes. The first
-// that writes ends what was granted, and no number is issued twice.
+// TestLostChangesAreSaid: whatever happens to the files, the first transaction says what is gone, whether it
+// reads or writes. The first that writes ends what was granted, and no number is issued twice.
 func TestLostChangesAreSaid(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		l := live(t, db)
@@ -169,7 +169,8 @@ func requireAnother(t *testing.T, name, dir string) {
 	}
 }
 
-// requireSettled opens what is left of a database, and fails the test unless it says so and goes on above all that it has issued.
+// requireSettled opens what is left of a database, and fails the test unless it says so and goes on above all
+// that it has issued.
 func requireSettled(t *testing.T, name, dir string, l life) {
 	t.Helper()
 	said := 0
@@ -224,8 +225,8 @@ func requireSettled(t *testing.T, name, dir string, l life) {
 	}
 }
 
-// requireAbove brings the room of a life to the generation of its database, if it is still there, and fails the test unless its turn has
-// ended and the next one is above all that were granted.
+// requireAbove brings the room of a life to the generation of its database, if it is still there, and fails
+// the test unless its turn has ended and the next one is above all that were granted.
 func requireAbove(t *testing.T, name string, db *store.DB, l life) {
 	t.Helper()
 	var is bool
@@ -247,7 +248,8 @@ func requireAbove(t *testing.T, name string, db *store.DB, l life) {
 	}
 }
 
-// TestKilledBetweenAnnouncementAndCommit: who is killed when it commits has lost nothing. What it would have issued isn't issued again.
+// TestKilledBetweenAnnouncementAndCommit: who is killed when it commits has lost nothing. What it would have
+// issued isn't issued again.
 func TestKilledBetweenAnnouncementAndCommit(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -266,8 +268,8 @@ func TestKilledBetweenAnnouncementAndCommit(t *testing.T) {
 	})
 }
 
-// TestAFileThatSaysNothing: a database whose numbers nobody has kept, because an older program has made it or the file is gone, has lost
-// nothing. They are kept from the next change on.
+// TestAFileThatSaysNothing: a database whose numbers nobody has kept, because an older program has made it or
+// the file is gone, has lost nothing. They are kept from the next change on.
 func TestAFileThatSaysNothing(t *testing.T) {
 	for name, spoil := range map[string]func(file string) error{
 		"gone":    os.Remove,
@@ -328,7 +330,8 @@ func TestWritingNothingCountsNothing(t *testing.T) {
 	})
 }
 
-// TestALogThatWasRemoved: a process that has the log open notices that it was removed, and commits nothing into it that nobody would see.
+// TestALogThatWasRemoved: a process that has the log open notices that it was removed, and commits nothing
+// into it that nobody would see.
 func TestALogThatWasRemoved(t *testing.T) {
 	if os.PathSeparator == '\\' {
 		t.Skip("Windows removes no file that is open")

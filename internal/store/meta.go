@@ -7,9 +7,9 @@ import (
 	"talkingstick/stick"
 )
 
-// seqJump is how far the event counter jumps when a generation ends: past every number that can have been issued.
-// A power loss may undo the last commits. They fit into a write-ahead log of 16 MiB, and an event takes more
-// than 16 bytes.
+// seqJump is how far the event counter jumps when a generation ends: past every number that can have been
+// issued. A power loss may undo the last commits. They fit into a write-ahead log of 16 MiB, and an event
+// takes more than 16 bytes.
 const seqJump = 1 << 20
 
 type meta struct {
@@ -110,12 +110,13 @@ func (tx *Tx) noticeBoot() error {
 	return tx.noticeReboot()
 }
 
-// noticeReboot begins a new generation when this is the first write of a host after it started again. All leases
-// and reservations end then; each room says so in its log when it is next written.
+// noticeReboot begins a new generation when this is the first write of a host after it started again. All
+// leases and reservations end then; each room says so in its log when it is next written.
 //
-// Every boot that has written is kept, and one that is known is never news. So two hosts with the same machine id
-// (copies of one image) end each other's leases at most once when one of them starts, and not at every write; and of
-// a host and its containers, which have one boot and several machine ids, only the first to write begins anything.
+// Every boot that has written is kept, and one that is known is never news. So two hosts with the same
+// machine id (copies of one image) end each other's leases at most once when one of them starts, and not at
+// every write; and of a host and its containers, which have one boot and several machine ids, only the first
+// to write begins anything.
 func (tx *Tx) noticeReboot() error {
 	boot, machine := tx.db.opt.Boot, tx.db.opt.Machine
 	if boot == "" || tx.db.bootKnown {
@@ -138,7 +139,8 @@ func (tx *Tx) noticeReboot() error {
 	return tx.exec("INSERT INTO boots (machine, boot) VALUES (?, ?)", machine, boot)
 }
 
-// bootsKnown says what the database knows of this process's boot and host, and whether it knows them together.
+// bootsKnown says what the database knows of this process's boot and host, and whether it knows them
+// together.
 type bootsKnown struct{ boot, host, both bool }
 
 func (tx *Tx) readBoots() (known bootsKnown, err error) {
@@ -154,7 +156,8 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 	return known, err
 }
 
-// newGeneration begins the generation g, which ends the leases and reservations of the one before. It gives g its number.
+// newGeneration begins the generation g, which ends the leases and reservations of the one before. It gives g
+// its number.
 func (tx *Tx) newGeneration(g stick.Generation) error {
 	was := tx.Generation()
 	g.Number, g.Above = was.Number+1, max(was.Above, g.Above)

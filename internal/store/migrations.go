@@ -11,14 +11,14 @@ import (
 	"talkingstick/stick"
 )
 
-// embedded holds the files of the migrations. They are the only place that says which schema this program knows
-// and which programs can read it.
+// embedded holds the files of the migrations. They are the only place that says which schema this program
+// knows and which programs can read it.
 //
 //go:embed migrations schema.sql
 var embedded embed.FS
 
-// migration is one file of the migrations. Its name begins with its number, and its first line says which programs
-// can read and write a database that has it: those that know at least the schema minReader.
+// migration is one file of the migrations. Its name begins with its number, and its first line says which
+// programs can read and write a database that has it: those that know at least the schema minReader.
 type migration struct {
 	number    int64
 	minReader int64
@@ -29,8 +29,8 @@ type migration struct {
 // minReaderMark begins the first line of each migration.
 const minReaderMark = "-- min_reader: "
 
-// readMigrations reads the migrations in order. It refuses whatever in their directory isn't one, because a file
-// that is overlooked would leave databases that claim a schema which they don't have.
+// readMigrations reads the migrations in order. It refuses whatever in their directory isn't one, because a
+// file that is overlooked would leave databases that claim a schema which they don't have.
 func readMigrations(fsys fs.FS) ([]migration, error) {
 	files, err := fs.ReadDir(fsys, "migrations")
 	if err != nil {
@@ -89,10 +89,12 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	return m, nil
 }
 
-// hookPrograms is the number of the migration since which it is recorded which program answers the hooks of a session.
+// hookPrograms is the number of the migration since which it is recorded which program answers the hooks of a
+// session.
 const hookPrograms = 30
 
-// script applies a migration and records it. It runs in a transaction. text is the migration as the database reads it.
+// script applies a migration and records it. It runs in a transaction. text is the migration as the database
+// reads it.
 func (m migration) script(text string) string {
 	return withoutComments(text) + m.recorded()
 }
@@ -106,8 +108,8 @@ func (m migration) recorded() string {
 	return script
 }
 
-// withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every program that opens the
-// database parses it.
+// withoutComments returns a migration without its comments. SQLite keeps the text of a table, and every
+// program that opens the database parses it.
 func withoutComments(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -122,7 +124,8 @@ func withoutComments(text string) string {
 // newest is the number of the newest migration that a program knows.
 func newest(migrations []migration) int64 { return migrations[len(migrations)-1].number }
 
-// tooNew is the error for a database with a schema that only newer programs can read: those that know at least reader.
+// tooNew is the error for a database with a schema that only newer programs can read: those that know at
+// least reader.
 func tooNew(schema, reader, known int64) *stick.Error {
 	return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, known).
 		With("schema", schema).Hintf("use the newer tt that wrote it")

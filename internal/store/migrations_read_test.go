@@ -38,8 +38,8 @@ func TestMigrationsAreCounted(t *testing.T) {
 	}
 }
 
-// TestMigrationsThatAreNone: a file that would be overlooked, or that doesn't say which programs can read the database
-// after it, is refused, and the refusal names it.
+// TestMigrationsThatAreNone: a file that would be overlooked, or that doesn't say which programs can read the
+// database after it, is refused, and the refusal names it.
 func TestMigrationsThatAreNone(t *testing.T) {
 	const fine = "CREATE TABLE t (a INTEGER);\n"
 	for name, c := range map[string]struct{ file, text, says string }{

@@ -2,8 +2,8 @@ package store
 
 import "talkingstick/stick"
 
-// TakeNotices records that a person is told of needs in a room, and returns the keys of those of which nobody has told it before. Of several
-// that ask for the same at once, one gets it: the room is locked.
+// TakeNotices records that a person is told of needs in a room, and returns the keys of those of which nobody
+// has told it before. Of several that ask for the same at once, one gets it: the room is locked.
 func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (untold []string, err error) {
 	if err := tx.lockRoom(room); err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPersonIsToldOnce: a person is told of each need in a room once. Other persons are told of it, too, and other rooms have needs of their own.
+// TestAPersonIsToldOnce: a person is told of each need in a room once. Other persons are told of it, too, and
+// other rooms have needs of their own.
 func TestAPersonIsToldOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id, other := played(t, db), newRoom(t, db, "/other").ID

@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// rowsOf reads all rows of all tables except for meta, each as text. It reads the given columns, which may be those of
-// an earlier schema, or else all.
+// rowsOf reads all rows of all tables except for meta, each as text. It reads the given columns, which may be
+// those of an earlier schema, or else all.
 func rowsOf(t *testing.T, raw *sql.DB, columns map[string]string) (rows, read map[string]string) {
 	t.Helper()
 	rows, read = map[string]string{}, columns
@@ -32,8 +32,8 @@ func rowsOf(t *testing.T, raw *sql.DB, columns map[string]string) (rows, read ma
 	return rows, read
 }
 
-// TestDatabaseOf8cc1f78: the database of an earlier program opens and migrates. Its rows stay as they are, its log
-// replays to them (the doctor's check, here and after the test), and its rooms can be used.
+// TestDatabaseOf8cc1f78: the database of an earlier program opens and migrates. Its rows stay as they are,
+// its log replays to them (the doctor's check, here and after the test), and its rooms can be used.
 func TestDatabaseOf8cc1f78(t *testing.T) {
 	var before, columns map[string]string
 	var types []string

@@ -209,8 +209,8 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 	}
 }
 
-// TestOpenedTwiceInOneProcess: a process that opens the database twice keeps its locks. Otherwise another process that
-// closes the database would believe that it is the last one, and delete the log.
+// TestOpenedTwiceInOneProcess: a process that opens the database twice keeps its locks. Otherwise another
+// process that closes the database would believe that it is the last one, and delete the log.
 func TestOpenedTwiceInOneProcess(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		newRoom(t, db, "/before")
@@ -238,8 +238,8 @@ func TestOpenedTwiceInOneProcess(t *testing.T) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// TestLargeWALIsCheckpointed: while somebody reads, nobody can move the log into the database, so it grows. The next
-// writer moves it. A reader never makes writers wait.
+// TestLargeWALIsCheckpointed: while somebody reads, nobody can move the log into the database, so it grows.
+// The next writer moves it. A reader never makes writers wait.
 func TestLargeWALIsCheckpointed(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := newRoom(t, db, "/work").ID

@@ -30,8 +30,8 @@ type post struct {
 var postmen = []stick.AgentID{"claude:a", "codex:b", "gemini:c", "human:h"}
 
 // newPost sends messages to one member, to several, to the room and to nobody, with and without an
-// acknowledgement, in threads and for tasks. Meanwhile the stick goes round. Members see, read and acknowledge
-// what they got, and senders withdraw some of it.
+// acknowledgement, in threads and for tasks. Meanwhile the stick goes round. Members see, read and
+// acknowledge what they got, and senders withdraw some of it.
 func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 	t.Helper()
 	p := &post{t: t, db: db, clock: clock, room: newRoom(t, db, "/work").ID}

@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestBusyNamesTheHolder stops a process that holds the write lock. A writer that has waited too long learns which
-// process that is, and succeeds once the process goes on.
+// TestBusyNamesTheHolder stops a process that holds the write lock. A writer that has waited too long learns
+// which process that is, and succeeds once the process goes on.
 func TestBusyNamesTheHolder(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -46,8 +46,8 @@ func TestBusyNamesTheHolder(t *testing.T) {
 	}, storetest.WriteWait(200*time.Millisecond))
 }
 
-// TestKilledAtACommit kills a process right before and right after its commit. Nothing is half done, the lock is
-// free, and the process's death rings those who listen.
+// TestKilledAtACommit kills a process right before and right after its commit. Nothing is half done, the lock
+// is free, and the process's death rings those who listen.
 func TestKilledAtACommit(t *testing.T) {
 	for point, want := range map[string]int{"before commit": 1, "after commit": 2} {
 		t.Run(point, func(t *testing.T) {

@@ -48,7 +48,8 @@ var unrecorded = map[string]string{
 // notAsked are the beginnings of statements that only SQLite gets, or that are the same everywhere.
 var notAsked = []string{"PRAGMA ", "BEGIN", "COMMIT", "ROLLBACK", "SELECT key, value FROM meta UNION"}
 
-// onlySQLite are parts of the statements by which the check asks what SQLite's file has, and with which types.
+// onlySQLite are parts of the statements by which the check asks what SQLite's file has, and with which
+// types.
 var onlySQLite = []string{"sqlite_master", "pragma_table_info", "typeof("}
 
 // queries returns the statements of a recording that every database must understand, sorted.
@@ -63,8 +64,8 @@ func queries(rec *store.Recording) []string {
 	return out
 }
 
-// recorded calls every method of the store, in every variant that has a statement of its own. If one is missing here,
-// TestEveryQueryIsRecorded fails.
+// recorded calls every method of the store, in every variant that has a statement of its own. If one is
+// missing here, TestEveryQueryIsRecorded fails.
 func recorded(t *testing.T, db *store.DB) *store.Recording {
 	t.Helper()
 	rec := store.Record(t, db)
@@ -279,7 +280,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	landed(t, db, id, "T1")
 }
 
-// settleLosses has a database find that it has lost something, that it takes the place of another, and that nothing is known of it.
+// settleLosses has a database find that it has lost something, that it takes the place of another, and that
+// nothing is known of it.
 func settleLosses(t *testing.T, db *store.DB) {
 	t.Helper()
 	nothing := func(*store.Tx) error { return nil }
@@ -304,7 +306,8 @@ func settleLosses(t *testing.T, db *store.DB) {
 	update(t, db, nothing)
 }
 
-// rebooted returns a database after a reboot, so that the statements of a new generation are recorded as well.
+// rebooted returns a database after a reboot, so that the statements of a new generation are recorded as
+// well.
 func rebooted(t *testing.T) *store.DB {
 	t.Helper()
 	dir := t.TempDir()
@@ -340,8 +343,8 @@ func try(errs ...error) error {
 	return nil
 }
 
-// TestEveryQueryIsRecorded compares the recording, with which other databases are tested, with the source. It must
-// have run each line of this package that leads to a statement, and each piece of SQL.
+// TestEveryQueryIsRecorded compares the recording, with which other databases are tested, with the source. It
+// must have run each line of this package that leads to a statement, and each piece of SQL.
 func TestEveryQueryIsRecorded(t *testing.T) {
 	rec := recorded(t, rebooted(t))
 	src := readSource(t)
@@ -366,7 +369,8 @@ func TestEveryQueryIsRecorded(t *testing.T) {
 	}
 }
 
-// TestRowsAreOrdered: every query that returns rows names their order, because databases differ in it otherwise.
+// TestRowsAreOrdered: every query that returns rows names their order, because databases differ in it
+// otherwise.
 func TestRowsAreOrdered(t *testing.T) {
 	rec := recorded(t, rebooted(t))
 	for _, text := range queries(rec) {

@@ -36,13 +36,15 @@ func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 	return out, nil
 }
 
-// HasOtherReads reports whether anything is noted of another sub-agent of the agent than that one, or of the agent itself.
+// HasOtherReads reports whether anything is noted of another sub-agent of the agent than that one, or of the
+// agent itself.
 func (tx *Tx) HasOtherReads(room stick.RoomID, agent stick.AgentID, helper string) (yes bool, err error) {
 	var path string
 	return tx.one("SELECT path FROM reads WHERE room_id = ? AND agent_id = ? AND helper <> ? ORDER BY helper LIMIT 1", []any{room, agent, helper}, &path)
 }
 
-// PutReads notes what agents have seen of files in a checkout. It leaves out a path that isn't text, of which nothing can be noted.
+// PutReads notes what agents have seen of files in a checkout. It leaves out a path that isn't text, of which
+// nothing can be noted.
 func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRead) error {
 	for _, n := range reads {
 		if !utf8.ValidString(n.Path) {
@@ -61,7 +63,8 @@ func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRe
 	return nil
 }
 
-// BoundReads forgets what the agent has seen beyond the newest most, and what anybody in the room has seen before a time.
+// BoundReads forgets what the agent has seen beyond the newest most, and what anybody in the room has seen
+// before a time.
 func (tx *Tx) BoundReads(room stick.RoomID, agent stick.AgentID, most int, before stick.Time) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestEarlierProgramsBesideThisOne: a migration raises min_reader if an earlier program would do harm after it. All
-// programs refuse by the same rule, so this one, with the migrations that an earlier one knew, stands for it.
-// A program of schema 6 (8cc1f78) knows one boot for all hosts and is refused.
+// TestEarlierProgramsBesideThisOne: a migration raises min_reader if an earlier program would do harm after
+// it. All programs refuse by the same rule, so this one, with the migrations that an earlier one knew, stands
+// for it. A program of schema 6 (8cc1f78) knows one boot for all hosts and is refused.
 func TestEarlierProgramsBesideThisOne(t *testing.T) {
 	all, err := readMigrations(embedded)
 	if err != nil {

@@ -27,7 +27,8 @@ func send(t *testing.T, db *store.DB, id stick.RoomID, q stick.Sending) stick.Ev
 	return events[0]
 }
 
-// TestInboxQueries compares queries, each filter alone and random ones together, with what a loop over all that was sent finds.
+// TestInboxQueries compares queries, each filter alone and random ones together, with what a loop over all
+// that was sent finds.
 func TestInboxQueries(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -188,7 +189,8 @@ func TestShownKeepsTheFirstTime(t *testing.T) {
 	}, storetest.At(clock))
 }
 
-// TestPutReceiptLeavesTheRest: storing a receipt changes neither when the event was shown nor another agent's receipt.
+// TestPutReceiptLeavesTheRest: storing a receipt changes neither when the event was shown nor another agent's
+// receipt.
 func TestPutReceiptLeavesTheRest(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

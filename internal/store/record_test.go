@@ -25,8 +25,8 @@ type Statement struct {
 	Args    []string // the kind of each argument, of each run
 }
 
-// Record records every statement that a database is sent from now on. The open connection stays; only a driver that
-// records stands before it.
+// Record records every statement that a database is sent from now on. The open connection stays; only a
+// driver that records stands before it.
 func Record(t *testing.T, db *DB) *Recording {
 	t.Helper()
 	s := db.dialect.(*sqliteDB)

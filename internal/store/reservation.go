@@ -46,9 +46,9 @@ type ReservationQuery struct {
 	Limit int           // 0 for all
 }
 
-// Reservations returns reservations, the earliest first, and whether there are more. With a limit, it returns the newest,
-// beginning with the last. There are none in a room
-// that hasn't recorded the last reboot yet, because all of them have ended.
+// Reservations returns reservations, the earliest first, and whether there are more. With a limit, it returns
+// the newest, beginning with the last. There are none in a room that hasn't recorded the last reboot yet,
+// because all of them have ended.
 func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bool, err error) {
 	where, args := "", []any{}
 	if q.ID != 0 {

@@ -24,8 +24,8 @@ func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p glo
 	return events[0]
 }
 
-// TestReservationsAreFoundByTheirPrefix compares what the index finds with all reservations: it must find every one
-// that matches a path or overlaps with a pattern.
+// TestReservationsAreFoundByTheirPrefix compares what the index finds with all reservations: it must find
+// every one that matches a path or overlaps with a pattern.
 func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -112,8 +112,8 @@ func (tx *Tx) fill(id stick.RoomID, r *stick.Room) (err error) {
 	return err
 }
 
-// RoomPart loads only as much of a room as shows whether the turn has changed: no listeners, and of the members
-// the owner, the one whom the stick is reserved for, and a. It fails with [stick.CodeNoRoom].
+// RoomPart loads only as much of a room as shows whether the turn has changed: no listeners, and of the
+// members the owner, the one whom the stick is reserved for, and a. It fails with [stick.CodeNoRoom].
 func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	var r stick.Room
 	if err := tx.lockRoom(id); err != nil {
@@ -131,8 +131,8 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	return r, err
 }
 
-// NewRoom makes a room at a path. Where several hosts share the database, the room has a key, by which other hosts find it, and the path
-// is that on this host.
+// NewRoom makes a room at a path. Where several hosts share the database, the room has a key, by which other
+// hosts find it, and the path is that on this host.
 func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	if !tx.ManyHosts() {
 		key = ""
@@ -166,8 +166,9 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	return r, err
 }
 
-// Save stores a room as a rule has changed it, together with the rule's events. It gives the events their sequence
-// numbers and returns the room as it was stored. If there are events, the room's waiters wake after the commit.
+// Save stores a room as a rule has changed it, together with the rule's events. It gives the events their
+// sequence numbers and returns the room as it was stored. If there are events, the room's waiters wake after
+// the commit.
 func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, []stick.Event, error) {
 	if err := tx.lockRoom(after.ID); err != nil {
 		return after, nil, err

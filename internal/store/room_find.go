@@ -11,8 +11,8 @@ import (
 // minName is how many characters of a room's id name the room, if they are unique.
 const minName = 6
 
-// RoomNamed is [Tx.Room] for an id as somebody typed it: in full, or at least six characters of its start. It fails
-// with [stick.CodeNoRoom], and where several ids begin like this with [stick.CodeUsage].
+// RoomNamed is [Tx.Room] for an id as somebody typed it: in full, or at least six characters of its start. It
+// fails with [stick.CodeNoRoom], and where several ids begin like this with [stick.CodeUsage].
 func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	if err := tx.lockRoom(name); err != nil {
 		return stick.Room{}, err
@@ -54,8 +54,8 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 	return stick.Room{}, false, nil
 }
 
-// lockRoomAt is [Tx.RoomAt] where several transactions write at a time. If no path has a room, none gets one before this
-// transaction ends, except by itself.
+// lockRoomAt is [Tx.RoomAt] where several transactions write at a time. If no path has a room, none gets one
+// before this transaction ends, except by itself.
 func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 	for {
 		ids, err := tx.RoomsAt([][]string{paths})

@@ -149,7 +149,8 @@ func TestRoomsByPath(t *testing.T) {
 	})
 }
 
-// TestSaveWritesOnlyChanges reads the version of the database, which rises whenever a transaction writes anything.
+// TestSaveWritesOnlyChanges reads the version of the database, which rises whenever a transaction writes
+// anything.
 func TestSaveWritesOnlyChanges(t *testing.T) {
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

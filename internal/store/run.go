@@ -6,8 +6,8 @@ import "talkingstick/stick"
 const runColumns = `task_key, attempt, run, command, machine, boot, pid_ns, pid, start_time, started_at, ended_at, exit, output,
 	started_by, exit_signal, stop_at, stopped_by, restarts, task_at, queued`
 
-// PutRun stores a run, or its new state. The run of the same attempt that it follows moves to those of the past, which nobody
-// changes any more.
+// PutRun stores a run, or its new state. The run of the same attempt that it follows moves to those of the
+// past, which nobody changes any more.
 func (tx *Tx) PutRun(room stick.RoomID, r stick.Run) error {
 	err := tx.execIn(room, `INSERT INTO past_runs (room_id, `+runColumns+`) SELECT room_id, `+runColumns+` FROM task_runs
 		WHERE room_id = ? AND task_key = ? AND attempt = ? AND run < ?`, room, r.Task, r.Attempt, r.Number)
@@ -30,7 +30,8 @@ func (tx *Tx) LastRuns(room stick.RoomID) ([]stick.Run, error) {
 	return tx.runs("SELECT "+runColumns+" FROM task_runs WHERE room_id = ? ORDER BY task_key, attempt", room)
 }
 
-// RunsWithWorkers lists the last run of the attempt at each task that is with its worker, in the order of the tasks' names.
+// RunsWithWorkers lists the last run of the attempt at each task that is with its worker, in the order of the
+// tasks' names.
 func (tx *Tx) RunsWithWorkers(room stick.RoomID) ([]stick.Run, error) {
 	return tx.runs(`SELECT `+runColumns+` FROM task_runs AS r WHERE room_id = ? AND EXISTS (SELECT 1 FROM tasks WHERE tasks.room_id = r.room_id
 		AND tasks.task_key = r.task_key AND tasks.attempt = r.attempt AND tasks.state IN ('ASSIGNED', 'WORKING', 'CONFLICTED')) ORDER BY task_key`, room)

@@ -12,7 +12,8 @@ import (
 
 var updateSchema = flag.Bool("schema.update", false, "write schema.sql anew from the migrations")
 
-// TestSchema_MigrationsMakeIt compares what the migrations make in a new database, one by one, with what schema.sql makes there.
+// TestSchema_MigrationsMakeIt compares what the migrations make in a new database, one by one, with what
+// schema.sql makes there.
 func TestSchema_MigrationsMakeIt(t *testing.T) {
 	all, err := readMigrations(embedded)
 	if err != nil {

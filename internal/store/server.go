@@ -40,7 +40,8 @@ func (db *DB) Server(ctx context.Context) (*Server, error) {
 	return s, p.fail(err)
 }
 
-// NameOf says which server and database an address means, without its secrets. It fails with [stick.CodeUsage].
+// NameOf says which server and database an address means, without its secrets. It fails with
+// [stick.CodeUsage].
 func NameOf(address string) (stick.Words, error) {
 	a, err := parseAddress(address)
 	if err != nil {

@@ -75,18 +75,20 @@ func (tx *Tx) PutSession(s Session) error {
 		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.Now())
 }
 
-// RecordStart records that a hook told of the start of a session, which works on nothing until it gets a prompt. A session that had
-// ended is running again.
+// RecordStart records that a hook told of the start of a session, which works on nothing until it gets a
+// prompt. A session that had ended is running again.
 func (tx *Tx) RecordStart(sessionKey string) error {
 	return tx.recordHook(sessionKey, "active_since = 0, idle_at = 0, busy_since = 0")
 }
 
-// RecordWork records that a hook of a session fired outside a tool call, while it works. A session that had ended is running again.
+// RecordWork records that a hook of a session fired outside a tool call, while it works. A session that had
+// ended is running again.
 func (tx *Tx) RecordWork(sessionKey string) error {
 	return tx.recordHook(sessionKey, works+", idle_at = 0, busy_since = 0", tx.Now().Add(-stick.SilentAfter), tx.Now())
 }
 
-// RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had ended is running again.
+// RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had
+// ended is running again.
 func (tx *Tx) RecordIdle(sessionKey string) error {
 	return tx.recordHook(sessionKey, "active_since = 0, idle_at = ?, busy_since = 0", tx.Now())
 }
@@ -97,7 +99,8 @@ func (tx *Tx) RecordToolCall(sessionKey string) error {
 		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now())
 }
 
-// works keeps since when a session has been working. Its values are before when a last sign was too long ago to count, and now.
+// works keeps since when a session has been working. Its values are before when a last sign was too long ago
+// to count, and now.
 const works = "active_since = CASE WHEN active_since = 0 OR hooks_at < ? THEN ? ELSE active_since END"
 
 // recordHook records that this program answered a hook of a session, and what that says of the session.
@@ -111,13 +114,15 @@ func (tx *Tx) RecordTool(sessionKey, tool, file string) error {
 	return tx.exec("UPDATE sessions SET tool = ?, file = ? WHERE session_key = ?", tool, file, sessionKey)
 }
 
-// RecordAsked records that the harness of a session asks its person something. It is no sign of what the session itself does.
+// RecordAsked records that the harness of a session asks its person something. It is no sign of what the
+// session itself does.
 func (tx *Tx) RecordAsked(sessionKey string) error {
 	return tx.exec("UPDATE sessions SET asked_at = ? WHERE session_key = ? AND asked_at = 0 AND ended_at = 0", tx.Now(), sessionKey)
 }
 
-// HookTimes is what hooks have reported about a session: when the last one fired, and since when the session has
-// been idle, a tool call in progress, a question open, or it has been working. Zero means never, or not now.
+// HookTimes is what hooks have reported about a session: when the last one fired, and since when the session
+// has been idle, a tool call in progress, a question open, or it has been working. Zero means never, or not
+// now.
 type HookTimes struct {
 	At, IdleAt, BusySince, AskedAt, ActiveSince stick.Time
 
@@ -131,8 +136,8 @@ func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 	return h, err
 }
 
-// Signs returns what hooks have reported about the running sessions of a room's members. Of an agent's several sessions it is the one whose
-// hooks fired last.
+// Signs returns what hooks have reported about the running sessions of a room's members. Of an agent's
+// several sessions it is the one whose hooks fired last.
 func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
 	out := map[stick.AgentID]stick.Signs{}
 	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+` FROM sessions s JOIN members m ON m.agent_id = s.agent_id
@@ -146,8 +151,8 @@ func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
 	return out, err
 }
 
-// answeredByOlder reports whether an older program than this one answered the last hook of a session s. Its value is the newest schema that
-// this one knows.
+// answeredByOlder reports whether an older program than this one answered the last hook of a session s. Its
+// value is the newest schema that this one knows.
 const answeredByOlder = "s.hooks_at > 0 AND (s.hooks_schema < ? OR s.hooks_at > s.hooks_noted_at)"
 
 // OlderHook is a session whose last hook an older program answered.
@@ -156,7 +161,8 @@ type OlderHook struct {
 	At stick.Time
 }
 
-// OlderHooks lists the running sessions whose last hook an older program answered, and not before a time, the latest first.
+// OlderHooks lists the running sessions whose last hook an older program answered, and not before a time, the
+// latest first.
 func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
 	err = tx.scan("SELECT s.session_key, s.agent_id, s.harness, s.session_id, s.hooks_at FROM sessions s WHERE s.ended_at = 0 AND s.hooks_at >= ? AND "+
 		answeredByOlder+" ORDER BY s.hooks_at DESC, s.session_key", []any{since, tx.db.schema}, func(scan func(...any) error) error {
@@ -240,7 +246,8 @@ func (tx *Tx) DropListener(id stick.ListenerID) error {
 	return tx.exec("DELETE FROM listeners WHERE listener_id = ?", id)
 }
 
-// LaterListener finds out whether a wait is still registered. Its caller doesn't need that before the next query.
+// LaterListener finds out whether a wait is still registered. Its caller doesn't need that before the next
+// query.
 func (tx *Tx) LaterListener(id stick.ListenerID, here *bool) error {
 	return tx.laterOne("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, func(func(...any) error) error {
 		*here = true

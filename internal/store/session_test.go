@@ -371,7 +371,8 @@ func TestRoomsOf(t *testing.T) {
 	})
 }
 
-// TestTx_OlderHooks: a session counts whose last hook a program answered that knows an earlier schema, or that doesn't record what it knows.
+// TestTx_OlderHooks: a session counts whose last hook a program answered that knows an earlier schema, or
+// that doesn't record what it knows.
 func TestTx_OlderHooks(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

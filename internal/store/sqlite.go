@@ -281,8 +281,8 @@ func (s *sqliteDB) trial(ctx context.Context, attempt func(context.Context) erro
 	return s.locked(ctx, func() error { return attempt(ctx) })
 }
 
-// inPlace compares the files that are open with those in the data directory. Who goes on with a log that was removed commits what
-// nobody else ever sees.
+// inPlace compares the files that are open with those in the data directory. Who goes on with a log that was
+// removed commits what nobody else ever sees.
 func (s *sqliteDB) inPlace() error {
 	path := s.where()
 	if isFileAt(path, s.file) && isFileAt(path+"-wal", s.log) {
@@ -310,10 +310,11 @@ func busyTimeout(d time.Duration) string {
 	return fmt.Sprintf("PRAGMA busy_timeout=%d", d.Milliseconds())
 }
 
-// A writer moves the write-ahead log into the database once the log is larger than this. A process that opens the
-// database while no other has it open reads the whole log first, so processes that come and go keep it short.
-// A process that writes on and on has the database open anyway and lets the log grow: frequent checkpoints would
-// cost it a fifth of its turns. SQLite's own checkpoint isn't enough, because it gives up while anybody reads.
+// A writer moves the write-ahead log into the database once the log is larger than this. A process that opens
+// the database while no other has it open reads the whole log first, so processes that come and go keep it
+// short. A process that writes on and on has the database open anyway and lets the log grow: frequent
+// checkpoints would cost it a fifth of its turns. SQLite's own checkpoint isn't enough, because it gives up
+// while anybody reads.
 const (
 	shortWAL = 1 << 20
 	longWAL  = 16 << 20

@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// check asks SQLite whether the file and the references between its tables are whole. If they aren't, it stops writers.
+// check asks SQLite whether the file and the references between its tables are whole. If they aren't, it
+// stops writers.
 func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error {
 	first := ""
 	found := func(what string) {
@@ -55,7 +56,8 @@ func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error 
 // allColumns lists the columns of all tables.
 const allColumns = `SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' ORDER BY 1`
 
-// checkTables looks for tables and columns that the migrations have made, and that are gone, and for what they never make.
+// checkTables looks for tables and columns that the migrations have made, and that are gone, and for what
+// they never make.
 func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err error) {
 	made, err := columnsMade(s.migrations)
 	if err != nil {
@@ -131,8 +133,8 @@ var replayed = []string{"events", "receipts", "notes"}
 // jsonColumns are the columns that hold JSON, or nothing, and that no check reads that replays the logs.
 var jsonColumns = map[string]string{"edits": "editors", "commits": "made_by", "stashes": "made_by", "drafts": "handoff"}
 
-// checkTypes looks for values that aren't of the type of their column. SQLite stores any value in any column, and only reading such a
-// row would tell.
+// checkTypes looks for values that aren't of the type of their column. SQLite stores any value in any column,
+// and only reading such a row would tell.
 func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 	var tables []string
 	err := tx.scan("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan func(...any) error) error {

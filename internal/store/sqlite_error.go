@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// classify gives the failures of SQLite their codes, by number and never by text. SQLite's own texts are for programmers, so no message
-// has them.
+// classify gives the failures of SQLite their codes, by number and never by text. SQLite's own texts are for
+// programmers, so no message has them.
 func classify(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -111,8 +111,8 @@ func corrupt(what stick.Words, cause error) *stick.Error {
 // errUnmarked is why damage leaves no mark: other commands may go on, or can't anyway.
 var errUnmarked = errors.New("this stops no other command")
 
-// contradiction is the error for a database whose pages are whole, and whose content can't be. It stops no other writer: a fault of
-// ours may be the reason, until the doctor finds the damage.
+// contradiction is the error for a database whose pages are whole, and whose content can't be. It stops no
+// other writer: a fault of ours may be the reason, until the doctor finds the damage.
 func contradiction(what stick.Words, cause error) *stick.Error {
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
 		Hintf("nothing was changed; %s says how to go on", stick.Cmd("tt doctor"))
@@ -142,8 +142,8 @@ func notWritable(dir string, err error) *stick.Error {
 	return e
 }
 
-// busy returns the error that names the process which holds the write lock. It does so too when the caller's own
-// deadline passed first.
+// busy returns the error that names the process which holds the write lock. It does so too when the caller's
+// own deadline passed first.
 func (s *sqliteDB) busy(ctx context.Context, began time.Time, err error) error {
 	held, ok := errors.AsType[*bell.LockedError](err)
 	waited := s.opt.WriteWait

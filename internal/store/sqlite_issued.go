@@ -20,8 +20,9 @@ type writtenTx struct {
 	known   bool    // that comes from the file, and not from the database
 }
 
-// compareWith compares the database with what was issued, and tells of a loss. It refuses a database that isn't the one that has
-// issued it: then the file or its log was replaced, and what can be read may be a mixture of both.
+// compareWith compares the database with what was issued, and tells of a loss. It refuses a database that
+// isn't the one that has issued it: then the file or its log was replaced, and what can be read may be a
+// mixture of both.
 func (s *sqliteDB) compareWith(i issued, known bool, m meta) error {
 	if known && i.database != 0 && m.database != 0 && i.database != m.database {
 		return s.errAnother()
@@ -60,8 +61,8 @@ func (s *sqliteDB) compareNext() { s.compared = false }
 
 func (s *sqliteDB) unsettledLoss() *Loss { return s.loss }
 
-// settleLoss gives a database without an id one, begins a generation if the database has lost something, and leaves out numbers that a
-// process may have issued that was killed when it committed.
+// settleLoss gives a database without an id one, begins a generation if the database has lost something, and
+// leaves out numbers that a process may have issued that was killed when it committed.
 func (s *sqliteDB) settleLoss(tx *Tx) error {
 	w := &s.written
 	if tx.meta.database == 0 {
@@ -94,8 +95,8 @@ func (s *sqliteDB) settleLoss(tx *Tx) error {
 	)
 }
 
-// identify gives the database an id. One that has lost all it had keeps the id that it had before; a new one in the place of one that
-// was set aside begins above that.
+// identify gives the database an id. One that has lost all it had keeps the id that it had before; a new one
+// in the place of one that was set aside begins above that.
 func (s *sqliteDB) identify(tx *Tx) error {
 	w := &s.written
 	if w.issued.database == 0 {

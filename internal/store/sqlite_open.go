@@ -103,9 +103,9 @@ func readHeader(file string) (fresh bool, err error) {
 	return false, nil
 }
 
-// requireNoLog refuses to begin a new database where a write-ahead log says that there was one: SQLite would throw
-// that log away, with the newest commits in it. fresh is false if another process has made the database meanwhile:
-// a log appears only after the header.
+// requireNoLog refuses to begin a new database where a write-ahead log says that there was one: SQLite would
+// throw that log away, with the newest commits in it. fresh is false if another process has made the database
+// meanwhile: a log appears only after the header.
 func requireNoLog(file string) (fresh bool, err error) {
 	info, err := os.Stat(file + "-wal")
 	if err != nil || info.Size() == 0 {
@@ -218,8 +218,8 @@ func (s *sqliteDB) create() error {
 	return nil
 }
 
-// migrate applies the migrations after number have, each in a transaction of its own. A new database gets what they make all at once:
-// each column that is added to a table has SQLite parse every table again.
+// migrate applies the migrations after number have, each in a transaction of its own. A new database gets
+// what they make all at once: each column that is added to a table has SQLite parse every table again.
 func (s *sqliteDB) migrate(have int64) error {
 	if err := s.requireUnmarked(); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Stashed returns who made these entries of the stash, and where, of those of which it is noted. They are by their commits; of an entry
-// it fills in Commit, By and Checkout.
+// Stashed returns who made these entries of the stash, and where, of those of which it is noted. They are by
+// their commits; of an entry it fills in Commit, By and Checkout.
 func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.StashEntry, error) {
 	entries := map[string]stick.StashEntry{}
 	for some := range slices.Chunk(commits, maxMarks) {
@@ -52,7 +52,8 @@ func (tx *Tx) PutStashed(room stick.RoomID, entries []stick.StashEntry) error {
 	return nil
 }
 
-// ForgetStashed forgets who made the entries of the stash that were noted before a time, and those beyond the newest most.
+// ForgetStashed forgets who made the entries of the stash that were noted before a time, and those beyond the
+// newest most.
 func (tx *Tx) ForgetStashed(room stick.RoomID, before stick.Time, most int) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err

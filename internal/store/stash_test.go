@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestStashed: who made an entry of the stash is told for the room only, is replaced, and is forgotten when it is old, or one of too many.
+// TestStashed: who made an entry of the stash is told for the room only, is replaced, and is forgotten when
+// it is old, or one of too many.
 func TestStashed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

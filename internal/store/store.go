@@ -18,17 +18,18 @@ import (
 // Options says where the database is and what the store takes from its environment.
 type Options struct {
 	Dir string // the data directory
-	// URL is the address of a PostgreSQL database, such as postgres://user@host/database. It is empty for the database in
-	// Dir, which holds the bells and locks of this host in any case.
+	// URL is the address of a PostgreSQL database, such as postgres://user@host/database. It is empty for the
+	// database in Dir, which holds the bells and locks of this host in any case.
 	URL string
-	// Machine is this host's id, which may be empty and which other hosts may have as well. Boot is the id of its
-	// boot; leases don't outlive it.
+	// Machine is this host's id, which may be empty and which other hosts may have as well. Boot is the id of
+	// its boot; leases don't outlive it.
 	Machine, Boot string
 	// HostName is this host's name in the names of persons, where several hosts share the database.
 	HostName string
 
-	// Witness runs while this process is the one that hears for its host what other hosts commit, and until ctx ends. heard gets a
-	// value after a commit on any host. It tells other hosts what they can't see of this one.
+	// Witness runs while this process is the one that hears for its host what other hosts commit, and until
+	// ctx ends. heard gets a value after a commit on any host. It tells other hosts what they can't see of
+	// this one.
 	Witness func(ctx context.Context, db *DB, heard <-chan struct{})
 
 	Now   func() time.Time // nil for the real clock: on PostgreSQL the server's
@@ -39,11 +40,11 @@ type Options struct {
 	// ReadWait bounds how long any transaction waits while another program, not tt, locks the database; 0 for
 	// 5 seconds.
 	ReadWait time.Duration
-	// Waits is true for a process that is about to wait: on PostgreSQL it takes its place among those of its host that wait and read before it
-	// connects, so a thousand that start at once don't all connect.
+	// Waits is true for a process that is about to wait: on PostgreSQL it takes its place among those of its
+	// host that wait and read before it connects, so a thousand that start at once don't all connect.
 	Waits bool
-	// Lost is called once with what the database has lost, by the transaction that finds out; nil for nothing. It mustn't use the
-	// database.
+	// Lost is called once with what the database has lost, by the transaction that finds out; nil for
+	// nothing. It mustn't use the database.
 	Lost func(Loss)
 	// Kill is called at named points of an update, so that tests can end the process there.
 	Kill func(point string)
@@ -72,9 +73,9 @@ type DB struct {
 // ErrAbsent is returned by [Open] when there is no database and create is false.
 var ErrAbsent = errors.New("there is no database yet")
 
-// Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is true,
-// and returns [ErrAbsent] otherwise. A log of a database that is missing or empty counts as damage. It fails with
-// [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
+// Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is
+// true, and returns [ErrAbsent] otherwise. A log of a database that is missing or empty counts as damage. It
+// fails with [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
 // [stick.CodeDatabaseBusy], [stick.CodeDatabaseUnavailable] and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	migrations, err := readMigrations(embedded)
@@ -123,8 +124,8 @@ func openDialect(ctx context.Context, opt Options, create bool, migrations []mig
 	return openSQLite(ctx, opt, create, migrations)
 }
 
-// Now is the time by the clock of the database: a server's may differ from this machine's by an hour. What it differs by is known from the last
-// transaction.
+// Now is the time by the clock of the database: a server's may differ from this machine's by an hour. What it
+// differs by is known from the last transaction.
 func (db *DB) Now() time.Time { return db.dialect.now() }
 
 // Where names the database for people, without secrets.
@@ -139,12 +140,13 @@ func (db *DB) ManyHosts() bool { return db.opt.URL != "" }
 // NewID makes an id that is never made again.
 func (db *DB) NewID() string { return db.opt.NewID() }
 
-// InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open now. Every
-// transaction asks: whoever went on with a file that was moved away would wait for others who never come there.
+// InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open
+// now. Every transaction asks: whoever went on with a file that was moved away would wait for others who
+// never come there.
 func (db *DB) InPlace() error { return db.dialect.inPlace() }
 
-// Close ends the connection. A program that is about to exit needn't call it: the operating system releases the
-// locks, and closing last would cost the time of a checkpoint.
+// Close ends the connection. A program that is about to exit needn't call it: the operating system releases
+// the locks, and closing last would cost the time of a checkpoint.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -166,10 +168,10 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.dialect.fail(tx.outcome(fn(tx)))
 }
 
-// Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns
-// nil. Then it wakes the waiters of the rooms that fn named. fn may run more than once, so it must change nothing
-// outside the transaction. Update returns the error of fn, and [stick.CodeDatabaseBusy] when other writers
-// kept the lock for too long.
+// Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns nil. Then it
+// wakes the waiters of the rooms that fn named. fn may run more than once, so it must change nothing outside
+// the transaction. Update returns the error of fn, and [stick.CodeDatabaseBusy] when other writers kept the
+// lock for too long.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -251,8 +253,8 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	return tx, nil
 }
 
-// beginSettled begins a transaction that writes. If the database has lost something, a transaction before it says so for all that come,
-// also where this one changes nothing.
+// beginSettled begins a transaction that writes. If the database has lost something, a transaction before it
+// says so for all that come, also where this one changes nothing.
 func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 	for settled := false; ; settled = true {
 		if tx, err = db.begin(ctx, true); err != nil {
@@ -287,7 +289,8 @@ func (tx *Tx) commit() error {
 	return nil
 }
 
-// Now is the time of the transaction, read when it had its lock: that of all writers, or that of the last room.
+// Now is the time of the transaction, read when it had its lock: that of all writers, or that of the last
+// room.
 func (tx *Tx) Now() stick.Time {
 	tx.start()
 	return tx.now
@@ -300,7 +303,8 @@ func (tx *Tx) start() {
 	}
 }
 
-// outcome is how the caller's part of the transaction ended: what it did with a time that hadn't come counts for nothing.
+// outcome is how the caller's part of the transaction ended: what it did with a time that hadn't come counts
+// for nothing.
 func (tx *Tx) outcome(err error) error {
 	if tx.late != nil {
 		return tx.late
@@ -308,8 +312,9 @@ func (tx *Tx) outcome(err error) error {
 	return err
 }
 
-// LockRooms locks rooms for the rest of a transaction that writes. What reads or writes a room locks it anyway; a transaction on
-// several rooms locks them first, all at once, so that it never waits for another that waits for it.
+// LockRooms locks rooms for the rest of a transaction that writes. What reads or writes a room locks it
+// anyway; a transaction on several rooms locks them first, all at once, so that it never waits for another
+// that waits for it.
 func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 	if !tx.Concurrent() {
 		return nil
@@ -322,8 +327,9 @@ func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 	return nil
 }
 
-// LockNames locks the names of agents for the rest of a transaction that records a session or a process which is new. If it
-// returns true, other transactions may have recorded some since the caller looked, so it has to look again.
+// LockNames locks the names of agents for the rest of a transaction that records a session or a process which
+// is new. If it returns true, other transactions may have recorded some since the caller looked, so it has to
+// look again.
 func (tx *Tx) LockNames() (again bool, err error) {
 	clear(tx.evidence)
 	return tx.lockClass(namesClass)
@@ -365,8 +371,8 @@ func (tx *Tx) Ring(r stick.RoomID) { tx.ring(&tx.rings, string(r)) }
 // RingLooks wakes those who show a room to people, and no waiters, after the commit.
 func (tx *Tx) RingLooks(r stick.RoomID) { tx.ring(&tx.rings, looksBell(r)) }
 
-// RingLooksHere is [Tx.RingLooks] on this host alone, for what happens too often to tell a server each time. Other hosts see it with
-// the next ring.
+// RingLooksHere is [Tx.RingLooks] on this host alone, for what happens too often to tell a server each time.
+// Other hosts see it with the next ring.
 func (tx *Tx) RingLooksHere(r stick.RoomID) { tx.ring(&tx.ringsHere, looksBell(r)) }
 
 func (tx *Tx) ring(bells *[]string, name string) {

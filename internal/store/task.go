@@ -132,8 +132,8 @@ func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
 	return tx.tasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
 }
 
-// OpenTasks lists the tasks of a room on which somebody works or which wait for a decision, in the order in which they
-// were made.
+// OpenTasks lists the tasks of a room on which somebody works or which wait for a decision, in the order in
+// which they were made.
 func (tx *Tx) OpenTasks(room stick.RoomID) ([]stick.Task, error) {
 	return tx.tasks("WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY created_at, task_key", room)
 }
@@ -220,8 +220,8 @@ type Intent struct {
 
 const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, data, pid, started_at, ended_at, outcome, host_id, checkout, renewed_at"
 
-// PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one open
-// intent.
+// PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one
+// open intent.
 func (tx *Tx) PutIntent(i Intent) error {
 	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)
 		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid, renewed_at = excluded.renewed_at WHERE intents.ended_at = 0`,
@@ -234,7 +234,8 @@ func (tx *Tx) RenewIntent(id string) (open bool, err error) {
 	return tx.one("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.Now(), id}, &found)
 }
 
-// EndIntent records how an intent ended. It fails when it had ended before. Commands on other hosts may wait for it.
+// EndIntent records how an intent ended. It fails when it had ended before. Commands on other hosts may wait
+// for it.
 func (tx *Tx) EndIntent(id, outcome string) error {
 	var room stick.RoomID
 	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.Now(), 1), outcome, id}, &room)

@@ -13,8 +13,8 @@ type LaterTask struct {
 	After   []string // the tasks that it waits for
 }
 
-// TasksMaybeReady lists the tasks of a room that nobody has begun, in the order in which they were made, without those of which
-// the store knows what they wait for.
+// TasksMaybeReady lists the tasks of a room that nobody has begun, in the order in which they were made,
+// without those of which the store knows what they wait for.
 func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) {
 	err = tx.scan("SELECT task_id, attempt, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = '' ORDER BY created_at, task_key", []any{room},
 		func(scan func(...any) error) error {
@@ -30,7 +30,8 @@ func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) 
 	return later, err
 }
 
-// waitsFor returns the key of a task that has to land before a task for later can begin; empty if there is none.
+// waitsFor returns the key of a task that has to land before a task for later can begin; empty if there is
+// none.
 func (tx *Tx) waitsFor(room stick.RoomID, t stick.Task) (key string, err error) {
 	waits, err := t.WaitsFor(func(id string) (stick.Task, bool, error) { return tx.Task(room, id) })
 	if err != nil || len(waits) == 0 {

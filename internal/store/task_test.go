@@ -93,7 +93,8 @@ func comments(t *testing.T, db *store.DB, id stick.RoomID, name string) (cs []st
 	return cs
 }
 
-// TestComments: a draft isn't in the log, and may be dropped. A decision sends all drafts of its reviewer, and of nobody else.
+// TestComments: a draft isn't in the log, and may be dropped. A decision sends all drafts of its reviewer,
+// and of nobody else.
 func TestComments(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
@@ -147,8 +148,9 @@ func TestTasks(t *testing.T) {
 	})
 }
 
-// TestTasksThatMayBeReady: whoever looks for a ready task doesn't read those that wait, and reads each again when what it waits for has
-// landed. The names are in the order of the alphabet, in which those of one millisecond are listed.
+// TestTasksThatMayBeReady: whoever looks for a ready task doesn't read those that wait, and reads each again
+// when what it waits for has landed. The names are in the order of the alphabet, in which those of one
+// millisecond are listed.
 func TestTasksThatMayBeReady(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)

@@ -14,10 +14,10 @@ import (
 	"talkingstick/stick"
 )
 
-// Trial uses each file of the data directory as commands use it, and changes nothing: it takes the lock of writers,
-// begins a write and rolls it back, opens every bell and every lock of a task, takes the lock of a wait, and writes to
-// the disk. Waits read their rooms once more because of it. It fails with [stick.CodeDataDirNotWritable], naming the
-// file, and with [stick.CodeDatabaseBusy].
+// Trial uses each file of the data directory as commands use it, and changes nothing: it takes the lock of
+// writers, begins a write and rolls it back, opens every bell and every lock of a task, takes the lock of a
+// wait, and writes to the disk. Waits read their rooms once more because of it. It fails with
+// [stick.CodeDataDirNotWritable], naming the file, and with [stick.CodeDatabaseBusy].
 func (db *DB) Trial(ctx context.Context) error {
 	if err := db.dialect.trial(ctx, db.tryWrite); err != nil {
 		return err

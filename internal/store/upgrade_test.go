@@ -13,8 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// before makes a database as a program that knew only the first migrations would leave it, with the rows of db that
-// such a program has, and opens it with the present store.
+// before makes a database as a program that knew only the first migrations would leave it, with the rows of
+// db that such a program has, and opens it with the present store.
 func before(t *testing.T, db *store.DB, last int) *store.DB {
 	t.Helper()
 	dir := t.TempDir()
@@ -100,8 +100,8 @@ func fresh(t *testing.T) *store.DB {
 	return db
 }
 
-// TestUpgradeFromRooms: a database that is older than messages gets the receipts that follow from its log, the
-// addressees get their events, and everything new works in it.
+// TestUpgradeFromRooms: a database that is older than messages gets the receipts that follow from its log,
+// the addressees get their events, and everything new works in it.
 func TestUpgradeFromRooms(t *testing.T) {
 	now := fresh(t)
 	id := newRoom(t, now, "/work").ID
@@ -186,7 +186,8 @@ func TestUpgradeFromRooms(t *testing.T) {
 	}
 }
 
-// TestUpgradeOfAPersonsWord: a log stays sound in which an agent acted on a person's word before people had inboxes.
+// TestUpgradeOfAPersonsWord: a log stays sound in which an agent acted on a person's word before people had
+// inboxes.
 func TestUpgradeOfAPersonsWord(t *testing.T) {
 	now := fresh(t)
 	id := played(t, now)

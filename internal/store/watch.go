@@ -18,15 +18,16 @@ type Watch struct {
 	leave  func()
 }
 
-// Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a server takes back what
-// it keeps for the process meanwhile.
+// Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a
+// server takes back what it keeps for the process meanwhile.
 func (w *Watch) Sleeps() { w.db.dialect.sleeps() }
 
 // enoughUnread is how often [Watch.SleepOn] says in a row that nobody needs to read: about an hour.
 const enoughUnread = 10
 
-// SleepOn says how much longer its caller may sleep when its slow timer fires, because no ring can be missed; 0 if it is to read the
-// room. It is 0 on SQLite, where reading costs next to nothing, and now and then anyway. It belongs to one goroutine.
+// SleepOn says how much longer its caller may sleep when its slow timer fires, because no ring can be missed;
+// 0 if it is to read the room. It is 0 on SQLite, where reading costs next to nothing, and now and then
+// anyway. It belongs to one goroutine.
 func (w *Watch) SleepOn(net *bell.Net) time.Duration {
 	hears, guards := w.db.dialect.hears()
 	w.unread++
@@ -63,12 +64,13 @@ type witness struct {
 	end     func()
 }
 
-// Watch listens to the bell of a room, which rings for commits of this host and of others. It doesn't hear earlier ones: watch first,
-// then read. While a process has a watch, it may hear for all of its host what other hosts commit.
+// Watch listens to the bell of a room, which rings for commits of this host and of others. It doesn't hear
+// earlier ones: watch first, then read. While a process has a watch, it may hear for all of its host what
+// other hosts commit.
 func (db *DB) Watch(room stick.RoomID) (*Watch, error) { return db.watch(string(room)) }
 
-// WatchLooks is [DB.Watch] for whoever shows a room to people: it also rings for what only they see, such as that an agent has become
-// idle. Waits sleep on then.
+// WatchLooks is [DB.Watch] for whoever shows a room to people: it also rings for what only they see, such as
+// that an agent has become idle. Waits sleep on then.
 func (db *DB) WatchLooks(room stick.RoomID) (*Watch, error) {
 	return db.watch(string(room), looksBell(room))
 }
