@@ -21,8 +21,8 @@ type HookParams struct {
 	// Inbox is that of the session's harness: the socket and the token. Empty where it has none.
 	Inbox struct{ Socket, Token string } `json:"-"`
 
-	// Began is when the hook's process began. A harness runs all its hooks for an event at the same time. So if
-	// another hook of the session was recorded since, that one has answered the same event.
+	// Began is when the hook's process began. A harness runs all its hooks for an event at the same time. So
+	// if another hook of the session was recorded since, that one has answered the same event.
 	Began stick.Time
 }
 
@@ -95,7 +95,8 @@ func (o *Op) HoldsStick() bool {
 	return o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent
 }
 
-// freshTool is how often the last tool call of an agent is written anew for people who watch. Nothing is decided by it.
+// freshTool is how often the last tool call of an agent is written anew for people who watch. Nothing is
+// decided by it.
 const freshTool = 5 * time.Second
 
 // ShowsTool reports whether the caller's tool call is worth a write of its own.
@@ -119,8 +120,8 @@ func (o *Op) RecordWork(p HookParams) error {
 	return o.Tx.RecordWork(o.Me.Session.Key)
 }
 
-// ShowWork records for people who watch with which tool the caller works, and rings for them: for all of them if it was idle or asked its
-// person, which changes what it does, and else for those on this host.
+// ShowWork records for people who watch with which tool the caller works, and rings for them: for all of them
+// if it was idle or asked its person, which changes what it does, and else for those on this host.
 func (o *Op) ShowWork(p HookParams) error {
 	h, err := o.Tx.HookTimes(o.Me.Session.Key)
 	if err != nil {

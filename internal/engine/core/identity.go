@@ -64,8 +64,9 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	return id, id.nameBySession(tx, probes)
 }
 
-// IdentifyToRecord is [Identify] before [Identity.Record]. Where other transactions may write at the same time, and there is
-// something new to record, it keeps them from recording the same session or name in another room.
+// IdentifyToRecord is [Identify] before [Identity.Record]. Where other transactions may write at the same
+// time, and there is something new to record, it keeps them from recording the same session or name in
+// another room.
 func IdentifyToRecord(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	id, err := Identify(tx, probes, by)
 	if err != nil || !tx.Concurrent() {
@@ -89,9 +90,9 @@ func (id Identity) isNew(tx *store.Tx) (bool, error) {
 	return !slices.Contains(recorded, stick.Evidence{Process: id.Caller.Process, Proof: id.Caller.Proof}), err
 }
 
-// findDetached decides whose command a detached one is: that of the session which its environment names, if that
-// session runs, else that of a member of its own. Commands whose environments name different sessions are different members: one that
-// knows no session may not act for another.
+// findDetached decides whose command a detached one is: that of the session which its environment names, if
+// that session runs, else that of a member of its own. Commands whose environments name different sessions
+// are different members: one that knows no session may not act for another.
 func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
 	by := &id.Caller
 	if !by.Detached || by.SessionID == "" {
@@ -218,7 +219,8 @@ func (k *Kernel) IdentifyUnrecorded(by Caller) Identity {
 	return id
 }
 
-// Actor returns the caller with all names under which its session and its process have acted, and their evidence.
+// Actor returns the caller with all names under which its session and its process have acted, and their
+// evidence.
 func (id Identity) Actor(tx *store.Tx) (stick.Actor, error) {
 	by := id.Caller
 	a := stick.Actor{Names: []stick.AgentID{id.Agent}, Above: id.Above}
@@ -267,8 +269,8 @@ func withProcesses(tx *store.Tx, a *stick.Actor) error {
 // name has no more rights than that agent.
 func (id Identity) Person() bool { return id.Caller.Person && id.Agent.Human() }
 
-// personID returns the id of the person that calls. Where several hosts share the database, it names the host, too, such as
-// human:ann@laptop: two people may have one user name.
+// personID returns the id of the person that calls. Where several hosts share the database, it names the
+// host, too, such as human:ann@laptop: two people may have one user name.
 func personID(tx *store.Tx, by Caller) (stick.AgentID, error) {
 	if !tx.ManyHosts() {
 		return HumanID(by), nil
@@ -288,8 +290,8 @@ func shortName(prefix, seed string, n int) stick.AgentID {
 	return stick.AgentID(prefix + ":" + hex.EncodeToString(sum[:])[:n])
 }
 
-// nameFor makes the id of an agent that isn't known yet. A later connection of an MCP client has the id of the first,
-// with its number.
+// nameFor makes the id of an agent that isn't known yet. A later connection of an MCP client has the id of
+// the first, with its number.
 func nameFor(tx *store.Tx, by Caller) (stick.AgentID, error) {
 	if by.Number <= 1 {
 		return newName(tx, by.Harness, by.Seed())

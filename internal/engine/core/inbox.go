@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// ErrUnseenInbox ends a transaction that needs to know whether something can be written to an inbox. See [Inboxes.Seen].
+// ErrUnseenInbox ends a transaction that needs to know whether something can be written to an inbox. See
+// [Inboxes.Seen].
 var ErrUnseenInbox = errors.New("look at the inbox and run again")
 
 // inboxOpens is how long it may take to find out whether something can be written to inboxes.
@@ -52,8 +53,8 @@ func (in *Inboxes) Of(a stick.AgentID) (wake.Inbox, bool) {
 // Empty reports whether there are none.
 func (in *Inboxes) Empty() bool { return len(in.by) == 0 }
 
-// Listens returns the process that listens on the inbox of an agent, zero if nothing can be written to it. missed says that this
-// has to be found out first, by Probe, outside of the transaction.
+// Listens returns the process that listens on the inbox of an agent, zero if nothing can be written to it.
+// missed says that this has to be found out first, by Probe, outside of the transaction.
 func (in *Inboxes) Listens(a stick.AgentID) (p stick.Process, missed bool) {
 	b, ok := in.by[a]
 	if !ok {

@@ -49,11 +49,12 @@ type Config struct {
 	WriteWait, ReadWait time.Duration
 	Waits               bool // the process is about to wait, see [store.Options]
 
-	// Lost is called with a sentence about what the database has lost, by the operation that finds out. It mustn't call an operation. Nil
-	// for nothing.
+	// Lost is called with a sentence about what the database has lost, by the operation that finds out. It
+	// mustn't call an operation. Nil for nothing.
 	Lost func(warning stick.Words)
 
-	// News is the text that wakes an idle agent with events, more of which there may be. Where it is nil, nobody is woken.
+	// News is the text that wakes an idle agent with events, more of which there may be. Where it is nil,
+	// nobody is woken.
 	News      func(events []stick.Event, more bool) string
 	InboxPeer wake.PeerOf // for tests: which process listens on a socket; nil for what the operating system says
 }
@@ -146,7 +147,8 @@ func (k *Kernel) KillPoint(point string) {
 	}
 }
 
-// Now returns the current time, by the clock of the database once it is open. Inside a transaction, [store.Tx.Now] is the time.
+// Now returns the current time, by the clock of the database once it is open. Inside a transaction,
+// [store.Tx.Now] is the time.
 func (k *Kernel) Now() time.Time {
 	k.mu.Lock()
 	db := k.db

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAHookWaitsOnceForAServer: with short limits, a server that didn't answer isn't asked again by the same process. A command, which
-// has none, asks again: the server may be back.
+// TestAHookWaitsOnceForAServer: with short limits, a server that didn't answer isn't asked again by the same
+// process. A command, which has none, asks again: the server may be back.
 func TestAHookWaitsOnceForAServer(t *testing.T) {
 	for name, short := range map[string]bool{"a hook": true, "a command": false} {
 		t.Run(name, func(t *testing.T) {

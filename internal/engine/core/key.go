@@ -11,15 +11,15 @@ import (
 	"talkingstick/stick"
 )
 
-// errNeedsKey ends a transaction that would make a room of which nobody has found out the key. git tells it, and git isn't started
-// inside of a transaction.
+// errNeedsKey ends a transaction that would make a room of which nobody has found out the key. git tells it,
+// and git isn't started inside of a transaction.
 var errNeedsKey = errors.New("find out the key of the room and run again")
 
 // maxKey is how long a key may be, in bytes: PostgreSQL has it in an index.
 const maxKey = 500
 
-// WithKey runs attempt, and once more with the key of the room at a place if attempt asks for it. attempt returns the error of
-// [MakeRoom].
+// WithKey runs attempt, and once more with the key of the room at a place if attempt asks for it. attempt
+// returns the error of [MakeRoom].
 func (k *Kernel) WithKey(ctx context.Context, db *store.DB, p *workspace.Place, root string, attempt func(key string) error) error {
 	err := attempt("")
 	if !errors.Is(err, errNeedsKey) {
@@ -28,8 +28,8 @@ func (k *Kernel) WithKey(ctx context.Context, db *store.DB, p *workspace.Place, 
 	return attempt(k.roomKey(ctx, db, p, root))
 }
 
-// MakeRoom makes a room at a directory. Where several hosts share the database, it is the room with the key, which may be there already;
-// created is false then.
+// MakeRoom makes a room at a directory. Where several hosts share the database, it is the room with the key,
+// which may be there already; created is false then.
 func MakeRoom(tx *store.Tx, root, key string) (r stick.Room, created bool, err error) {
 	if tx.ManyHosts() {
 		if key == "" {
@@ -49,7 +49,8 @@ func MakeRoom(tx *store.Tx, root, key string) (r stick.Room, created bool, err e
 // RandomKey is a key that no repository has.
 func RandomKey(db *store.DB) string { return "room/" + db.NewID() }
 
-// KeyOfPath is the key of the room at a path: see [Kernel.roomKey]. Of a path that is gone it is a random one.
+// KeyOfPath is the key of the room at a path: see [Kernel.roomKey]. Of a path that is gone it is a random
+// one.
 func (k *Kernel) KeyOfPath(ctx context.Context, db *store.DB, path string) string {
 	p, err := workspace.Resolve(path, k.Config.Workspace)
 	if err != nil {
@@ -58,8 +59,8 @@ func (k *Kernel) KeyOfPath(ctx context.Context, db *store.DB, path string) strin
 	return k.roomKey(ctx, db, &p, path)
 }
 
-// roomKey returns the key of the room of a directory: that which is kept for its repository, or the address of its remote without what
-// differs between clones, or else a random one. It keeps the key where it can.
+// roomKey returns the key of the room of a directory: that which is kept for its repository, or the address
+// of its remote without what differs between clones, or else a random one. It keeps the key where it can.
 func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, root string) string {
 	random := RandomKey(db)
 	if p.Found != workspace.FoundGit {
@@ -82,7 +83,8 @@ func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, 
 	return key
 }
 
-// plainKey reports whether a text can be a key: it is short, has nothing that doesn't print, and doesn't look like a path.
+// plainKey reports whether a text can be a key: it is short, has nothing that doesn't print, and doesn't look
+// like a path.
 func plainKey(key string) bool {
 	return key != "" && len(key) <= maxKey && !strings.HasPrefix(key, "/") && !filepath.IsAbs(key) && stick.Line(key) == key
 }

@@ -111,8 +111,9 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 	return refused
 }
 
-// explainNoRoom adds the next step to the error for a path without a room: how its caller makes one or, where the directory of one
-// of the caller's rooms is gone, that it may have been moved here. Where the repository can't be found, it says so instead.
+// explainNoRoom adds the next step to the error for a path without a room: how its caller makes one or, where
+// the directory of one of the caller's rooms is gone, that it may have been moved here. Where the repository
+// can't be found, it says so instead.
 func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *workspace.Place, by Caller, err error) error {
 	no, ok := errors.AsType[*stick.Error](err)
 	if !ok || no.Code != stick.CodeNoRoom || no.Fields["path"] == nil {
@@ -149,7 +150,8 @@ func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *wo
 	return err
 }
 
-// loadRoom loads or makes the room, and lets the caller enter it. key names a room that is made, see [MakeRoom].
+// loadRoom loads or makes the room, and lets the caller enter it. key names a room that is made, see
+// [MakeRoom].
 func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key string) (err error) {
 	o.Room, err = FindRoom(o.Tx, w, p)
 	if stick.CodeOf(err) == stick.CodeNoRoom && p != nil && j > MustBeMemberQuietly {

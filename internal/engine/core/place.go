@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// PlaceOf returns the place of a call, even if its directory is gone. For a room by its id, that is the place of
-// the room's path. It fails with [stick.CodeInvalidPath] and [stick.CodeNoRoom].
+// PlaceOf returns the place of a call, even if its directory is gone. For a room by its id, that is the place
+// of the room's path. It fails with [stick.CodeInvalidPath] and [stick.CodeNoRoom].
 func (k *Kernel) PlaceOf(ctx context.Context, w Where) (*workspace.Place, error) {
 	place, err := k.PlaceToRead(w)
 	if err != nil {

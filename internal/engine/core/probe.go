@@ -79,8 +79,9 @@ func (p *Probes) Verdict(ev stick.Evidence) (stick.Verdict, error) {
 	return v, nil
 }
 
-// listening probes the lock of a wait. Where several hosts share the database, a lock that isn't here may be in another data directory,
-// even on the same machine; then only the end of its process proves that a wait has ended.
+// listening probes the lock of a wait. Where several hosts share the database, a lock that isn't here may be
+// in another data directory, even on the same machine; then only the end of its process proves that a wait
+// has ended.
 func (p *Probes) listening(l stick.Listener) stick.Verdict {
 	v := p.db.Bell.Listening(string(l.ID))
 	if v == stick.Gone && p.db.ManyHosts() && p.Procs.Verdict(l.Process) != stick.Gone {

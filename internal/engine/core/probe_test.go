@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
 
-// TestWaitsOfAnotherHost: where hosts share a database, a wait without a lock here has ended only if its process has. The others may
-// have another data directory.
+// TestWaitsOfAnotherHost: where hosts share a database, a wait without a lock here has ended only if its
+// process has. The others may have another data directory.
 func TestWaitsOfAnotherHost(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		procs := proctest.Machine(7, proctest.Process{PID: 7, Comm: "tt"}, proctest.Process{PID: 8, Comm: "tt"})

@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Reaches returns how a message that isn't stored yet reaches a recipient, and when it wakes one that is idle. It fails with
-// [ErrUnseenInbox].
+// Reaches returns how a message that isn't stored yet reaches a recipient, and when it wakes one that is
+// idle. It fails with [ErrUnseenInbox].
 func (o *Op) Reaches(a stick.AgentID, sent stick.Event, all *Inboxes) (how stick.Delivery, wake stick.Deadline, err error) {
 	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
 	wake = stick.Deadline{SetAt: sent.CreatedAt}
@@ -34,8 +34,8 @@ func (o *Op) Reaches(a stick.AgentID, sent stick.Event, all *Inboxes) (how stick
 	return o.Room.Reaches(a, wake, in, o.Probes.Probed, o.Tx.Now()), wake, nil
 }
 
-// maxPaced is how many events of each kind count for the pace at which two agents wake each other. More than it takes to reach the
-// longest delay.
+// maxPaced is how many events of each kind count for the pace at which two agents wake each other. More than
+// it takes to reach the longest delay.
 const maxPaced = 64
 
 // WakeAt returns when an event may wake a, if a is idle. See [stick.WakeAt].

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Where says which room a call means: by its id or a unique start of that, or by a path inside of its workspace.
-// The zero Where means the working directory.
+// Where says which room a call means: by its id or a unique start of that, or by a path inside of its
+// workspace. The zero Where means the working directory.
 type Where struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`
 	Path   string       `json:"path,omitempty"`
@@ -27,8 +27,8 @@ func NoRoom(path string) *stick.Error {
 		Hintf("make one and join it: %s", stick.Cmd("tt join"))
 }
 
-// errBroad is the error for an operation that would make a room of the whole home directory, or of all files, in
-// passing.
+// errBroad is the error for an operation that would make a room of the whole home directory, or of all files,
+// in passing.
 func errBroad(p *workspace.Place) error {
 	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s, and a room of a whole home directory or disk is made only when you ask for it", p.Root).
 		With("path", p.Path).Hintf("go to a project's directory; or make the room after all: %s", stick.Cmd("tt join"))
@@ -47,15 +47,16 @@ func errNoRoom(w Where, p *workspace.Place, by Caller) error {
 	return no
 }
 
-// hintInit gives a person the step that also protects the room, where it can be taken: in the repository of the working directory.
+// hintInit gives a person the step that also protects the room, where it can be taken: in the repository of
+// the working directory.
 func hintInit(no *stick.Error, w Where, p *workspace.Place, by Caller) {
 	if by.Person && by.As == "" && w.Path == "" && p != nil && p.Found == workspace.FoundGit && !p.Broad {
 		no.Hintf("set this repository up: %s; or only make a room and join it: %s", stick.Cmd("tt init"), stick.Cmd("tt join"))
 	}
 }
 
-// Place resolves the path of w. It returns nil when w names a room by its id. Of a call that names both it can't
-// tell which one is meant, and fails with [stick.CodeUsage].
+// Place resolves the path of w. It returns nil when w names a room by its id. Of a call that names both it
+// can't tell which one is meant, and fails with [stick.CodeUsage].
 func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	switch {
 	case w.RoomID != "" && w.Path != "":
@@ -78,8 +79,8 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	return &p, nil
 }
 
-// PlaceToRead is [Kernel.Place] for operations that make no room. It also finds the room of a working directory
-// that was deleted.
+// PlaceToRead is [Kernel.Place] for operations that make no room. It also finds the room of a working
+// directory that was deleted.
 func (k *Kernel) PlaceToRead(w Where) (*workspace.Place, error) {
 	p, err := k.Place(w)
 	if err == nil || w.Path != "" {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// witnessPace is the shortest time between two looks of a witness. What is committed in between, it sees in one.
+	// witnessPace is the shortest time between two looks of a witness. What is committed in between, it sees
+	// in one.
 	witnessPace = 100 * time.Millisecond
 	// witnessTick is how often it looks, and says that its host is there, when nothing is committed.
 	witnessTick = 25 * time.Second
@@ -20,8 +21,8 @@ const (
 	lastWord = time.Second
 )
 
-// witness tells other hosts which processes of this host have ended: they can't see it, so to them these are unknown. It runs in the
-// process that hears for this host what others commit.
+// witness tells other hosts which processes of this host have ended: they can't see it, so to them these are
+// unknown. It runs in the process that hears for this host what others commit.
 func (k *Kernel) witness(ctx context.Context, db *store.DB, heard <-chan struct{}) {
 	deaths := k.Config.Procs.Deaths()
 	defer deaths.Close()
@@ -57,8 +58,9 @@ func (k *Kernel) witness(ctx context.Context, db *store.DB, heard <-chan struct{
 	}
 }
 
-// report records which processes of this host have ended since the last report. It returns those that live and have a stick, or for whom
-// one is reserved. With says it writes in any case, and so says that the host is there.
+// report records which processes of this host have ended since the last report. It returns those that live
+// and have a stick, or for whom one is reserved. With says it writes in any case, and so says that the host
+// is there.
 func (k *Kernel) report(ctx context.Context, db *store.DB, says bool) (holders []stick.Process, err error) {
 	space := k.Config.Procs.PIDSpace
 	var here map[stick.Process]bool
