@@ -21,7 +21,8 @@ import (
 // PostgresBin is where the programs of PostgreSQL are.
 const PostgresBin = pgserver.Bin
 
-// cluster is a PostgreSQL of this test binary. All tests that don't end its server share it, each with a schema of its own.
+// cluster is a PostgreSQL of this test binary. All tests that don't end its server share it, each with a
+// schema of its own.
 type cluster struct {
 	*pgserver.Server
 	names atomic.Int64
@@ -33,8 +34,8 @@ var (
 	startCluster sync.Once
 )
 
-// PostgresURL returns the address of an empty schema of the test, which is dropped when the test ends. The first test that asks
-// starts PostgreSQL; it ends with the binary.
+// PostgresURL returns the address of an empty schema of the test, which is dropped when the test ends. The
+// first test that asks starts PostgreSQL; it ends with the binary.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	requirePostgres(t)
@@ -81,8 +82,8 @@ func CopySchema(of string) (address string, drop func() error, err error) {
 	return address, drop, err
 }
 
-// Dump returns the content of all tables at an address as text; empty where there are none. When hosts were last seen isn't part of
-// it: waits renew that.
+// Dump returns the content of all tables at an address as text; empty where there are none. When hosts were
+// last seen isn't part of it: waits renew that.
 func Dump(address string) (string, error) {
 	tables, err := query(address, "SELECT format('SELECT %L || (to_jsonb(t) - %L)::text FROM %I t', tablename || ': ', CASE tablename WHEN 'host_boots' THEN 'seen_at' ELSE '' END, tablename) "+
 		"FROM pg_tables WHERE schemaname = current_schema()")
@@ -96,7 +97,8 @@ func Dump(address string) (string, error) {
 // HasPostgres reports whether PostgreSQL is installed.
 func HasPostgres() bool { return pgserver.Installed() }
 
-// requirePostgres returns the cluster. It skips the test in a short run, and where PostgreSQL isn't installed.
+// requirePostgres returns the cluster. It skips the test in a short run, and where PostgreSQL isn't
+// installed.
 func requirePostgres(t testing.TB) *cluster {
 	t.Helper()
 	skipServer(t)
@@ -202,8 +204,8 @@ func Listen(t testing.TB, db *store.DB) <-chan string {
 	return notices
 }
 
-// PostgresTCP returns the address of a role's schema over TCP, with further settings of the address, and the file with the
-// certificate of the server, which is for the name localhost.
+// PostgresTCP returns the address of a role's schema over TCP, with further settings of the address, and the
+// file with the certificate of the server, which is for the name localhost.
 func PostgresTCP(t testing.TB, user *url.Userinfo, host, settings string) (address, certificate string) {
 	t.Helper()
 	pg := requirePostgres(t)

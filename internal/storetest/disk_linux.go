@@ -14,8 +14,9 @@ type SmallDisk struct {
 	t testing.TB
 }
 
-// NewSmallDisk starts one; its write-ahead log is elsewhere, because PostgreSQL ends where that has no space. It ends with the test. Only what runs
-// in the server's mount namespace sees the file system. The user there isn't root, as whom PostgreSQL wouldn't start.
+// NewSmallDisk starts one; its write-ahead log is elsewhere, because PostgreSQL ends where that has no space.
+// It ends with the test. Only what runs in the server's mount namespace sees the file system. The user there
+// isn't root, as whom PostgreSQL wouldn't start.
 func NewSmallDisk(t testing.TB) *SmallDisk {
 	t.Helper()
 	requirePostgres(t)

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// Network lies between a host and its server, and can be cut. Nobody is told then: nothing is refused and nothing is closed, as where a
-// cable is pulled out. What was sent meanwhile arrives when the network is mended, however old it is.
+// Network lies between a host and its server, and can be cut. Nobody is told then: nothing is refused and
+// nothing is closed, as where a cable is pulled out. What was sent meanwhile arrives when the network is
+// mended, however old it is.
 type Network struct {
 	url string
 
@@ -75,8 +76,8 @@ func (n *Network) Mend() {
 	close(n.up)
 }
 
-// Forget has the network carry nothing more over the connections that are open, as where something between has forgotten them. New ones
-// work.
+// Forget has the network carry nothing more over the connections that are open, as where something between
+// has forgotten them. New ones work.
 func (n *Network) Forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,7 +99,8 @@ func (n *Network) end() {
 	}
 }
 
-// state returns what ends a wait for the network, and what says that a connection which is made now was forgotten.
+// state returns what ends a wait for the network, and what says that a connection which is made now was
+// forgotten.
 func (n *Network) state() (up, lost chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 // pgbouncer is where Debian puts it.
 const pgbouncer = "/usr/sbin/pgbouncer"
 
-// Pooled returns an address of the same schema as another one, through a pooler that gives each transaction a session of the server. It
-// ends with the test.
+// Pooled returns an address of the same schema as another one, through a pooler that gives each transaction a
+// session of the server. It ends with the test.
 func Pooled(t testing.TB, address string) string {
 	t.Helper()
 	pg := requirePostgres(t)

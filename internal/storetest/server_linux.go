@@ -51,7 +51,8 @@ func (s *Server) URL() string {
 	return u.String()
 }
 
-// Restart crashes the server and starts it again. While there is a standby, the server waits for it before it answers a commit.
+// Restart crashes the server and starts it again. While there is a standby, the server waits for it before it
+// answers a commit.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.primary.Crash()

@@ -1,5 +1,5 @@
-// Package storetest runs a test on every database that the store can use, and checks after each test that the database
-// is sound. It is linked into tests only.
+// Package storetest runs a test on every database that the store can use, and checks after each test that the
+// database is sound. It is linked into tests only.
 package storetest
 
 import (
@@ -26,7 +26,8 @@ type backend struct {
 	name string
 	// options completes the options for a new, empty database of this kind.
 	options func(t *testing.T, opt store.Options) store.Options
-	// query runs statements without the store, for tests that tamper with the database, and returns the first column of the last.
+	// query runs statements without the store, for tests that tamper with the database, and returns the first
+	// column of the last.
 	query func(opt store.Options, text string) ([]string, error)
 }
 
@@ -80,7 +81,8 @@ func openSQLite(opt store.Options) (*sql.DB, error) {
 // kind is the database of tests that run on one only.
 var kind = flag.String("database", "sqlite", "the `kind` of database of tests that run on one: sqlite or postgres")
 
-// Address returns the address of a new database of the kind that the flag -database names; empty for a file in the data directory.
+// Address returns the address of a new database of the kind that the flag -database names; empty for a file
+// in the data directory.
 func Address(t testing.TB) string {
 	t.Helper()
 	switch *kind {
@@ -102,7 +104,8 @@ func OnServer(t testing.TB) bool {
 	return *kind == "postgres"
 }
 
-// leavesServer reports whether tests leave PostgreSQL to a stage: in a short run, unless the flag -database asks for it.
+// leavesServer reports whether tests leave PostgreSQL to a stage: in a short run, unless the flag -database
+// asks for it.
 func leavesServer() bool { return testing.Short() && *kind != "postgres" }
 
 // skipServer skips a test where tests leave PostgreSQL to its stage, and says so.
@@ -113,7 +116,8 @@ func skipServer(t testing.TB) {
 	}
 }
 
-// NeedsFile skips a test that is about SQLite's file, or about SQLite's locks, where the flag -database names another kind.
+// NeedsFile skips a test that is about SQLite's file, or about SQLite's locks, where the flag -database names
+// another kind.
 func NeedsFile(t testing.TB) {
 	t.Helper()
 	if *kind != "sqlite" {
@@ -159,8 +163,8 @@ func WriteWait(d time.Duration) Option { return func(s *setup) { s.opt.WriteWait
 // Damaged says that the test leaves a damaged database: the check has to find something.
 func Damaged() Option { return func(s *setup) { s.damaged = true } }
 
-// Each runs a case on a new database of each kind, or in a short run on SQLite. It fails the case if the integrity check then
-// finds anything.
+// Each runs a case on a new database of each kind, or in a short run on SQLite. It fails the case if the
+// integrity check then finds anything.
 func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
 	t.Helper()
 	kinds := backends
@@ -329,7 +333,8 @@ func open(t *testing.T, opt store.Options) *store.DB {
 	return db
 }
 
-// Key is the key of the room of something in a test. For a path it is that: cases look for rooms by it on each database.
+// Key is the key of the room of something in a test. For a path it is that: cases look for rooms by it on
+// each database.
 func Key(of any) string { return fmt.Sprint(of) }
 
 // Check fails a test whose database isn't sound: its file, or a room that isn't what its log says.
