@@ -91,7 +91,7 @@ func (tx *Tx) HasBlob(sum string) (bool, error) {
 // FindBlob finds the blob whose sum begins with a prefix; ok is false when none does, or more than one.
 func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
 	var found []string
-	err = tx.scan("SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2", []any{prefix, prefix + "g"}, func(scan func(...any) error) error {
+	err = tx.scan("SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2", []any{prefix, prefix + "g"}, func(scan rowScan) error {
 		var s string
 		err := scan(&s)
 		found = append(found, s)

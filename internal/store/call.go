@@ -46,7 +46,7 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
-	err = tx.scan("SELECT room_id, "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC, room_id LIMIT ?", append(args, q.Limit), func(scan func(...any) error) error {
+	err = tx.scan("SELECT room_id, "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC, room_id LIMIT ?", append(args, q.Limit), func(scan rowScan) error {
 		var c stick.Call
 		if err := scan(&c.Room, &c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before, &c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended); err != nil {
 			return err

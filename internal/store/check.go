@@ -106,7 +106,7 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 // checkReceipts compares the receipts and notes of a room with what its log says.
 func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
 	err := tx.scan("SELECT "+receiptColumns+", r.is_open FROM receipts r WHERE r.room_id = ? ORDER BY r.event_seq, r.agent_id", []any{room},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var c stick.Receipt
 			var open bool
 			if err := scan(append(receiptFields(&c), &open)...); err != nil {
@@ -144,7 +144,7 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
 	n := 0
 	err := tx.scan("SELECT event_seq, agent_id, pattern, prefix, task_id, ttl_ms, made_at FROM reservations WHERE room_id = ? ORDER BY event_seq", []any{room},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var v stick.Reservation
 			var prefix string
 			if err := scan(&v.ID, &v.Agent, &v.Pattern, &prefix, &v.Task, &v.TTL, &v.MadeAt); err != nil {
@@ -228,7 +228,7 @@ func (tx *Tx) checkNotes(room stick.RoomID, tasks map[string]stick.Task, report 
 		t, ok := tasks[stick.TaskKey(id)]
 		return t, ok, nil
 	}
-	return tx.scan("SELECT task_key, waits_for FROM tasks WHERE room_id = ? AND waits_for <> '' ORDER BY task_key", []any{room}, func(scan func(...any) error) error {
+	return tx.scan("SELECT task_key, waits_for FROM tasks WHERE room_id = ? AND waits_for <> '' ORDER BY task_key", []any{room}, func(scan rowScan) error {
 		var key, note string
 		if err := scan(&key, &note); err != nil {
 			return err

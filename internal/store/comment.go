@@ -43,7 +43,7 @@ func (tx *Tx) putComments(e stick.Event) error {
 // made.
 func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment, err error) {
 	err = tx.scan(`SELECT comment_id, author, base, head, path, is_old, first_line, last_line, around, body, created_at, event_seq, resolved_at, resolved_by
-		FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id`, []any{room, stick.TaskKey(task)}, func(scan func(...any) error) error {
+		FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id`, []any{room, stick.TaskKey(task)}, func(scan rowScan) error {
 		var c stick.Comment
 		var around string
 		err := scan(&c.ID, &c.Author, &c.Base, &c.Head, &c.Path, &c.Old, &c.Lines[0], &c.Lines[1], &around, &c.Body, &c.CreatedAt, &c.Sent, &c.ResolvedAt, &c.ResolvedBy)
@@ -60,7 +60,7 @@ func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment
 func (tx *Tx) OpenComments(room stick.RoomID) (open map[string]int, err error) {
 	open = map[string]int{}
 	err = tx.scan("SELECT task_key, COUNT(*) FROM comments WHERE room_id = ? AND event_seq > 0 AND resolved_at = 0 GROUP BY task_key ORDER BY task_key", []any{room},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var task string
 			var n int
 			err := scan(&task, &n)

@@ -14,7 +14,7 @@ func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor,
 	for some := range slices.Chunk(ids, maxMarks) {
 		marks, args := marks(some)
 		err := tx.scan("SELECT commit_id, made_by FROM commits WHERE room_id = ? AND commit_id IN ("+marks+") ORDER BY commit_id",
-			slices.Concat([]any{room}, args), func(scan func(...any) error) error {
+			slices.Concat([]any{room}, args), func(scan rowScan) error {
 				var id, text string
 				if err := scan(&id, &text); err != nil {
 					return err

@@ -40,10 +40,10 @@ type dialect interface {
 	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names. A
 	// failure of exec may be told by a later call. After one, the transaction can only be rolled back.
 	exec(text string, args []any) error
-	scan(text string, args []any, row func(scan func(...any) error) error) error
+	scan(text string, args []any, row rowReader) error
 	one(text string, args, into []any) (bool, error)
 	// later is scan for rows that nobody needs before the next scan or one: a server answers both together.
-	later(text string, args []any, row func(scan func(...any) error) error) error
+	later(text string, args []any, row rowReader) error
 	arrive() error // asks for what later has left, without another query
 
 	// where names the database for people, without secrets.
@@ -97,6 +97,12 @@ type dialect interface {
 
 	close() error
 }
+
+// rowScan puts the columns of a row into variables, in their order.
+type rowScan = func(into ...any) error
+
+// rowReader reads one row of a query.
+type rowReader = func(scan rowScan) error
 
 // class is a kind of state that belongs to no room. Who reads it, and writes by what was read, locks it.
 // Locks are taken in this order, and those of rooms between boots and paths, sorted by id.

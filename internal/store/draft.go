@@ -24,7 +24,7 @@ func (tx *Tx) PutDraft(room stick.RoomID, d stick.Draft) error {
 
 // Drafts lists the drafts of a room since its last handoff, the newest first.
 func (tx *Tx) Drafts(room stick.RoomID) (drafts []stick.Draft, err error) {
-	err = tx.scan("SELECT turn_id, agent_id, saved_at, body, handoff FROM drafts WHERE room_id = ? ORDER BY turn_id DESC", []any{room}, func(scan func(...any) error) error {
+	err = tx.scan("SELECT turn_id, agent_id, saved_at, body, handoff FROM drafts WHERE room_id = ? ORDER BY turn_id DESC", []any{room}, func(scan rowScan) error {
 		var d stick.Draft
 		handoff := ""
 		if err := scan(&d.Turn, &d.Agent, &d.SavedAt, &d.Text, &handoff); err != nil {

@@ -29,7 +29,7 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 
 func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
 	err = tx.scan("SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits WHERE room_id = ? AND checkout = ?"+where+" ORDER BY path",
-		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan func(...any) error) error {
+		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan rowScan) error {
 			var f stick.EditedFile
 			var editors string
 			var inode int64
@@ -49,7 +49,7 @@ func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (ou
 // EditedCheckouts returns the top levels of the checkouts of a room on this host in which somebody's edits
 // are noted.
 func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
-	err = tx.scan("SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout", []any{room}, func(scan func(...any) error) error {
+	err = tx.scan("SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout", []any{room}, func(scan rowScan) error {
 		var top string
 		if err := scan(&top); err != nil {
 			return err

@@ -81,7 +81,7 @@ const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_typ
 	e.session_id, e.task_id, e.handoff, e.reason, e.payload, e.created_at, e.sum`
 
 // scanEvent reads a row of eventColumns and of further columns after them.
-func scanEvent(scan func(...any) error, more ...any) (e stick.Event, err error) {
+func scanEvent(scan rowScan, more ...any) (e stick.Event, err error) {
 	var handoff, payload string
 	err = scan(append([]any{
 		&e.Seq, &e.ID, &e.Room, &e.Turn, &e.Type, &e.From, &e.To, &e.Session, &e.Task, &handoff, &e.Reason, &payload, &e.CreatedAt, &e.Sum,
@@ -174,7 +174,7 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		order = "DESC"
 	}
 	text := "SELECT " + eventColumns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + " LIMIT ?"
-	err = tx.scan(text, append(args, q.Limit+1), func(scan func(...any) error) error {
+	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		e, err := scanEvent(scan)
 		events = append(events, e)
 		return err
@@ -193,7 +193,7 @@ func (tx *Tx) Event(room stick.RoomID, seq int64) (e *stick.Event, err error) {
 
 // LaterEvent is [Tx.Event] for a caller that doesn't need the event before the next query.
 func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error {
-	return tx.laterOne("SELECT "+eventColumns+" FROM events e WHERE e.room_id = ? AND e.event_seq = ?", []any{room, seq}, func(scan func(...any) error) error {
+	return tx.later("SELECT "+eventColumns+" FROM events e WHERE e.room_id = ? AND e.event_seq = ?", []any{room, seq}, func(scan rowScan) error {
 		e, err := scanEvent(scan)
 		*into = &e
 		return err
@@ -225,7 +225,7 @@ func (tx *Tx) Cursor(room stick.RoomID, a stick.AgentID, stream string) (seq int
 
 // LaterCursor is [Tx.Cursor] for a caller that doesn't need it before the next query.
 func (tx *Tx) LaterCursor(room stick.RoomID, a stick.AgentID, stream string, seq *int64, ok *bool) error {
-	return tx.laterOne("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, func(scan func(...any) error) error {
+	return tx.later("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, func(scan rowScan) error {
 		*ok = true
 		return scan(seq)
 	})

@@ -32,7 +32,7 @@ type meta struct {
 const metaQuery = "SELECT key, value FROM meta ORDER BY key"
 
 // read reads a row of metaQuery.
-func (m *meta) read(scan func(...any) error) error {
+func (m *meta) read(scan rowScan) error {
 	var key, value string
 	if err := scan(&key, &value); err != nil {
 		return err
@@ -145,7 +145,7 @@ type bootsKnown struct{ boot, host, both bool }
 
 func (tx *Tx) readBoots() (known bootsKnown, err error) {
 	boot, machine := tx.db.opt.Boot, tx.db.opt.Machine
-	err = tx.scan("SELECT machine, boot FROM boots ORDER BY boot, machine", nil, func(scan func(...any) error) error {
+	err = tx.scan("SELECT machine, boot FROM boots ORDER BY boot, machine", nil, func(scan rowScan) error {
 		var m, b string
 		err := scan(&m, &b)
 		known.boot = known.boot || b == boot

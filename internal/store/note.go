@@ -35,7 +35,7 @@ type NoteQuery struct {
 func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
 	where, args := q.where()
 	text := "SELECT event_seq, author, turn_id, body, created_at, resolved_at, resolved_by FROM notes WHERE " + where + " ORDER BY event_seq DESC LIMIT ?"
-	err = tx.scan(text, append(args, q.Limit+1), func(scan func(...any) error) error {
+	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		var n stick.Note
 		err := scan(&n.ID, &n.Author, &n.Turn, &n.Body, &n.CreatedAt, &n.ResolvedAt, &n.ResolvedBy)
 		notes = append(notes, n)
@@ -56,7 +56,7 @@ func (tx *Tx) CountNotes(q NoteQuery) (n int, err error) {
 // LaterCountNotes is [Tx.CountNotes] for a caller that doesn't need the count before the next query.
 func (tx *Tx) LaterCountNotes(q NoteQuery, n *int) error {
 	where, args := q.where()
-	return tx.laterOne("SELECT COUNT(*) FROM notes WHERE "+where, args, func(scan func(...any) error) error { return scan(n) })
+	return tx.later("SELECT COUNT(*) FROM notes WHERE "+where, args, func(scan rowScan) error { return scan(n) })
 }
 
 func (q NoteQuery) where() (string, []any) {

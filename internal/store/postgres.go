@@ -260,7 +260,7 @@ func (p *postgresDB) rows(text string, args ...any) (rows [][][]byte, err error)
 	return rows, err
 }
 
-func (p *postgresDB) scan(text string, args []any, row func(scan func(...any) error) error) error {
+func (p *postgresDB) scan(text string, args []any, row rowReader) error {
 	rows, err := p.rows(p.query(text), args...)
 	if err != nil {
 		return err
@@ -268,7 +268,7 @@ func (p *postgresDB) scan(text string, args []any, row func(scan func(...any) er
 	return each(rows, row)
 }
 
-func (p *postgresDB) later(text string, args []any, row func(scan func(...any) error) error) error {
+func (p *postgresDB) later(text string, args []any, row rowReader) error {
 	return p.add(func(rows [][][]byte) error { return each(rows, row) }, p.query(text), args...)
 }
 
@@ -289,7 +289,7 @@ func (p *postgresDB) one(text string, args, into []any) (bool, error) {
 }
 
 // each calls f for each row.
-func each(rows [][][]byte, f func(scan func(...any) error) error) error {
+func each(rows [][][]byte, f rowReader) error {
 	for _, r := range rows {
 		if err := f(func(into ...any) error { return pgScan(r, into) }); err != nil {
 			return err
@@ -306,7 +306,7 @@ func (p *postgresDB) draw(n int) ([]int64, error) {
 		return nil, err
 	}
 	numbers := make([]int64, 0, n)
-	err = each(rows, func(scan func(...any) error) error {
+	err = each(rows, func(scan rowScan) error {
 		var number int64
 		err := scan(&number)
 		numbers = append(numbers, number)
@@ -321,7 +321,7 @@ func (p *postgresDB) drawn() (last int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return last, each(rows, func(scan func(...any) error) error { return scan(&last) })
+	return last, each(rows, func(scan rowScan) error { return scan(&last) })
 }
 
 func (p *postgresDB) skip(n int64) error {

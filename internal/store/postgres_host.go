@@ -134,7 +134,7 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 }
 
 func (tx *Tx) hostBoots(host string) (boots []hostBoot, err error) {
-	err = tx.scan("SELECT boot, began_at, seen_at, ended_at FROM host_boots WHERE host_id = ? ORDER BY began_at, boot", []any{host}, func(scan func(...any) error) error {
+	err = tx.scan("SELECT boot, began_at, seen_at, ended_at FROM host_boots WHERE host_id = ? ORDER BY began_at, boot", []any{host}, func(scan rowScan) error {
 		var b hostBoot
 		err := scan(&b.boot, &b.began, &b.seen, &b.ended)
 		boots = append(boots, b)
@@ -215,7 +215,7 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 	err = tx.scan(`SELECT p.machine, p.boot, p.pid_ns, p.pid, p.start_time, MAX(CASE WHEN r.owner = m.agent_id OR r.reserved_for = m.agent_id THEN 1 ELSE 0 END)
 		FROM processes p LEFT JOIN members m ON m.agent_id = p.agent_id LEFT JOIN rooms r ON r.room_id = m.room_id
 		WHERE p.boot = ? AND p.pid_ns = ? AND p.gone_at = 0 GROUP BY p.machine, p.boot, p.pid_ns, p.pid, p.start_time ORDER BY p.pid, p.start_time`, []any{boot, pidNS},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var p stick.Process
 			var n int
 			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &n)
@@ -226,7 +226,7 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 		return nil, err
 	}
 	err = tx.scan("SELECT machine, boot, pid_ns, pid, start_time FROM listeners WHERE boot = ? AND pid_ns = ? AND pid > 0 ORDER BY listener_id", []any{boot, pidNS},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var p stick.Process
 			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start)
 			if _, known := holds[p]; !known {

@@ -140,7 +140,7 @@ func (c *copying) run(dst *Tx) error {
 // fingerprint tells this state of the file from all others.
 func (c *copying) fingerprint() (string, error) {
 	h := sha256.New()
-	err := c.src.scan("SELECT room_id, last_event_seq, last_sum FROM rooms ORDER BY room_id", nil, func(scan func(...any) error) error {
+	err := c.src.scan("SELECT room_id, last_event_seq, last_sum FROM rooms ORDER BY room_id", nil, func(scan rowScan) error {
 		var room, sum string
 		var seq int64
 		err := scan(&room, &seq, &sum)
@@ -157,7 +157,7 @@ func (c *copying) namePersons() error {
 	if err != nil {
 		return err
 	}
-	return c.src.scan("SELECT DISTINCT agent_id FROM members UNION SELECT DISTINCT from_agent_id FROM events ORDER BY 1", nil, func(scan func(...any) error) error {
+	return c.src.scan("SELECT DISTINCT agent_id FROM members UNION SELECT DISTINCT from_agent_id FROM events ORDER BY 1", nil, func(scan rowScan) error {
 		var a stick.AgentID
 		err := scan(&a)
 		if a.Human() && !strings.Contains(string(a), "@") {
@@ -199,7 +199,7 @@ func (c *copying) copyTable(table string) error {
 		at[name] = i
 	}
 	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
-	return c.src.scan("SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY 1", nil, func(scan func(...any) error) error {
+	return c.src.scan("SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY 1", nil, func(scan rowScan) error {
 		values, into := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
@@ -230,7 +230,7 @@ func (c *copying) copyTable(table string) error {
 // anew: it covers what was changed.
 func (c *copying) copyEvents(string) error {
 	sums := map[stick.RoomID]string{}
-	err := c.src.scan("SELECT "+eventColumns+" FROM events e ORDER BY e.event_seq", nil, func(scan func(...any) error) error {
+	err := c.src.scan("SELECT "+eventColumns+" FROM events e ORDER BY e.event_seq", nil, func(scan rowScan) error {
 		e, err := scanEvent(scan)
 		if err != nil {
 			return err
@@ -268,7 +268,7 @@ func (c *copying) copyEvents(string) error {
 
 // copyOutputs copies what gates and checks have printed. Until a row names it, it costs only space.
 func (c *copying) copyOutputs(to *DB) error {
-	return c.src.scan("SELECT sum FROM blobs ORDER BY sum", nil, func(scan func(...any) error) error {
+	return c.src.scan("SELECT sum FROM blobs ORDER BY sum", nil, func(scan rowScan) error {
 		var sum string
 		if err := scan(&sum); err != nil {
 			return err

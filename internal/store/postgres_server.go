@@ -54,7 +54,7 @@ func (p *postgresDB) aboutTransactions(s *Server) error {
 	if err != nil {
 		return err
 	}
-	return each(rows, func(scan func(...any) error) error {
+	return each(rows, func(scan rowScan) error {
 		var ms int64
 		err := scan(&s.LongestPID, &ms)
 		s.Longest = time.Duration(ms) * time.Millisecond

@@ -112,7 +112,7 @@ func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
 // reading returns what takes the time from a row of clock, and more where more is asked for.
 func (p *postgresDB) reading(now *stick.Time, more ...any) func(rows [][][]byte) error {
 	return func(rows [][][]byte) error {
-		err := each(rows, func(scan func(...any) error) error { return scan(append([]any{now}, more...)...) })
+		err := each(rows, func(scan rowScan) error { return scan(append([]any{now}, more...)...) })
 		if p.opt.Now != nil {
 			*now = stick.At(p.opt.Now())
 		}

@@ -21,7 +21,7 @@ func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 	for some := range slices.Chunk(q.Paths, maxMarks) {
 		marks, args := marks(some)
 		err := tx.scan("SELECT path, sum, size, mod_time, inode, mode, wrote, refused, read_at FROM reads WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN ("+marks+") ORDER BY path",
-			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan func(...any) error) error {
+			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan rowScan) error {
 				n := stick.NotedRead{Agent: q.Agent, Helper: q.Helper}
 				var inode int64
 				err := scan(&n.Path, &n.State.Sum, &n.State.Size, &n.State.ModTime, &inode, &n.State.Mode, &n.Wrote, &n.Refused, &n.At)

@@ -43,7 +43,7 @@ func (tx *Tx) OpenReceipts(room stick.RoomID, a stick.AgentID) ([]stick.Receipt,
 
 func (tx *Tx) receipts(where string, args ...any) ([]stick.Receipt, error) {
 	var out []stick.Receipt
-	err := tx.scan("SELECT "+receiptColumns+" FROM receipts r "+where, args, func(scan func(...any) error) error {
+	err := tx.scan("SELECT "+receiptColumns+" FROM receipts r "+where, args, func(scan rowScan) error {
 		var c stick.Receipt
 		err := scan(receiptFields(&c)...)
 		out = append(out, c)
@@ -74,7 +74,7 @@ func (tx *Tx) CountOpen(room stick.RoomID, a stick.AgentID) (unread, unacked int
 func (tx *Tx) Owes(room stick.RoomID) (map[stick.AgentID]int, error) {
 	out := map[stick.AgentID]int{}
 	err := tx.scan("SELECT agent_id, COUNT(*) FROM receipts WHERE room_id = ? AND is_open = 1 AND owes = ? GROUP BY agent_id ORDER BY agent_id", []any{room, stick.OwesAck},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var a stick.AgentID
 			var n int
 			err := scan(&a, &n)
@@ -153,7 +153,7 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 	}
 	text := "SELECT " + eventColumns + ", " + receiptColumns + " FROM " + from + " WHERE " +
 		strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + ", r.agent_id " + order + " LIMIT ?"
-	err = tx.scan(text, append(args, q.Limit+1), func(scan func(...any) error) error {
+	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		var i InboxEntry
 		i.Event, err = scanEvent(scan, receiptFields(&i.Receipt)...)
 		entries = append(entries, i)

@@ -76,7 +76,7 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 func (tx *Tx) reservations(room stick.RoomID, join string, joined []any, where string, args ...any) (out []stick.Reservation, err error) {
 	err = tx.scan(`SELECT v.event_seq, v.agent_id, v.pattern, v.task_id, v.ttl_ms, v.made_at
 		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ?`+join+` WHERE v.room_id = ?`+where,
-		slices.Concat([]any{tx.Generation().Number}, joined, []any{room}, args), func(scan func(...any) error) error {
+		slices.Concat([]any{tx.Generation().Number}, joined, []any{room}, args), func(scan rowScan) error {
 			var v stick.Reservation
 			err := scan(&v.ID, &v.Agent, &v.Pattern, &v.Task, &v.TTL, &v.MadeAt)
 			out = append(out, v)

@@ -22,7 +22,7 @@ const otherColumns = `, updated_at, closed, policy, generation,
 	paused_by, pause_reason, paused_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
-func (tx *Tx) scanRoom(scan func(...any) error) (stick.Room, error) {
+func (tx *Tx) scanRoom(scan rowScan) (stick.Room, error) {
 	var r stick.Room
 	var policy, sum, key, paths string
 	t := &r.Turn
@@ -93,8 +93,8 @@ func (tx *Tx) room(id stick.RoomID) (r stick.Room, ok bool, err error) {
 }
 
 // roomRow reads the row of a room.
-func (tx *Tx) roomRow(r *stick.Room, ok *bool) func(scan func(...any) error) error {
-	return func(scan func(...any) error) (err error) {
+func (tx *Tx) roomRow(r *stick.Room, ok *bool) rowReader {
+	return func(scan rowScan) (err error) {
 		*ok = true
 		*r, err = tx.scanRoom(scan)
 		return err
@@ -245,7 +245,7 @@ func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, ar
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
-		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, args...), func(scan func(...any) error) error {
+		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, args...), func(scan rowScan) error {
 		var m stick.Member
 		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt, &m.WaitedSince,
 			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since, &m.Checkout.Host, &m.Checkout.Path,
@@ -259,7 +259,7 @@ func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, ar
 	}
 	return tx.later(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
-		append([]any{id}, args...), func(scan func(...any) error) error {
+		append([]any{id}, args...), func(scan rowScan) error {
 			var a stick.AgentID
 			var e stick.Evidence
 			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone); err != nil {

@@ -87,7 +87,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := marks(some)
 		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.places()+" p WHERE path IN ("+marks+") ORDER BY path", args,
-			func(scan func(...any) error) error {
+			func(scan rowScan) error {
 				var path string
 				var id stick.RoomID
 				err := scan(&path, &id)
@@ -114,7 +114,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 	below := strings.TrimSuffix(dir, "/")
 	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.places()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
-		[]any{dir, below + "/", below + "0"}, func(scan func(...any) error) error {
+		[]any{dir, below + "/", below + "0"}, func(scan rowScan) error {
 			var p Place
 			err := scan(&p.Room, &p.Path)
 			out = append(out, p)
@@ -125,7 +125,7 @@ func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 
 // roomIDs lists the rooms that a query returns.
 func (tx *Tx) roomIDs(query string, args ...any) (ids []stick.RoomID, err error) {
-	err = tx.scan(query, args, func(scan func(...any) error) error {
+	err = tx.scan(query, args, func(scan rowScan) error {
 		var id stick.RoomID
 		err := scan(&id)
 		ids = append(ids, id)
@@ -176,7 +176,7 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 		query += ")"
 	}
 	var out []stick.Room
-	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan func(...any) error) error {
+	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan rowScan) error {
 		r, err := tx.scanRoom(scan)
 		out = append(out, r)
 		return err

@@ -45,7 +45,7 @@ func (tx *Tx) Runs(room stick.RoomID, id string) ([]stick.Run, error) {
 }
 
 func (tx *Tx) runs(query string, args ...any) (runs []stick.Run, err error) {
-	err = tx.scan(query, args, func(scan func(...any) error) error {
+	err = tx.scan(query, args, func(scan rowScan) error {
 		var r stick.Run
 		p := &r.Process
 		err := scan(&r.Task, &r.Attempt, &r.Number, &r.Command, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &r.StartedAt, &r.EndedAt, &r.Exit,

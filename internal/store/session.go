@@ -37,7 +37,7 @@ func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
 // first. Assumed names don't count.
 func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.AgentID, err error) {
 	err = tx.scan("SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? AND session_key <> '' ORDER BY seen_at DESC, agent_id", []any{p.Key(), a},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var other stick.AgentID
 			err := scan(&other)
 			before = append(before, other)
@@ -60,7 +60,7 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 	}
 	var out []stick.Evidence
 	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var e stick.Evidence
 			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone)
 			out = append(out, e)
@@ -141,7 +141,7 @@ func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
 	out := map[stick.AgentID]stick.Signs{}
 	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+` FROM sessions s JOIN members m ON m.agent_id = s.agent_id
-		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`, []any{tx.db.schema, room}, func(scan func(...any) error) error {
+		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`, []any{tx.db.schema, room}, func(scan rowScan) error {
 		var a stick.AgentID
 		var s stick.Signs
 		err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File, &s.OlderProgram)
@@ -165,7 +165,7 @@ type OlderHook struct {
 // latest first.
 func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
 	err = tx.scan("SELECT s.session_key, s.agent_id, s.harness, s.session_id, s.hooks_at FROM sessions s WHERE s.ended_at = 0 AND s.hooks_at >= ? AND "+
-		answeredByOlder+" ORDER BY s.hooks_at DESC, s.session_key", []any{since, tx.db.schema}, func(scan func(...any) error) error {
+		answeredByOlder+" ORDER BY s.hooks_at DESC, s.session_key", []any{since, tx.db.schema}, func(scan rowScan) error {
 		var h OlderHook
 		err := scan(&h.Key, &h.Agent, &h.Harness, &h.ID, &h.At)
 		all = append(all, h)
@@ -249,7 +249,7 @@ func (tx *Tx) DropListener(id stick.ListenerID) error {
 // LaterListener finds out whether a wait is still registered. Its caller doesn't need that before the next
 // query.
 func (tx *Tx) LaterListener(id stick.ListenerID, here *bool) error {
-	return tx.laterOne("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, func(func(...any) error) error {
+	return tx.later("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, func(rowScan) error {
 		*here = true
 		return nil
 	})
@@ -258,7 +258,7 @@ func (tx *Tx) LaterListener(id stick.ListenerID, here *bool) error {
 func (tx *Tx) listeners(room stick.RoomID) ([]stick.Listener, error) {
 	var out []stick.Listener
 	err := tx.scan(`SELECT listener_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at
-		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan func(...any) error) error {
+		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan rowScan) error {
 		var l stick.Listener
 		p := &l.Process
 		err := scan(&l.ID, &l.Agent, &l.Purpose, &l.Deaf, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)

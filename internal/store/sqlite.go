@@ -191,7 +191,7 @@ func (s *sqliteDB) exec(text string, args []any) error {
 	return nil
 }
 
-func (s *sqliteDB) scan(text string, args []any, row func(scan func(...any) error) error) error {
+func (s *sqliteDB) scan(text string, args []any, row rowReader) error {
 	stmt, err := s.stmt(text)
 	if err != nil {
 		return err
@@ -209,13 +209,13 @@ func (s *sqliteDB) scan(text string, args []any, row func(scan func(...any) erro
 	return rows.Err()
 }
 
-func (s *sqliteDB) later(text string, args []any, row func(scan func(...any) error) error) error {
+func (s *sqliteDB) later(text string, args []any, row rowReader) error {
 	return s.scan(text, args, row)
 }
 
 // columns lists the columns of a table.
 func (s *sqliteDB) columns(table string) (names []string, err error) {
-	err = s.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan func(...any) error) error {
+	err = s.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan rowScan) error {
 		var name string
 		err := scan(&name)
 		names = append(names, name)

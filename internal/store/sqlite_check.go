@@ -24,7 +24,7 @@ func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error 
 			s.mark(first)
 		}
 	}()
-	err := tx.scan("PRAGMA integrity_check", nil, func(scan func(...any) error) error {
+	err := tx.scan("PRAGMA integrity_check", nil, func(scan rowScan) error {
 		var line string
 		err := scan(&line)
 		if err == nil && line != "ok" {
@@ -35,7 +35,7 @@ func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error 
 	if err != nil {
 		return err
 	}
-	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan func(...any) error) error {
+	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan rowScan) error {
 		var table, parent string
 		var row, key any
 		if err := scan(&table, &row, &parent, &key); err != nil {
@@ -64,7 +64,7 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 		return false, err
 	}
 	has := map[string]bool{}
-	err = tx.scan(allColumns, nil, func(scan func(...any) error) error {
+	err = tx.scan(allColumns, nil, func(scan rowScan) error {
 		var name string
 		err := scan(&name)
 		has[name] = true
@@ -80,7 +80,7 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 			missing = true
 		}
 	}
-	return missing, tx.scan("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2", nil, func(scan func(...any) error) error {
+	return missing, tx.scan("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2", nil, func(scan rowScan) error {
 		var kind, name string
 		err := scan(&kind, &name)
 		found(fmt.Sprintf("there is a %s %s, which tt hasn't made", kind, stick.Clip(name, 100)))
@@ -137,7 +137,7 @@ var jsonColumns = map[string]string{"edits": "editors", "commits": "made_by", "s
 // and only reading such a row would tell.
 func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 	var tables []string
-	err := tx.scan("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan func(...any) error) error {
+	err := tx.scan("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan rowScan) error {
 		var name string
 		err := scan(&name)
 		tables = append(tables, name)
@@ -168,7 +168,7 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 // wrongValue returns the condition for rows of a table that have a value which can't be read.
 func (s *sqliteDB) wrongValue(tx *Tx, table string) (string, error) {
 	conditions := []string{"0"}
-	err := tx.scan("SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan func(...any) error) error {
+	err := tx.scan("SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan rowScan) error {
 		var name, kind string
 		err := scan(&name, &kind)
 		conditions = append(conditions, fmt.Sprintf("typeof(%s) <> '%s'", quoteName(name), kind))

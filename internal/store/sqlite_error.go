@@ -89,8 +89,8 @@ func unscanned(err error) error {
 }
 
 // asRow is row with a failure that says so.
-func asRow(row func(scan func(...any) error) error) func(scan func(...any) error) error {
-	return func(scan func(...any) error) error {
+func asRow(row rowReader) rowReader {
+	return func(scan rowScan) error {
 		if err := row(scan); err != nil {
 			return &rowError{err}
 		}

@@ -15,7 +15,7 @@ func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.Sta
 	for some := range slices.Chunk(commits, maxMarks) {
 		marks, args := marks(some)
 		err := tx.scan("SELECT commit_id, checkout, made_by FROM stashes WHERE room_id = ? AND commit_id IN ("+marks+") ORDER BY commit_id",
-			slices.Concat([]any{room}, args), func(scan func(...any) error) error {
+			slices.Concat([]any{room}, args), func(scan rowScan) error {
 				var e stick.StashEntry
 				var text string
 				if err := scan(&e.Commit, &e.Checkout, &text); err != nil {

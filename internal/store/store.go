@@ -393,17 +393,12 @@ func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
 }
 
 // scan runs a query and calls row for each row of it.
-func (tx *Tx) scan(text string, args []any, row func(scan func(...any) error) error) error {
+func (tx *Tx) scan(text string, args []any, row rowReader) error {
 	return tx.db.dialect.scan(text, args, asRow(row))
 }
 
 // later is scan for rows that its caller doesn't need before its next scan or one.
-func (tx *Tx) later(text string, args []any, row func(scan func(...any) error) error) error {
-	return tx.db.dialect.later(text, args, asRow(row))
-}
-
-// laterOne is later for at most one row.
-func (tx *Tx) laterOne(text string, args []any, row func(scan func(...any) error) error) error {
+func (tx *Tx) later(text string, args []any, row rowReader) error {
 	return tx.db.dialect.later(text, args, asRow(row))
 }
 

@@ -12,7 +12,7 @@ const taskColumns = `task_id, state, attempt, description, spec, branch, worktre
 	pr_number, pr_url, pr_state, pr_head, pr_commit, later, after_tasks, slot`
 
 // scanTask reads a row of taskColumns.
-func scanTask(scan func(...any) error) (t stick.Task, err error) {
+func scanTask(scan rowScan) (t stick.Task, err error) {
 	var earlier, after string
 	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration, &t.Base, &t.Head, &t.Patch, &t.ChangesGate,
 		&t.Worker, &earlier, &t.SpawnedBy, &t.Approved, &t.ApprovedBy, &t.ApprovedSeq, &t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt,
@@ -151,7 +151,7 @@ func (tx *Tx) TasksOf(room stick.RoomID, a stick.AgentID) ([]stick.Task, error) 
 }
 
 func (tx *Tx) tasks(where string, args ...any) (tasks []stick.Task, err error) {
-	err = tx.scan("SELECT "+taskColumns+" FROM tasks "+where, args, func(scan func(...any) error) error {
+	err = tx.scan("SELECT "+taskColumns+" FROM tasks "+where, args, func(scan rowScan) error {
 		t, err := scanTask(scan)
 		tasks = append(tasks, t)
 		return err
@@ -162,7 +162,7 @@ func (tx *Tx) tasks(where string, args ...any) (tasks []stick.Task, err error) {
 // Attempts lists the attempts at a task.
 func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttempt, err error) {
 	err = tx.scan(`SELECT attempt, worker, assigned_at, started_at, ended_at, outcome FROM task_attempts
-		WHERE room_id = ? AND task_key = ? ORDER BY attempt`, []any{room, stick.TaskKey(id)}, func(scan func(...any) error) error {
+		WHERE room_id = ? AND task_key = ? ORDER BY attempt`, []any{room, stick.TaskKey(id)}, func(scan rowScan) error {
 		var a stick.TaskAttempt
 		err := scan(&a.Number, &a.Worker, &a.AssignedAt, &a.StartedAt, &a.EndedAt, &a.Outcome)
 		attempts = append(attempts, a)
@@ -174,7 +174,7 @@ func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttem
 // Reviews lists the decisions on a task.
 func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview, err error) {
 	err = tx.scan(`SELECT event_seq, attempt, reviewer, verdict, head, body, report, at FROM reviews
-		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`, []any{room, stick.TaskKey(id)}, func(scan func(...any) error) error {
+		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`, []any{room, stick.TaskKey(id)}, func(scan rowScan) error {
 		var r stick.TaskReview
 		err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Decision, &r.Head, &r.Body, &r.Report, &r.At)
 		reviews = append(reviews, r)
@@ -256,7 +256,7 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	if id != "" {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
-	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE "+where+" ORDER BY started_at, intent_id", args, func(scan func(...any) error) error {
+	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE "+where+" ORDER BY started_at, intent_id", args, func(scan rowScan) error {
 		i, err := scanIntent(scan)
 		open = append(open, i)
 		return err
@@ -267,7 +267,7 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 // IntentsOfKind lists all intents of one kind that a task has ever had.
 func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, err error) {
 	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE room_id = ? AND task_key = ? AND kind = ? ORDER BY started_at, intent_id",
-		[]any{room, stick.TaskKey(id), kind}, func(scan func(...any) error) error {
+		[]any{room, stick.TaskKey(id), kind}, func(scan rowScan) error {
 			i, err := scanIntent(scan)
 			all = append(all, i)
 			return err
@@ -277,7 +277,7 @@ func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, e
 
 // Intent loads an open intent.
 func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
-	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id", []any{id}, func(scan func(...any) error) error {
+	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id", []any{id}, func(scan rowScan) error {
 		ok = true
 		i, err = scanIntent(scan)
 		return err
@@ -285,7 +285,7 @@ func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
 	return i, ok, err
 }
 
-func scanIntent(scan func(...any) error) (i Intent, err error) {
+func scanIntent(scan rowScan) (i Intent, err error) {
 	var data string
 	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt, &i.Outcome, &i.In.Host, &i.In.Path, &i.RenewedAt)
 	i.Data = json.RawMessage(data)

@@ -17,7 +17,7 @@ type LaterTask struct {
 // without those of which the store knows what they wait for.
 func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) {
 	err = tx.scan("SELECT task_id, attempt, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = '' ORDER BY created_at, task_key", []any{room},
-		func(scan func(...any) error) error {
+		func(scan rowScan) error {
 			var t LaterTask
 			after := ""
 			err := scan(&t.ID, &t.Attempt, &after)
@@ -48,7 +48,7 @@ func (tx *Tx) nobodyWaitsFor(room stick.RoomID, id string) error {
 // Slots lists the slots of the tasks of a checkout that aren't over.
 func (tx *Tx) Slots(room stick.RoomID, in stick.Checkout) (slots []int, err error) {
 	err = tx.scan("SELECT slot FROM tasks WHERE room_id = ? AND slot >= 0 AND state <> 'COMPLETED' AND state <> 'FAILED' AND host_id = ? AND checkout = ? ORDER BY slot",
-		[]any{room, in.Host, in.Path}, func(scan func(...any) error) error {
+		[]any{room, in.Host, in.Path}, func(scan rowScan) error {
 			var slot int
 			err := scan(&slot)
 			slots = append(slots, slot)
@@ -83,7 +83,7 @@ func (tx *Tx) Setups(room stick.RoomID, id string) (setups []TaskSetup, err erro
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
 	err = tx.scan("SELECT task_key, attempt, command, started_at, ended_at, exit, output FROM task_setups WHERE "+where+" ORDER BY task_key, attempt",
-		args, func(scan func(...any) error) error {
+		args, func(scan rowScan) error {
 			var s TaskSetup
 			err := scan(&s.Task, &s.Attempt, &s.Command, &s.StartedAt, &s.EndedAt, &s.Exit, &s.Output)
 			setups = append(setups, s)

@@ -12,7 +12,7 @@ func (tx *Tx) PutTelling(room stick.RoomID, a stick.AgentID, call, plan string) 
 // Tellings returns what was written down of a call that has ended, by the rooms.
 func (tx *Tx) Tellings(a stick.AgentID, call string) (map[stick.RoomID]string, error) {
 	plans := map[stick.RoomID]string{}
-	err := tx.scan("SELECT room_id, plan FROM tellings WHERE agent_id = ? AND call_sum = ? ORDER BY room_id", []any{a, call}, func(scan func(...any) error) error {
+	err := tx.scan("SELECT room_id, plan FROM tellings WHERE agent_id = ? AND call_sum = ? ORDER BY room_id", []any{a, call}, func(scan rowScan) error {
 		var room stick.RoomID
 		var plan string
 		err := scan(&room, &plan)
