@@ -85,7 +85,7 @@ func (tx *Tx) AddBlob(b Blob) error {
 // HasBlob reports whether a blob is recorded.
 func (tx *Tx) HasBlob(sum string) (bool, error) {
 	var have string
-	return tx.one("SELECT sum FROM blobs WHERE sum = ?", []any{sum}, &have)
+	return tx.queryOne("SELECT sum FROM blobs WHERE sum = ?", []any{sum}, &have)
 }
 
 // FindBlob finds the blob whose sum begins with a prefix; ok is false when none does, or more than one.

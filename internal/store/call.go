@@ -68,7 +68,7 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 	c.Room = room
 	if c.ID == 0 {
 		var last int64
-		if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &last); err != nil {
+		if _, err := tx.queryOne("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &last); err != nil {
 			return err
 		}
 		c.ID = last + 1
@@ -87,10 +87,10 @@ func (tx *Tx) ForgetCalls(room stick.RoomID, before stick.Time, most int) error 
 		return err
 	}
 	var newest, oldest int64 // of those that stay
-	if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &newest); err != nil {
+	if _, err := tx.queryOne("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &newest); err != nil {
 		return err
 	}
-	if _, err := tx.one("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+	if _, err := tx.queryOne("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
 	return tx.exec("DELETE FROM calls WHERE room_id = ? AND call_id < ? AND (started_at < ? OR call_id < ?)", room, newest, before, oldest)

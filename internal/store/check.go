@@ -20,7 +20,7 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	err = db.View(ctx, func(tx *Tx) error {
 		found, began = nil, true
-		if err := db.dialect.check(tx, report); err != nil {
+		if err := db.dialect.checkIntegrity(tx, report); err != nil {
 			return err
 		}
 		return tx.checkRooms(report)
@@ -30,7 +30,7 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 		err = nil
 	}
 	if err == nil && len(found) == 0 {
-		err = db.dialect.unmark(mark)
+		err = db.dialect.clearMark(mark)
 	}
 	return found, err
 }
@@ -52,7 +52,7 @@ func IsDamage(err error) bool {
 // checkRooms replays the log of every room.
 func (tx *Tx) checkRooms(report func(string, ...any)) error {
 	var newest int64
-	counter, err := tx.db.dialect.drawn()
+	counter, err := tx.db.dialect.lastDrawn()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor, error) {
 	by := map[string]stick.Editor{}
 	for some := range slices.Chunk(ids, maxMarks) {
-		marks, args := marks(some)
+		marks, args := placeholders(some)
 		err := tx.scan("SELECT commit_id, made_by FROM commits WHERE room_id = ? AND commit_id IN ("+marks+") ORDER BY commit_id",
 			slices.Concat([]any{room}, args), func(scan rowScan) error {
 				var id, text string
@@ -51,7 +51,7 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 // DropCommits forgets who made commits.
 func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
 	for some := range slices.Chunk(ids, maxMarks) {
-		marks, args := marks(some)
+		marks, args := placeholders(some)
 		if err := tx.execIn(room, "DELETE FROM commits WHERE room_id = ? AND commit_id IN ("+marks+")", slices.Concat([]any{room}, args)...); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (tx *Tx) ForgetCommits(room stick.RoomID, before stick.Time, most int) erro
 		return err
 	}
 	var oldest stick.Time // of those that stay
-	if _, err := tx.one("SELECT made_at FROM commits WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+	if _, err := tx.queryOne("SELECT made_at FROM commits WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
 	return tx.exec("DELETE FROM commits WHERE room_id = ? AND made_at < ?", room, max(before, oldest))

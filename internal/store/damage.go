@@ -21,19 +21,19 @@ import (
 // needs no mark.
 const markName = "corrupt"
 
-// fail gives a failure of the database its code, and leaves the mark if it is damage.
-func (s *sqliteDB) fail(err error) error {
+// codeError gives a failure of the database its code, and leaves the mark if it is damage.
+func (s *sqliteDB) codeError(err error) error {
 	err = classify(err)
 	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
 		if !errors.Is(err, errUnmarked) {
-			s.mark(stick.AsError(err).Message)
+			s.leaveMark(stick.AsError(err).Message)
 		}
 	}
 	return err
 }
 
-// mark leaves the mark. Where that fails, writers meet the damage themselves.
-func (s *sqliteDB) mark(what string) {
+// leaveMark leaves the mark. Where that fails, writers meet the damage themselves.
+func (s *sqliteDB) leaveMark(what string) {
 	f, err := plainfile.Open(filepath.Join(s.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
@@ -51,8 +51,9 @@ func (s *sqliteDB) readMark() string {
 	return "at " + strings.TrimSpace(string(b))
 }
 
-// unmark removes the mark, unless it has changed since it was read: then somebody has met damage meanwhile.
-func (s *sqliteDB) unmark(read string) error {
+// clearMark removes the mark, unless it has changed since it was read: then somebody has met damage
+// meanwhile.
+func (s *sqliteDB) clearMark(read string) error {
 	if read == "" || s.readMark() != read {
 		return nil
 	}
@@ -123,12 +124,12 @@ func nextAfter(ctx context.Context, dir string, db *DB) issued {
 		return next
 	}
 	_ = db.View(ctx, func(tx *Tx) error { // if it can't be read, the next one is beyond all that it can have given out
-		event, err := db.dialect.drawn()
+		event, err := db.dialect.lastDrawn()
 		if err != nil {
 			return err
 		}
 		var turn int64
-		if _, err := tx.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &turn); err != nil {
+		if _, err := tx.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &turn); err != nil {
 			return err
 		}
 		next.highest.event, next.turn = event, max(turn, tx.Generation().Above)

@@ -13,20 +13,21 @@ import (
 // hold its dialect and are the only ones that know the database. Everything else in this package works on any
 // of them.
 //
-// A dialect has one connection, which serves one transaction at a time. [DB.mu] guards it, except for write.
+// A dialect has one connection, which serves one transaction at a time. [DB.mu] guards it, except for
+// runWrite.
 type dialect interface {
-	// write runs attempt, which begins a transaction, writes and commits. It runs it when no other writer is
-	// in its way, or again where one was. Its caller doesn't hold DB.mu.
-	write(ctx context.Context, attempt func() error) error
+	// runWrite runs attempt, which begins a transaction, writes and commits. It runs it when no other writer
+	// is in its way, or again where one was. Its caller doesn't hold DB.mu.
+	runWrite(ctx context.Context, attempt func() error) error
 	// now is the time by the clock of the database, as far as it is known outside of a transaction.
 	now() time.Time
 	// begin begins a transaction. With the answers of its first query at the latest, it calls began with the
 	// time and what metaQuery has returned. Where that fails, the query does.
 	begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) error
-	// rowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the rest
-	// of the transaction before anything of it is read, and lockClass what is of no room; fresh is true if
-	// that was free before.
-	rowLocks() bool
+	// hasRowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the
+	// rest of the transaction before anything of it is read, and lockClass what is of no room; fresh is true
+	// if that was free before.
+	hasRowLocks() bool
 	lockRoom(tx *Tx, r stick.RoomID) error
 	lockClass(c class) (fresh bool, err error)
 	// settleLoss begins a generation if the database has lost something of what it had committed. A
@@ -37,63 +38,65 @@ type dialect interface {
 	// rollback ends the transaction without effect.
 	rollback()
 
-	// exec, scan and one run a statement of the transaction: see the methods of [Tx] with these names. A
+	// exec, scan and queryOne run a statement of the transaction: see the methods of [Tx] with these names. A
 	// failure of exec may be told by a later call. After one, the transaction can only be rolled back.
 	exec(text string, args []any) error
 	scan(text string, args []any, row rowReader) error
-	one(text string, args, into []any) (bool, error)
-	// later is scan for rows that nobody needs before the next scan or one: a server answers both together.
-	later(text string, args []any, row rowReader) error
-	arrive() error // asks for what later has left, without another query
+	queryOne(text string, args, into []any) (bool, error)
+	// scanLater is scan for rows that nobody needs before the next scan or queryOne: a server answers both
+	// together.
+	scanLater(text string, args []any, row rowReader) error
+	fetchLater() error // asks for what scanLater has left, without another query
 
-	// where names the database for people, without secrets.
-	where() string
-	// host is the id of this host in the transaction, empty where no other can have the database open.
-	host() string
-	// places is what a query selects the path of this host and the room_id of rooms from, and paths the paths
-	// of a row of rooms on this host, a line for each; empty if it has none here.
-	places() string
-	paths() string
+	// displayName names the database for people, without secrets.
+	displayName() string
+	// currentHost is the id of this host in the transaction, empty where no other can have the database open.
+	currentHost() string
+	// placesQuery is what a query selects the path of this host and the room_id of rooms from, and
+	// pathsColumn the paths of a row of rooms on this host, a line for each; empty if it has none here.
+	placesQuery() string
+	pathsColumn() string
 
-	// draw draws n numbers for events, which rise. The caller has locked the room of the events.
-	draw(n int) ([]int64, error)
-	// drawn returns the last number that was drawn.
-	drawn() (int64, error)
-	// skip leaves out the next n numbers.
-	skip(n int64) error
+	// drawNumbers draws n numbers for events, which rise. The caller has locked the room of the events.
+	drawNumbers(n int) ([]int64, error)
+	// lastDrawn returns the last number that was drawn.
+	lastDrawn() (int64, error)
+	// skipNumbers leaves out the next n numbers.
+	skipNumbers(n int64) error
 
-	// fail gives a failure of the database its code, and notes if it is damage. It leaves other errors as
-	// they are.
-	fail(err error) error
-	// readMark returns when and where damage was noted, empty for never; unmark forgets that, unless there is
-	// more.
+	// codeError gives a failure of the database its code, and notes if it is damage. It leaves other errors
+	// as they are.
+	codeError(err error) error
+	// readMark returns when and where damage was noted, empty for never; clearMark forgets that, unless
+	// there is more.
 	readMark() string
-	unmark(read string) error
-	// check reports each damage that the database itself can find.
-	check(tx *Tx, report func(format string, args ...any)) error
-	// inPlace fails if the database that is open isn't the one that [Open] would open now.
-	inPlace() error
+	clearMark(read string) error
+	// checkIntegrity reports each damage that the database itself can find.
+	checkIntegrity(tx *Tx, report func(format string, args ...any)) error
+	// requireInPlace fails if the database that is open isn't the one that [Open] would open now.
+	requireInPlace() error
 	// compareNext has the next transaction compare the database with what was issued. unsettledLoss returns
 	// what it has lost by that; nil for nothing.
 	compareNext()
 	unsettledLoss() *Loss
-	// trial tries the locks of writers, and runs attempt as the only one.
-	trial(ctx context.Context, attempt func(context.Context) error) error
+	// tryLocks tries the locks of writers, and runs attempt as the only one.
+	tryLocks(ctx context.Context, attempt func(context.Context) error) error
 
 	// writeBlob keeps content by its sum, and readBlob returns it; ok is false if there is none.
 	writeBlob(b Blob, content []byte) error
 	readBlob(sum string) (content []byte, ok bool, err error)
 
-	// listen rings bells for what other hosts commit, until ctx ends. Of the processes of a host that call
-	// it, one does so at a time. For that one it calls report, which ends with its ctx; heard gets a value
-	// after something was committed on any host.
-	listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}))
-	// setWaiting says whether the process waits. While it does, sleeps says that it reads nothing until it is
-	// woken, and hears reports whether every commit anywhere rings a bell of this host, so that nobody needs
-	// to read unless one rings. A few processes of a host guard the rest: they look often whether that is so.
+	// listenForCommits rings bells for what other hosts commit, until ctx ends. Of the processes of a host
+	// that call it, one does so at a time. For that one it calls report, which ends with its ctx; heard gets
+	// a value after something was committed on any host.
+	listenForCommits(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}))
+	// setWaiting says whether the process waits. While it does, releaseForSleep says that it reads nothing
+	// until it is woken, and hearsCommits reports whether every commit anywhere rings a bell of this host, so
+	// that nobody needs to read unless one rings. A few processes of a host guard the rest: they check often
+	// whether that is so.
 	setWaiting(on bool)
-	sleeps()
-	hears() (yes, guards bool)
+	releaseForSleep()
+	hearsCommits() (yes, guards bool)
 
 	close() error
 }

@@ -14,11 +14,11 @@ import (
 // all if there are none.
 func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []stick.EditedFile, err error) {
 	if len(paths) == 0 {
-		return tx.edited(room, checkout, "")
+		return tx.scanEdited(room, checkout, "")
 	}
 	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := marks(some)
-		files, err := tx.edited(room, checkout, " AND path IN ("+marks+")", args...)
+		marks, args := placeholders(some)
+		files, err := tx.scanEdited(room, checkout, " AND path IN ("+marks+")", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -27,7 +27,7 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 	return out, nil
 }
 
-func (tx *Tx) edited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
+func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
 	err = tx.scan("SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits WHERE room_id = ? AND checkout = ?"+where+" ORDER BY path",
 		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan rowScan) error {
 			var f stick.EditedFile
@@ -65,7 +65,7 @@ func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 // onHost names a checkout of this host where several share the database: two hosts may have one at the same
 // path.
 func (tx *Tx) onHost(checkout string) string {
-	if host := tx.db.dialect.host(); host != "" {
+	if host := tx.db.dialect.currentHost(); host != "" {
 		return host + ":" + checkout
 	}
 	return checkout
@@ -103,7 +103,7 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 // DropEdited forgets who has edited files of a checkout.
 func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) error {
 	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := marks(some)
+		marks, args := placeholders(some)
 		if err := tx.execIn(room, "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, tx.onHost(checkout)}, args)...); err != nil {
 			return err
 		}
@@ -113,6 +113,6 @@ func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) err
 
 // CountEdited counts the files of a checkout of which something is noted.
 func (tx *Tx) CountEdited(room stick.RoomID, checkout string) (n int, err error) {
-	_, err = tx.one("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?", []any{room, tx.onHost(checkout)}, &n)
+	_, err = tx.queryOne("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?", []any{room, tx.onHost(checkout)}, &n)
 	return n, err
 }

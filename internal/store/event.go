@@ -11,19 +11,19 @@ import (
 	"talkingstick/stick"
 )
 
-// append adds events of a room to the log, in order, and returns them with their sequence
+// appendEvents adds events of a room to the log, in order, and returns them with their sequence
 // numbers. The room is locked until the commit, so no later number of its events can be committed first.
-func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, error) {
+func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Event, error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
 	sum, loaded := tx.sums[room]
 	if !loaded {
-		if _, err := tx.one("SELECT last_sum FROM rooms WHERE room_id = ?", []any{room}, &sum); err != nil {
+		if _, err := tx.queryOne("SELECT last_sum FROM rooms WHERE room_id = ?", []any{room}, &sum); err != nil {
 			return nil, err
 		}
 	}
-	numbers, err := tx.db.dialect.draw(len(events))
+	numbers, err := tx.db.dialect.drawNumbers(len(events))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (tx *Tx) append(room stick.RoomID, events []stick.Event) ([]stick.Event, er
 			return nil, fmt.Errorf("comments on %s: %w", e.Task, err)
 		}
 	}
-	tx.sums[room], tx.event = sum, out[0].ID
+	tx.sums[room], tx.eventID = sum, out[0].ID
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.Now(), room)
 }
 
@@ -100,9 +100,9 @@ func scanEvent(scan rowScan, more ...any) (e stick.Event, err error) {
 	return e, nil
 }
 
-// bounded drops the extra row that a query asked for to learn whether there are more, and reverses the rest
+// boundRows drops the extra row that a query asked for to learn whether there are more, and reverses the rest
 // if the query ran backwards.
-func bounded[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
+func boundRows[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 	more := len(rows) > limit
 	if more {
 		rows = rows[:limit]
@@ -182,18 +182,18 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 	if err != nil {
 		return nil, false, err
 	}
-	return bounded(events, q.Limit, q.Newest)
+	return boundRows(events, q.Limit, q.Newest)
 }
 
 // Event returns one event of a room, or nil.
 func (tx *Tx) Event(room stick.RoomID, seq int64) (e *stick.Event, err error) {
-	err = cmp.Or(tx.LaterEvent(room, seq, &e), tx.arrive())
+	err = cmp.Or(tx.LaterEvent(room, seq, &e), tx.fetchLater())
 	return e, err
 }
 
 // LaterEvent is [Tx.Event] for a caller that doesn't need the event before the next query.
 func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error {
-	return tx.later("SELECT "+eventColumns+" FROM events e WHERE e.room_id = ? AND e.event_seq = ?", []any{room, seq}, func(scan rowScan) error {
+	return tx.scanLater("SELECT "+eventColumns+" FROM events e WHERE e.room_id = ? AND e.event_seq = ?", []any{room, seq}, func(scan rowScan) error {
 		e, err := scanEvent(scan)
 		*into = &e
 		return err
@@ -202,7 +202,7 @@ func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error
 
 // LastSeq is the sequence number of the newest event of a room, 0 if it has none.
 func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
-	_, err = tx.one("SELECT last_event_seq FROM rooms WHERE room_id = ?", []any{room}, &seq)
+	_, err = tx.queryOne("SELECT last_event_seq FROM rooms WHERE room_id = ?", []any{room}, &seq)
 	return seq, err
 }
 
@@ -213,19 +213,19 @@ func (tx *Tx) Back(room stick.RoomID, before int64, n int) (seq int64, err error
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	_, err = tx.one("SELECT event_seq FROM events WHERE room_id = ? AND event_seq < ? ORDER BY event_seq DESC LIMIT 1 OFFSET ?", []any{room, before, n}, &seq)
+	_, err = tx.queryOne("SELECT event_seq FROM events WHERE room_id = ? AND event_seq < ? ORDER BY event_seq DESC LIMIT 1 OFFSET ?", []any{room, before, n}, &seq)
 	return seq, err
 }
 
 // Cursor returns how far an agent has read a stream of a room. ok is false when it has never read it.
 func (tx *Tx) Cursor(room stick.RoomID, a stick.AgentID, stream string) (seq int64, ok bool, err error) {
-	err = cmp.Or(tx.LaterCursor(room, a, stream, &seq, &ok), tx.arrive())
+	err = cmp.Or(tx.LaterCursor(room, a, stream, &seq, &ok), tx.fetchLater())
 	return seq, ok, err
 }
 
 // LaterCursor is [Tx.Cursor] for a caller that doesn't need it before the next query.
 func (tx *Tx) LaterCursor(room stick.RoomID, a stick.AgentID, stream string, seq *int64, ok *bool) error {
-	return tx.later("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, func(scan rowScan) error {
+	return tx.scanLater("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, func(scan rowScan) error {
 		*ok = true
 		return scan(seq)
 	})

@@ -78,7 +78,7 @@ type Losses struct {
 func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 	db.compareNext()
 	err = db.View(ctx, func(tx *Tx) error {
-		tx.start()
+		tx.ensureBegun()
 		l = Losses{Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt, OlderTurn: tx.meta.olderTurn, OlderEvent: tx.meta.olderEvent, OlderAt: tx.meta.olderAt}
 		return nil
 	})
@@ -173,7 +173,7 @@ type issuedFile struct {
 	file *os.File // nil until it is first needed
 }
 
-func (f *issuedFile) open(flags int) (err error) {
+func (f *issuedFile) ensureOpen(flags int) (err error) {
 	if f.file == nil {
 		f.file, err = plainfile.Open(f.path, os.O_RDWR|flags)
 	}
@@ -182,7 +182,7 @@ func (f *issuedFile) open(flags int) (err error) {
 
 // read reads the file. ok is false if there is none, or it is damaged.
 func (f *issuedFile) read() (i issued, ok bool, err error) {
-	if err := f.open(0); errors.Is(err, fs.ErrNotExist) {
+	if err := f.ensureOpen(0); errors.Is(err, fs.ErrNotExist) {
 		return i, false, nil
 	} else if err != nil {
 		return i, false, err
@@ -196,7 +196,7 @@ func (f *issuedFile) read() (i issued, ok bool, err error) {
 }
 
 func (f *issuedFile) write(i issued) error {
-	if err := f.open(os.O_CREATE); err != nil {
+	if err := f.ensureOpen(os.O_CREATE); err != nil {
 		return err
 	}
 	_, err := f.file.WriteAt(i.bytes(), 0)
@@ -223,7 +223,7 @@ func (f *issuedFile) requireUsable() error {
 }
 
 // Issued is the last number that the database has given out for an event, of any room.
-func (tx *Tx) Issued() (int64, error) { return tx.db.dialect.drawn() }
+func (tx *Tx) Issued() (int64, error) { return tx.db.dialect.lastDrawn() }
 
 // IssueAbove has new events get numbers above one that somebody knows, and that the database hasn't given
 // out. It leaves numbers that can be of no event.
@@ -233,7 +233,7 @@ func (tx *Tx) IssueAbove(event int64) error {
 		return err
 	}
 	return errors.Join(
-		tx.db.dialect.skip(event-issued),
+		tx.db.dialect.skipNumbers(event-issued),
 		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
 		tx.setMeta("older_event", fmt.Sprint(event)),
 		tx.setMeta("older_turn", "0"),
@@ -249,7 +249,7 @@ func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) 
 		return err == nil, err
 	}
 	var seq int64
-	return tx.one("SELECT event_seq FROM events WHERE room_id = ? AND event_type IN (?, ?) AND payload LIKE ? ORDER BY event_seq LIMIT 1",
+	return tx.queryOne("SELECT event_seq FROM events WHERE room_id = ? AND event_type IN (?, ?) AND payload LIKE ? ORDER BY event_seq LIMIT 1",
 		[]any{room, grants[0], grants[1], `%"` + sum + `"%`}, &seq)
 }
 
@@ -257,13 +257,13 @@ func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) 
 // is an older copy. Nobody knows how much newer the copy before it was, so numbers jump far.
 func (tx *Tx) BeginAfterCopy(turn int64) error {
 	var highest int64
-	if _, err := tx.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &highest); err != nil {
+	if _, err := tx.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &highest); err != nil {
 		return err
 	}
 	above := max(turn, highest, tx.Generation().Above) + beyondAll
 	return errors.Join(
 		tx.newGeneration(stick.Generation{Cause: stick.RestoreCause, Above: above}),
-		tx.db.dialect.skip(beyondAll),
+		tx.db.dialect.skipNumbers(beyondAll),
 		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
 		tx.setMeta("older_turn", fmt.Sprint(turn)),
 		tx.setMeta("older_event", "0"),

@@ -28,11 +28,11 @@ type meta struct {
 	have     numbers // what it has committed, in files only, where that is asked for
 }
 
-// metaQuery returns the rows that meta.read reads.
+// metaQuery returns the rows that [meta.readRow] reads.
 const metaQuery = "SELECT key, value FROM meta ORDER BY key"
 
-// read reads a row of metaQuery.
-func (m *meta) read(scan rowScan) error {
+// readRow takes in a row of metaQuery.
+func (m *meta) readRow(scan rowScan) error {
 	var key, value string
 	if err := scan(&key, &value); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (m *meta) read(scan rowScan) error {
 	case movedTo:
 		m.movedTo = value
 	}
-	if into := m.number(key); into != nil {
+	if into := m.numberField(key); into != nil {
 		n, err := strconv.ParseInt(value, 10, 64)
 		*into = n
 		return err
@@ -51,8 +51,8 @@ func (m *meta) read(scan rowScan) error {
 	return nil
 }
 
-// number returns where the number with this key goes, nil for a key of something else.
-func (m *meta) number(key string) *int64 {
+// numberField returns where the number with this key goes, nil for a key of something else.
+func (m *meta) numberField(key string) *int64 {
 	switch key {
 	case "schema":
 		return &m.schema
@@ -171,7 +171,7 @@ func (tx *Tx) newGeneration(g stick.Generation) error {
 	if err != nil {
 		return err
 	}
-	return tx.db.dialect.skip(seqJump)
+	return tx.db.dialect.skipNumbers(seqJump)
 }
 
 // beginAbove has the turns of new rooms, and of the next generation, begin above this one.

@@ -93,14 +93,14 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 // session.
 const hookPrograms = 30
 
-// script applies a migration and records it. It runs in a transaction. text is the migration as the database
-// reads it.
-func (m migration) script(text string) string {
-	return withoutComments(text) + m.recorded()
+// upgradeScript applies a migration and records it. It runs in a transaction. text is the migration as the
+// database reads it.
+func (m migration) upgradeScript(text string) string {
+	return withoutComments(text) + m.recordScript()
 }
 
-// recorded are the statements that say which schema a database has.
-func (m migration) recorded() string {
+// recordScript are the statements that say which schema a database has.
+func (m migration) recordScript() string {
 	script := fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
 	if m.number >= hookPrograms {
 		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.number)
@@ -121,12 +121,12 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-// newest is the number of the newest migration that a program knows.
-func newest(migrations []migration) int64 { return migrations[len(migrations)-1].number }
+// newestNumber is the number of the newest migration that a program knows.
+func newestNumber(migrations []migration) int64 { return migrations[len(migrations)-1].number }
 
-// tooNew is the error for a database with a schema that only newer programs can read: those that know at
+// errTooNew is the error for a database with a schema that only newer programs can read: those that know at
 // least reader.
-func tooNew(schema, reader, known int64) *stick.Error {
+func errTooNew(schema, reader, known int64) *stick.Error {
 	return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, known).
 		With("schema", schema).Hintf("use the newer tt that wrote it")
 }

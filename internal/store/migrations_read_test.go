@@ -90,7 +90,7 @@ func TestTheSchemaHasNoComments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range ms {
-		if script := m.script(postgresSchema(m.text)); strings.Contains(script, "--") {
+		if script := m.upgradeScript(postgresSchema(m.text)); strings.Contains(script, "--") {
 			t.Errorf("migration %d is run with comments", m.number)
 		}
 	}

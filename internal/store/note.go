@@ -33,7 +33,7 @@ type NoteQuery struct {
 // Notes returns the newest notes up to the limit, the oldest of them first, and whether there are
 // more.
 func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
-	where, args := q.where()
+	where, args := q.whereClause()
 	text := "SELECT event_seq, author, turn_id, body, created_at, resolved_at, resolved_by FROM notes WHERE " + where + " ORDER BY event_seq DESC LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		var n stick.Note
@@ -44,22 +44,22 @@ func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return bounded(notes, q.Limit, true)
+	return boundRows(notes, q.Limit, true)
 }
 
 // CountNotes counts how many notes a query selects, whatever its limit.
 func (tx *Tx) CountNotes(q NoteQuery) (n int, err error) {
-	err = cmp.Or(tx.LaterCountNotes(q, &n), tx.arrive())
+	err = cmp.Or(tx.LaterCountNotes(q, &n), tx.fetchLater())
 	return n, err
 }
 
 // LaterCountNotes is [Tx.CountNotes] for a caller that doesn't need the count before the next query.
 func (tx *Tx) LaterCountNotes(q NoteQuery, n *int) error {
-	where, args := q.where()
-	return tx.later("SELECT COUNT(*) FROM notes WHERE "+where, args, func(scan rowScan) error { return scan(n) })
+	where, args := q.whereClause()
+	return tx.scanLater("SELECT COUNT(*) FROM notes WHERE "+where, args, func(scan rowScan) error { return scan(n) })
 }
 
-func (q NoteQuery) where() (string, []any) {
+func (q NoteQuery) whereClause() (string, []any) {
 	where, args := []string{"room_id = ?"}, []any{q.Room}
 	if q.ID != 0 {
 		where, args = append(where, "event_seq = ?"), append(args, q.ID)

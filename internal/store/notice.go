@@ -10,7 +10,7 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 	}
 	for _, key := range keys {
 		n := 0
-		if _, err := tx.one("SELECT COUNT(*) FROM notices WHERE room_id = ? AND agent_id = ? AND key = ?", []any{room, a, key}, &n); err != nil {
+		if _, err := tx.queryOne("SELECT COUNT(*) FROM notices WHERE room_id = ? AND agent_id = ? AND key = ?", []any{room, a, key}, &n); err != nil {
 			return nil, err
 		}
 		if n > 0 {

@@ -50,11 +50,11 @@ type postgresDB struct {
 	ahead   atomic.Int64 // how far the server's clock is ahead of this machine's, in nanoseconds
 	waiting atomic.Bool  // the process waits: see postgres_waits.go
 
-	mu   sync.Mutex     // guards busy, and what the connection is while not busy: conn, look and keep
-	busy bool           // a transaction is open
-	idle *time.Timer    // closes a connection that nobody uses
-	look *bell.FileLock // the connection's place among those that read at a time
-	keep *bell.FileLock // the process's place among those that keep their connection
+	mu        sync.Mutex     // guards busy, and what the connection is while not busy: conn, look and keep
+	busy      bool           // a transaction is open
+	idle      *time.Timer    // closes a connection that nobody uses
+	readPlace *bell.FileLock // the connection's place among those that read at a time
+	keepPlace *bell.FileLock // the process's place among those that keep their connection
 }
 
 // pgWaits are the limits of a process.
@@ -77,8 +77,8 @@ const (
 	// idleInTransaction ends the transaction of a process that was stopped in the middle of it. Transactions
 	// only compute.
 	idleInTransaction = 2 * time.Second
-	// unused is how long a connection stays open that nobody uses: a process that waits holds none.
-	unused = 5 * time.Second
+	// unusedAfter is how long a connection stays open that nobody uses: a process that waits holds none.
+	unusedAfter = 5 * time.Second
 )
 
 // queued is a statement that wasn't sent yet. result gets its rows, and may be nil.
@@ -88,8 +88,8 @@ type queued struct {
 	result func(rows [][][]byte) error
 }
 
-// add queues a statement, which is written for PostgreSQL.
-func (p *postgresDB) add(result func(rows [][][]byte) error, text string, args ...any) error {
+// queueQuery queues a statement, which is written for PostgreSQL.
+func (p *postgresDB) queueQuery(result func(rows [][][]byte) error, text string, args ...any) error {
 	a, err := pgArgsOf(args)
 	if err != nil {
 		return err
@@ -98,25 +98,26 @@ func (p *postgresDB) add(result func(rows [][][]byte) error, text string, args .
 	return nil
 }
 
-// send sends what is queued and reads the answers. It returns the tags of the statements that were done.
-func (p *postgresDB) send(ctx context.Context) (done []string, err error) {
+// sendQueued sends what is queued and reads the answers. It returns the tags of the statements that were
+// done.
+func (p *postgresDB) sendQueued(ctx context.Context) (done []string, err error) {
 	queue := p.queue
 	p.queue = nil
 	if o := p.opening; o != nil {
 		p.opening = nil
-		done, p.failed = p.open(ctx, o, queue)
+		done, p.failed = p.sendOpening(ctx, o, queue)
 		return done, p.failed
 	}
 	if p.failed != nil {
 		return nil, p.failed
 	}
-	results, err := p.ask(ctx, queue)
-	return deliver(queue, results, err)
+	results, err := p.sendBatch(ctx, queue)
+	return deliverResults(queue, results, err)
 }
 
-// ask sends statements and waits for the answers. The server ends a statement that takes too long; where its
-// answer doesn't come either, the network is silent.
-func (p *postgresDB) ask(ctx context.Context, queue []queued) ([]*pgconn.Result, error) {
+// sendBatch sends statements and waits for the answers. The server ends a statement that takes too long;
+// where its answer doesn't come either, the network is silent.
+func (p *postgresDB) sendBatch(ctx context.Context, queue []queued) ([]*pgconn.Result, error) {
 	if len(queue) == 0 {
 		return nil, nil
 	}
@@ -124,7 +125,7 @@ func (p *postgresDB) ask(ctx context.Context, queue []queued) ([]*pgconn.Result,
 	defer cancel()
 	var batch pgconn.Batch
 	for _, q := range queue {
-		name, err := p.nameOf(ctx, q)
+		name, err := p.preparedName(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -141,8 +142,8 @@ func (p *postgresDB) ask(ctx context.Context, queue []queued) ([]*pgconn.Result,
 	return results, err
 }
 
-// deliver gives the answers to whom they are for, up to the first failure.
-func deliver(queue []queued, results []*pgconn.Result, err error) (done []string, _ error) {
+// deliverResults gives the answers to whom they are for, up to the first failure.
+func deliverResults(queue []queued, results []*pgconn.Result, err error) (done []string, _ error) {
 	for i, r := range results {
 		if r.Err != nil {
 			return done, cmp.Or(err, r.Err)
@@ -164,30 +165,30 @@ func (p *postgresDB) now() time.Time {
 	return p.opt.Local().Add(time.Duration(p.ahead.Load()))
 }
 
-func (p *postgresDB) where() string { return p.address.String() }
+func (p *postgresDB) displayName() string { return p.address.String() }
 
-func (p *postgresDB) host() string { return p.hostID }
+func (p *postgresDB) currentHost() string { return p.hostID }
 
-// places and paths: each host has its own paths of a room, one for each checkout.
-func (p *postgresDB) places() string {
+// placesQuery and pathsColumn: each host has its own paths of a room, one for each checkout.
+func (p *postgresDB) placesQuery() string {
 	return "(SELECT path, room_id FROM checkouts WHERE host_id = current_setting('talkingstick.host'))"
 }
 
-func (p *postgresDB) paths() string {
+func (p *postgresDB) pathsColumn() string {
 	return "COALESCE((SELECT string_agg(c.path, chr(10) ORDER BY c.path) FROM checkouts c WHERE c.room_id = rooms.room_id AND c.host_id = current_setting('talkingstick.host')), '')"
 }
 
-func (p *postgresDB) rowLocks() bool { return true }
+func (p *postgresDB) hasRowLocks() bool { return true }
 
-// use keeps the connection open until rest.
-func (p *postgresDB) use() {
+// markBusy keeps the connection open until [postgresDB.markIdle].
+func (p *postgresDB) markBusy() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.busy = true
 }
 
-// rest ends a transaction for the connection, which is closed if none comes for a while.
-func (p *postgresDB) rest() {
+// markIdle ends a transaction for the connection, which is closed if none comes for a while.
+func (p *postgresDB) markIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conn != nil && p.conn.IsClosed() {
@@ -200,23 +201,23 @@ func (p *postgresDB) rest() {
 // closeSoon closes the connection unless it is used again.
 func (p *postgresDB) closeSoon() {
 	if p.idle == nil {
-		p.idle = time.AfterFunc(unused, p.closeUnused)
+		p.idle = time.AfterFunc(unusedAfter, p.closeUnused)
 		return
 	}
-	p.idle.Reset(unused)
+	p.idle.Reset(unusedAfter)
 }
 
 func (p *postgresDB) closeUnused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.busy && p.keep == nil {
-		p.drop()
+	if !p.busy && p.keepPlace == nil {
+		p.dropConn()
 	}
 }
 
-// drop closes the connection.
-func (p *postgresDB) drop() {
-	defer p.leaveLook()
+// dropConn closes the connection.
+func (p *postgresDB) dropConn() {
+	defer p.leaveReadPlace()
 	if p.ending = nil; p.conn == nil {
 		return
 	}
@@ -232,17 +233,17 @@ func (p *postgresDB) close() error {
 	if p.idle != nil {
 		p.idle.Stop()
 	}
-	p.drop()
-	p.leaveKeep()
+	p.dropConn()
+	p.leaveKeepPlace()
 	return nil
 }
 
-// exec, scan and one translate a statement, which is written as SQLite reads it.
+// exec, scan and queryOne translate a statement, which is written as SQLite reads it.
 func (p *postgresDB) exec(text string, args []any) error {
-	return p.add(nil, p.query(text), args...)
+	return p.queueQuery(nil, p.translateQuery(text), args...)
 }
 
-func (p *postgresDB) query(text string) string {
+func (p *postgresDB) translateQuery(text string) string {
 	t, ok := p.texts[text]
 	if !ok {
 		t = postgresQuery(text)
@@ -251,34 +252,34 @@ func (p *postgresDB) query(text string) string {
 	return t
 }
 
-// rows runs a statement that is written for PostgreSQL, and all before it.
-func (p *postgresDB) rows(text string, args ...any) (rows [][][]byte, err error) {
-	err = p.add(func(got [][][]byte) error { rows = got; return nil }, text, args...)
+// queryRows runs a statement that is written for PostgreSQL, and all before it.
+func (p *postgresDB) queryRows(text string, args ...any) (rows [][][]byte, err error) {
+	err = p.queueQuery(func(got [][][]byte) error { rows = got; return nil }, text, args...)
 	if err == nil {
-		_, err = p.send(p.ctx)
+		_, err = p.sendQueued(p.ctx)
 	}
 	return rows, err
 }
 
 func (p *postgresDB) scan(text string, args []any, row rowReader) error {
-	rows, err := p.rows(p.query(text), args...)
+	rows, err := p.queryRows(p.translateQuery(text), args...)
 	if err != nil {
 		return err
 	}
-	return each(rows, row)
+	return eachRow(rows, row)
 }
 
-func (p *postgresDB) later(text string, args []any, row rowReader) error {
-	return p.add(func(rows [][][]byte) error { return each(rows, row) }, p.query(text), args...)
+func (p *postgresDB) scanLater(text string, args []any, row rowReader) error {
+	return p.queueQuery(func(rows [][][]byte) error { return eachRow(rows, row) }, p.translateQuery(text), args...)
 }
 
-func (p *postgresDB) arrive() error {
-	_, err := p.send(p.ctx)
+func (p *postgresDB) fetchLater() error {
+	_, err := p.sendQueued(p.ctx)
 	return err
 }
 
-func (p *postgresDB) one(text string, args, into []any) (bool, error) {
-	rows, err := p.rows(p.query(text), args...)
+func (p *postgresDB) queryOne(text string, args, into []any) (bool, error) {
+	rows, err := p.queryRows(p.translateQuery(text), args...)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
@@ -288,8 +289,8 @@ func (p *postgresDB) one(text string, args, into []any) (bool, error) {
 	return true, nil
 }
 
-// each calls f for each row.
-func each(rows [][][]byte, f rowReader) error {
+// eachRow calls f for each row.
+func eachRow(rows [][][]byte, f rowReader) error {
 	for _, r := range rows {
 		if err := f(func(into ...any) error { return pgScan(r, into) }); err != nil {
 			return err
@@ -298,15 +299,16 @@ func each(rows [][][]byte, f rowReader) error {
 	return nil
 }
 
-// draw draws from a sequence. The room is locked by now, so the numbers of its events rise in the order of
-// commits. Numbers that are drawn for nothing are left out, and those of other rooms come in between.
-func (p *postgresDB) draw(n int) ([]int64, error) {
-	rows, err := p.rows("SELECT nextval('event_seq') FROM generate_series(1, $1)", n)
+// drawNumbers draws from a sequence. The room is locked by now, so the numbers of its events rise in the
+// order of commits. Numbers that are drawn for nothing are left out, and those of other rooms come in
+// between.
+func (p *postgresDB) drawNumbers(n int) ([]int64, error) {
+	rows, err := p.queryRows("SELECT nextval('event_seq') FROM generate_series(1, $1)", n)
 	if err != nil {
 		return nil, err
 	}
 	numbers := make([]int64, 0, n)
-	err = each(rows, func(scan rowScan) error {
+	err = eachRow(rows, func(scan rowScan) error {
 		var number int64
 		err := scan(&number)
 		numbers = append(numbers, number)
@@ -316,20 +318,20 @@ func (p *postgresDB) draw(n int) ([]int64, error) {
 	return numbers, err
 }
 
-func (p *postgresDB) drawn() (last int64, err error) {
-	rows, err := p.rows("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_seq")
+func (p *postgresDB) lastDrawn() (last int64, err error) {
+	rows, err := p.queryRows("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_seq")
 	if err != nil {
 		return 0, err
 	}
-	return last, each(rows, func(scan rowScan) error { return scan(&last) })
+	return last, eachRow(rows, func(scan rowScan) error { return scan(&last) })
 }
 
-func (p *postgresDB) skip(n int64) error {
-	return p.add(nil, "SELECT setval('event_seq', nextval('event_seq') + $1)", n)
+func (p *postgresDB) skipNumbers(n int64) error {
+	return p.queueQuery(nil, "SELECT setval('event_seq', nextval('event_seq') + $1)", n)
 }
 
-// inPlace has nothing to compare: an address means what it means.
-func (p *postgresDB) inPlace() error { return nil }
+// requireInPlace has nothing to compare: an address means what it means.
+func (p *postgresDB) requireInPlace() error { return nil }
 
 // settleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before
 // it answers.
@@ -337,27 +339,28 @@ func (p *postgresDB) settleLoss(*Tx) error { return nil }
 func (p *postgresDB) compareNext()         {}
 func (p *postgresDB) unsettledLoss() *Loss { return nil }
 
-// readMark and unmark have nothing to do: the server itself stops at damage.
-func (p *postgresDB) readMark() string    { return "" }
-func (p *postgresDB) unmark(string) error { return nil }
+// readMark and clearMark have nothing to do: the server itself stops at damage.
+func (p *postgresDB) readMark() string       { return "" }
+func (p *postgresDB) clearMark(string) error { return nil }
 
-// check finds nothing: the server checks references whenever they change, and its own means check its files.
-func (p *postgresDB) check(*Tx, func(string, ...any)) error { return nil }
+// checkIntegrity finds nothing: the server checks references whenever they change, and its own means check
+// its files.
+func (p *postgresDB) checkIntegrity(*Tx, func(string, ...any)) error { return nil }
 
-func (p *postgresDB) trial(ctx context.Context, attempt func(context.Context) error) error {
+func (p *postgresDB) tryLocks(ctx context.Context, attempt func(context.Context) error) error {
 	return attempt(ctx)
 }
 
 // writeBlob and readBlob keep content in a table, where all hosts find it.
 func (p *postgresDB) writeBlob(b Blob, content []byte) error {
-	return p.alone(func() error {
-		return p.add(nil, "INSERT INTO blob_contents (sum, content) VALUES ($1, $2) ON CONFLICT (sum) DO NOTHING", b.Sum, content)
+	return p.inTransaction(func() error {
+		return p.queueQuery(nil, "INSERT INTO blob_contents (sum, content) VALUES ($1, $2) ON CONFLICT (sum) DO NOTHING", b.Sum, content)
 	})
 }
 
 func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
-	err = p.alone(func() error {
-		rows, err := p.rows("SELECT content FROM blob_contents WHERE sum = $1", sum)
+	err = p.inTransaction(func() error {
+		rows, err := p.queryRows("SELECT content FROM blob_contents WHERE sum = $1", sum)
 		if ok = len(rows) > 0; ok && err == nil {
 			err = pgScan(rows[0], []any{&content})
 		}
@@ -366,11 +369,11 @@ func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
 	return content, ok, err
 }
 
-// alone runs fn in a transaction of its own.
-func (p *postgresDB) alone(fn func() error) error {
+// inTransaction runs fn in a transaction of its own.
+func (p *postgresDB) inTransaction(fn func() error) error {
 	err := p.begin(background, true, func(stick.Time, meta) error { return nil })
 	if err != nil {
-		return p.fail(err)
+		return p.codeError(err)
 	}
 	if err = fn(); err == nil {
 		err = p.commit(&Tx{})
@@ -378,5 +381,5 @@ func (p *postgresDB) alone(fn func() error) error {
 	if err != nil {
 		p.rollback()
 	}
-	return p.fail(err)
+	return p.codeError(err)
 }

@@ -6,9 +6,9 @@ import (
 	"talkingstick/stick"
 )
 
-// near gives a room that has several checkouts on this host the path of that which is meant: the first of the
-// given paths that it has, or else that which was meant the last time.
-func (tx *Tx) near(r stick.Room, paths []string) stick.Room {
+// chooseCheckout gives a room that has several checkouts on this host the path of that which is meant: the
+// first of the given paths that it has, or else that which was meant the last time.
+func (tx *Tx) chooseCheckout(r stick.Room, paths []string) stick.Room {
 	has := tx.paths[r.ID]
 	if len(has) == 0 {
 		return r
@@ -33,7 +33,7 @@ type Place struct {
 // PartAt is [Tx.RoomPart] for the room at a place. Of several checkouts that one is meant.
 func (tx *Tx) PartAt(p Place, a stick.AgentID) (stick.Room, error) {
 	r, err := tx.RoomPart(p.Room, a)
-	return tx.near(r, []string{p.Path}), err
+	return tx.chooseCheckout(r, []string{p.Path}), err
 }
 
 // CheckoutOf names the checkout of a room that is meant, where it has several. It is zero where it has none
@@ -42,7 +42,7 @@ func (tx *Tx) CheckoutOf(r stick.Room) stick.Checkout {
 	if len(tx.paths[r.ID]) == 0 {
 		return stick.Checkout{}
 	}
-	return stick.Checkout{Host: tx.db.dialect.host(), Path: r.Path}
+	return stick.Checkout{Host: tx.db.dialect.currentHost(), Path: r.Path}
 }
 
 // RoomOf finds the room with a key.
@@ -57,12 +57,12 @@ func (tx *Tx) RoomOf(key string) (r stick.Room, ok bool, err error) {
 
 // Checkout records that a room lies at a path of this host, too.
 func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
-	err := tx.execIn(r.ID, "INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?) ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id", tx.db.dialect.host(), path, r.ID)
+	err := tx.execIn(r.ID, "INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?) ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id", tx.db.dialect.currentHost(), path, r.ID)
 	tx.paths[r.ID] = append(slices.Clip(tx.paths[r.ID]), path)
-	return tx.near(r, []string{path}), err
+	return tx.chooseCheckout(r, []string{path}), err
 }
 
 // LeaveCheckout forgets a path of a room on this host.
 func (tx *Tx) LeaveCheckout(r stick.Room, path string) error {
-	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?", tx.db.dialect.host(), path, r.ID)
+	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?", tx.db.dialect.currentHost(), path, r.ID)
 }

@@ -14,13 +14,13 @@ import (
 // committed.
 var errLost = errors.New("the connection broke at the commit, and nothing was committed")
 
-// write runs attempt again if another transaction was in its way, or if the connection broke before its
+// runWrite runs attempt again if another transaction was in its way, or if the connection broke before its
 // commit. Nothing of it was committed then, and what it writes again has the same event ids.
-func (p *postgresDB) write(ctx context.Context, attempt func() error) error {
+func (p *postgresDB) runWrite(ctx context.Context, attempt func() error) error {
 	began, doubles := time.Now(), 0
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		err := attempt()
-		if isDouble(err) {
+		if isDuplicate(err) {
 			doubles++
 		}
 		again, limit := runsAgain(err), p.waits.again
@@ -30,14 +30,14 @@ func (p *postgresDB) write(ctx context.Context, attempt func() error) error {
 		case isLocked(err) && p.waiting.Load(): // a wait has time
 			again, limit = true, waitsForLocks
 		}
-		if !again || doubles > 2 || time.Since(began) > limit || !sleep(ctx, pause) {
+		if !again || doubles > 2 || time.Since(began) > limit || !sleepFor(ctx, pause) {
 			return err
 		}
 	}
 }
 
-// sleep waits, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleepFor waits, and reports whether ctx goes on.
+func sleepFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -54,23 +54,23 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // meanwhile. So the notices are sent behind COMMIT, in a transaction of their own, which writes nothing that
 // is synced; they travel together.
 func (p *postgresDB) commit(tx *Tx) error {
-	// Whoever needs a newer program commits nothing, and settle needs the transaction's id, which the room's
-	// lock answers.
-	if p.opening != nil || tx.event == "" && p.xid == "" && len(p.locked) > 0 {
-		if _, err := p.send(p.ctx); err != nil {
+	// Whoever needs a newer program commits nothing, and settleCommit needs the transaction's id, which the
+	// room's lock answers.
+	if p.opening != nil || tx.eventID == "" && p.xid == "" && len(p.locked) > 0 {
+		if _, err := p.sendQueued(p.ctx); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(p.add(nil, "COMMIT"), p.addNotices(tx.rings)); err != nil {
+	if err := errors.Join(p.queueQuery(nil, "COMMIT"), p.addNotices(tx.rings)); err != nil {
 		return err
 	}
 	// Whoever is interrupted now still wants to know what became of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), p.waits.statement)
 	defer cancel()
-	done, err := p.send(ctx)
+	done, err := p.sendQueued(ctx)
 	switch {
 	case slices.Contains(done, "COMMIT"): // even if the connection broke after it
-		p.rest()
+		p.markIdle()
 		if err != nil {
 			p.notifyAgain(tx.rings)
 		}
@@ -80,8 +80,8 @@ func (p *postgresDB) commit(tx *Tx) error {
 	case isAnswer(err):
 		return err
 	}
-	p.drop()
-	if err = p.settle(tx, err); err == nil {
+	p.dropConn()
+	if err = p.settleCommit(tx, err); err == nil {
 		p.notifyAgain(tx.rings)
 	}
 	return err
@@ -90,7 +90,7 @@ func (p *postgresDB) commit(tx *Tx) error {
 // addNotices queues a notice for each room.
 func (p *postgresDB) addNotices(rooms []string) (err error) {
 	for _, room := range rooms {
-		err = errors.Join(err, p.add(nil, "SELECT pg_notify($1, $2)", p.address.schema, room))
+		err = errors.Join(err, p.queueQuery(nil, "SELECT pg_notify($1, $2)", p.address.schema, room))
 	}
 	return err
 }
@@ -101,30 +101,30 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 	if len(rooms) == 0 {
 		return
 	}
-	p.use()
-	defer p.rest()
+	p.markBusy()
+	defer p.markIdle()
 	ctx, cancel := context.WithTimeout(background, p.waits.connect)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		p.queue = nil
 		err := errors.Join(p.addNotices(rooms), p.connect(ctx))
 		if err == nil {
-			_, err = p.send(ctx)
+			_, err = p.sendQueued(ctx)
 		}
-		if err == nil || !sleep(ctx, pause) {
+		if err == nil || !sleepFor(ctx, pause) {
 			return
 		}
 		if isLost(err) {
-			p.drop()
+			p.dropConn()
 		}
 	}
 }
 
-// settle finds out whether a transaction was committed whose connection broke before the answer. It locks the
-// rooms again, which waits until the server has ended the transaction, and looks for an event of it; where it
-// made none, the server is asked for its state. It returns nil if it was committed, and [errLost] if it
-// wasn't.
-func (p *postgresDB) settle(tx *Tx, cause error) error {
+// settleCommit finds out whether a transaction was committed whose connection broke before the answer. It
+// locks the rooms again, which waits until the server has ended the transaction, and looks for an event of
+// it; where it made none, the server is asked for its state. It returns nil if it was committed, and
+// [errLost] if it wasn't.
+func (p *postgresDB) settleCommit(tx *Tx, cause error) error {
 	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
 	defer func() { p.ctx = caller }()
 	ctx, cancel := context.WithTimeout(background, 2*p.waits.connect)
@@ -136,15 +136,15 @@ func (p *postgresDB) settle(tx *Tx, cause error) error {
 			return nil
 		case err == nil:
 			return errLost
-		case !isLost(err) || !sleep(ctx, pause):
+		case !isLost(err) || !sleepFor(ctx, pause):
 			return stick.Errorf(stick.CodeDatabaseUnavailable, "the connection to %s broke at the commit, and the server doesn't say whether the change was made: %s",
-				p.address.Words(), said(errors.Join(cause, err))).Hintf("run the same command again; it changes nothing twice")
+				p.address.Words(), errorLine(errors.Join(cause, err))).Hintf("run the same command again; it changes nothing twice")
 		}
 	}
 }
 
 func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.RoomID, xid string) (committed bool, err error) {
-	if tx.event == "" && xid == "" {
+	if tx.eventID == "" && xid == "" {
 		return false, nil // what has locked no room may be written twice
 	}
 	again := &Tx{db: tx.db}
@@ -157,12 +157,12 @@ func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.Roo
 			return false, err
 		}
 	}
-	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", tx.event, tx.event
-	if tx.event == "" {
+	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", tx.eventID, tx.eventID
+	if tx.eventID == "" {
 		text, arg, want = "SELECT pg_xact_status($1::text::xid8)", xid, "committed"
 	}
 	got := ""
-	rows, err := p.rows(text, arg)
+	rows, err := p.queryRows(text, arg)
 	if err == nil && len(rows) > 0 {
 		err = pgScan(rows[0], []any{&got})
 	}
@@ -171,9 +171,9 @@ func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.Roo
 	}
 	// A server that has crashed shows also what its standby hasn't got yet. It answers this commit once the
 	// standby has both.
-	err = p.add(nil, "COMMIT")
+	err = p.queueQuery(nil, "COMMIT")
 	if err == nil {
-		_, err = p.send(ctx)
+		_, err = p.sendQueued(ctx)
 	}
 	return true, err
 }

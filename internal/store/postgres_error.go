@@ -67,7 +67,7 @@ func isTLS(err error) bool {
 
 // runsAgain reports whether an attempt may succeed if it is made again.
 func runsAgain(err error) bool {
-	if state := sqlState(err); state == "40001" || state == "40P01" || isDouble(err) { // another transaction was in the way
+	if state := sqlState(err); state == "40001" || state == "40P01" || isDuplicate(err) { // another transaction was in the way
 		return true
 	}
 	code := stick.CodeOf(err)
@@ -80,24 +80,24 @@ func isLocked(err error) bool {
 	return state == "55P03" || state == "57014"
 }
 
-// isDouble reports whether there is such a row already. Perhaps another transaction has made it at the same
-// moment; then this one finds it when it runs again.
-func isDouble(err error) bool { return sqlState(err) == "23505" }
+// isDuplicate reports whether there is such a row already. Perhaps another transaction has made it at the
+// same moment; then this one finds it when it runs again.
+func isDuplicate(err error) bool { return sqlState(err) == "23505" }
 
-// fail gives the failures of PostgreSQL their codes, by number. No message of it holds a password: addresses
-// print without.
-func (p *postgresDB) fail(err error) error {
+// codeError gives the failures of PostgreSQL their codes, by number. No message of it holds a password:
+// addresses print without.
+func (p *postgresDB) codeError(err error) error {
 	if _, ok := errors.AsType[*stick.Error](err); ok || err == nil || err == ErrAbsent {
 		return err
 	}
 	if p.ctx.Err() == context.Canceled {
 		return context.Canceled
 	}
-	code, message, hint := p.explain(err)
+	code, message, hint := p.explainError(err)
 	if code == stick.CodeDatabaseMoved {
 		switch allowed, there := p.findTables(); {
 		case !allowed:
-			code, message, hint = p.explain(errNoRights)
+			code, message, hint = p.explainError(errNoRights)
 		case there:
 			code, message, hint = explainRest(err, p.address.Words())
 		}
@@ -105,7 +105,7 @@ func (p *postgresDB) fail(err error) error {
 	if code == "" {
 		return err
 	}
-	e := stick.Errorf(code, "%s: %s", message, said(err)).Hintf("%s", hint)
+	e := stick.Errorf(code, "%s: %s", message, errorLine(err)).Hintf("%s", hint)
 	e.Err = err
 	return e
 }
@@ -140,8 +140,8 @@ func (p *postgresDB) hangUp(conn *pgconn.PgConn) {
 	_ = conn.Close(closing)
 }
 
-// explain says what a failure means. The code is empty for one that only a fault of ours can cause.
-func (p *postgresDB) explain(err error) (code stick.Code, message, hint stick.Words) {
+// explainError says what a failure means. The code is empty for one that only a fault of ours can cause.
+func (p *postgresDB) explainError(err error) (code stick.Code, message, hint stick.Words) {
 	at, role := p.address.Words(), p.address.config.User
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	const unavailable, tryAgain = stick.CodeDatabaseUnavailable, "nothing was changed; try again"
@@ -217,8 +217,8 @@ func refusesTLS(err error) bool {
 
 func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// said is what an error says, in one line.
-func said(err error) string {
+// errorLine is what an error says, in one line.
+func errorLine(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Message
 	}

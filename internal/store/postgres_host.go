@@ -24,9 +24,9 @@ const hostFile = "host"
 const (
 	// boot is known to live for this long after it was seen. What ran under the boot before it counts as
 	// ended only then: a copy of the disk may be running.
-	bootLives = 60_000
-	// seenAgain is how often a host writes that it is there, at most. Both are milliseconds.
-	seenAgain = 10_000
+	bootLifetime = 60_000
+	// seenInterval is how often a host writes that it is there, at most. Both are milliseconds.
+	seenInterval = 10_000
 )
 
 // hostBoot is a boot of a host.
@@ -43,7 +43,7 @@ type hostPlan struct {
 	ends   []string // earlier boots that are over
 }
 
-func (p hostPlan) nothing() bool { return !p.moves && !p.begins && !p.seen && len(p.ends) == 0 }
+func (p hostPlan) isEmpty() bool { return !p.moves && !p.begins && !p.seen && len(p.ends) == 0 }
 
 // planHost decides what a write under a boot of a host tells about the host.
 func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
@@ -52,13 +52,13 @@ func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
 	if i >= 0 {
 		mine := boots[i]
 		p.moves = mine.ended != 0 || slices.ContainsFunc(boots, func(b hostBoot) bool { return b.began > mine.began })
-		p.seen = mine.seen+seenAgain <= now
+		p.seen = mine.seen+seenInterval <= now
 	}
 	if p.moves {
 		return hostPlan{moves: true}
 	}
 	for _, b := range boots {
-		if b.boot != boot && b.ended == 0 && b.seen+bootLives <= now {
+		if b.boot != boot && b.ended == 0 && b.seen+bootLifetime <= now {
 			p.ends = append(p.ends, b.boot)
 		}
 	}
@@ -69,7 +69,7 @@ func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
 // of the boot before count as ended.
 func (tx *Tx) noticeHost() error {
 	db := tx.db
-	if db.opt.Boot == "" || db.hostSeen != 0 && stick.At(db.Now()) < db.hostSeen+seenAgain {
+	if db.opt.Boot == "" || db.hostSeen != 0 && stick.At(db.Now()) < db.hostSeen+seenInterval {
 		return nil
 	}
 	for {
@@ -82,7 +82,7 @@ func (tx *Tx) noticeHost() error {
 			return err
 		}
 		plan := planHost(boots, db.opt.Boot, tx.Now())
-		if plan.nothing() {
+		if plan.isEmpty() {
 			return nil
 		}
 		if again, err := tx.lockClass(bootsClass); err != nil {
@@ -154,13 +154,13 @@ func (tx *Tx) nameHost(host string) error {
 
 // hostName returns the name of a host, or the one that it would get now.
 func (tx *Tx) hostName(host string) (name string, named bool, err error) {
-	if named, err = tx.one("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); named || err != nil {
+	if named, err = tx.queryOne("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); named || err != nil {
 		return name, named, err
 	}
 	name = tx.db.opt.HostName
 	for n := 2; ; n++ {
 		var taken int
-		if ok, err := tx.one("SELECT 1 FROM hosts WHERE name = ?", []any{name}, &taken); !ok || err != nil {
+		if ok, err := tx.queryOne("SELECT 1 FROM hosts WHERE name = ?", []any{name}, &taken); !ok || err != nil {
 			return name, false, err
 		}
 		name = fmt.Sprintf("%s-%d", tx.db.opt.HostName, n)
@@ -172,7 +172,7 @@ func (tx *Tx) ManyHosts() bool { return tx.db.ManyHosts() }
 
 // HostName is the name of this host among those that share the database. No other has it.
 func (tx *Tx) HostName() (string, error) {
-	name, _, err := tx.hostName(tx.db.dialect.host())
+	name, _, err := tx.hostName(tx.db.dialect.currentHost())
 	return name, err
 }
 
@@ -180,10 +180,10 @@ func (tx *Tx) HostName() (string, error) {
 // that has none.
 func (tx *Tx) NameOfHost(host string) (name string, err error) {
 	name, known := tx.hosts[host]
-	if known || host == tx.db.dialect.host() {
+	if known || host == tx.db.dialect.currentHost() {
 		return name, nil
 	}
-	if _, err = tx.one("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); err == nil {
+	if _, err = tx.queryOne("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); err == nil {
 		tx.hosts[host] = name
 	}
 	return name, err

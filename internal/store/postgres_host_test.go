@@ -7,14 +7,14 @@ import (
 )
 
 func TestPlanHost(t *testing.T) {
-	const minute = bootLives
+	const minute = bootLifetime
 	for name, c := range map[string]struct {
 		boots []hostBoot
 		want  hostPlan
 	}{
 		"a host that nobody knows":               {nil, hostPlan{begins: true}},
 		"it was seen a moment ago":               {[]hostBoot{{boot: "mine", began: 1, seen: 10*minute - 1}}, hostPlan{}},
-		"it was seen a while ago":                {[]hostBoot{{boot: "mine", began: 1, seen: 10*minute - seenAgain}}, hostPlan{seen: true}},
+		"it was seen a while ago":                {[]hostBoot{{boot: "mine", began: 1, seen: 10*minute - seenInterval}}, hostPlan{seen: true}},
 		"it has started again":                   {[]hostBoot{{boot: "before", began: 1, seen: 9 * minute}}, hostPlan{begins: true, ends: []string{"before"}}},
 		"so quickly that both may live":          {[]hostBoot{{boot: "before", began: 1, seen: 9*minute + 1}}, hostPlan{begins: true}},
 		"and a minute later":                     {[]hostBoot{{boot: "before", began: 1, seen: 9 * minute}, {boot: "mine", began: 2, seen: 10 * minute}}, hostPlan{ends: []string{"before"}}},

@@ -45,19 +45,19 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 		for _, r := range rooms {
 			c.keys[r.ID] = keys(r)
 		}
-		if err := to.View(ctx, c.begin); err != nil {
+		if err := to.View(ctx, c.compareTarget); err != nil {
 			return err
 		}
 		if !c.Already {
 			if err := c.copyOutputs(to); err != nil {
 				return err
 			}
-			if err := to.Update(ctx, c.run); err != nil {
+			if err := to.Update(ctx, c.copyAll); err != nil {
 				return err
 			}
 		}
 		m = c.Moved
-		if err := src.setMeta(movedTo, to.dialect.where()); err != nil {
+		if err := src.setMeta(movedTo, to.dialect.displayName()); err != nil {
 			return err
 		}
 		return src.setMeta("min_reader", noReader)
@@ -95,38 +95,38 @@ type copying struct {
 	queued   int    // rows that the server hasn't answered
 }
 
-// begin finds out whether the file can be moved, or has been.
-func (c *copying) begin(dst *Tx) (err error) {
+// compareTarget finds out whether the file can be moved, or has been.
+func (c *copying) compareTarget(dst *Tx) (err error) {
 	c.dst, c.queued, c.Moved = dst, 0, Moved{Rooms: len(c.rooms), Persons: map[stick.AgentID]stick.AgentID{}}
-	if c.sum, err = c.fingerprint(); err != nil {
+	if c.sum, err = c.fingerprintFile(); err != nil {
 		return err
 	}
 	var was string
-	if _, err := c.dst.one("SELECT value FROM meta WHERE key = ?", []any{movedFrom}, &was); err != nil {
+	if _, err := c.dst.queryOne("SELECT value FROM meta WHERE key = ?", []any{movedFrom}, &was); err != nil {
 		return err
 	}
 	var has int
-	if _, err := c.dst.one("SELECT COUNT(*) FROM rooms", nil, &has); err != nil {
+	if _, err := c.dst.queryOne("SELECT COUNT(*) FROM rooms", nil, &has); err != nil {
 		return err
 	}
 	if c.Already = has > 0 && was == c.sum; has > 0 && !c.Already {
-		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.where()), stick.Count(has, "room")).
+		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.displayName()), stick.Count(has, "room")).
 			Hintf("name another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file: each begins anew with %s", stick.Cmd("tt join"))
 	}
 	return nil
 }
 
-// run copies everything but the outputs.
-func (c *copying) run(dst *Tx) error {
+// copyAll copies everything but the outputs.
+func (c *copying) copyAll(dst *Tx) error {
 	for _, all := range []class{pathsClass, namesClass} { // nobody else makes rooms or names meanwhile
 		if _, err := dst.lockClass(all); err != nil {
 			return err
 		}
 	}
-	if err := c.begin(dst); err != nil || c.Already {
+	if err := c.compareTarget(dst); err != nil || c.Already {
 		return err
 	}
-	for _, step := range []func() error{c.namePersons, c.copyTables, c.place} {
+	for _, step := range []func() error{c.namePersons, c.copyTables, c.recordPlaces} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -137,8 +137,8 @@ func (c *copying) run(dst *Tx) error {
 	return requireSound(dst, "the copy")
 }
 
-// fingerprint tells this state of the file from all others.
-func (c *copying) fingerprint() (string, error) {
+// fingerprintFile tells this state of the file from all others.
+func (c *copying) fingerprintFile() (string, error) {
 	h := sha256.New()
 	err := c.src.scan("SELECT room_id, last_event_seq, last_sum FROM rooms ORDER BY room_id", nil, func(scan rowScan) error {
 		var room, sum string
@@ -190,7 +190,7 @@ func (c *copying) copyTables() error {
 
 // copyTable copies the rows of a table. The same columns are there in both databases.
 func (c *copying) copyTable(table string) error {
-	columns, err := c.src.db.dialect.(*sqliteDB).columns(table)
+	columns, err := c.src.db.dialect.(*sqliteDB).columnsOf(table)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (c *copying) copyTable(table string) error {
 		}
 		for i, v := range values {
 			if text, ok := v.(string); ok {
-				values[i] = c.renamed(text)
+				values[i] = c.renamePersons(text)
 			}
 		}
 		switch table {
@@ -222,7 +222,7 @@ func (c *copying) copyTable(table string) error {
 		case "tasks":
 			c.Tasks++
 		}
-		return c.add(insert, values...)
+		return c.addRow(insert, values...)
 	})
 }
 
@@ -235,10 +235,10 @@ func (c *copying) copyEvents(string) error {
 		if err != nil {
 			return err
 		}
-		e.From, e.To = stick.AgentID(c.renamed(string(e.From))), stick.AgentID(c.renamed(string(e.To)))
-		payload := c.renamed(string(e.Payload))
+		e.From, e.To = stick.AgentID(c.renamePersons(string(e.From))), stick.AgentID(c.renamePersons(string(e.To)))
+		payload := c.renamePersons(string(e.Payload))
 		if e.Type == stick.EventTaskAssigned || e.Type == stick.EventTaskBegun || e.Type == stick.EventTaskRetried {
-			in, err := json.Marshal(c.checkout(e.Room))
+			in, err := json.Marshal(c.checkoutOf(e.Room))
 			if err != nil {
 				return err
 			}
@@ -253,13 +253,13 @@ func (c *copying) copyEvents(string) error {
 		if err := c.dst.putEvent(e); err != nil {
 			return err
 		}
-		return c.flush()
+		return c.flushRows()
 	})
 	if err != nil {
 		return err
 	}
 	for room, sum := range sums {
-		if err := c.add("UPDATE rooms SET last_sum = ? WHERE room_id = ?", sum, room); err != nil {
+		if err := c.addRow("UPDATE rooms SET last_sum = ? WHERE room_id = ?", sum, room); err != nil {
 			return err
 		}
 	}
@@ -281,8 +281,8 @@ func (c *copying) copyOutputs(to *DB) error {
 	})
 }
 
-// renamed gives persons their names: in a text that is one, and in JSON.
-func (c *copying) renamed(text string) string {
+// renamePersons gives persons their names: in a text that is one, and in JSON.
+func (c *copying) renamePersons(text string) string {
 	if now, ok := c.Persons[stick.AgentID(text)]; ok {
 		return string(now)
 	}
@@ -295,36 +295,36 @@ func (c *copying) renamed(text string) string {
 	return text
 }
 
-// checkout is where a room of the file lies.
-func (c *copying) checkout(room stick.RoomID) stick.Checkout {
+// checkoutOf is where a room of the file lies.
+func (c *copying) checkoutOf(room stick.RoomID) stick.Checkout {
 	for _, r := range c.rooms {
 		if r.ID == room {
-			return stick.Checkout{Host: c.dst.db.dialect.host(), Path: r.Path}
+			return stick.Checkout{Host: c.dst.db.dialect.currentHost(), Path: r.Path}
 		}
 	}
 	return stick.Checkout{}
 }
 
-// place tells where everything lies: on this host. It also takes over the generation and the counter, and
-// ends what an earlier boot of the host has left.
-func (c *copying) place() error {
+// recordPlaces tells where everything lies: on this host. It also takes over the generation and the counter,
+// and ends what an earlier boot of the host has left.
+func (c *copying) recordPlaces() error {
 	for _, r := range c.rooms {
-		in := c.checkout(r.ID)
+		in := c.checkoutOf(r.ID)
 		for _, text := range []string{
 			"UPDATE members SET host_id = ?, checkout = ? WHERE room_id = ?",
 			"UPDATE tasks SET host_id = ?, checkout = ? WHERE room_id = ?",
 			"UPDATE intents SET host_id = ?, checkout = ? WHERE room_id = ?",
 			"INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?)",
 		} {
-			if err := c.add(text, in.Host, in.Path, r.ID); err != nil {
+			if err := c.addRow(text, in.Host, in.Path, r.ID); err != nil {
 				return err
 			}
 		}
 	}
-	if err := c.add("UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0", c.dst.Now(), c.dst.db.opt.Boot); err != nil {
+	if err := c.addRow("UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0", c.dst.Now(), c.dst.db.opt.Boot); err != nil {
 		return err
 	}
-	last, err := c.src.db.dialect.drawn()
+	last, err := c.src.db.dialect.lastDrawn()
 	if err != nil {
 		return err
 	}
@@ -338,27 +338,27 @@ func (c *copying) place() error {
 	if err := c.dst.beginAbove(c.src.meta.generation.Above); err != nil {
 		return err
 	}
-	return c.dst.db.dialect.skip(last)
+	return c.dst.db.dialect.skipNumbers(last)
 }
 
 // mostQueued is how many rows wait to be sent together.
 const mostQueued = 500
 
-// add writes a row.
-func (c *copying) add(text string, args ...any) error {
+// addRow writes a row.
+func (c *copying) addRow(text string, args ...any) error {
 	if err := c.dst.exec(text, args...); err != nil {
 		return err
 	}
-	return c.flush()
+	return c.flushRows()
 }
 
-// flush waits for the server after some rows.
-func (c *copying) flush() error {
+// flushRows waits for the server after some rows.
+func (c *copying) flushRows() error {
 	if c.queued++; c.queued < mostQueued {
 		return nil
 	}
 	c.queued = 0
 	var n int
-	_, err := c.dst.one("SELECT 1", nil, &n)
+	_, err := c.dst.queryOne("SELECT 1", nil, &n)
 	return err
 }

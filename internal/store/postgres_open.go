@@ -72,11 +72,11 @@ func parseAddress(address string) (*pgAddress, error) {
 
 // String says which server and database it is.
 func (a *pgAddress) String() string {
-	return fmt.Sprintf("PostgreSQL at %s, database %s", strings.Join(a.hosts(), " or "), a.config.Database)
+	return fmt.Sprintf("PostgreSQL at %s, database %s", strings.Join(a.hostNames(), " or "), a.config.Database)
 }
 
-// hosts are the servers of the address, in its order, of which one is connected.
-func (a *pgAddress) hosts() (all []string) {
+// hostNames are the servers of the address, in its order, of which one is connected.
+func (a *pgAddress) hostNames() (all []string) {
 	add := func(host string, port uint16) {
 		if !filepath.IsAbs(host) { // else it is a socket
 			host = fmt.Sprintf("%s:%d", host, port)
@@ -95,11 +95,11 @@ func (a *pgAddress) hosts() (all []string) {
 // Words says in words of ours which server and database it is.
 func (a *pgAddress) Words() stick.Words { return stick.Words(a.String()) }
 
-// quoted is the name of the schema in a statement.
-func (a *pgAddress) quoted() string { return `"` + a.schema + `"` }
+// quotedSchema is the name of the schema in a statement.
+func (a *pgAddress) quotedSchema() string { return `"` + a.schema + `"` }
 
-// id tells a database from others that programs with the same data directory use.
-func (a *pgAddress) id() string {
+// databaseID tells a database from others that programs with the same data directory use.
+func (a *pgAddress) databaseID() string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\n%d\n%s\n%s", a.config.Host, a.config.Port, a.config.Database, a.schema)
 	return fmt.Sprintf("%016x", h.Sum64())
@@ -123,11 +123,11 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 		locked: map[stick.RoomID]bool{}, fresh: map[class]bool{}, texts: map[string]string{},
 	}
 	p.waiting.Store(opt.Waits)
-	if err := p.prepare(ctx, create); err != nil {
+	if err := p.prepareSchema(ctx, create); err != nil {
 		p.close()
-		return nil, p.fail(err)
+		return nil, p.codeError(err)
 	}
-	p.rest()
+	p.markIdle()
 	if create { // else the first write makes it
 		if err := plainfile.MkdirAll(opt.Dir); err != nil {
 			p.close()
@@ -140,13 +140,13 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 // connect connects, unless there is a connection. While the server doesn't answer or is starting, it tries
 // again.
 func (p *postgresDB) connect(ctx context.Context) error {
-	if err := p.ended(); err != nil {
-		p.drop()
+	if err := p.finishRollback(); err != nil {
+		p.dropConn()
 	}
 	if p.conn != nil && !p.conn.IsClosed() {
 		return nil
 	}
-	p.takeLook(ctx)
+	p.takeReadPlace(ctx)
 	limited, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -156,15 +156,15 @@ func (p *postgresDB) connect(ctx context.Context) error {
 			return nil
 		}
 		p.conn = nil
-		if !isLost(err) || !sleep(limited, pause) {
-			p.leaveLook()
+		if !isLost(err) || !sleepFor(limited, pause) {
+			p.leaveReadPlace()
 			return err
 		}
 	}
 }
 
-// prepare makes the schema or brings it up to date. It refuses one that needs a newer program.
-func (p *postgresDB) prepare(ctx context.Context, create bool) error {
+// prepareSchema makes the schema or brings it up to date. It refuses one that needs a newer program.
+func (p *postgresDB) prepareSchema(ctx context.Context, create bool) error {
 	if err := p.connect(ctx); err != nil {
 		return err
 	}
@@ -172,31 +172,31 @@ func (p *postgresDB) prepare(ctx context.Context, create bool) error {
 	if err != nil {
 		return err
 	}
-	known := newest(p.migrations)
+	known := newestNumber(p.migrations)
 	switch {
-	case have == absent && !create:
+	case have == schemaAbsent && !create:
 		return ErrAbsent
 	case reader > known:
-		return tooNew(have, reader, known)
+		return errTooNew(have, reader, known)
 	case have < known:
 		return p.migrate(ctx)
 	}
 	return nil
 }
 
-// absent is the number of the schema where there are no tables.
-const absent = -1
+// schemaAbsent is the number of the schema where there are no tables.
+const schemaAbsent = -1
 
 // readSchema returns the number of the schema, and which programs can read it.
 func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err error) {
-	number := "(SELECT value::bigint FROM " + p.address.quoted() + ".meta WHERE key = "
-	err = p.add(func(rows [][][]byte) error { return pgScan(rows[0], []any{&have, &reader}) },
+	number := "(SELECT value::bigint FROM " + p.address.quotedSchema() + ".meta WHERE key = "
+	err = p.queueQuery(func(rows [][][]byte) error { return pgScan(rows[0], []any{&have, &reader}) },
 		"SELECT COALESCE("+number+"'schema'), 0), COALESCE("+number+"'min_reader'), 0)")
 	if err == nil {
-		_, err = p.send(ctx)
+		_, err = p.sendQueued(ctx)
 	}
 	if state := sqlState(err); state == "42P01" || state == "3F000" { // no such table or schema
-		return absent, 0, nil
+		return schemaAbsent, 0, nil
 	}
 	return have, reader, err
 }
@@ -219,14 +219,14 @@ func (p *postgresDB) migrate(ctx context.Context) error {
 		err = run("COMMIT")
 	}
 	if err != nil {
-		p.drop()
+		p.dropConn()
 	}
 	return err
 }
 
 // migrateLocked applies what is missing, inside the transaction that has the lock.
 func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) error) error {
-	quoted := p.address.quoted()
+	quoted := p.address.quotedSchema()
 	results, err := p.conn.Exec(ctx, fmt.Sprintf("SELECT to_regnamespace('%s') IS NULL, to_regclass('%s.meta') IS NULL",
 		strings.ReplaceAll(quoted, "'", "''"), strings.ReplaceAll(quoted, "'", "''"))).ReadAll()
 	if err != nil {
@@ -256,7 +256,7 @@ func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) 
 		if m.number <= have {
 			continue
 		}
-		if err := run(m.script(postgresSchema(m.text))); err != nil {
+		if err := run(m.upgradeScript(postgresSchema(m.text))); err != nil {
 			return fmt.Errorf("migration %d: %w", m.number, err)
 		}
 	}

@@ -29,25 +29,25 @@ type repeated struct {
 	types []uint32 // of its arguments, as it was prepared
 }
 
-// often is how often a connection has run a statement before it is prepared. A wait never gets there: it is
-// woken once, and has no time then.
-const often = 20
+// prepareAfter is how often a connection has run a statement before it is prepared. A wait never gets there:
+// it is woken once, and has no time then.
+const prepareAfter = 20
 
-// repeats is what is known of the connection.
-func (p *postgresDB) repeats() *prepared {
+// preparedStmts is what is known of the connection.
+func (p *postgresDB) preparedStmts() *prepared {
 	if p.prepared.conn != p.conn {
 		p.prepared = prepared{conn: p.conn, known: map[string]*repeated{}}
 	}
 	return &p.prepared
 }
 
-// settings is the statement that says where tables are, how long the server waits, and which host asks: for
-// the transaction, or for the session. Through a pooler the next transaction of the session may be another
-// program's.
-func (p *postgresDB) settings(transaction bool) (text string, args []any) {
+// settingsQuery is the statement that says where tables are, how long the server waits, and which host asks:
+// for the transaction, or for the session. Through a pooler the next transaction of the session may be
+// another program's.
+func (p *postgresDB) settingsQuery(transaction bool) (text string, args []any) {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 	for _, s := range [][2]string{
-		{"search_path", p.address.quoted()},
+		{"search_path", p.address.quotedSchema()},
 		{"lock_timeout", ms(p.waits.lock)},
 		{"statement_timeout", ms(p.waits.statement)},
 		{"idle_in_transaction_session_timeout", ms(idleInTransaction)},
@@ -62,26 +62,26 @@ func (p *postgresDB) settings(transaction bool) (text string, args []any) {
 // keepSettings gives the session its settings, once it is known that no pooler stands between. A transaction
 // then begins without setting them, and its first statements are prepared, too.
 func (p *postgresDB) keepSettings(ctx context.Context) error {
-	s := p.repeats()
+	s := p.preparedStmts()
 	if s.names == 0 || s.own == p.hostID {
 		return nil
 	}
 	s.own = ""
-	text, args := p.settings(false)
-	if err := p.add(nil, text, args...); err != nil {
+	text, args := p.settingsQuery(false)
+	if err := p.queueQuery(nil, text, args...); err != nil {
 		return err
 	}
-	if _, err := p.send(ctx); err != nil {
+	if _, err := p.sendQueued(ctx); err != nil {
 		return err
 	}
 	s.own = p.hostID
 	return nil
 }
 
-// nameOf returns the name of a statement that is prepared, empty for one that isn't. It prepares what has
-// been run often.
-func (p *postgresDB) nameOf(ctx context.Context, q queued) (string, error) {
-	s := p.repeats()
+// preparedName returns the name of a statement that is prepared, empty for one that isn't. It prepares what
+// has been run often.
+func (p *postgresDB) preparedName(ctx context.Context, q queued) (string, error) {
+	s := p.preparedStmts()
 	if p.conn.TxStatus() != 'T' && s.own == "" {
 		return "", nil // the settings of the transaction aren't there yet, which say where tables are
 	}
@@ -96,7 +96,7 @@ func (p *postgresDB) nameOf(ctx context.Context, q queued) (string, error) {
 		}
 		return "", nil
 	}
-	if is.uses++; is.uses <= often || s.pooled {
+	if is.uses++; is.uses <= prepareAfter || s.pooled {
 		return "", nil
 	}
 	if s.names == 0 {

@@ -14,19 +14,19 @@ import (
 // nameInUse names the server that is connected, of several that the address has. After a failover that isn't
 // the first one.
 func (p *postgresDB) nameInUse() string {
-	hosts := p.address.hosts()
+	hosts := p.address.hostNames()
 	if len(hosts) == 1 || p.conn == nil {
 		return p.address.String()
 	}
 	return fmt.Sprintf("PostgreSQL at %s, of %s, database %s", p.conn.Conn().RemoteAddr(), strings.Join(hosts, " and "), p.address.config.Database)
 }
 
-// about fills in what the server tells of itself, in the transaction that is open.
-func (p *postgresDB) about(s *Server) error {
+// fillServer fills in what the server tells of itself, in the transaction that is open.
+func (p *postgresDB) fillServer(s *Server) error {
 	asked := time.Now()
-	rows, err := p.rows(`SELECT current_setting('server_version_num')::integer / 10000, current_user,
+	rows, err := p.queryRows(`SELECT current_setting('server_version_num')::integer / 10000, current_user,
 		(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)::integer,
-		` + clock + `,
+		` + clockExpr + `,
 		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'), current_setting('max_connections')::integer`)
 	if err != nil {
 		return err
@@ -40,21 +40,21 @@ func (p *postgresDB) about(s *Server) error {
 	s.Name = p.nameInUse()
 	middle := asked.Add(time.Since(asked) / 2) // the server read its clock somewhere in between
 	s.Clock = now.Sub(stick.At(middle))
-	if err := p.aboutTransactions(s); err != nil {
+	if err := p.fillTransactions(s); err != nil {
 		return err
 	}
-	return p.aboutTables(s)
+	return p.fillTables(s)
 }
 
-// aboutTransactions finds the oldest transaction of the database, other than this one. Rows that it may still
+// fillTransactions finds the oldest transaction of the database, other than this one. Rows that it may still
 // see can't be removed.
-func (p *postgresDB) aboutTransactions(s *Server) error {
-	rows, err := p.rows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint FROM pg_stat_activity
+func (p *postgresDB) fillTransactions(s *Server) error {
+	rows, err := p.queryRows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint FROM pg_stat_activity
 		WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 1`)
 	if err != nil {
 		return err
 	}
-	return each(rows, func(scan rowScan) error {
+	return eachRow(rows, func(scan rowScan) error {
 		var ms int64
 		err := scan(&s.LongestPID, &ms)
 		s.Longest = time.Duration(ms) * time.Millisecond
@@ -62,8 +62,8 @@ func (p *postgresDB) aboutTransactions(s *Server) error {
 	})
 }
 
-func (p *postgresDB) aboutTables(s *Server) error {
-	rows, err := p.rows(`SELECT COALESCE(sum(n_dead_tup), 0)::bigint, COALESCE(sum(n_live_tup), 0)::bigint,
+func (p *postgresDB) fillTables(s *Server) error {
+	rows, err := p.queryRows(`SELECT COALESCE(sum(n_dead_tup), 0)::bigint, COALESCE(sum(n_live_tup), 0)::bigint,
 		COALESCE(floor(extract(epoch FROM clock_timestamp() - max(greatest(last_vacuum, last_autovacuum)) FILTER (WHERE relname = 'rooms')) * 1000)::bigint, -1)
 		FROM pg_stat_user_tables WHERE schemaname = $1`, p.address.schema)
 	if err != nil {
@@ -75,8 +75,9 @@ func (p *postgresDB) aboutTables(s *Server) error {
 	return err
 }
 
-// delivers reports whether a notice reaches who listens, as the witness gets them: from another connection.
-func (p *postgresDB) delivers(ctx context.Context) (bool, error) {
+// deliversNotices reports whether a notice reaches who listens, as the witness gets them: from another
+// connection.
+func (p *postgresDB) deliversNotices(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
 	heard := false
@@ -91,7 +92,7 @@ func (p *postgresDB) delivers(ctx context.Context) (bool, error) {
 	if _, err := conn.Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
 		return false, err
 	}
-	if err := p.apart(ctx, "NOTIFY "+channel); err != nil {
+	if err := p.execApart(ctx, "NOTIFY "+channel); err != nil {
 		return false, err
 	}
 	soon, cancel := context.WithTimeout(ctx, time.Second)

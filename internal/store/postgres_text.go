@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// tokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
+// sqlTokens are what may have to be replaced, and what nothing is replaced in: literals, quoted names
 // and comments.
-var tokens = sync.OnceValue(func() *regexp.Regexp {
+var sqlTokens = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\?|\b(?:INTEGER|TEXT)\b`)
 })
 
 // postgresSchema translates a migration for PostgreSQL. Its INTEGER has only 32 bits, and it orders text by a
 // language unless it is told to compare bytes, as SQLite does.
 func postgresSchema(text string) string {
-	return tokens().ReplaceAllStringFunc(text, func(token string) string {
+	return sqlTokens().ReplaceAllStringFunc(text, func(token string) string {
 		switch token {
 		case "INTEGER":
 			return "BIGINT"
@@ -29,7 +29,7 @@ func postgresSchema(text string) string {
 // postgresQuery translates a query for PostgreSQL, which numbers its parameters.
 func postgresQuery(text string) string {
 	n := 0
-	return tokens().ReplaceAllStringFunc(text, func(token string) string {
+	return sqlTokens().ReplaceAllStringFunc(text, func(token string) string {
 		switch token {
 		case "?":
 			n++

@@ -16,37 +16,37 @@ type opening struct {
 	began func(now stick.Time, m meta) error
 }
 
-// forgotten is how long nothing has come over a connection before the network may have forgotten it.
-const forgotten = time.Second
+// silentAfter is how long nothing has come over a connection before the network may have forgotten it.
+const silentAfter = time.Second
 
 // begin begins a transaction.
 func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) (err error) {
-	p.use()
+	p.markBusy()
 	p.ctx, p.xid, p.failed = ctx, "", nil
 	clear(p.locked)
 	clear(p.fresh)
 	p.queue = nil
 	if p.hostID, err = readHost(p.opt.Dir, write, p.opt.NewID); err != nil {
-		p.rest()
+		p.markIdle()
 		return notWritable(p.opt.Dir, err)
 	}
 	p.opening = &opening{write, began}
 	return nil
 }
 
-// open sends the beginning of a transaction, and what is queued after it. It connects if there is no
+// sendOpening sends the beginning of a transaction, and what is queued after it. It connects if there is no
 // connection, also where that was lost meanwhile. Over a connection that may be forgotten, an answer that
 // doesn't come soon means that it is; so there a beginning isn't sent with what may wait for locks.
-func (p *postgresDB) open(ctx context.Context, o *opening, queue []queued) (done []string, err error) {
+func (p *postgresDB) sendOpening(ctx context.Context, o *opening, queue []queued) (done []string, err error) {
 	for {
-		if err := p.ended(); err != nil {
-			p.drop()
+		if err := p.finishRollback(); err != nil {
+			p.dropConn()
 		}
 		before := p.conn != nil && !p.conn.IsClosed()
 		if err := p.connect(ctx); err != nil {
 			return nil, err
 		}
-		unsure := before && time.Since(p.heard) > forgotten
+		unsure := before && time.Since(p.heard) > silentAfter
 		all, first := queue, []queued(nil)
 		if unsure && o.write {
 			all, first = nil, queue
@@ -57,36 +57,36 @@ func (p *postgresDB) open(ctx context.Context, o *opening, queue []queued) (done
 		}
 		results, err := []*pgconn.Result(nil), p.keepSettings(limited)
 		if err == nil {
-			if all, err = p.beginning(o, all); err == nil {
-				results, err = p.ask(limited, all)
+			if all, err = p.openingQueries(o, all); err == nil {
+				results, err = p.sendBatch(limited, all)
 			}
 		}
 		cancel()
 		if before && isLost(err) {
-			p.drop()
+			p.dropConn()
 			continue // and then it is a new one
 		}
-		if done, err = deliver(all, results, err); err != nil || first == nil {
+		if done, err = deliverResults(all, results, err); err != nil || first == nil {
 			return done, err
 		}
-		results, err = p.ask(ctx, first)
-		return deliver(first, results, err)
+		results, err = p.sendBatch(ctx, first)
+		return deliverResults(first, results, err)
 	}
 }
 
-// clock is the server's time in milliseconds. It goes on while a transaction waits for locks.
-const clock = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+// clockExpr is the server's time in milliseconds. It goes on while a transaction waits for locks.
+const clockExpr = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-// beginning is what begins a transaction, and then the rest.
-func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
+// openingQueries is what begins a transaction, and then the rest.
+func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error) {
 	how := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	if o.write {
 		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
 	}
-	err := p.add(nil, how)
-	if p.repeats().own == "" {
-		text, args := p.settings(true)
-		err = errors.Join(err, p.add(nil, text, args...))
+	err := p.queueQuery(nil, how)
+	if p.preparedStmts().own == "" {
+		text, args := p.settingsQuery(true)
+		err = errors.Join(err, p.queueQuery(nil, text, args...))
 	}
 	from, lock := "", []any(nil)
 	if o.write {
@@ -96,9 +96,9 @@ func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
 	var m meta
 	err = errors.Join(
 		err,
-		p.add(p.reading(&now), "SELECT "+clock+from, lock...),
-		p.add(func(rows [][][]byte) error {
-			if err := each(rows, m.read); err != nil {
+		p.queueQuery(p.clockReader(&now), "SELECT "+clockExpr+from, lock...),
+		p.queueQuery(func(rows [][][]byte) error {
+			if err := eachRow(rows, m.readRow); err != nil {
 				return err
 			}
 			return o.began(now, m)
@@ -109,10 +109,10 @@ func (p *postgresDB) beginning(o *opening, rest []queued) ([]queued, error) {
 	return all, err
 }
 
-// reading returns what takes the time from a row of clock, and more where more is asked for.
-func (p *postgresDB) reading(now *stick.Time, more ...any) func(rows [][][]byte) error {
+// clockReader returns what takes the time from a row of clock, and more where more is asked for.
+func (p *postgresDB) clockReader(now *stick.Time, more ...any) func(rows [][][]byte) error {
 	return func(rows [][][]byte) error {
-		err := each(rows, func(scan rowScan) error { return scan(append([]any{now}, more...)...) })
+		err := eachRow(rows, func(scan rowScan) error { return scan(append([]any{now}, more...)...) })
 		if p.opt.Now != nil {
 			*now = stick.At(p.opt.Now())
 		}
@@ -128,7 +128,7 @@ func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
 		return nil
 	}
 	p.locked[id] = true
-	return p.add(p.reading(&tx.now, &p.xid), "SELECT "+clock+", pg_current_xact_id()::text FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked", id)
+	return p.queueQuery(p.clockReader(&tx.now, &p.xid), "SELECT "+clockExpr+", pg_current_xact_id()::text FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked", id)
 }
 
 // lockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it
@@ -138,7 +138,7 @@ func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 		return false, nil
 	}
 	p.fresh[c] = true
-	return true, p.add(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", p.address.lockKey(), int64(c))
+	return true, p.queueQuery(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", p.address.lockKey(), int64(c))
 }
 
 // rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection,
@@ -149,14 +149,14 @@ func (p *postgresDB) rollback() {
 		p.ending = p.conn.StartPipeline(background)
 		p.ending.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
 		if err := p.ending.Sync(); err != nil {
-			p.drop()
+			p.dropConn()
 		}
 	}
-	p.rest()
+	p.markIdle()
 }
 
-// ended reads the answer to a rollback, before the connection is used again.
-func (p *postgresDB) ended() error {
+// finishRollback reads the answer to a rollback, before the connection is used again.
+func (p *postgresDB) finishRollback() error {
 	ending := p.ending
 	if p.ending = nil; ending == nil {
 		return nil

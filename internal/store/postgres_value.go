@@ -63,14 +63,14 @@ func pgScan(row [][]byte, into []any) error {
 		return fmt.Errorf("a row has %d columns, and %d are read", len(row), len(into))
 	}
 	for i, to := range into {
-		if err := pgValue(row[i], to); err != nil {
+		if err := pgScanValue(row[i], to); err != nil {
 			return fmt.Errorf("column %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-func pgValue(text []byte, to any) (err error) {
+func pgScanValue(text []byte, to any) (err error) {
 	switch to := to.(type) { // the kinds that rooms and events are made of
 	case *string:
 		*to = string(text)

@@ -18,71 +18,74 @@ import (
 //
 // The places are locks in a folder of the data directory, and come free when a process ends, in whatever way.
 const (
-	looks = 20 // processes of a host that wait and read at a time
-	keeps = 3  // those that keep their connection. With those of the witness, two for listening and reporting, a host has five at rest.
+	readPlaces = 20 // processes of a host that wait and read at a time
+	keepPlaces = 3  // those that keep their connection. With those of the witness, two for listening and reporting, a host has five at rest.
 
-	// looksSoon is how long no place changes hands before a process reads without one: those that have them
+	// placeWait is how long no place changes hands before a process reads without one: those that have them
 	// may be stopped.
-	looksSoon = 10 * time.Second
+	placeWait = 10 * time.Second
 	// waitsForLocks is how long a process that waits tries to get a lock, again and again: of many that begin
 	// at once, one after the other locks the room.
 	waitsForLocks = time.Minute
-	// heardFor is how long the witness's word holds that it hears everything. It renews it each stillThere.
-	heardFor = stillThere + 15*time.Second
+	// heardFor is how long the witness's word holds that it hears everything. It renews it each echoInterval.
+	heardFor = echoInterval + 15*time.Second
 )
 
 // hostFile is a file by which the processes of this host that use the same database agree on their
 // connections.
 func (p *postgresDB) hostFile(name string) string { return filepath.Join(p.hostDir(), name) }
 
-func (p *postgresDB) hostDir() string { return filepath.Join(p.opt.Dir, "postgres", p.address.id()) }
+func (p *postgresDB) hostDir() string {
+	return filepath.Join(p.opt.Dir, "postgres", p.address.databaseID())
+}
 
-// place is the lock of a place.
-func (p *postgresDB) place(kind string, number int) string {
+// placeLock is the file of the lock of a place.
+func (p *postgresDB) placeLock(kind string, number int) string {
 	return p.hostFile(fmt.Sprintf("%s-%d.lock", kind, number))
 }
 
-// takeLook takes a place among those that read at a time, for the life of the connection that its caller
+// takeReadPlace takes a place among those that read at a time, for the life of the connection that its caller
 // makes. Only a process that waits needs one.
-func (p *postgresDB) takeLook(ctx context.Context) {
-	if !p.waiting.Load() || p.look != nil || p.keep != nil {
+func (p *postgresDB) takeReadPlace(ctx context.Context) {
+	if !p.waiting.Load() || p.readPlace != nil || p.keepPlace != nil {
 		return
 	}
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return // the bells can't be kept there either
 	}
-	for p.look == nil {
-		first := rand.IntN(looks)
-		for i := range looks {
-			if l, free, err := bell.TryLock(p.place("look", (first+i)%looks)); err != nil || free {
-				p.look = l
+	for p.readPlace == nil {
+		first := rand.IntN(readPlaces)
+		for i := range readPlaces {
+			if l, free, err := bell.TryLock(p.placeLock("look", (first+i)%readPlaces)); err != nil || free {
+				p.readPlace = l
 				return
 			}
 		}
-		if ctx.Err() != nil || p.looksStand() {
+		if ctx.Err() != nil || p.areReadPlacesStuck() {
 			return
 		}
-		soon, cancel := context.WithTimeout(ctx, looksSoon)
-		p.look, _ = bell.Lock(soon, p.place("look", first))
+		soon, cancel := context.WithTimeout(ctx, placeWait)
+		p.readPlace, _ = bell.Lock(soon, p.placeLock("look", first))
 		cancel()
 	}
 }
 
-// looksStand reports whether no process has got a place for a while. Whoever gets one writes into its file.
-func (p *postgresDB) looksStand() bool {
-	for i := range looks {
-		if info, err := os.Stat(p.place("look", i)); err == nil && time.Since(info.ModTime()) < looksSoon {
+// areReadPlacesStuck reports whether no process has got a place for a while. Whoever gets one writes into its
+// file.
+func (p *postgresDB) areReadPlacesStuck() bool {
+	for i := range readPlaces {
+		if info, err := os.Stat(p.placeLock("look", i)); err == nil && time.Since(info.ModTime()) < placeWait {
 			return false
 		}
 	}
 	return true
 }
 
-// leaveLook gives the place back.
-func (p *postgresDB) leaveLook() {
-	if p.look != nil {
-		p.look.Unlock()
-		p.look = nil
+// leaveReadPlace gives the place back.
+func (p *postgresDB) leaveReadPlace() {
+	if p.readPlace != nil {
+		p.readPlace.Unlock()
+		p.readPlace = nil
 	}
 }
 
@@ -93,40 +96,40 @@ func (p *postgresDB) setWaiting(on bool) {
 	if on {
 		return
 	}
-	p.leaveKeep()
+	p.leaveKeepPlace()
 	if !p.busy {
 		p.closeSoon()
 	}
 }
 
-func (p *postgresDB) leaveKeep() {
-	if p.keep != nil {
-		p.keep.Unlock()
-		p.keep = nil
+func (p *postgresDB) leaveKeepPlace() {
+	if p.keepPlace != nil {
+		p.keepPlace.Unlock()
+		p.keepPlace = nil
 	}
 }
 
-// sleeps closes the connection, unless the process is among the few that keep theirs.
-func (p *postgresDB) sleeps() {
+// releaseForSleep closes the connection, unless the process is among the few that keep theirs.
+func (p *postgresDB) releaseForSleep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.busy || p.conn == nil || p.keep != nil {
+	if p.busy || p.conn == nil || p.keepPlace != nil {
 		return
 	}
 	if plainfile.MkdirAll(p.hostDir()) == nil {
-		for i := range keeps {
-			if l, free, err := bell.TryLock(p.place("keep", i)); err == nil && free {
-				p.keep = l
-				p.leaveLook()
+		for i := range keepPlaces {
+			if l, free, err := bell.TryLock(p.placeLock("keep", i)); err == nil && free {
+				p.keepPlace = l
+				p.leaveReadPlace()
 				return
 			}
 		}
 	}
-	p.drop()
+	p.dropConn()
 }
 
-// hearing says that this process, the witness, hears everything now; with false, that it doesn't.
-func (p *postgresDB) hearing(yes bool) {
+// markHearing says that this process, the witness, hears everything now; with false, that it doesn't.
+func (p *postgresDB) markHearing(yes bool) {
 	file := p.hostFile("heard")
 	if !yes {
 		os.Remove(file)
@@ -142,9 +145,9 @@ func (p *postgresDB) hearing(yes bool) {
 	}
 }
 
-func (p *postgresDB) hears() (yes, guards bool) {
+func (p *postgresDB) hearsCommits() (yes, guards bool) {
 	p.mu.Lock()
-	guards = p.keep != nil
+	guards = p.keepPlace != nil
 	p.mu.Unlock()
 	info, err := os.Stat(p.hostFile("heard"))
 	if err != nil {

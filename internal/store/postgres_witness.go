@@ -13,14 +13,14 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// stillThere is how often the witness asks whether notices still reach it. A network that broke doesn't say
+// echoInterval is how often the witness asks whether notices still reach it. A network that broke doesn't say
 // so.
-const stillThere = 30 * time.Second
+const echoInterval = 30 * time.Second
 
-// listen rings the bells of this host for what is committed anywhere, until ctx ends. Of all processes of a
-// host that wait, the one with the lock does it, and reports: the witness. When it ends, another gets the
-// lock. Whoever can't become the witness still has the slow net under its wait.
-func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{})) {
+// listenForCommits rings the bells of this host for what is committed anywhere, until ctx ends. Of all
+// processes of a host that wait, the one with the lock does it, and reports: the witness. When it ends,
+// another gets the lock. Whoever can't become the witness still has the slow net under its wait.
+func (p *postgresDB) listenForCommits(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{})) {
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return
 	}
@@ -37,16 +37,16 @@ func (p *postgresDB) listen(ctx context.Context, bells *bell.Dir, report func(ct
 		if p.listenOnce(ctx, bells, heard) {
 			pause = 10 * time.Millisecond
 		}
-		if !sleep(ctx, pause) {
+		if !sleepFor(ctx, pause) {
 			return
 		}
 	}
 }
 
-// apart runs a statement on a connection of its own. A notice that is sent so is heard as those of others
+// execApart runs a statement on a connection of its own. A notice that is sent so is heard as those of others
 // are: through a pooler that gives each transaction another session, a connection gets its own notices and no
 // others.
-func (p *postgresDB) apart(ctx context.Context, text string) error {
+func (p *postgresDB) execApart(ctx context.Context, text string) error {
 	conn, err := pgconn.ConnectConfig(ctx, p.address.config)
 	if err != nil {
 		return err
@@ -85,12 +85,12 @@ func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan
 		return false
 	}
 	defer func() {
-		p.hearing(false)
+		p.markHearing(false)
 		closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
 		defer cancel()
 		conn.Close(closing)
 	}()
-	channel := p.address.quoted()
+	channel := p.address.quotedSchema()
 	if _, err := conn.Exec(starting, "LISTEN "+channel).ReadAll(); err != nil {
 		return false
 	}
@@ -109,16 +109,16 @@ func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan
 		_, err := conn.Exec(ctx, text).ReadAll()
 		return err
 	}
-	if !hears(p.apart) {
+	if !hears(p.execApart) {
 		return false
 	}
 	for ctx.Err() == nil && (!listened || hears(self)) {
-		if p.hearing(true); !listened {
+		if p.markHearing(true); !listened {
 			listened = true
 			_ = bells.RingAll() // for what was committed before
 			hear()
 		}
-		quiet, cancel := context.WithTimeout(ctx, stillThere)
+		quiet, cancel := context.WithTimeout(ctx, echoInterval)
 		for err = nil; err == nil; {
 			err = conn.WaitForNotification(quiet)
 		}

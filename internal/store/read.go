@@ -19,7 +19,7 @@ type ReadQuery struct {
 // Reads returns what is noted, by the paths.
 func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 	for some := range slices.Chunk(q.Paths, maxMarks) {
-		marks, args := marks(some)
+		marks, args := placeholders(some)
 		err := tx.scan("SELECT path, sum, size, mod_time, inode, mode, wrote, refused, read_at FROM reads WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN ("+marks+") ORDER BY path",
 			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan rowScan) error {
 				n := stick.NotedRead{Agent: q.Agent, Helper: q.Helper}
@@ -40,7 +40,7 @@ func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 // agent itself.
 func (tx *Tx) HasOtherReads(room stick.RoomID, agent stick.AgentID, helper string) (yes bool, err error) {
 	var path string
-	return tx.one("SELECT path FROM reads WHERE room_id = ? AND agent_id = ? AND helper <> ? ORDER BY helper LIMIT 1", []any{room, agent, helper}, &path)
+	return tx.queryOne("SELECT path FROM reads WHERE room_id = ? AND agent_id = ? AND helper <> ? ORDER BY helper LIMIT 1", []any{room, agent, helper}, &path)
 }
 
 // PutReads notes what agents have seen of files in a checkout. It leaves out a path that isn't text, of which
@@ -70,7 +70,7 @@ func (tx *Tx) BoundReads(room stick.RoomID, agent stick.AgentID, most int, befor
 		return err
 	}
 	var last stick.Time // of the newest that goes
-	if _, err := tx.one("SELECT read_at FROM reads WHERE room_id = ? AND agent_id = ? ORDER BY read_at DESC LIMIT 1 OFFSET ?", []any{room, agent, most}, &last); err != nil {
+	if _, err := tx.queryOne("SELECT read_at FROM reads WHERE room_id = ? AND agent_id = ? ORDER BY read_at DESC LIMIT 1 OFFSET ?", []any{room, agent, most}, &last); err != nil {
 		return err
 	}
 	return tx.exec("DELETE FROM reads WHERE room_id = ? AND (read_at < ? OR agent_id = ? AND read_at <= ?)", room, before, agent, last)

@@ -16,7 +16,7 @@ func TestEarlierProgramsBesideThisOne(t *testing.T) {
 	}
 	for _, newest := range all[:len(all)-1] {
 		dir := t.TempDir()
-		earlier, err := open(background, Options{Dir: dir}, true, all[:newest.number])
+		earlier, err := openStore(background, Options{Dir: dir}, true, all[:newest.number])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestEarlierProgramsBesideThisOne(t *testing.T) {
 		if want != "" {
 			want = stick.CodeSchemaTooNew
 		}
-		again, err := open(background, Options{Dir: dir}, false, all[:newest.number])
+		again, err := openStore(background, Options{Dir: dir}, false, all[:newest.number])
 		if (err != nil || want != "") && stick.CodeOf(err) != want {
 			t.Errorf("a program of schema %d opens the database: %v, want the code %q", newest.number, err, want)
 		}

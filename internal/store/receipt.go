@@ -26,22 +26,22 @@ func (tx *Tx) putReceipts(e stick.Event) error {
 
 // Receipt returns an agent's receipt for an event; ok is false when the event isn't addressed to it.
 func (tx *Tx) Receipt(room stick.RoomID, a stick.AgentID, event int64) (c stick.Receipt, ok bool, err error) {
-	ok, err = tx.one("SELECT "+receiptColumns+" FROM receipts r WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?",
+	ok, err = tx.queryOne("SELECT "+receiptColumns+" FROM receipts r WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?",
 		[]any{room, a, event}, receiptFields(&c)...)
 	return c, ok, err
 }
 
 // Receipts returns the receipts of all addressees of an event, ordered by name.
 func (tx *Tx) Receipts(event int64) ([]stick.Receipt, error) {
-	return tx.receipts("WHERE r.event_seq = ? ORDER BY r.agent_id", event)
+	return tx.scanReceipts("WHERE r.event_seq = ? ORDER BY r.agent_id", event)
 }
 
 // OpenReceipts lists the messages that an agent must still acknowledge in a room, in the order of the log.
 func (tx *Tx) OpenReceipts(room stick.RoomID, a stick.AgentID) ([]stick.Receipt, error) {
-	return tx.receipts("WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ? ORDER BY r.event_seq", room, a, stick.OwesAck)
+	return tx.scanReceipts("WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ? ORDER BY r.event_seq", room, a, stick.OwesAck)
 }
 
-func (tx *Tx) receipts(where string, args ...any) ([]stick.Receipt, error) {
+func (tx *Tx) scanReceipts(where string, args ...any) ([]stick.Receipt, error) {
 	var out []stick.Receipt
 	err := tx.scan("SELECT "+receiptColumns+" FROM receipts r "+where, args, func(scan rowScan) error {
 		var c stick.Receipt
@@ -65,7 +65,7 @@ func (tx *Tx) MarkShown(room stick.RoomID, a stick.AgentID, event int64) error {
 
 // CountOpen counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.
 func (tx *Tx) CountOpen(room stick.RoomID, a stick.AgentID) (unread, unacked int, err error) {
-	_, err = tx.one(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
+	_, err = tx.queryOne(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
 		FROM receipts WHERE room_id = ? AND agent_id = ? AND is_open = 1`, []any{stick.OwesAck, room, a}, &unread, &unacked)
 	return unread, unacked, err
 }
@@ -162,5 +162,5 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return bounded(entries, q.Limit, q.After == 0)
+	return boundRows(entries, q.Limit, q.After == 0)
 }

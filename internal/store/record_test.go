@@ -48,7 +48,7 @@ func Record(t *testing.T, db *DB) *Recording {
 		}
 		s.pool, s.conn, s.stmts = wasPool, wasConn, wasStmts
 	})
-	if err := s.prepare(background, true); err != nil { // what Open asks when the schema is there already
+	if err := s.prepareSchema(background, true); err != nil { // what Open asks when the schema is there already
 		t.Fatal(err)
 	}
 	return rec

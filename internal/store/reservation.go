@@ -65,15 +65,15 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 	} else {
 		where += " ORDER BY v.event_seq"
 	}
-	out, err = tx.reservations(q.Room, "", nil, where, args...)
+	out, err = tx.scanReservations(q.Room, "", nil, where, args...)
 	if q.Limit > 0 && err == nil {
-		return bounded(out, q.Limit, false)
+		return boundRows(out, q.Limit, false)
 	}
 	return out, false, err
 }
 
-// reservations loads the reservations of a room that match a join and a condition.
-func (tx *Tx) reservations(room stick.RoomID, join string, joined []any, where string, args ...any) (out []stick.Reservation, err error) {
+// scanReservations loads the reservations of a room that match a join and a condition.
+func (tx *Tx) scanReservations(room stick.RoomID, join string, joined []any, where string, args ...any) (out []stick.Reservation, err error) {
 	err = tx.scan(`SELECT v.event_seq, v.agent_id, v.pattern, v.task_id, v.ttl_ms, v.made_at
 		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ?`+join+` WHERE v.room_id = ?`+where,
 		slices.Concat([]any{tx.Generation().Number}, joined, []any{room}, args), func(scan rowScan) error {
@@ -101,8 +101,8 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 	}
 	var out []stick.Reservation
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(above)), maxMarks) {
-		marks, args := marks(some)
-		vs, err := tx.reservations(room, "", nil, " AND v.prefix IN ("+marks+") ORDER BY v.event_seq", args...)
+		marks, args := placeholders(some)
+		vs, err := tx.scanReservations(room, "", nil, " AND v.prefix IN ("+marks+") ORDER BY v.event_seq", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 	}
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(below)), maxMarks/2) {
 		if some[0] == "" {
-			vs, err := tx.reservations(room, "", nil, " AND v.prefix > '' ORDER BY v.event_seq")
+			vs, err := tx.scanReservations(room, "", nil, " AND v.prefix > '' ORDER BY v.event_seq")
 			if err != nil {
 				return nil, err
 			}
@@ -123,7 +123,7 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		}
 		// A join, because alternatives in the condition would read the whole index.
 		join := " JOIN (VALUES " + strings.TrimSuffix(strings.Repeat("(?, ?), ", len(some)), ", ") + ") d ON v.prefix > d.column1 AND v.prefix < d.column2"
-		vs, err := tx.reservations(room, join, ends, " ORDER BY v.event_seq")
+		vs, err := tx.scanReservations(room, join, ends, " ORDER BY v.event_seq")
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 
 // roomColumns are the columns of a row of rooms that scanRoom reads.
 func (tx *Tx) roomColumns() string {
-	return "room_id, canonical_path, " + tx.db.dialect.paths() + otherColumns
+	return "room_id, canonical_path, " + tx.db.dialect.pathsColumn() + otherColumns
 }
 
 const otherColumns = `, updated_at, closed, policy, generation,
@@ -41,17 +41,17 @@ func (tx *Tx) scanRoom(scan rowScan) (stick.Room, error) {
 		if paths != "" {
 			tx.paths[r.ID] = strings.Split(paths, "\n")
 		}
-		r = tx.near(r, nil)
+		r = tx.chooseCheckout(r, nil)
 	}
-	if r.Policy, err = tx.db.policy(policy); err != nil {
+	if r.Policy, err = tx.db.decodePolicy(policy); err != nil {
 		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
 	}
 	return r, nil
 }
 
-// policy decodes the policy of a room. It keeps the last one, because every read of a room needs it and most
-// rooms have the same.
-func (db *DB) policy(text string) (p stick.Policy, err error) {
+// decodePolicy decodes the policy of a room. It keeps the last one, because every read of a room needs it and
+// most rooms have the same.
+func (db *DB) decodePolicy(text string) (p stick.Policy, err error) {
 	if text != db.lastPolicy.text || text == "" { // which no room has
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			return p, err
@@ -66,7 +66,7 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	if err := tx.lockRoom(id); err != nil {
 		return stick.Room{}, err
 	}
-	r, ok, err := tx.room(id)
+	r, ok, err := tx.loadRoom(id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
 			Hintf("%s lists the rooms", stick.Cmd("tt list --all"))
@@ -74,26 +74,27 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	return r, err
 }
 
-// roomOf loads the room that a condition means. ok is false if there is none.
-func (tx *Tx) roomOf(where string, arg any) (r stick.Room, ok bool, err error) {
-	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, tx.roomRow(&r, &ok))
+// loadRoomWhere loads the room that a condition means. ok is false if there is none.
+func (tx *Tx) loadRoomWhere(where string, arg any) (r stick.Room, ok bool, err error) {
+	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, tx.roomReader(&r, &ok))
 	if err == nil && ok {
-		err = tx.fill(r.ID, &r)
+		err = tx.loadParts(r.ID, &r)
 	}
 	return r, ok, err
 }
 
-// room is roomOf by the id, which tells all that is to be asked: a server answers it together.
-func (tx *Tx) room(id stick.RoomID) (r stick.Room, ok bool, err error) {
-	err = tx.later("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomRow(&r, &ok))
+// loadRoom is [Tx.loadRoomWhere] by the id, which tells all that is to be asked: a server answers it
+// together.
+func (tx *Tx) loadRoom(id stick.RoomID) (r stick.Room, ok bool, err error) {
+	err = tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomReader(&r, &ok))
 	if err == nil {
-		err = tx.fill(id, &r)
+		err = tx.loadParts(id, &r)
 	}
 	return r, ok, err
 }
 
-// roomRow reads the row of a room.
-func (tx *Tx) roomRow(r *stick.Room, ok *bool) rowReader {
+// roomReader returns what reads the row of a room.
+func (tx *Tx) roomReader(r *stick.Room, ok *bool) rowReader {
 	return func(scan rowScan) (err error) {
 		*ok = true
 		*r, err = tx.scanRoom(scan)
@@ -101,13 +102,13 @@ func (tx *Tx) roomRow(r *stick.Room, ok *bool) rowReader {
 	}
 }
 
-// fill loads the members and listeners of a room.
-func (tx *Tx) fill(id stick.RoomID, r *stick.Room) (err error) {
+// loadParts loads the members and listeners of a room.
+func (tx *Tx) loadParts(id stick.RoomID, r *stick.Room) (err error) {
 	var members []stick.Member
-	if err := tx.laterMembers(id, &members, ""); err != nil {
+	if err := tx.loadMembersLater(id, &members, ""); err != nil {
 		return err
 	}
-	listeners, err := tx.listeners(id)
+	listeners, err := tx.loadListeners(id)
 	r.Members, r.Listeners = members, listeners
 	return err
 }
@@ -120,11 +121,11 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 		return r, err
 	}
 	found := false
-	err := tx.later("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomRow(&r, &found))
+	err := tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomReader(&r, &found))
 	if err != nil {
 		return r, err
 	}
-	members, err := tx.members(id, " AND m.agent_id IN (?, (SELECT owner FROM rooms WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))", a, id, id)
+	members, err := tx.loadMembers(id, " AND m.agent_id IN (?, (SELECT owner FROM rooms WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))", a, id, id)
 	if r.Members = members; err == nil && !found {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
 	}
@@ -162,7 +163,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
-	tx.ring(&tx.rings, roomsBell)
+	tx.addBell(&tx.rings, roomsBell)
 	return r, err
 }
 
@@ -173,12 +174,12 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	if err := tx.lockRoom(after.ID); err != nil {
 		return after, nil, err
 	}
-	events, err := tx.append(after.ID, events)
+	events, err := tx.appendEvents(after.ID, events)
 	if err != nil {
 		return after, nil, err
 	}
 	after = after.Stamp(events)
-	tx.turn = max(tx.turn, after.Turn.ID)
+	tx.highestTurn = max(tx.highestTurn, after.Turn.ID)
 	if len(events) > 0 {
 		tx.Ring(after.ID)
 		after.UpdatedAt = tx.Now()
@@ -229,18 +230,18 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 		t.Round, t.RoundAt, t.OfferedAt, r.SessionEndedAt, r.Paused.By, r.Paused.Reason, r.Paused.Since, r.ID)
 }
 
-// members loads members of a room in order, each with the evidence of its sessions; only, if it
+// loadMembers loads members of a room in order, each with the evidence of its sessions; only, if it
 // isn't empty, is a further condition on members m, with its arguments.
-func (tx *Tx) members(id stick.RoomID, only string, args ...any) (out []stick.Member, err error) {
-	if err := tx.laterMembers(id, &out, only, args...); err != nil {
+func (tx *Tx) loadMembers(id stick.RoomID, only string, args ...any) (out []stick.Member, err error) {
+	if err := tx.loadMembersLater(id, &out, only, args...); err != nil {
 		return nil, err
 	}
-	return out, tx.arrive()
+	return out, tx.fetchLater()
 }
 
-// laterMembers is [Tx.members] for a caller that doesn't need them before its next scan or one.
-func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, args ...any) error {
-	err := tx.later(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at, waited_since,
+// loadMembersLater is [Tx.loadMembers] for a caller that doesn't need them before its next scan or queryOne.
+func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string, args ...any) error {
+	err := tx.scanLater(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at, waited_since,
 		role, context, in_session, session_at, host_id, checkout,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
@@ -257,7 +258,7 @@ func (tx *Tx) laterMembers(id stick.RoomID, out *[]stick.Member, only string, ar
 	if err != nil {
 		return err
 	}
-	return tx.later(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
+	return tx.scanLater(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
 		append([]any{id}, args...), func(scan rowScan) error {
 			var a stick.AgentID

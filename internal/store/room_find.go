@@ -17,7 +17,7 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	if err := tx.lockRoom(name); err != nil {
 		return stick.Room{}, err
 	}
-	if r, ok, err := tx.room(name); ok || err != nil {
+	if r, ok, err := tx.loadRoom(name); ok || err != nil {
 		return r, err
 	}
 	after := name
@@ -47,8 +47,8 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 		return tx.lockRoomAt(paths)
 	}
 	for _, p := range paths {
-		if r, ok, err := tx.roomOf("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.places()+" p WHERE p.path = ?)", p); ok || err != nil {
-			return tx.near(r, paths), ok, err
+		if r, ok, err := tx.loadRoomWhere("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE p.path = ?)", p); ok || err != nil {
+			return tx.chooseCheckout(r, paths), ok, err
 		}
 	}
 	return stick.Room{}, false, nil
@@ -69,7 +69,7 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 			continue
 		}
 		if r, err = tx.Room(ids[0].Room); err != nil || slices.ContainsFunc(paths, func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }) {
-			return tx.near(r, paths), err == nil, err
+			return tx.chooseCheckout(r, paths), err == nil, err
 		}
 		// It was moved before it was locked.
 	}
@@ -85,8 +85,8 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 	}
 	paths := slices.Sorted(maps.Keys(at))
 	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := marks(some)
-		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.places()+" p WHERE path IN ("+marks+") ORDER BY path", args,
+		marks, args := placeholders(some)
+		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE path IN ("+marks+") ORDER BY path", args,
 			func(scan rowScan) error {
 				var path string
 				var id stick.RoomID
@@ -113,7 +113,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 // RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
 func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 	below := strings.TrimSuffix(dir, "/")
-	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.places()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
+	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.placesQuery()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
 		[]any{dir, below + "/", below + "0"}, func(scan rowScan) error {
 			var p Place
 			err := scan(&p.Room, &p.Path)
@@ -137,8 +137,8 @@ func (tx *Tx) roomIDs(query string, args ...any) (ids []stick.RoomID, err error)
 // maxMarks is how many values one query is given at most in a list.
 const maxMarks = 500
 
-// marks are the placeholders for a list of values, and the values as arguments.
-func marks[T ~string](values []T) (string, []any) {
+// placeholders are the placeholders for a list of values, and the values as arguments.
+func placeholders[T ~string](values []T) (string, []any) {
 	args := make([]any, len(values))
 	for i, v := range values {
 		args[i] = v
@@ -150,11 +150,11 @@ func marks[T ~string](values []T) (string, []any) {
 // returned id is empty when there is no room.
 func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state stick.TurnState, err error) {
 	if room != "" {
-		_, err = tx.one("SELECT room_id, state FROM rooms WHERE room_id = ?", []any{room}, &id, &state)
+		_, err = tx.queryOne("SELECT room_id, state FROM rooms WHERE room_id = ?", []any{room}, &id, &state)
 		return id, state, err
 	}
 	for _, p := range paths {
-		if ok, err := tx.one("SELECT r.room_id, r.state FROM rooms r JOIN "+tx.db.dialect.places()+" p ON p.room_id = r.room_id WHERE p.path = ?", []any{p}, &id, &state); ok || err != nil {
+		if ok, err := tx.queryOne("SELECT r.room_id, r.state FROM rooms r JOIN "+tx.db.dialect.placesQuery()+" p ON p.room_id = r.room_id WHERE p.path = ?", []any{p}, &id, &state); ok || err != nil {
 			return id, state, err
 		}
 	}
@@ -167,7 +167,7 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 	query, args := "SELECT "+tx.roomColumns()+" FROM rooms", []any{}
 	if below != "" || len(at) > 0 {
 		dir := strings.TrimSuffix(below, "/")
-		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.places() + " p WHERE (path > ? AND path < ?)"
+		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() + " p WHERE (path > ? AND path < ?)"
 		args = append(args, dir+"/", dir+"0") // "0" is the character after "/"
 		for _, p := range at {
 			query += " OR path = ?"

@@ -27,24 +27,24 @@ func (tx *Tx) PutRun(room stick.RoomID, r stick.Run) error {
 
 // LastRuns lists the last run of each attempt at the tasks of a room.
 func (tx *Tx) LastRuns(room stick.RoomID) ([]stick.Run, error) {
-	return tx.runs("SELECT "+runColumns+" FROM task_runs WHERE room_id = ? ORDER BY task_key, attempt", room)
+	return tx.scanRuns("SELECT "+runColumns+" FROM task_runs WHERE room_id = ? ORDER BY task_key, attempt", room)
 }
 
 // RunsWithWorkers lists the last run of the attempt at each task that is with its worker, in the order of the
 // tasks' names.
 func (tx *Tx) RunsWithWorkers(room stick.RoomID) ([]stick.Run, error) {
-	return tx.runs(`SELECT `+runColumns+` FROM task_runs AS r WHERE room_id = ? AND EXISTS (SELECT 1 FROM tasks WHERE tasks.room_id = r.room_id
+	return tx.scanRuns(`SELECT `+runColumns+` FROM task_runs AS r WHERE room_id = ? AND EXISTS (SELECT 1 FROM tasks WHERE tasks.room_id = r.room_id
 		AND tasks.task_key = r.task_key AND tasks.attempt = r.attempt AND tasks.state IN ('ASSIGNED', 'WORKING', 'CONFLICTED')) ORDER BY task_key`, room)
 }
 
 // Runs lists all runs of a task, the oldest first.
 func (tx *Tx) Runs(room stick.RoomID, id string) ([]stick.Run, error) {
-	return tx.runs(`SELECT `+runColumns+` FROM task_runs WHERE room_id = ? AND task_key = ?
+	return tx.scanRuns(`SELECT `+runColumns+` FROM task_runs WHERE room_id = ? AND task_key = ?
 		UNION ALL SELECT `+runColumns+` FROM past_runs WHERE room_id = ? AND task_key = ? ORDER BY attempt, run`,
 		room, stick.TaskKey(id), room, stick.TaskKey(id))
 }
 
-func (tx *Tx) runs(query string, args ...any) (runs []stick.Run, err error) {
+func (tx *Tx) scanRuns(query string, args ...any) (runs []stick.Run, err error) {
 	err = tx.scan(query, args, func(scan rowScan) error {
 		var r stick.Run
 		p := &r.Process

@@ -32,12 +32,12 @@ func (db *DB) Server(ctx context.Context) (*Server, error) {
 		return nil, nil
 	}
 	s := &Server{Name: p.address.String(), Schema: p.address.schema}
-	err := db.View(ctx, func(*Tx) error { return p.about(s) })
+	err := db.View(ctx, func(*Tx) error { return p.fillServer(s) })
 	if err != nil {
 		return nil, err
 	}
-	s.Delivers, err = p.delivers(ctx)
-	return s, p.fail(err)
+	s.Delivers, err = p.deliversNotices(ctx)
+	return s, p.codeError(err)
 }
 
 // NameOf says which server and database an address means, without its secrets. It fails with

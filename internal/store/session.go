@@ -16,19 +16,19 @@ type Session struct {
 
 // AgentOf finds the agent of a session.
 func (tx *Tx) AgentOf(sessionKey string) (a stick.AgentID, ok bool, err error) {
-	ok, err = tx.one("SELECT agent_id FROM sessions WHERE session_key = ?", []any{sessionKey}, &a)
+	ok, err = tx.queryOne("SELECT agent_id FROM sessions WHERE session_key = ?", []any{sessionKey}, &a)
 	return a, ok, err
 }
 
 // RunningSession finds the agent of a session that hasn't ended.
 func (tx *Tx) RunningSession(sessionKey string) (a stick.AgentID, ok bool, err error) {
-	ok, err = tx.one("SELECT agent_id FROM sessions WHERE session_key = ? AND ended_at = 0", []any{sessionKey}, &a)
+	ok, err = tx.queryOne("SELECT agent_id FROM sessions WHERE session_key = ? AND ended_at = 0", []any{sessionKey}, &a)
 	return a, ok, err
 }
 
 // SessionOf finds the session that a process was last seen carrying. Assumed names don't count.
 func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
-	ok, err = tx.one(`SELECT s.session_key, s.agent_id, s.harness, s.session_id FROM processes p JOIN sessions s ON s.session_key = p.session_key
+	ok, err = tx.queryOne(`SELECT s.session_key, s.agent_id, s.harness, s.session_id FROM processes p JOIN sessions s ON s.session_key = p.session_key
 		WHERE p.process_key = ? ORDER BY p.seen_at DESC, p.agent_id LIMIT 1`, []any{p.Key()}, &s.Key, &s.Agent, &s.Harness, &s.ID)
 	return s, ok, err
 }
@@ -49,7 +49,7 @@ func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.Ag
 // Known reports whether a name belongs to any session or member.
 func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 	var n int
-	_, err := tx.one(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?) + (SELECT COUNT(*) FROM members WHERE agent_id = ?)`, []any{a, a}, &n)
+	_, err := tx.queryOne(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?) + (SELECT COUNT(*) FROM members WHERE agent_id = ?)`, []any{a, a}, &n)
 	return n > 0, err
 }
 
@@ -84,7 +84,7 @@ func (tx *Tx) RecordStart(sessionKey string) error {
 // RecordWork records that a hook of a session fired outside a tool call, while it works. A session that had
 // ended is running again.
 func (tx *Tx) RecordWork(sessionKey string) error {
-	return tx.recordHook(sessionKey, works+", idle_at = 0, busy_since = 0", tx.Now().Add(-stick.SilentAfter), tx.Now())
+	return tx.recordHook(sessionKey, keepActiveSince+", idle_at = 0, busy_since = 0", tx.Now().Add(-stick.SilentAfter), tx.Now())
 }
 
 // RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had
@@ -95,13 +95,13 @@ func (tx *Tx) RecordIdle(sessionKey string) error {
 
 // RecordToolCall records that a tool call of a session began, unless one is in progress.
 func (tx *Tx) RecordToolCall(sessionKey string) error {
-	return tx.recordHook(sessionKey, works+", idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END",
+	return tx.recordHook(sessionKey, keepActiveSince+", idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END",
 		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now())
 }
 
-// works keeps since when a session has been working. Its values are before when a last sign was too long ago
-// to count, and now.
-const works = "active_since = CASE WHEN active_since = 0 OR hooks_at < ? THEN ? ELSE active_since END"
+// keepActiveSince keeps since when a session has been working. Its values are before when a last sign was too
+// long ago to count, and now.
+const keepActiveSince = "active_since = CASE WHEN active_since = 0 OR hooks_at < ? THEN ? ELSE active_since END"
 
 // recordHook records that this program answered a hook of a session, and what that says of the session.
 func (tx *Tx) recordHook(sessionKey, says string, args ...any) error {
@@ -131,7 +131,7 @@ type HookTimes struct {
 
 // HookTimes returns what hooks have reported about a session.
 func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
-	_, err = tx.one("SELECT hooks_at, idle_at, busy_since, asked_at, active_since, tool, file FROM sessions WHERE session_key = ?", []any{sessionKey},
+	_, err = tx.queryOne("SELECT hooks_at, idle_at, busy_since, asked_at, active_since, tool, file FROM sessions WHERE session_key = ?", []any{sessionKey},
 		&h.At, &h.IdleAt, &h.BusySince, &h.AskedAt, &h.ActiveSince, &h.Tool, &h.File)
 	return h, err
 }
@@ -176,7 +176,7 @@ func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
 
 // LastHook returns when any hook of a harness last fired, zero for never.
 func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
-	_, err = tx.one("SELECT COALESCE(MAX(hooks_at), 0) FROM sessions WHERE harness = ?", []any{harness}, &at)
+	_, err = tx.queryOne("SELECT COALESCE(MAX(hooks_at), 0) FROM sessions WHERE harness = ?", []any{harness}, &at)
 	return at, err
 }
 
@@ -187,7 +187,7 @@ func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err err
 		return false, err
 	}
 	var n int
-	_, err = tx.one("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0 AND session_id <> ''", []any{a}, &n)
+	_, err = tx.queryOne("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0 AND session_id <> ''", []any{a}, &n)
 	return n > 0, err
 }
 
@@ -249,13 +249,13 @@ func (tx *Tx) DropListener(id stick.ListenerID) error {
 // LaterListener finds out whether a wait is still registered. Its caller doesn't need that before the next
 // query.
 func (tx *Tx) LaterListener(id stick.ListenerID, here *bool) error {
-	return tx.later("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, func(rowScan) error {
+	return tx.scanLater("SELECT 1 FROM listeners WHERE listener_id = ?", []any{id}, func(rowScan) error {
 		*here = true
 		return nil
 	})
 }
 
-func (tx *Tx) listeners(room stick.RoomID) ([]stick.Listener, error) {
+func (tx *Tx) loadListeners(room stick.RoomID) ([]stick.Listener, error) {
 	var out []stick.Listener
 	err := tx.scan(`SELECT listener_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at
 		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan rowScan) error {

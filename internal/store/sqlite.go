@@ -29,20 +29,20 @@ type sqliteDB struct {
 	log     fs.FileInfo // its write-ahead log, which stays as long as anybody has it open; nil if there was none
 	commits int         // of this process
 
-	issued   issuedFile
-	compared bool      // with what was issued, by a transaction of this process
-	loss     *Loss     // what the last comparison has found; nil for nothing
-	told     bool      // of a loss
-	written  writtenTx // the transaction that writes
+	issued       issuedFile
+	compared     bool      // with what was issued, by a transaction of this process
+	loss         *Loss     // what the last comparison has found; nil for nothing
+	lossReported bool      // of a loss
+	written      writtenTx // the transaction that writes
 }
 
 func (s *sqliteDB) close() error {
 	return errors.Join(s.conn.Close(), s.pool.Close(), s.lock.Close(), s.issued.close())
 }
 
-// write takes the write lock, and refuses to write into a database that was found damaged.
-func (s *sqliteDB) write(ctx context.Context, attempt func() error) error {
-	if err := s.acquire(ctx); err != nil {
+// runWrite takes the write lock, and refuses to write into a database that was found damaged.
+func (s *sqliteDB) runWrite(ctx context.Context, attempt func() error) error {
+	if err := s.acquireLock(ctx); err != nil {
 		return err
 	}
 	defer s.lock.Unlock()
@@ -52,20 +52,20 @@ func (s *sqliteDB) write(ctx context.Context, attempt func() error) error {
 	return attempt()
 }
 
-// acquire takes the write lock.
-func (s *sqliteDB) acquire(ctx context.Context) error {
+// acquireLock takes the write lock.
+func (s *sqliteDB) acquireLock(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, s.opt.WriteWait)
 	defer cancel()
 	began := time.Now()
 	if err := s.lock.Lock(wait); err != nil {
-		return s.busy(ctx, began, err)
+		return s.errBusy(ctx, began, err)
 	}
 	return nil
 }
 
-// locked runs fn under the write lock.
-func (s *sqliteDB) locked(ctx context.Context, fn func() error) error {
-	if err := s.acquire(ctx); err != nil {
+// withLock runs fn under the write lock.
+func (s *sqliteDB) withLock(ctx context.Context, fn func() error) error {
+	if err := s.acquireLock(ctx); err != nil {
 		return err
 	}
 	defer s.lock.Unlock()
@@ -86,7 +86,7 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 		issued, known = readIssued(s.issued.path)
 	}
 
-	if err := s.control(how); err != nil {
+	if err := s.execControl(how); err != nil {
 		return err
 	}
 	now := stick.At(s.now())
@@ -94,11 +94,11 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	if write {
 		query = countedMetaQuery
 		issued, known, err = s.issued.read()
-		err = unusable(err)
+		err = errUnusable(err)
 	}
 	var m meta
 	if err == nil {
-		err = s.scan(query, nil, asRow(m.read))
+		err = s.scan(query, nil, markRowErrors(m.readRow))
 	}
 	if err == nil && query == countedMetaQuery {
 		err = s.compareWith(issued, known, m)
@@ -112,50 +112,51 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	return err
 }
 
-func (s *sqliteDB) where() string { return filepath.Join(s.opt.Dir, FileName) }
+func (s *sqliteDB) displayName() string { return filepath.Join(s.opt.Dir, FileName) }
 
-func (s *sqliteDB) host() string { return "" }
+func (s *sqliteDB) currentHost() string { return "" }
 
-// places and paths: a room has one path, that of its row.
-func (s *sqliteDB) places() string { return "(SELECT canonical_path AS path, room_id FROM rooms)" }
-func (s *sqliteDB) paths() string  { return "canonical_path" }
+// placesQuery and pathsColumn: a room has one path, that of its row.
+func (s *sqliteDB) placesQuery() string { return "(SELECT canonical_path AS path, room_id FROM rooms)" }
+func (s *sqliteDB) pathsColumn() string { return "canonical_path" }
 
-// listen has nothing to do: all who write are on this host, and ring its bells themselves.
-func (s *sqliteDB) listen(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {}
-func (s *sqliteDB) setWaiting(bool)                                                           {}
-func (s *sqliteDB) sleeps()                                                                   {}
-func (s *sqliteDB) now() time.Time                                                            { return s.opt.Now() }
+// listenForCommits has nothing to do: all who write are on this host, and ring its bells themselves.
+func (s *sqliteDB) listenForCommits(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {
+}
+func (s *sqliteDB) setWaiting(bool)  {}
+func (s *sqliteDB) releaseForSleep() {}
+func (s *sqliteDB) now() time.Time   { return s.opt.Now() }
 
-func (s *sqliteDB) hears() (yes, guards bool) { return false, false } // a read costs next to nothing
+func (s *sqliteDB) hearsCommits() (yes, guards bool) { return false, false } // a read costs next to nothing
 
-// rowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
-func (s *sqliteDB) rowLocks() bool                   { return false }
+// hasRowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
+func (s *sqliteDB) hasRowLocks() bool                { return false }
 func (s *sqliteDB) lockRoom(*Tx, stick.RoomID) error { return nil }
 func (s *sqliteDB) lockClass(class) (bool, error)    { return false, nil }
 
 func (s *sqliteDB) commit(tx *Tx) error {
 	if !s.written.changed {
-		return s.control("COMMIT")
+		return s.execControl("COMMIT")
 	}
-	if err := s.announce(tx); err != nil {
+	if err := s.announceCommit(tx); err != nil {
 		return err
 	}
 	s.opt.Kill("announced")
-	if err := s.control("COMMIT"); err != nil {
+	if err := s.execControl("COMMIT"); err != nil {
 		return err
 	}
-	s.confirm()
-	s.checkpoint()
+	s.confirmCommit()
+	s.checkpointWAL()
 	return nil
 }
 
-func (s *sqliteDB) rollback() { _ = s.control("ROLLBACK") } // nothing was committed, so a failure changes nothing
+func (s *sqliteDB) rollback() { _ = s.execControl("ROLLBACK") } // nothing was committed, so a failure changes nothing
 
 // background is the context of single statements. Transactions are short, and a context that can be cancelled
 // costs a goroutine for each statement.
 var background = context.Background()
 
-func (s *sqliteDB) stmt(text string) (*sql.Stmt, error) {
+func (s *sqliteDB) prepareStmt(text string) (*sql.Stmt, error) {
 	if stmt, ok := s.stmts[text]; ok {
 		return stmt, nil
 	}
@@ -167,9 +168,9 @@ func (s *sqliteDB) stmt(text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-// control runs a statement that begins or ends a transaction.
-func (s *sqliteDB) control(text string) error {
-	stmt, err := s.stmt(text)
+// execControl runs a statement that begins or ends a transaction.
+func (s *sqliteDB) execControl(text string) error {
+	stmt, err := s.prepareStmt(text)
 	if err == nil {
 		_, err = stmt.ExecContext(background)
 	}
@@ -177,7 +178,7 @@ func (s *sqliteDB) control(text string) error {
 }
 
 func (s *sqliteDB) exec(text string, args []any) error {
-	stmt, err := s.stmt(text)
+	stmt, err := s.prepareStmt(text)
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func (s *sqliteDB) exec(text string, args []any) error {
 }
 
 func (s *sqliteDB) scan(text string, args []any, row rowReader) error {
-	stmt, err := s.stmt(text)
+	stmt, err := s.prepareStmt(text)
 	if err != nil {
 		return err
 	}
@@ -209,12 +210,12 @@ func (s *sqliteDB) scan(text string, args []any, row rowReader) error {
 	return rows.Err()
 }
 
-func (s *sqliteDB) later(text string, args []any, row rowReader) error {
+func (s *sqliteDB) scanLater(text string, args []any, row rowReader) error {
 	return s.scan(text, args, row)
 }
 
-// columns lists the columns of a table.
-func (s *sqliteDB) columns(table string) (names []string, err error) {
+// columnsOf lists the columns of a table.
+func (s *sqliteDB) columnsOf(table string) (names []string, err error) {
 	err = s.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan rowScan) error {
 		var name string
 		err := scan(&name)
@@ -224,10 +225,10 @@ func (s *sqliteDB) columns(table string) (names []string, err error) {
 	return names, err
 }
 
-func (s *sqliteDB) arrive() error { return nil }
+func (s *sqliteDB) fetchLater() error { return nil }
 
-func (s *sqliteDB) one(text string, args, into []any) (bool, error) {
-	stmt, err := s.stmt(text)
+func (s *sqliteDB) queryOne(text string, args, into []any) (bool, error) {
+	stmt, err := s.prepareStmt(text)
 	if err != nil {
 		return false, err
 	}
@@ -236,15 +237,15 @@ func (s *sqliteDB) one(text string, args, into []any) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, unscanned(err)
+		return false, asRowError(err)
 	}
 	s.written.changed = s.written.changed || strings.HasPrefix(text, "UPDATE")
 	return true, nil
 }
 
-// draw counts in a row that stays locked until the commit, so no later number can be committed first.
-func (s *sqliteDB) draw(n int) ([]int64, error) {
-	if err := s.skip(int64(n)); err != nil {
+// drawNumbers counts in a row that stays locked until the commit, so no later number can be committed first.
+func (s *sqliteDB) drawNumbers(n int) ([]int64, error) {
+	if err := s.skipNumbers(int64(n)); err != nil {
 		return nil, err
 	}
 	last := s.written.have.event
@@ -255,36 +256,36 @@ func (s *sqliteDB) draw(n int) ([]int64, error) {
 	return numbers, nil
 }
 
-func (s *sqliteDB) drawn() (last int64, err error) {
-	_, err = s.one("SELECT value FROM counters WHERE name = 'event_seq'", nil, []any{&last})
+func (s *sqliteDB) lastDrawn() (last int64, err error) {
+	_, err = s.queryOne("SELECT value FROM counters WHERE name = 'event_seq'", nil, []any{&last})
 	return last, err
 }
 
-func (s *sqliteDB) skip(n int64) error {
-	ok, err := s.one("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&s.written.have.event})
+func (s *sqliteDB) skipNumbers(n int64) error {
+	ok, err := s.queryOne("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&s.written.have.event})
 	if err == nil && !ok {
 		err = contradiction("it has no counter of events", nil)
 	}
 	return err
 }
 
-// trial takes the lock of writers twice: anew, as a process that starts, and as one that goes on.
-func (s *sqliteDB) trial(ctx context.Context, attempt func(context.Context) error) error {
+// tryLocks takes the lock of writers twice: anew, as a process that starts, and as one that goes on.
+func (s *sqliteDB) tryLocks(ctx context.Context, attempt func(context.Context) error) error {
 	if l, got, err := bell.TryLock(filepath.Join(s.opt.Dir, "write.lock")); err != nil {
-		return unusable(err)
+		return errUnusable(err)
 	} else if got {
 		l.Unlock()
 	}
 	if err := s.issued.requireUsable(); err != nil {
-		return unusable(err)
+		return errUnusable(err)
 	}
-	return s.locked(ctx, func() error { return attempt(ctx) })
+	return s.withLock(ctx, func() error { return attempt(ctx) })
 }
 
-// inPlace compares the files that are open with those in the data directory. Who goes on with a log that was
-// removed commits what nobody else ever sees.
-func (s *sqliteDB) inPlace() error {
-	path := s.where()
+// requireInPlace compares the files that are open with those in the data directory. Who goes on with a log
+// that was removed commits what nobody else ever sees.
+func (s *sqliteDB) requireInPlace() error {
+	path := s.displayName()
 	if isFileAt(path, s.file) && isFileAt(path+"-wal", s.log) {
 		return nil
 	}
@@ -316,16 +317,16 @@ func busyTimeout(d time.Duration) string {
 // checkpoints would cost it a fifth of its turns. SQLite's own checkpoint isn't enough, because it gives up
 // while anybody reads.
 const (
-	shortWAL = 1 << 20
-	longWAL  = 16 << 20
-	goesOn   = 8 // after so many commits a process counts as one that writes on and on
+	shortWAL    = 1 << 20
+	longWAL     = 16 << 20
+	manyCommits = 8 // after so many commits a process counts as one that writes on and on
 )
 
-// checkpoint moves a write-ahead log that has grown too large into the database. It doesn't wait for readers,
-// one of which may be stopped: the next writer tries again.
-func (s *sqliteDB) checkpoint() {
+// checkpointWAL moves a write-ahead log that has grown too large into the database. It doesn't wait for
+// readers, one of which may be stopped: the next writer tries again.
+func (s *sqliteDB) checkpointWAL() {
 	limit := int64(shortWAL)
-	if s.commits++; s.commits > goesOn {
+	if s.commits++; s.commits > manyCommits {
 		limit = longWAL
 	}
 	if info, err := os.Stat(filepath.Join(s.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {

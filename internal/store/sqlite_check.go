@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// check asks SQLite whether the file and the references between its tables are whole. If they aren't, it
-// stops writers.
-func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error {
+// checkIntegrity asks SQLite whether the file and the references between its tables are whole. If they
+// aren't, it stops writers.
+func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any)) error {
 	first := ""
 	found := func(what string) {
 		first = cmp.Or(first, what)
@@ -21,7 +21,7 @@ func (s *sqliteDB) check(tx *Tx, report func(format string, args ...any)) error 
 	}
 	defer func() {
 		if first != "" {
-			s.mark(first)
+			s.leaveMark(first)
 		}
 	}()
 	err := tx.scan("PRAGMA integrity_check", nil, func(scan rowScan) error {
@@ -106,7 +106,7 @@ func columnsMade(migrations []migration) (columns []string, err error) {
 
 	script := metaTable
 	for _, m := range migrations {
-		script += "\n" + m.script(m.text)
+		script += "\n" + m.upgradeScript(m.text)
 	}
 	if _, err := db.ExecContext(background, script); err != nil {
 		return nil, err
@@ -127,8 +127,8 @@ func columnsMade(migrations []migration) (columns []string, err error) {
 	return columns, rows.Err()
 }
 
-// replayed are the tables whose rows are all read by a check that replays the logs.
-var replayed = []string{"events", "receipts", "notes"}
+// replayedTables are the tables whose rows are all read by a check that replays the logs.
+var replayedTables = []string{"events", "receipts", "notes"}
 
 // jsonColumns are the columns that hold JSON, or nothing, and that no check reads that replays the logs.
 var jsonColumns = map[string]string{"edits": "editors", "commits": "made_by", "stashes": "made_by", "drafts": "handoff"}
@@ -147,7 +147,7 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 		return err
 	}
 	for _, table := range tables {
-		if slices.Contains(replayed, table) {
+		if slices.Contains(replayedTables, table) {
 			continue
 		}
 		wrong, err := s.wrongValue(tx, table)
@@ -155,7 +155,7 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 			return err
 		}
 		n := 0
-		if _, err := tx.one("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, &n); err != nil {
+		if _, err := tx.queryOne("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, &n); err != nil {
 			return err
 		}
 		if n > 0 {

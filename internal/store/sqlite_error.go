@@ -80,16 +80,16 @@ type rowError struct{ err error }
 func (e *rowError) Error() string { return e.err.Error() }
 func (e *rowError) Unwrap() error { return e.err }
 
-// unscanned is err as a [rowError], unless nobody has looked at a row.
-func unscanned(err error) error {
+// asRowError is err as a [rowError], unless nobody has looked at a row.
+func asRowError(err error) error {
 	if err == nil || errors.Is(err, sql.ErrConnDone) {
 		return err
 	}
 	return &rowError{err}
 }
 
-// asRow is row with a failure that says so.
-func asRow(row rowReader) rowReader {
+// markRowErrors is row with a failure that says so.
+func markRowErrors(row rowReader) rowReader {
 	return func(scan rowScan) error {
 		if err := row(scan); err != nil {
 			return &rowError{err}
@@ -142,9 +142,9 @@ func notWritable(dir string, err error) *stick.Error {
 	return e
 }
 
-// busy returns the error that names the process which holds the write lock. It does so too when the caller's
-// own deadline passed first.
-func (s *sqliteDB) busy(ctx context.Context, began time.Time, err error) error {
+// errBusy returns the error that names the process which holds the write lock. It does so too when the
+// caller's own deadline passed first.
+func (s *sqliteDB) errBusy(ctx context.Context, began time.Time, err error) error {
 	held, ok := errors.AsType[*bell.LockedError](err)
 	waited := s.opt.WriteWait
 	switch {

@@ -25,13 +25,13 @@ type writtenTx struct {
 // mixture of both.
 func (s *sqliteDB) compareWith(i issued, known bool, m meta) error {
 	if known && i.database != 0 && m.database != 0 && i.database != m.database {
-		return s.errAnother()
+		return s.errOtherDatabase()
 	}
 
 	s.compared, s.loss = true, nil
 	if loss, ok := i.lossOf(m.have); known && ok {
 		s.loss = &loss
-		s.tellLoss(loss)
+		s.reportLoss(loss)
 	}
 
 	if !known { // it is new, or as old as a program that doesn't know of it
@@ -41,16 +41,16 @@ func (s *sqliteDB) compareWith(i issued, known bool, m meta) error {
 	return nil
 }
 
-// tellLoss tells of a loss, once.
-func (s *sqliteDB) tellLoss(l Loss) {
-	if s.opt.Lost != nil && !s.told {
-		s.told = true
+// reportLoss tells of a loss, once.
+func (s *sqliteDB) reportLoss(l Loss) {
+	if s.opt.Lost != nil && !s.lossReported {
+		s.lossReported = true
 		s.opt.Lost(l)
 	}
 }
 
-func (s *sqliteDB) errAnother() error {
-	file := s.where()
+func (s *sqliteDB) errOtherDatabase() error {
+	file := s.displayName()
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s isn't the one that was used here: the file, or its write-ahead log %s-wal, belongs to another", file, FileName).
 		With("path", file).Hintf("nothing is read or written; put back the files that belong together, or see %s", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // the right files may come back
@@ -66,17 +66,17 @@ func (s *sqliteDB) unsettledLoss() *Loss { return s.loss }
 func (s *sqliteDB) settleLoss(tx *Tx) error {
 	w := &s.written
 	if tx.meta.database == 0 {
-		if err := s.identify(tx); err != nil {
+		if err := s.ensureID(tx); err != nil {
 			return err
 		}
 	}
 	if !w.known {
-		if _, err := s.one("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.turn}); err != nil {
+		if _, err := s.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.turn}); err != nil {
 			return err
 		}
 	}
 	if n := w.issued.highest.event - w.have.event; n > 0 {
-		if err := s.skip(n); err != nil {
+		if err := s.skipNumbers(n); err != nil {
 			return err
 		}
 	}
@@ -95,9 +95,9 @@ func (s *sqliteDB) settleLoss(tx *Tx) error {
 	)
 }
 
-// identify gives the database an id. One that has lost all it had keeps the id that it had before; a new one
+// ensureID gives the database an id. One that has lost all it had keeps the id that it had before; a new one
 // in the place of one that was set aside begins above that.
-func (s *sqliteDB) identify(tx *Tx) error {
+func (s *sqliteDB) ensureID(tx *Tx) error {
 	w := &s.written
 	if w.issued.database == 0 {
 		var b [8]byte
@@ -114,8 +114,8 @@ func (s *sqliteDB) setCounter(name string, value int64) error {
 	return s.exec("INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", []any{name, value})
 }
 
-// announce counts the commit, and writes what it is going to issue.
-func (s *sqliteDB) announce(tx *Tx) error {
+// announceCommit counts the commit, and writes what it is going to issue.
+func (s *sqliteDB) announceCommit(tx *Tx) error {
 	w := &s.written
 	w.have.commit = max(w.have.commit, w.issued.highest.commit) + 1
 	if err := s.setCounter(commitCounter, w.have.commit); err != nil {
@@ -124,14 +124,14 @@ func (s *sqliteDB) announce(tx *Tx) error {
 	if s.loss == nil {
 		w.issued.committed = tx.meta.have
 	}
-	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, tx.turn)
-	return unusable(s.issued.write(w.issued))
+	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, tx.highestTurn)
+	return errUnusable(s.issued.write(w.issued))
 }
 
-// confirm writes that what was announced is committed. If that fails, the next commit says so.
-func (s *sqliteDB) confirm() {
+// confirmCommit writes that what was announced is committed. If that fails, the next commit says so.
+func (s *sqliteDB) confirmCommit() {
 	w := &s.written
 	w.issued.committed = w.issued.highest
 	_ = s.issued.write(w.issued)
-	s.loss, s.told = nil, false
+	s.loss, s.lossReported = nil, false
 }

@@ -67,11 +67,11 @@ func openSQLite(ctx context.Context, opt Options, create bool, migrations []migr
 	s.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
 	s.issued.path = filepath.Join(dir, IssuedName)
 	if err := s.connect(path); err != nil {
-		return nil, s.fail(err)
+		return nil, s.codeError(err)
 	}
-	if err := s.prepare(ctx, fresh); err != nil {
+	if err := s.prepareSchema(ctx, fresh); err != nil {
 		s.close()
-		return nil, s.fail(err)
+		return nil, s.codeError(err)
 	}
 	if s.log, err = os.Stat(path + "-wal"); err != nil {
 		s.log = nil
@@ -98,7 +98,7 @@ func readHeader(file string) (fresh bool, err error) {
 	case err != nil || !bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")):
 		return false, corrupt(stick.Wordsf("%s is not an SQLite database", file), nil)
 	case binary.BigEndian.Uint32(head[68:]) != applicationID:
-		return false, foreign(file)
+		return false, errForeign(file)
 	}
 	return false, nil
 }
@@ -122,7 +122,7 @@ func requireNoLog(file string) (fresh bool, err error) {
 		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
 }
 
-func foreign(file string) *stick.Error {
+func errForeign(file string) *stick.Error {
 	return stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
 		With("path", file).Hintf("%s says how to go on", stick.Cmd("tt doctor"))
 }
@@ -155,38 +155,38 @@ func (s *sqliteDB) connect(file string) error {
 	return classify(err)
 }
 
-// prepare creates the schema or brings it up to date. It refuses a database that needs a newer program.
-func (s *sqliteDB) prepare(ctx context.Context, fresh bool) error {
+// prepareSchema creates the schema or brings it up to date. It refuses a database that needs a newer program.
+func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 	if fresh {
-		if err := s.locked(ctx, s.create); err != nil {
+		if err := s.withLock(ctx, s.createMeta); err != nil {
 			return err
 		}
 	}
 	var have, reader int64
 	var moved string
 	read := func() error {
-		return classify(unscanned(s.conn.QueryRowContext(background, `
+		return classify(asRowError(s.conn.QueryRowContext(background, `
 			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'),
 				COALESCE((SELECT value FROM meta WHERE key = 'moved_to'), '')`).
 			Scan(&have, &reader, &moved)))
 	}
 	if err := read(); err != nil {
 		if _, used := readIssued(s.issued.path); !used && s.lacksMeta() { // our mark is in its header, and nothing else is ours
-			return foreign(s.where())
+			return errForeign(s.displayName())
 		}
 		return err
 	}
 	if moved != "" {
 		return errMoved(moved)
 	}
-	known := newest(s.migrations)
+	known := newestNumber(s.migrations)
 	if reader > known {
-		return tooNew(have, reader, known)
+		return errTooNew(have, reader, known)
 	}
 	if have >= known {
 		return nil
 	}
-	return s.locked(ctx, func() error {
+	return s.withLock(ctx, func() error {
 		if err := read(); err != nil { // another process may have migrated it meanwhile
 			return err
 		}
@@ -201,9 +201,9 @@ func (s *sqliteDB) lacksMeta() bool {
 	return err == nil && tables == 0
 }
 
-// create marks a new file as ours and creates the table that migrations are counted in. It uses the rollback
-// journal: the mark must be in the file's header before the first write-ahead log exists.
-func (s *sqliteDB) create() error {
+// createMeta marks a new file as ours and creates the table that migrations are counted in. It uses the
+// rollback journal: the mark must be in the file's header before the first write-ahead log exists.
+func (s *sqliteDB) createMeta() error {
 	var tables int
 	if err := s.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
 		return classify(err)
@@ -213,7 +213,7 @@ func (s *sqliteDB) create() error {
 		if _, err := s.conn.ExecContext(background, mark); err != nil {
 			return classify(err)
 		}
-		return s.unmark(s.readMark()) // a mark was for the database before this one
+		return s.clearMark(s.readMark()) // a mark was for the database before this one
 	}
 	return nil
 }
@@ -228,22 +228,22 @@ func (s *sqliteDB) migrate(have int64) error {
 		return classify(err)
 	}
 	if last := s.migrations[len(s.migrations)-1]; have == 0 && last.schema != "" {
-		return s.apply(last.number, last.schema+last.recorded())
+		return s.applyScript(last.number, last.schema+last.recordScript())
 	}
 
 	for _, m := range s.migrations {
 		if m.number <= have {
 			continue
 		}
-		if err := s.apply(m.number, m.script(m.text)); err != nil {
+		if err := s.applyScript(m.number, m.upgradeScript(m.text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apply runs a script that ends with migration number n, in one transaction.
-func (s *sqliteDB) apply(n int64, script string) error {
+// applyScript runs a script that ends with migration number n, in one transaction.
+func (s *sqliteDB) applyScript(n int64, script string) error {
 	_, err := s.conn.ExecContext(background, "BEGIN IMMEDIATE;\n"+script+"\nCOMMIT")
 	if err == nil {
 		return nil

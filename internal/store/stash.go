@@ -13,7 +13,7 @@ import (
 func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.StashEntry, error) {
 	entries := map[string]stick.StashEntry{}
 	for some := range slices.Chunk(commits, maxMarks) {
-		marks, args := marks(some)
+		marks, args := placeholders(some)
 		err := tx.scan("SELECT commit_id, checkout, made_by FROM stashes WHERE room_id = ? AND commit_id IN ("+marks+") ORDER BY commit_id",
 			slices.Concat([]any{room}, args), func(scan rowScan) error {
 				var e stick.StashEntry
@@ -59,7 +59,7 @@ func (tx *Tx) ForgetStashed(room stick.RoomID, before stick.Time, most int) erro
 		return err
 	}
 	var oldest stick.Time // of those that stay
-	if _, err := tx.one("SELECT made_at FROM stashes WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+	if _, err := tx.queryOne("SELECT made_at FROM stashes WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
 	return tx.exec("DELETE FROM stashes WHERE room_id = ? AND made_at < ?", room, max(before, oldest))

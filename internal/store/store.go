@@ -82,11 +82,11 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, opt, create, migrations)
+	return openStore(ctx, opt, create, migrations)
 }
 
-// open is Open for a program that knows these migrations.
-func open(ctx context.Context, opt Options, create bool, migrations []migration) (*DB, error) {
+// openStore is Open for a program that knows these migrations.
+func openStore(ctx context.Context, opt Options, create bool, migrations []migration) (*DB, error) {
 	if opt.NewID == nil {
 		opt.NewID = NewID
 	}
@@ -107,7 +107,7 @@ func open(ctx context.Context, opt Options, create bool, migrations []migration)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{opt: opt, Bell: bells, schema: newest(migrations), dialect: d, meant: map[stick.RoomID]string{}}, nil
+	return &DB{opt: opt, Bell: bells, schema: newestNumber(migrations), dialect: d, meant: map[stick.RoomID]string{}}, nil
 }
 
 // openDialect opens the database that opt means.
@@ -129,7 +129,7 @@ func openDialect(ctx context.Context, opt Options, create bool, migrations []mig
 func (db *DB) Now() time.Time { return db.dialect.now() }
 
 // Where names the database for people, without secrets.
-func (db *DB) Where() string { return db.dialect.where() }
+func (db *DB) Where() string { return db.dialect.displayName() }
 
 // Dir is the data directory.
 func (db *DB) Dir() string { return db.opt.Dir }
@@ -143,7 +143,7 @@ func (db *DB) NewID() string { return db.opt.NewID() }
 // InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open
 // now. Every transaction asks: whoever went on with a file that was moved away would wait for others who
 // never come there.
-func (db *DB) InPlace() error { return db.dialect.inPlace() }
+func (db *DB) InPlace() error { return db.dialect.requireInPlace() }
 
 // Close ends the connection. A program that is about to exit needn't call it: the operating system releases
 // the locks, and closing last would cost the time of a checkpoint.
@@ -165,7 +165,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	defer tx.rollback()
-	return db.dialect.fail(tx.outcome(fn(tx)))
+	return db.dialect.codeError(tx.callerError(fn(tx)))
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns nil. Then it
@@ -177,19 +177,19 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	var ringer *bell.Ringer
-	err := db.dialect.write(ctx, func() (err error) {
+	err := db.dialect.runWrite(ctx, func() (err error) {
 		ringer.Ring() // of an attempt that failed
-		ringer, err = db.update(ctx, fn)
+		ringer, err = db.runUpdate(ctx, fn)
 		return err
 	})
 	ringer.Ring()
 	return err
 }
 
-// update does the work of Update, and ends its transaction even if fn never returns. It opens the
+// runUpdate does the work of Update, and ends its transaction even if fn never returns. It opens the
 // bells of the rooms before it commits: the operating system closes them when the process dies, and closing
 // rings. So the waiters wake even then.
-func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, error) {
+func (db *DB) runUpdate(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	tx, err := db.beginSettled(ctx)
@@ -198,10 +198,10 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 	}
 	defer tx.rollback()
 	if err := tx.noticeBoot(); err != nil {
-		return nil, db.dialect.fail(err)
+		return nil, db.dialect.codeError(err)
 	}
-	if err := tx.outcome(fn(tx)); err != nil {
-		return nil, db.dialect.fail(err)
+	if err := tx.callerError(fn(tx)); err != nil {
+		return nil, db.dialect.codeError(err)
 	}
 	ringer, err := db.Bell.Prepare(slices.Concat(tx.rings, tx.ringsHere)...)
 	if err != nil {
@@ -209,7 +209,7 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 	}
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
-		return ringer, db.dialect.fail(err)
+		return ringer, db.dialect.codeError(err)
 	}
 	db.bootKnown, db.hostSeen = true, tx.now // which the commit has brought
 	db.opt.Kill("after commit")
@@ -218,20 +218,20 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, err
 
 // Tx is a transaction.
 type Tx struct {
-	db        *DB
-	write     bool
-	done      bool
-	begun     bool                      // now and meta have come
-	turn      int64                     // the highest that it has saved
-	late      error                     // why they didn't
-	now       stick.Time                // see Now
-	meta      meta                      // see Generation
-	rings     []string                  // bells that ring after the commit, on all hosts
-	ringsHere []string                  // on this host
-	event     string                    // the id of an event that it has made, by which one finds out whether it was committed
-	sums      map[stick.RoomID]string   // the last sum of the rooms that were loaded
-	paths     map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
-	hosts     map[string]string         // the names of other hosts that were asked for, by id
+	db          *DB
+	write       bool
+	done        bool
+	begun       bool                      // now and meta have come
+	highestTurn int64                     // the highest that it has saved
+	beginErr    error                     // why they didn't
+	now         stick.Time                // see Now
+	meta        meta                      // see Generation
+	rings       []string                  // bells that ring after the commit, on all hosts
+	ringsHere   []string                  // on this host
+	eventID     string                    // the id of an event that it has made, by which one finds out whether it was committed
+	sums        map[stick.RoomID]string   // the last sum of the rooms that were loaded
+	paths       map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
+	hosts       map[string]string         // the names of other hosts that were asked for, by id
 
 	evidence map[stick.AgentID][]stick.Evidence // of the members that were loaded, unless it was changed since
 
@@ -248,7 +248,7 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 		return tx.requireReader()
 	})
 	if err != nil {
-		return nil, db.dialect.fail(err)
+		return nil, db.dialect.codeError(err)
 	}
 	return tx, nil
 }
@@ -269,7 +269,7 @@ func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 		}
 		if err != nil {
 			tx.rollback()
-			return nil, db.dialect.fail(err)
+			return nil, db.dialect.codeError(err)
 		}
 	}
 }
@@ -292,22 +292,22 @@ func (tx *Tx) commit() error {
 // Now is the time of the transaction, read when it had its lock: that of all writers, or that of the last
 // room.
 func (tx *Tx) Now() stick.Time {
-	tx.start()
+	tx.ensureBegun()
 	return tx.now
 }
 
-// start has a transaction begin that hasn't asked anything yet.
-func (tx *Tx) start() {
-	if !tx.begun && tx.late == nil {
-		tx.late = tx.arrive()
+// ensureBegun has a transaction begin that hasn't asked anything yet.
+func (tx *Tx) ensureBegun() {
+	if !tx.begun && tx.beginErr == nil {
+		tx.beginErr = tx.fetchLater()
 	}
 }
 
-// outcome is how the caller's part of the transaction ended: what it did with a time that hadn't come counts
-// for nothing.
-func (tx *Tx) outcome(err error) error {
-	if tx.late != nil {
-		return tx.late
+// callerError is how the caller's part of the transaction ended: what it did with a time that hadn't come
+// counts for nothing.
+func (tx *Tx) callerError(err error) error {
+	if tx.beginErr != nil {
+		return tx.beginErr
 	}
 	return err
 }
@@ -336,7 +336,7 @@ func (tx *Tx) LockNames() (again bool, err error) {
 }
 
 // Concurrent reports whether the transaction writes, and others may do so at the same time.
-func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.rowLocks() }
+func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.hasRowLocks() }
 
 func (tx *Tx) lockRoom(r stick.RoomID) error {
 	if !tx.Concurrent() {
@@ -357,7 +357,7 @@ func (tx *Tx) Writes() bool { return tx.write }
 
 // Generation is the current generation. A lease ends with the generation in which it was granted.
 func (tx *Tx) Generation() stick.Generation {
-	tx.start()
+	tx.ensureBegun()
 	g := tx.meta.generation
 	if g.Cause == stick.LossCause {
 		g.Lost = tx.meta.lastLoss.Events
@@ -366,16 +366,16 @@ func (tx *Tx) Generation() stick.Generation {
 }
 
 // Ring wakes the waiters of a room after the commit.
-func (tx *Tx) Ring(r stick.RoomID) { tx.ring(&tx.rings, string(r)) }
+func (tx *Tx) Ring(r stick.RoomID) { tx.addBell(&tx.rings, string(r)) }
 
 // RingLooks wakes those who show a room to people, and no waiters, after the commit.
-func (tx *Tx) RingLooks(r stick.RoomID) { tx.ring(&tx.rings, looksBell(r)) }
+func (tx *Tx) RingLooks(r stick.RoomID) { tx.addBell(&tx.rings, looksBell(r)) }
 
 // RingLooksHere is [Tx.RingLooks] on this host alone, for what happens too often to tell a server each time.
 // Other hosts see it with the next ring.
-func (tx *Tx) RingLooksHere(r stick.RoomID) { tx.ring(&tx.ringsHere, looksBell(r)) }
+func (tx *Tx) RingLooksHere(r stick.RoomID) { tx.addBell(&tx.ringsHere, looksBell(r)) }
 
-func (tx *Tx) ring(bells *[]string, name string) {
+func (tx *Tx) addBell(bells *[]string, name string) {
 	if !slices.Contains(*bells, name) {
 		*bells = append(*bells, name)
 	}
@@ -394,21 +394,21 @@ func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
 
 // scan runs a query and calls row for each row of it.
 func (tx *Tx) scan(text string, args []any, row rowReader) error {
-	return tx.db.dialect.scan(text, args, asRow(row))
+	return tx.db.dialect.scan(text, args, markRowErrors(row))
 }
 
-// later is scan for rows that its caller doesn't need before its next scan or one.
-func (tx *Tx) later(text string, args []any, row rowReader) error {
-	return tx.db.dialect.later(text, args, asRow(row))
+// scanLater is scan for rows that its caller doesn't need before its next scan or queryOne.
+func (tx *Tx) scanLater(text string, args []any, row rowReader) error {
+	return tx.db.dialect.scanLater(text, args, markRowErrors(row))
 }
 
 // Arrive has come now what the methods ask for whose names begin with Later.
-func (tx *Tx) Arrive() error { return tx.arrive() }
+func (tx *Tx) Arrive() error { return tx.fetchLater() }
 
-// arrive has the rows of [Tx.later] come now.
-func (tx *Tx) arrive() error { return tx.db.dialect.arrive() }
+// fetchLater has the rows of [Tx.scanLater] come now.
+func (tx *Tx) fetchLater() error { return tx.db.dialect.fetchLater() }
 
-// one runs a query for at most one row and reports whether there was one.
-func (tx *Tx) one(text string, args []any, into ...any) (bool, error) {
-	return tx.db.dialect.one(text, args, into)
+// queryOne runs a query for at most one row and reports whether there was one.
+func (tx *Tx) queryOne(text string, args []any, into ...any) (bool, error) {
+	return tx.db.dialect.queryOne(text, args, into)
 }

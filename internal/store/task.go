@@ -26,8 +26,8 @@ func scanTask(scan rowScan) (t stick.Task, err error) {
 	return t, err
 }
 
-// list returns a list as a column holds it: empty for none.
-func list[T any](values []T) (string, error) {
+// encodeList returns a list as a column holds it: empty for none.
+func encodeList[T any](values []T) (string, error) {
 	if len(values) == 0 {
 		return "", nil
 	}
@@ -48,11 +48,11 @@ func (tx *Tx) putTask(e stick.Event) error {
 	if err != nil {
 		return err
 	}
-	earlier, err := list(t.Earlier)
+	earlier, err := encodeList(t.Earlier)
 	if err != nil {
 		return err
 	}
-	after, err := list(t.After)
+	after, err := encodeList(t.After)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (tx *Tx) putTask(e stick.Event) error {
 		return err
 	}
 	if t.State == stick.TaskCompleted && was.State != t.State {
-		if err := tx.nobodyWaitsFor(e.Room, t.ID); err != nil {
+		if err := tx.clearWaitersOf(e.Room, t.ID); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (tx *Tx) putAttempt(e stick.Event, t stick.Task) error {
 // Task loads a task by its name, in any case; ok is false when there is none, and t is then fit for
 // [stick.SpawnTask].
 func (tx *Tx) Task(room stick.RoomID, id string) (t stick.Task, ok bool, err error) {
-	tasks, err := tx.tasks("WHERE room_id = ? AND task_key = ? ORDER BY task_key", room, stick.TaskKey(id))
+	tasks, err := tx.scanTasks("WHERE room_id = ? AND task_key = ? ORDER BY task_key", room, stick.TaskKey(id))
 	if err != nil || len(tasks) == 0 {
 		return t, false, err
 	}
@@ -124,33 +124,33 @@ func (tx *Tx) Task(room stick.RoomID, id string) (t stick.Task, ok bool, err err
 
 // Tasks lists the tasks of a room in the order in which they were made.
 func (tx *Tx) Tasks(room stick.RoomID) ([]stick.Task, error) {
-	return tx.tasks("WHERE room_id = ? ORDER BY created_at, task_key", room)
+	return tx.scanTasks("WHERE room_id = ? ORDER BY created_at, task_key", room)
 }
 
 // Queue lists the approved tasks of a room in the order of their approval.
 func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
-	return tx.tasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
+	return tx.scanTasks("WHERE room_id = ? AND state = 'APPROVED' ORDER BY approved_seq", room)
 }
 
 // OpenTasks lists the tasks of a room on which somebody works or which wait for a decision, in the order in
 // which they were made.
 func (tx *Tx) OpenTasks(room stick.RoomID) ([]stick.Task, error) {
-	return tx.tasks("WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY created_at, task_key", room)
+	return tx.scanTasks("WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY created_at, task_key", room)
 }
 
 // OpenTasksOf lists those of [Tx.OpenTasks] that one of the agents is the worker of, the newest first.
 func (tx *Tx) OpenTasksOf(room stick.RoomID, workers []stick.AgentID) ([]stick.Task, error) {
-	marks, args := marks(workers)
-	return tx.tasks("WHERE worker IN ("+marks+") AND room_id = ? AND worker <> '' AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY state_at DESC, task_key",
+	marks, args := placeholders(workers)
+	return tx.scanTasks("WHERE worker IN ("+marks+") AND room_id = ? AND worker <> '' AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY state_at DESC, task_key",
 		append(args, room)...)
 }
 
 // TasksOf lists the tasks of a room that an agent is the worker of.
 func (tx *Tx) TasksOf(room stick.RoomID, a stick.AgentID) ([]stick.Task, error) {
-	return tx.tasks("WHERE worker = ? AND room_id = ? AND worker <> '' ORDER BY created_at, task_key", a, room)
+	return tx.scanTasks("WHERE worker = ? AND room_id = ? AND worker <> '' ORDER BY created_at, task_key", a, room)
 }
 
-func (tx *Tx) tasks(where string, args ...any) (tasks []stick.Task, err error) {
+func (tx *Tx) scanTasks(where string, args ...any) (tasks []stick.Task, err error) {
 	err = tx.scan("SELECT "+taskColumns+" FROM tasks "+where, args, func(scan rowScan) error {
 		t, err := scanTask(scan)
 		tasks = append(tasks, t)
@@ -197,7 +197,7 @@ func (tx *Tx) RecordSeenHead(room stick.RoomID, id string, a stick.AgentID, head
 
 // SeenHead returns the commit of a task that an agent saw last, empty for none.
 func (tx *Tx) SeenHead(room stick.RoomID, id string, a stick.AgentID) (head string, err error) {
-	_, err = tx.one("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?", []any{room, stick.TaskKey(id), a}, &head)
+	_, err = tx.queryOne("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?", []any{room, stick.TaskKey(id), a}, &head)
 	return head, err
 }
 
@@ -231,14 +231,14 @@ func (tx *Tx) PutIntent(i Intent) error {
 // RenewIntent records that the process of an intent still works. open is false if the intent has ended.
 func (tx *Tx) RenewIntent(id string) (open bool, err error) {
 	var found string
-	return tx.one("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.Now(), id}, &found)
+	return tx.queryOne("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.Now(), id}, &found)
 }
 
 // EndIntent records how an intent ended. It fails when it had ended before. Commands on other hosts may wait
 // for it.
 func (tx *Tx) EndIntent(id, outcome string) error {
 	var room stick.RoomID
-	ok, err := tx.one("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.Now(), 1), outcome, id}, &room)
+	ok, err := tx.queryOne("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.Now(), 1), outcome, id}, &room)
 	switch {
 	case err != nil:
 		return err

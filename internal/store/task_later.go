@@ -40,8 +40,8 @@ func (tx *Tx) waitsFor(room stick.RoomID, t stick.Task) (key string, err error) 
 	return stick.TaskKey(waits[0].ID), nil
 }
 
-// nobodyWaitsFor notes that a task has landed. What else the others wait for is seen when somebody looks.
-func (tx *Tx) nobodyWaitsFor(room stick.RoomID, id string) error {
+// clearWaitersOf notes that a task has landed. What else the others wait for is seen when somebody looks.
+func (tx *Tx) clearWaitersOf(room stick.RoomID, id string) error {
 	return tx.exec("UPDATE tasks SET waits_for = '' WHERE room_id = ? AND waits_for = ? AND waits_for <> ''", room, stick.TaskKey(id))
 }
 

@@ -19,14 +19,14 @@ import (
 // wait, and writes to the disk. Waits read their rooms once more because of it. It fails with
 // [stick.CodeDataDirNotWritable], naming the file, and with [stick.CodeDatabaseBusy].
 func (db *DB) Trial(ctx context.Context) error {
-	if err := db.dialect.trial(ctx, db.tryWrite); err != nil {
+	if err := db.dialect.tryLocks(ctx, db.tryWrite); err != nil {
 		return err
 	}
 	if err := db.Bell.Trial(); err != nil {
-		return unusable(err)
+		return errUnusable(err)
 	}
 	if err := openAll(filepath.Join(db.opt.Dir, "tasks")); err != nil {
-		return unusable(err)
+		return errUnusable(err)
 	}
 	return TryDisk(db.opt.Dir)
 }
@@ -41,8 +41,8 @@ func (db *DB) tryWrite(ctx context.Context) error {
 	}
 	defer tx.rollback()
 	var value int64 // a statement that returns a row is sent at once, on every database
-	_, err = tx.one("UPDATE counters SET value = value + 1 WHERE name = 'event_seq' RETURNING value", nil, &value)
-	return db.dialect.fail(err)
+	_, err = tx.queryOne("UPDATE counters SET value = value + 1 WHERE name = 'event_seq' RETURNING value", nil, &value)
+	return db.dialect.codeError(err)
 }
 
 // openAll opens each file in a directory as a lock is opened.
@@ -72,7 +72,7 @@ func TryDisk(dir string) (err error) {
 		return nil
 	}
 	if err != nil {
-		return unusable(err)
+		return errUnusable(err)
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
@@ -81,11 +81,11 @@ func TryDisk(dir string) (err error) {
 	if _, err = f.Write(b); err == nil {
 		err = f.Sync()
 	}
-	return unusable(err)
+	return errUnusable(err)
 }
 
-// unusable says which file can't be used.
-func unusable(err error) error {
+// errUnusable says which file can't be used.
+func errUnusable(err error) error {
 	if _, ok := errors.AsType[*stick.Error](err); err == nil || ok {
 		return err
 	}

@@ -20,7 +20,7 @@ type Watch struct {
 
 // Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a
 // server takes back what it keeps for the process meanwhile.
-func (w *Watch) Sleeps() { w.db.dialect.sleeps() }
+func (w *Watch) Sleeps() { w.db.dialect.releaseForSleep() }
 
 // enoughUnread is how often [Watch.SleepOn] says in a row that nobody needs to read: about an hour.
 const enoughUnread = 10
@@ -29,7 +29,7 @@ const enoughUnread = 10
 // 0 if it is to read the room. It is 0 on SQLite, where reading costs next to nothing, and now and then
 // anyway. It belongs to one goroutine.
 func (w *Watch) SleepOn(net *bell.Net) time.Duration {
-	hears, guards := w.db.dialect.hears()
+	hears, guards := w.db.dialect.hearsCommits()
 	w.unread++
 	switch {
 	case !hears:
@@ -67,23 +67,23 @@ type witness struct {
 // Watch listens to the bell of a room, which rings for commits of this host and of others. It doesn't hear
 // earlier ones: watch first, then read. While a process has a watch, it may hear for all of its host what
 // other hosts commit.
-func (db *DB) Watch(room stick.RoomID) (*Watch, error) { return db.watch(string(room)) }
+func (db *DB) Watch(room stick.RoomID) (*Watch, error) { return db.watchBells(string(room)) }
 
 // WatchLooks is [DB.Watch] for whoever shows a room to people: it also rings for what only they see, such as
 // that an agent has become idle. Waits sleep on then.
 func (db *DB) WatchLooks(room stick.RoomID) (*Watch, error) {
-	return db.watch(string(room), looksBell(room))
+	return db.watchBells(string(room), looksBell(room))
 }
 
 // WatchRooms rings when there is a new room.
-func (db *DB) WatchRooms() (*Watch, error) { return db.watch(roomsBell) }
+func (db *DB) WatchRooms() (*Watch, error) { return db.watchBells(roomsBell) }
 
 // roomsBell is the bell that rings for new rooms, and looksBell the one of a room for what only people see.
 const roomsBell = "rooms"
 
 func looksBell(room stick.RoomID) string { return "looks-" + string(room) }
 
-func (db *DB) watch(bells ...string) (*Watch, error) {
+func (db *DB) watchBells(bells ...string) (*Watch, error) {
 	w, err := db.Bell.Watch(bells...)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (db *DB) watch(bells ...string) (*Watch, error) {
 		return &Watch{Watch: w, db: db, leave: func() {}}, nil
 	}
 	db.witness.join(db.dialect, func(ctx context.Context) {
-		db.dialect.listen(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
+		db.dialect.listenForCommits(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
 			if db.opt.Witness != nil {
 				db.opt.Witness(ctx, db, heard)
 			}
