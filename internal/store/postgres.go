@@ -175,7 +175,8 @@ func (p *postgresDB) placesQuery() string {
 }
 
 func (p *postgresDB) pathsColumn() string {
-	return "COALESCE((SELECT string_agg(c.path, chr(10) ORDER BY c.path) FROM checkouts c WHERE c.room_id = rooms.room_id AND c.host_id = current_setting('talkingstick.host')), '')"
+	return `COALESCE((SELECT string_agg(c.path, chr(10) ORDER BY c.path) FROM checkouts c
+		WHERE c.room_id = rooms.room_id AND c.host_id = current_setting('talkingstick.host')), '')`
 }
 
 func (p *postgresDB) hasRowLocks() bool { return true }
@@ -354,7 +355,9 @@ func (p *postgresDB) tryLocks(ctx context.Context, attempt func(context.Context)
 // writeBlob and readBlob keep content in a table, where all hosts find it.
 func (p *postgresDB) writeBlob(b Blob, content []byte) error {
 	return p.inTransaction(func() error {
-		return p.queueQuery(nil, "INSERT INTO blob_contents (sum, content) VALUES ($1, $2) ON CONFLICT (sum) DO NOTHING", b.Sum, content)
+		return p.queueQuery(nil, `INSERT INTO blob_contents (sum, content) VALUES ($1, $2)
+			ON CONFLICT (sum) DO NOTHING`,
+			b.Sum, content)
 	})
 }
 

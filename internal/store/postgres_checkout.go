@@ -57,12 +57,15 @@ func (tx *Tx) RoomOf(key string) (r stick.Room, ok bool, err error) {
 
 // Checkout records that a room lies at a path of this host, too.
 func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
-	err := tx.execIn(r.ID, "INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?) ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id", tx.db.dialect.currentHost(), path, r.ID)
+	err := tx.execIn(r.ID, `INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?)
+		ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id`,
+		tx.db.dialect.currentHost(), path, r.ID)
 	tx.paths[r.ID] = append(slices.Clip(tx.paths[r.ID]), path)
 	return tx.chooseCheckout(r, []string{path}), err
 }
 
 // LeaveCheckout forgets a path of a room on this host.
 func (tx *Tx) LeaveCheckout(r stick.Room, path string) error {
-	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?", tx.db.dialect.currentHost(), path, r.ID)
+	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?",
+		tx.db.dialect.currentHost(), path, r.ID)
 }

@@ -143,7 +143,10 @@ func (p *postgresDB) settleCommit(tx *Tx, cause error) error {
 	}
 }
 
-func (p *postgresDB) wasCommitted(ctx context.Context, tx *Tx, rooms []stick.RoomID, xid string) (committed bool, err error) {
+// wasCommitted asks the server whether a transaction was committed that has locked these rooms.
+func (p *postgresDB) wasCommitted(
+	ctx context.Context, tx *Tx, rooms []stick.RoomID, xid string,
+) (committed bool, err error) {
 	if tx.eventID == "" && xid == "" {
 		return false, nil // what has locked no room may be written twice
 	}

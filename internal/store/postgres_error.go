@@ -67,9 +67,10 @@ func isTLS(err error) bool {
 
 // runsAgain reports whether an attempt may succeed if it is made again.
 func runsAgain(err error) bool {
-	if state := sqlState(err); state == "40001" || state == "40P01" || isDuplicate(err) { // another transaction was in the way
-		return true
+	if state := sqlState(err); state == "40001" || state == "40P01" || isDuplicate(err) {
+		return true // another transaction was in the way
 	}
+
 	code := stick.CodeOf(err)
 	return errors.Is(err, errLost) || code == stick.CodeDatabaseUnavailable && isLost(err)
 }
@@ -124,8 +125,10 @@ func (p *postgresDB) findTables() (allowed, there bool) {
 		return true, false
 	}
 	defer p.hangUp(conn)
+
 	result := conn.ExecParams(ctx, "SELECT has_schema_privilege(n.oid, 'USAGE'), "+
-		"EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'meta') FROM pg_namespace n WHERE n.nspname = $1",
+		"EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'meta') "+
+		"FROM pg_namespace n WHERE n.nspname = $1",
 		[][]byte{[]byte(p.address.schema)}, nil, nil, nil).Read()
 	if result.Err != nil || len(result.Rows) == 0 {
 		return true, false

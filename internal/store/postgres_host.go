@@ -105,7 +105,9 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		err := errors.Join(
 			tx.exec("DELETE FROM host_boots WHERE host_id = ? AND boot = ?", host, boot),
 			tx.exec("UPDATE processes SET gone_at = 0 WHERE boot = ?", boot),
-			tx.exec("INSERT INTO checkouts (host_id, path, room_id) SELECT ?, path, room_id FROM checkouts c WHERE c.host_id = ?", moved, host),
+			tx.exec(`INSERT INTO checkouts (host_id, path, room_id) SELECT ?, path, room_id FROM checkouts c
+				WHERE c.host_id = ?`,
+				moved, host),
 		)
 		if err != nil {
 			return err
@@ -116,12 +118,14 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		if err := tx.nameHost(host); err != nil {
 			return err
 		}
-		if err := tx.exec("INSERT INTO host_boots (host_id, boot, began_at, seen_at, ended_at) VALUES (?, ?, ?, ?, 0)", host, boot, tx.Now(), tx.Now()); err != nil {
+		query := "INSERT INTO host_boots (host_id, boot, began_at, seen_at, ended_at) VALUES (?, ?, ?, ?, 0)"
+		if err := tx.exec(query, host, boot, tx.Now(), tx.Now()); err != nil {
 			return err
 		}
 	}
 	if plan.seen {
-		if err := tx.exec("UPDATE host_boots SET seen_at = ? WHERE host_id = ? AND boot = ?", tx.Now(), host, boot); err != nil {
+		query := "UPDATE host_boots SET seen_at = ? WHERE host_id = ? AND boot = ?"
+		if err := tx.exec(query, tx.Now(), host, boot); err != nil {
 			return err
 		}
 	}
@@ -134,7 +138,8 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 }
 
 func (tx *Tx) hostBoots(host string) (boots []hostBoot, err error) {
-	err = tx.scan("SELECT boot, began_at, seen_at, ended_at FROM host_boots WHERE host_id = ? ORDER BY began_at, boot", []any{host}, func(scan rowScan) error {
+	query := "SELECT boot, began_at, seen_at, ended_at FROM host_boots WHERE host_id = ? ORDER BY began_at, boot"
+	err = tx.scan(query, []any{host}, func(scan rowScan) error {
 		var b hostBoot
 		err := scan(&b.boot, &b.began, &b.seen, &b.ended)
 		boots = append(boots, b)
@@ -191,8 +196,11 @@ func (tx *Tx) NameOfHost(host string) (name string, err error) {
 
 // endBoot ends what ran under a boot of a host that is over.
 func (tx *Tx) endBoot(host, boot string) error {
-	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r WHERE r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ?)
-		OR r.owner IN (SELECT p.agent_id FROM processes p WHERE p.boot = ?) OR r.reserved_for IN (SELECT p.agent_id FROM processes p WHERE p.boot = ?) ORDER BY r.room_id`, boot, boot, boot)
+	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r
+		WHERE r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ?)
+		OR r.owner IN (SELECT p.agent_id FROM processes p WHERE p.boot = ?)
+		OR r.reserved_for IN (SELECT p.agent_id FROM processes p WHERE p.boot = ?)
+		ORDER BY r.room_id`, boot, boot, boot)
 	if err != nil {
 		return err
 	}
@@ -212,10 +220,12 @@ func (tx *Tx) endBoot(host, boot string) error {
 // is reserved.
 func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, err error) {
 	holds = map[stick.Process]bool{}
-	err = tx.scan(`SELECT p.machine, p.boot, p.pid_ns, p.pid, p.start_time, MAX(CASE WHEN r.owner = m.agent_id OR r.reserved_for = m.agent_id THEN 1 ELSE 0 END)
+	err = tx.scan(`SELECT p.machine, p.boot, p.pid_ns, p.pid, p.start_time,
+		MAX(CASE WHEN r.owner = m.agent_id OR r.reserved_for = m.agent_id THEN 1 ELSE 0 END)
 		FROM processes p LEFT JOIN members m ON m.agent_id = p.agent_id LEFT JOIN rooms r ON r.room_id = m.room_id
-		WHERE p.boot = ? AND p.pid_ns = ? AND p.gone_at = 0 GROUP BY p.machine, p.boot, p.pid_ns, p.pid, p.start_time ORDER BY p.pid, p.start_time`, []any{boot, pidNS},
-		func(scan rowScan) error {
+		WHERE p.boot = ? AND p.pid_ns = ? AND p.gone_at = 0
+		GROUP BY p.machine, p.boot, p.pid_ns, p.pid, p.start_time ORDER BY p.pid, p.start_time`,
+		[]any{boot, pidNS}, func(scan rowScan) error {
 			var p stick.Process
 			var n int
 			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &n)
@@ -225,8 +235,9 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 	if err != nil {
 		return nil, err
 	}
-	err = tx.scan("SELECT machine, boot, pid_ns, pid, start_time FROM listeners WHERE boot = ? AND pid_ns = ? AND pid > 0 ORDER BY listener_id", []any{boot, pidNS},
-		func(scan rowScan) error {
+	err = tx.scan(`SELECT machine, boot, pid_ns, pid, start_time FROM listeners
+		WHERE boot = ? AND pid_ns = ? AND pid > 0 ORDER BY listener_id`,
+		[]any{boot, pidNS}, func(scan rowScan) error {
 			var p stick.Process
 			err := scan(&p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start)
 			if _, known := holds[p]; !known {
@@ -240,8 +251,12 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 // ReportGone records that a process of this host has ended, which other hosts can't see. It ends the waits of
 // the process, and wakes who waits in the rooms of the members that it carried.
 func (tx *Tx) ReportGone(p stick.Process) error {
-	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r WHERE r.room_id IN (SELECT m.room_id FROM members m JOIN processes p ON p.agent_id = m.agent_id WHERE p.process_key = ? AND p.gone_at = 0)
-		OR r.room_id IN (SELECT l.room_id FROM listeners l WHERE l.boot = ? AND l.pid_ns = ? AND l.pid = ? AND l.start_time = ?) ORDER BY r.room_id`,
+	rooms, err := tx.roomIDs(`SELECT r.room_id FROM rooms r
+		WHERE r.room_id IN (SELECT m.room_id FROM members m JOIN processes p ON p.agent_id = m.agent_id
+			WHERE p.process_key = ? AND p.gone_at = 0)
+		OR r.room_id IN (SELECT l.room_id FROM listeners l
+			WHERE l.boot = ? AND l.pid_ns = ? AND l.pid = ? AND l.start_time = ?)
+		ORDER BY r.room_id`,
 		p.Key(), p.Boot, p.PIDNS, p.PID, p.Start)
 	if err != nil {
 		return err
@@ -252,7 +267,8 @@ func (tx *Tx) ReportGone(p stick.Process) error {
 	clear(tx.evidence)
 	return errors.Join(
 		tx.exec("UPDATE processes SET gone_at = ? WHERE process_key = ? AND gone_at = 0", tx.Now(), p.Key()),
-		tx.exec("DELETE FROM listeners WHERE boot = ? AND pid_ns = ? AND pid = ? AND start_time = ?", p.Boot, p.PIDNS, p.PID, p.Start),
+		tx.exec("DELETE FROM listeners WHERE boot = ? AND pid_ns = ? AND pid = ? AND start_time = ?",
+			p.Boot, p.PIDNS, p.PID, p.Start),
 	)
 }
 

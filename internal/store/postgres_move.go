@@ -140,7 +140,8 @@ func (c *copying) copyAll(dst *Tx) error {
 // fingerprintFile tells this state of the file from all others.
 func (c *copying) fingerprintFile() (string, error) {
 	h := sha256.New()
-	err := c.src.scan("SELECT room_id, last_event_seq, last_sum FROM rooms ORDER BY room_id", nil, func(scan rowScan) error {
+	query := "SELECT room_id, last_event_seq, last_sum FROM rooms ORDER BY room_id"
+	err := c.src.scan(query, nil, func(scan rowScan) error {
 		var room, sum string
 		var seq int64
 		err := scan(&room, &seq, &sum)
@@ -157,7 +158,8 @@ func (c *copying) namePersons() error {
 	if err != nil {
 		return err
 	}
-	return c.src.scan("SELECT DISTINCT agent_id FROM members UNION SELECT DISTINCT from_agent_id FROM events ORDER BY 1", nil, func(scan rowScan) error {
+	query := "SELECT DISTINCT agent_id FROM members UNION SELECT DISTINCT from_agent_id FROM events ORDER BY 1"
+	return c.src.scan(query, nil, func(scan rowScan) error {
 		var a stick.AgentID
 		err := scan(&a)
 		if a.Human() && !strings.Contains(string(a), "@") {
@@ -170,8 +172,10 @@ func (c *copying) namePersons() error {
 // movedTables lists what is copied, in an order in which nothing refers to what comes later. What one host
 // alone has isn't among it: its boots, its waits, and the counter.
 var movedTables = []string{
-	"rooms", "members", "sessions", "processes", "cursors", "events", "receipts", "notes", "reservations", "tasks", "task_attempts", "reviews",
-	"comments", "task_views", "task_runs", "past_runs", "task_setups", "intents", "blobs", "edits", "calls", "reads", "commits", "stashes", "tellings", "drafts",
+	"rooms", "members", "sessions", "processes", "cursors",
+	"events", "receipts", "notes", "reservations",
+	"tasks", "task_attempts", "reviews", "comments", "task_views", "task_runs", "past_runs", "task_setups",
+	"intents", "blobs", "edits", "calls", "reads", "commits", "stashes", "tellings", "drafts",
 	"accepted_commands", "notices",
 }
 
@@ -198,8 +202,11 @@ func (c *copying) copyTable(table string) error {
 	for i, name := range columns {
 		at[name] = i
 	}
-	insert := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
-	return c.src.scan("SELECT "+strings.Join(columns, ", ")+" FROM "+table+" ORDER BY 1", nil, func(scan rowScan) error {
+
+	names, marks := strings.Join(columns, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
+	insert := "INSERT INTO " + table + " (" + names + ") VALUES (" + marks + ")"
+	query := "SELECT " + names + " FROM " + table + " ORDER BY 1"
+	return c.src.scan(query, nil, func(scan rowScan) error {
 		values, into := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
@@ -321,7 +328,8 @@ func (c *copying) recordPlaces() error {
 			}
 		}
 	}
-	if err := c.addRow("UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0", c.dst.Now(), c.dst.db.opt.Boot); err != nil {
+	query := "UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0"
+	if err := c.addRow(query, c.dst.Now(), c.dst.db.opt.Boot); err != nil {
 		return err
 	}
 	last, err := c.src.db.dialect.lastDrawn()

@@ -43,7 +43,8 @@ func parseAddress(address string) (*pgAddress, error) {
 	} // the rest stays as it is: the driver takes a + for itself, which an encoded blank would become
 	config, err := pgconn.ParseConfig(u.String())
 	if err != nil {
-		if e, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && errors.Unwrap(e) != nil && q.Get("sslrootcert") != "" {
+		e, ok := errors.AsType[*pgconn.ParseConfigError](err)
+		if ok && errors.Unwrap(e) != nil && q.Get("sslrootcert") != "" {
 			return nil, stick.Errorf(stick.CodeUsage, "the certificates that the database's address names can't be read").
 				Hintf("correct sslrootcert, sslcert or sslkey in the address")
 		}

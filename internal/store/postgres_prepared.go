@@ -16,8 +16,8 @@ import (
 // gets there.
 type prepared struct {
 	conn   *pgconn.PgConn       // whose they are
-	pooled bool                 // a pooler stands between, and the next transaction may have another session: nothing is prepared
-	own    string               // the host in the settings that the session keeps, where no pooler stands between; empty if it keeps none
+	pooled bool                 // a pooler stands between: the next transaction may have another session
+	own    string               // the host in the settings that the session keeps; empty if it keeps none
 	known  map[string]*repeated // by their texts
 	names  int
 }

@@ -27,7 +27,8 @@ func (p *postgresDB) fillServer(s *Server) error {
 	rows, err := p.queryRows(`SELECT current_setting('server_version_num')::integer / 10000, current_user,
 		(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)::integer,
 		` + clockExpr + `,
-		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'), current_setting('max_connections')::integer`)
+		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+		current_setting('max_connections')::integer`)
 	if err != nil {
 		return err
 	}
@@ -49,8 +50,10 @@ func (p *postgresDB) fillServer(s *Server) error {
 // fillTransactions finds the oldest transaction of the database, other than this one. Rows that it may still
 // see can't be removed.
 func (p *postgresDB) fillTransactions(s *Server) error {
-	rows, err := p.queryRows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint FROM pg_stat_activity
-		WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid() ORDER BY xact_start LIMIT 1`)
+	rows, err := p.queryRows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint
+		FROM pg_stat_activity
+		WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
+		ORDER BY xact_start LIMIT 1`)
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,8 @@ func (p *postgresDB) fillTransactions(s *Server) error {
 
 func (p *postgresDB) fillTables(s *Server) error {
 	rows, err := p.queryRows(`SELECT COALESCE(sum(n_dead_tup), 0)::bigint, COALESCE(sum(n_live_tup), 0)::bigint,
-		COALESCE(floor(extract(epoch FROM clock_timestamp() - max(greatest(last_vacuum, last_autovacuum)) FILTER (WHERE relname = 'rooms')) * 1000)::bigint, -1)
+		COALESCE(floor(extract(epoch FROM clock_timestamp()
+			- max(greatest(last_vacuum, last_autovacuum)) FILTER (WHERE relname = 'rooms')) * 1000)::bigint, -1)
 		FROM pg_stat_user_tables WHERE schemaname = $1`, p.address.schema)
 	if err != nil {
 		return err

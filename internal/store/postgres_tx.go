@@ -88,9 +88,11 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 		text, args := p.settingsQuery(true)
 		err = errors.Join(err, p.queueQuery(nil, text, args...))
 	}
+
 	from, lock := "", []any(nil)
 	if o.write {
-		from, lock = " FROM pg_advisory_xact_lock_shared($1::integer, $2::integer)", []any{p.address.lockKey(), int64(schemaClass)}
+		from = " FROM pg_advisory_xact_lock_shared($1::integer, $2::integer)"
+		lock = []any{p.address.lockKey(), int64(schemaClass)}
 	}
 	var now stick.Time
 	var m meta
@@ -128,7 +130,9 @@ func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
 		return nil
 	}
 	p.locked[id] = true
-	return p.queueQuery(p.clockReader(&tx.now, &p.xid), "SELECT "+clockExpr+", pg_current_xact_id()::text FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked", id)
+	return p.queueQuery(p.clockReader(&tx.now, &p.xid), "SELECT "+clockExpr+`, pg_current_xact_id()::text
+		FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked`,
+		id)
 }
 
 // lockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it
@@ -138,7 +142,8 @@ func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 		return false, nil
 	}
 	p.fresh[c] = true
-	return true, p.queueQuery(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", p.address.lockKey(), int64(c))
+	return true, p.queueQuery(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)",
+		p.address.lockKey(), int64(c))
 }
 
 // rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection,

@@ -19,7 +19,9 @@ import (
 // The places are locks in a folder of the data directory, and come free when a process ends, in whatever way.
 const (
 	readPlaces = 20 // processes of a host that wait and read at a time
-	keepPlaces = 3  // those that keep their connection. With those of the witness, two for listening and reporting, a host has five at rest.
+	// Those that keep their connection. With those of the witness, two for listening and reporting, a host has
+	// five at rest.
+	keepPlaces = 3
 
 	// placeWait is how long no place changes hands before a process reads without one: those that have them
 	// may be stopped.

@@ -20,7 +20,9 @@ const echoInterval = 30 * time.Second
 // listenForCommits rings the bells of this host for what is committed anywhere, until ctx ends. Of all
 // processes of a host that wait, the one with the lock does it, and reports: the witness. When it ends,
 // another gets the lock. Whoever can't become the witness still has the slow net under its wait.
-func (p *postgresDB) listenForCommits(ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{})) {
+func (p *postgresDB) listenForCommits(
+	ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}),
+) {
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return
 	}
