@@ -20,11 +20,13 @@ type ReadQuery struct {
 func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 	for some := range slices.Chunk(q.Paths, maxMarks) {
 		marks, args := placeholders(some)
-		err := tx.scan("SELECT path, sum, size, mod_time, inode, mode, wrote, refused, read_at FROM reads WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN ("+marks+") ORDER BY path",
+		err := tx.scan(`SELECT path, sum, size, mod_time, inode, mode, wrote, refused, read_at FROM reads
+			WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN (`+marks+") ORDER BY path",
 			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan rowScan) error {
 				n := stick.NotedRead{Agent: q.Agent, Helper: q.Helper}
 				var inode int64
-				err := scan(&n.Path, &n.State.Sum, &n.State.Size, &n.State.ModTime, &inode, &n.State.Mode, &n.Wrote, &n.Refused, &n.At)
+				err := scan(&n.Path, &n.State.Sum, &n.State.Size, &n.State.ModTime, &inode, &n.State.Mode,
+					&n.Wrote, &n.Refused, &n.At)
 				n.State.Inode = uint64(inode)
 				out = append(out, n)
 				return err
@@ -40,7 +42,9 @@ func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 // agent itself.
 func (tx *Tx) HasOtherReads(room stick.RoomID, agent stick.AgentID, helper string) (yes bool, err error) {
 	var path string
-	return tx.queryOne("SELECT path FROM reads WHERE room_id = ? AND agent_id = ? AND helper <> ? ORDER BY helper LIMIT 1", []any{room, agent, helper}, &path)
+	return tx.queryOne(`SELECT path FROM reads WHERE room_id = ? AND agent_id = ? AND helper <> ?
+		ORDER BY helper LIMIT 1`,
+		[]any{room, agent, helper}, &path)
 }
 
 // PutReads notes what agents have seen of files in a checkout. It leaves out a path that isn't text, of which
@@ -51,11 +55,15 @@ func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRe
 			continue
 		}
 		s := n.State
-		err := tx.execIn(room, `INSERT INTO reads (room_id, agent_id, helper, checkout, path, sum, size, mod_time, inode, mode, wrote, refused, read_at)
+		err := tx.execIn(room, `INSERT INTO reads (room_id, agent_id, helper, checkout, path, sum, size,
+			mod_time, inode, mode, wrote, refused, read_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (room_id, agent_id, helper, checkout, path) DO UPDATE SET sum = excluded.sum, size = excluded.size, mod_time = excluded.mod_time,
-				inode = excluded.inode, mode = excluded.mode, wrote = excluded.wrote, refused = excluded.refused, read_at = excluded.read_at`,
-			room, n.Agent, n.Helper, tx.onHost(checkout), n.Path, s.Sum, s.Size, s.ModTime, int64(s.Inode), s.Mode, n.Wrote, n.Refused, n.At)
+			ON CONFLICT (room_id, agent_id, helper, checkout, path) DO UPDATE
+			SET sum = excluded.sum, size = excluded.size, mod_time = excluded.mod_time,
+				inode = excluded.inode, mode = excluded.mode, wrote = excluded.wrote,
+				refused = excluded.refused, read_at = excluded.read_at`,
+			room, n.Agent, n.Helper, tx.onHost(checkout), n.Path, s.Sum, s.Size, s.ModTime, int64(s.Inode),
+			s.Mode, n.Wrote, n.Refused, n.At)
 		if err != nil {
 			return err
 		}
@@ -70,10 +78,12 @@ func (tx *Tx) BoundReads(room stick.RoomID, agent stick.AgentID, most int, befor
 		return err
 	}
 	var last stick.Time // of the newest that goes
-	if _, err := tx.queryOne("SELECT read_at FROM reads WHERE room_id = ? AND agent_id = ? ORDER BY read_at DESC LIMIT 1 OFFSET ?", []any{room, agent, most}, &last); err != nil {
+	query := "SELECT read_at FROM reads WHERE room_id = ? AND agent_id = ? ORDER BY read_at DESC LIMIT 1 OFFSET ?"
+	if _, err := tx.queryOne(query, []any{room, agent, most}, &last); err != nil {
 		return err
 	}
-	return tx.exec("DELETE FROM reads WHERE room_id = ? AND (read_at < ? OR agent_id = ? AND read_at <= ?)", room, before, agent, last)
+	return tx.exec("DELETE FROM reads WHERE room_id = ? AND (read_at < ? OR agent_id = ? AND read_at <= ?)",
+		room, before, agent, last)
 }
 
 // ForgetReads forgets what an agent and its sub-agents have seen.

@@ -15,7 +15,8 @@ func receiptFields(c *stick.Receipt) []any {
 // putReceipts stores a receipt for each addressee of an event.
 func (tx *Tx) putReceipts(e stick.Event) error {
 	for _, c := range e.Receipts() {
-		err := tx.exec(`INSERT INTO receipts (room_id, agent_id, event_seq, owes, thread, read_at, acked_at, withdrawn, is_open, shown_at)
+		err := tx.exec(`INSERT INTO receipts (room_id, agent_id, event_seq, owes, thread, read_at, acked_at,
+			withdrawn, is_open, shown_at)
 			VALUES (?, ?, ?, ?, ?, 0, 0, 0, ?, 0)`, e.Room, c.Agent, c.Event, c.Owes, c.Thread, c.Open())
 		if err != nil {
 			return err
@@ -26,7 +27,8 @@ func (tx *Tx) putReceipts(e stick.Event) error {
 
 // Receipt returns an agent's receipt for an event; ok is false when the event isn't addressed to it.
 func (tx *Tx) Receipt(room stick.RoomID, a stick.AgentID, event int64) (c stick.Receipt, ok bool, err error) {
-	ok, err = tx.queryOne("SELECT "+receiptColumns+" FROM receipts r WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?",
+	ok, err = tx.queryOne("SELECT "+receiptColumns+` FROM receipts r
+		WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?`,
 		[]any{room, a, event}, receiptFields(&c)...)
 	return c, ok, err
 }
@@ -38,7 +40,9 @@ func (tx *Tx) Receipts(event int64) ([]stick.Receipt, error) {
 
 // OpenReceipts lists the messages that an agent must still acknowledge in a room, in the order of the log.
 func (tx *Tx) OpenReceipts(room stick.RoomID, a stick.AgentID) ([]stick.Receipt, error) {
-	return tx.scanReceipts("WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ? ORDER BY r.event_seq", room, a, stick.OwesAck)
+	return tx.scanReceipts(`WHERE r.room_id = ? AND r.agent_id = ? AND r.is_open = 1 AND r.owes = ?
+		ORDER BY r.event_seq`,
+		room, a, stick.OwesAck)
 }
 
 func (tx *Tx) scanReceipts(where string, args ...any) ([]stick.Receipt, error) {
@@ -54,27 +58,33 @@ func (tx *Tx) scanReceipts(where string, args ...any) ([]stick.Receipt, error) {
 
 // PutReceipt stores a recipient's receipt for a message.
 func (tx *Tx) PutReceipt(room stick.RoomID, c stick.Receipt) error {
-	return tx.execIn(room, "UPDATE receipts SET read_at = ?, acked_at = ?, withdrawn = ?, is_open = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ?",
+	return tx.execIn(room, `UPDATE receipts SET read_at = ?, acked_at = ?, withdrawn = ?, is_open = ?
+		WHERE room_id = ? AND agent_id = ? AND event_seq = ?`,
 		c.ReadAt, c.AckedAt, c.Withdrawn, c.Open(), room, c.Agent, c.Event)
 }
 
 // MarkShown records when an event was first put into the context of an addressee.
 func (tx *Tx) MarkShown(room stick.RoomID, a stick.AgentID, event int64) error {
-	return tx.execIn(room, "UPDATE receipts SET shown_at = ? WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0", tx.Now(), room, a, event)
+	return tx.execIn(room, `UPDATE receipts SET shown_at = ?
+		WHERE room_id = ? AND agent_id = ? AND event_seq = ? AND shown_at = 0`,
+		tx.Now(), room, a, event)
 }
 
 // CountOpen counts what an agent's inbox holds: messages it hasn't read, and messages it must acknowledge.
 func (tx *Tx) CountOpen(room stick.RoomID, a stick.AgentID) (unread, unacked int, err error) {
-	_, err = tx.queryOne(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
-		FROM receipts WHERE room_id = ? AND agent_id = ? AND is_open = 1`, []any{stick.OwesAck, room, a}, &unread, &unacked)
+	_, err = tx.queryOne(`SELECT COALESCE(SUM(CASE WHEN read_at = 0 THEN 1 ELSE 0 END), 0),
+		COALESCE(SUM(CASE WHEN owes = ? THEN 1 ELSE 0 END), 0)
+		FROM receipts WHERE room_id = ? AND agent_id = ? AND is_open = 1`,
+		[]any{stick.OwesAck, room, a}, &unread, &unacked)
 	return unread, unacked, err
 }
 
 // Owes counts the messages that the members of a room must still acknowledge.
 func (tx *Tx) Owes(room stick.RoomID) (map[stick.AgentID]int, error) {
 	out := map[stick.AgentID]int{}
-	err := tx.scan("SELECT agent_id, COUNT(*) FROM receipts WHERE room_id = ? AND is_open = 1 AND owes = ? GROUP BY agent_id ORDER BY agent_id", []any{room, stick.OwesAck},
-		func(scan rowScan) error {
+	err := tx.scan(`SELECT agent_id, COUNT(*) FROM receipts WHERE room_id = ? AND is_open = 1 AND owes = ?
+		GROUP BY agent_id ORDER BY agent_id`,
+		[]any{room, stick.OwesAck}, func(scan rowScan) error {
 			var a stick.AgentID
 			var n int
 			err := scan(&a, &n)

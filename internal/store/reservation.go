@@ -33,7 +33,8 @@ func (tx *Tx) putReservation(e stick.Event) error {
 		return nil
 	}
 	v := stick.ReservationOf(e)
-	return tx.exec("INSERT INTO reservations (event_seq, room_id, agent_id, pattern, prefix, task_id, ttl_ms, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	return tx.exec(`INSERT INTO reservations (event_seq, room_id, agent_id, pattern, prefix, task_id, ttl_ms,
+		made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		v.ID, e.Room, v.Agent, v.Pattern, v.Pattern.Prefix(true), v.Task, v.TTL, v.MadeAt)
 }
 
@@ -73,9 +74,12 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 }
 
 // scanReservations loads the reservations of a room that match a join and a condition.
-func (tx *Tx) scanReservations(room stick.RoomID, join string, joined []any, where string, args ...any) (out []stick.Reservation, err error) {
+func (tx *Tx) scanReservations(
+	room stick.RoomID, join string, joined []any, where string, args ...any,
+) (out []stick.Reservation, err error) {
 	err = tx.scan(`SELECT v.event_seq, v.agent_id, v.pattern, v.task_id, v.ttl_ms, v.made_at
-		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ?`+join+` WHERE v.room_id = ?`+where,
+		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ?`+join+`
+		WHERE v.room_id = ?`+where,
 		slices.Concat([]any{tx.Generation().Number}, joined, []any{room}, args), func(scan rowScan) error {
 			var v stick.Reservation
 			err := scan(&v.ID, &v.Agent, &v.Pattern, &v.Task, &v.TTL, &v.MadeAt)
@@ -121,8 +125,10 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		for _, d := range some {
 			ends = append(ends, d+"/", d+"0") // the character after "/"
 		}
+
 		// A join, because alternatives in the condition would read the whole index.
-		join := " JOIN (VALUES " + strings.TrimSuffix(strings.Repeat("(?, ?), ", len(some)), ", ") + ") d ON v.prefix > d.column1 AND v.prefix < d.column2"
+		values := strings.TrimSuffix(strings.Repeat("(?, ?), ", len(some)), ", ")
+		join := " JOIN (VALUES " + values + ") d ON v.prefix > d.column1 AND v.prefix < d.column2"
 		vs, err := tx.scanReservations(room, join, ends, " ORDER BY v.event_seq")
 		if err != nil {
 			return nil, err

@@ -18,7 +18,8 @@ func (tx *Tx) roomColumns() string {
 const otherColumns = `, updated_at, closed, policy, generation,
 	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, resumed_at, round, round_at, offered_at, session_ended_at,
+	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at,
+	resumed_at, round, round_at, offered_at, session_ended_at,
 	paused_by, pause_reason, paused_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
@@ -27,9 +28,11 @@ func (tx *Tx) scanRoom(scan rowScan) (stick.Room, error) {
 	var policy, sum, key, paths string
 	t := &r.Turn
 	err := scan(&r.ID, &key, &paths, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
-		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt, &t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
+		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt,
+		&t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
 		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
-		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince, &t.OpenedAt, &t.ResumedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt,
+		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince,
+		&t.OpenedAt, &t.ResumedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt,
 		&r.Paused.By, &r.Paused.Reason, &r.Paused.Since, &sum)
 	if err != nil {
 		return r, err
@@ -76,7 +79,8 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 
 // loadRoomWhere loads the room that a condition means. ok is false if there is none.
 func (tx *Tx) loadRoomWhere(where string, arg any) (r stick.Room, ok bool, err error) {
-	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id", []any{arg}, tx.roomReader(&r, &ok))
+	err = tx.scan("SELECT "+tx.roomColumns()+" FROM rooms "+where+" ORDER BY room_id",
+		[]any{arg}, tx.roomReader(&r, &ok))
 	if err == nil && ok {
 		err = tx.loadParts(r.ID, &r)
 	}
@@ -86,7 +90,8 @@ func (tx *Tx) loadRoomWhere(where string, arg any) (r stick.Room, ok bool, err e
 // loadRoom is [Tx.loadRoomWhere] by the id, which tells all that is to be asked: a server answers it
 // together.
 func (tx *Tx) loadRoom(id stick.RoomID) (r stick.Room, ok bool, err error) {
-	err = tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomReader(&r, &ok))
+	err = tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id",
+		[]any{id}, tx.roomReader(&r, &ok))
 	if err == nil {
 		err = tx.loadParts(id, &r)
 	}
@@ -121,11 +126,14 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 		return r, err
 	}
 	found := false
-	err := tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id", []any{id}, tx.roomReader(&r, &found))
+	err := tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id",
+		[]any{id}, tx.roomReader(&r, &found))
 	if err != nil {
 		return r, err
 	}
-	members, err := tx.loadMembers(id, " AND m.agent_id IN (?, (SELECT owner FROM rooms WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))", a, id, id)
+	members, err := tx.loadMembers(id, ` AND m.agent_id IN (?, (SELECT owner FROM rooms
+		WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))`,
+		a, id, id)
 	if r.Members = members; err == nil && !found {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
 	}
@@ -154,12 +162,20 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	if _, err := tx.lockClass(pathsClass); err != nil { // where RoomAt has found none, it is locked
 		return r, err
 	}
-	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy, generation, last_event_seq, last_sum,
+	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy,
+		generation, last_event_seq, last_sum,
 		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
 		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at, round, round_at, offered_at)
-		VALUES (?, ?, ?, ?, 0, ?, ?, 0, '', ?, ?, 0, '', '', 0, '', '', 0, '', ?, 0, 0, 0, '', 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0)`,
-		r.ID, cmp.Or(r.Key, r.Path), tx.Now(), tx.Now(), string(policy), r.Generation, r.Turn.ID, r.Turn.State, r.Turn.FreeSince)
+		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at,
+		round, round_at, offered_at)
+		VALUES (?, ?, ?, ?, 0, ?,
+		?, 0, '',
+		?, ?, 0, '', '', 0, '', '', 0,
+		'', ?, 0, 0, 0, '', 0,
+		0, 0, 0, 0, '', 0, 0, 0,
+		0, 0, 0)`,
+		r.ID, cmp.Or(r.Key, r.Path), tx.Now(), tx.Now(), string(policy), r.Generation, r.Turn.ID, r.Turn.State,
+		r.Turn.FreeSince)
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
@@ -201,8 +217,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 			return after, nil, err
 		}
 	}
-	if after.Turn != before.Turn || after.Closed != before.Closed || after.Paused != before.Paused || after.Policy != before.Policy ||
-		after.Generation != before.Generation || after.SessionEndedAt != before.SessionEndedAt {
+	if !hasSameTurn(before, after) {
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
 		}
@@ -210,6 +225,13 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	return after, events, nil
 }
 
+// hasSameTurn reports whether what [Tx.saveTurn] stores is the same for both.
+func hasSameTurn(a, b stick.Room) bool {
+	return a.Turn == b.Turn && a.Closed == b.Closed && a.Paused == b.Paused && a.Policy == b.Policy &&
+		a.Generation == b.Generation && a.SessionEndedAt == b.SessionEndedAt
+}
+
+// saveTurn stores what the row of a room holds besides its path and the end of its log.
 func (tx *Tx) saveTurn(r stick.Room) error {
 	policy, err := json.Marshal(r.Policy)
 	if err != nil {
@@ -220,14 +242,18 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
 		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
 		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?, messages = ?,
-		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, guardian_of = ?, idle_notice_at = ?, idle_since = ?, opened_at = ?, resumed_at = ?,
-		round = ?, round_at = ?, offered_at = ?, session_ended_at = ?, paused_by = ?, pause_reason = ?, paused_at = ? WHERE room_id = ?`,
+		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, guardian_of = ?,
+		idle_notice_at = ?, idle_since = ?, opened_at = ?, resumed_at = ?,
+		round = ?, round_at = ?, offered_at = ?,
+		session_ended_at = ?, paused_by = ?, pause_reason = ?, paused_at = ? WHERE room_id = ?`,
 		r.Closed, string(policy), r.Generation,
 		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
 		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
 		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction, t.Messages,
-		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.GuardianOf, t.IdleNoticeAt, t.IdleSince, t.OpenedAt, t.ResumedAt,
-		t.Round, t.RoundAt, t.OfferedAt, r.SessionEndedAt, r.Paused.By, r.Paused.Reason, r.Paused.Since, r.ID)
+		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.GuardianOf,
+		t.IdleNoticeAt, t.IdleSince, t.OpenedAt, t.ResumedAt,
+		t.Round, t.RoundAt, t.OfferedAt,
+		r.SessionEndedAt, r.Paused.By, r.Paused.Reason, r.Paused.Since, r.ID)
 }
 
 // loadMembers loads members of a room in order, each with the evidence of its sessions; only, if it
@@ -241,29 +267,36 @@ func (tx *Tx) loadMembers(id stick.RoomID, only string, args ...any) (out []stic
 
 // loadMembersLater is [Tx.loadMembers] for a caller that doesn't need them before its next scan or queryOne.
 func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string, args ...any) error {
-	err := tx.scanLater(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at, waited_since,
+	err := tx.scanLater(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told,
+		passed_over, returned_at, waited_since,
 		role, context, in_session, session_at, host_id, checkout,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
-		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`, append([]any{id}, args...), func(scan rowScan) error {
-		var m stick.Member
-		err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt, &m.LastOfferRound, &m.PassedOver, &m.ReturnedAt, &m.WaitedSince,
-			&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since, &m.Checkout.Host, &m.Checkout.Path,
-			&m.HooksSeen, &m.BusySince, &m.IdleAt)
-		*out = append(*out, m)
-		tx.evidence[m.Agent] = nil
-		return err
-	})
+		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`,
+		append([]any{id}, args...), func(scan rowScan) error {
+			var m stick.Member
+			err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt,
+				&m.LastOfferRound, &m.PassedOver, &m.ReturnedAt, &m.WaitedSince,
+				&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since,
+				&m.Checkout.Host, &m.Checkout.Path,
+				&m.HooksSeen, &m.BusySince, &m.IdleAt)
+			*out = append(*out, m)
+			tx.evidence[m.Agent] = nil
+			return err
+		})
 	if err != nil {
 		return err
 	}
 	return tx.scanLater(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
-		FROM processes p JOIN members m ON m.agent_id = p.agent_id WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
+		FROM processes p JOIN members m ON m.agent_id = p.agent_id
+		WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
 		append([]any{id}, args...), func(scan rowScan) error {
 			var a stick.AgentID
 			var e stick.Evidence
-			if err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone); err != nil {
+			err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID,
+				&e.Process.Start, &e.Proof, &e.Gone)
+			if err != nil {
 				return err
 			}
 			if i := slices.IndexFunc(*out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {
@@ -274,20 +307,38 @@ func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string
 		})
 }
 
+// saveMember stores a member, if it is new or anything has changed that its row holds.
 func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) error {
-	switch {
-	case !known:
-		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told, passed_over, returned_at, waited_since,
-			role, context, in_session, session_at, host_id, checkout) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
+	if !known {
+		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq,
+			last_seen_at, told, passed_over, returned_at, waited_since,
+			role, context, in_session, session_at, host_id, checkout)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq,
+			m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
 			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path)
-	case was.Ordinal == m.Ordinal && was.State == m.State && was.JoinedAt == m.JoinedAt && was.JoinSeq == m.JoinSeq &&
-		was.HeldSeq == m.HeldSeq && was.LastSeenAt == m.LastSeenAt && was.LastOfferRound == m.LastOfferRound && was.PassedOver == m.PassedOver &&
-		was.ReturnedAt == m.ReturnedAt && was.WaitedSince == m.WaitedSince && was.Session == m.Session && was.Checkout == m.Checkout:
+	}
+	if hasSameRow(was, m) {
 		return nil
 	}
-	return tx.exec(`UPDATE members SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?, last_seen_at = ?, told = ?,
-		passed_over = ?, returned_at = ?, waited_since = ?, role = ?, context = ?, in_session = ?, session_at = ?, host_id = ?, checkout = ? WHERE room_id = ? AND agent_id = ?`,
-		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq, m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
-		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path, room, m.Agent)
+
+	return tx.exec(`UPDATE members
+		SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?,
+		last_seen_at = ?, told = ?, passed_over = ?, returned_at = ?, waited_since = ?,
+		role = ?, context = ?, in_session = ?, session_at = ?, host_id = ?, checkout = ?
+		WHERE room_id = ? AND agent_id = ?`,
+		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq,
+		m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
+		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path,
+		room, m.Agent)
+}
+
+// hasSameRow reports whether the row of a member holds the same for both. What else a member has comes from
+// its sessions and processes.
+func hasSameRow(a, b stick.Member) bool {
+	return a.Ordinal == b.Ordinal && a.State == b.State &&
+		a.JoinedAt == b.JoinedAt && a.JoinSeq == b.JoinSeq && a.HeldSeq == b.HeldSeq &&
+		a.LastSeenAt == b.LastSeenAt && a.LastOfferRound == b.LastOfferRound && a.PassedOver == b.PassedOver &&
+		a.ReturnedAt == b.ReturnedAt && a.WaitedSince == b.WaitedSince &&
+		a.Session == b.Session && a.Checkout == b.Checkout
 }

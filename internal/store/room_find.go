@@ -24,7 +24,8 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	if len(name) >= minName {
 		after += "~" // it sorts after all characters of ids
 	}
-	ids, err := tx.roomIDs("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5", name, after)
+	ids, err := tx.roomIDs("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5",
+		name, after)
 	switch {
 	case err != nil:
 		return stick.Room{}, err
@@ -47,7 +48,8 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 		return tx.lockRoomAt(paths)
 	}
 	for _, p := range paths {
-		if r, ok, err := tx.loadRoomWhere("WHERE room_id IN (SELECT room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE p.path = ?)", p); ok || err != nil {
+		where := "WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() + " p WHERE p.path = ?)"
+		if r, ok, err := tx.loadRoomWhere(where, p); ok || err != nil {
 			return tx.chooseCheckout(r, paths), ok, err
 		}
 	}
@@ -68,7 +70,10 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 			}
 			continue
 		}
-		if r, err = tx.Room(ids[0].Room); err != nil || slices.ContainsFunc(paths, func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }) {
+
+		r, err = tx.Room(ids[0].Room)
+		isThere := func(p string) bool { return slices.Contains(tx.paths[r.ID], p) }
+		if err != nil || slices.ContainsFunc(paths, isThere) {
 			return tx.chooseCheckout(r, paths), err == nil, err
 		}
 		// It was moved before it was locked.
@@ -86,8 +91,9 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 	paths := slices.Sorted(maps.Keys(at))
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := placeholders(some)
-		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE path IN ("+marks+") ORDER BY path", args,
-			func(scan rowScan) error {
+		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE path IN ("+marks+`)
+			ORDER BY path`,
+			args, func(scan rowScan) error {
 				var path string
 				var id stick.RoomID
 				err := scan(&path, &id)
@@ -113,7 +119,8 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 // RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
 func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 	below := strings.TrimSuffix(dir, "/")
-	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.placesQuery()+" p WHERE path = ? OR (path > ? AND path < ?) ORDER BY path",
+	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.placesQuery()+` p
+		WHERE path = ? OR (path > ? AND path < ?) ORDER BY path`,
 		[]any{dir, below + "/", below + "0"}, func(scan rowScan) error {
 			var p Place
 			err := scan(&p.Room, &p.Path)
@@ -154,7 +161,9 @@ func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state 
 		return id, state, err
 	}
 	for _, p := range paths {
-		if ok, err := tx.queryOne("SELECT r.room_id, r.state FROM rooms r JOIN "+tx.db.dialect.placesQuery()+" p ON p.room_id = r.room_id WHERE p.path = ?", []any{p}, &id, &state); ok || err != nil {
+		query := "SELECT r.room_id, r.state FROM rooms r JOIN " + tx.db.dialect.placesQuery() +
+			" p ON p.room_id = r.room_id WHERE p.path = ?"
+		if ok, err := tx.queryOne(query, []any{p}, &id, &state); ok || err != nil {
 			return id, state, err
 		}
 	}
@@ -167,7 +176,8 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 	query, args := "SELECT "+tx.roomColumns()+" FROM rooms", []any{}
 	if below != "" || len(at) > 0 {
 		dir := strings.TrimSuffix(below, "/")
-		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() + " p WHERE (path > ? AND path < ?)"
+		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() +
+			" p WHERE (path > ? AND path < ?)"
 		args = append(args, dir+"/", dir+"0") // "0" is the character after "/"
 		for _, p := range at {
 			query += " OR path = ?"

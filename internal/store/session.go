@@ -28,16 +28,19 @@ func (tx *Tx) RunningSession(sessionKey string) (a stick.AgentID, ok bool, err e
 
 // SessionOf finds the session that a process was last seen carrying. Assumed names don't count.
 func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
-	ok, err = tx.queryOne(`SELECT s.session_key, s.agent_id, s.harness, s.session_id FROM processes p JOIN sessions s ON s.session_key = p.session_key
-		WHERE p.process_key = ? ORDER BY p.seen_at DESC, p.agent_id LIMIT 1`, []any{p.Key()}, &s.Key, &s.Agent, &s.Harness, &s.ID)
+	ok, err = tx.queryOne(`SELECT s.session_key, s.agent_id, s.harness, s.session_id
+		FROM processes p JOIN sessions s ON s.session_key = p.session_key
+		WHERE p.process_key = ? ORDER BY p.seen_at DESC, p.agent_id LIMIT 1`,
+		[]any{p.Key()}, &s.Key, &s.Agent, &s.Harness, &s.ID)
 	return s, ok, err
 }
 
 // CarriedBefore lists the agents whose sessions a process was seen carrying, other than a, the latest
 // first. Assumed names don't count.
 func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.AgentID, err error) {
-	err = tx.scan("SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? AND session_key <> '' ORDER BY seen_at DESC, agent_id", []any{p.Key(), a},
-		func(scan rowScan) error {
+	err = tx.scan(`SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? AND session_key <> ''
+		ORDER BY seen_at DESC, agent_id`,
+		[]any{p.Key(), a}, func(scan rowScan) error {
 			var other stick.AgentID
 			err := scan(&other)
 			before = append(before, other)
@@ -49,7 +52,9 @@ func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.Ag
 // Known reports whether a name belongs to any session or member.
 func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 	var n int
-	_, err := tx.queryOne(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?) + (SELECT COUNT(*) FROM members WHERE agent_id = ?)`, []any{a, a}, &n)
+	_, err := tx.queryOne(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?)
+		+ (SELECT COUNT(*) FROM members WHERE agent_id = ?)`,
+		[]any{a, a}, &n)
 	return n > 0, err
 }
 
@@ -59,10 +64,12 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 		return slices.Clone(out), nil
 	}
 	var out []stick.Evidence
-	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes WHERE agent_id = ? ORDER BY seen_at, process_key`, []any{a},
-		func(scan rowScan) error {
+	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes
+		WHERE agent_id = ? ORDER BY seen_at, process_key`,
+		[]any{a}, func(scan rowScan) error {
 			var e stick.Evidence
-			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start, &e.Proof, &e.Gone)
+			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start,
+				&e.Proof, &e.Gone)
 			out = append(out, e)
 			return err
 		})
@@ -71,8 +78,10 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 
 // PutSession records a session, once.
 func (tx *Tx) PutSession(s Session) error {
-	return tx.exec(`INSERT INTO sessions (session_key, agent_id, harness, session_id, started_at, ended_at, hooks_at, busy_since)
-		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`, s.Key, s.Agent, s.Harness, s.ID, tx.Now())
+	return tx.exec(`INSERT INTO sessions (session_key, agent_id, harness, session_id, started_at, ended_at,
+		hooks_at, busy_since)
+		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`,
+		s.Key, s.Agent, s.Harness, s.ID, tx.Now())
 }
 
 // RecordStart records that a hook told of the start of a session, which works on nothing until it gets a
@@ -84,7 +93,8 @@ func (tx *Tx) RecordStart(sessionKey string) error {
 // RecordWork records that a hook of a session fired outside a tool call, while it works. A session that had
 // ended is running again.
 func (tx *Tx) RecordWork(sessionKey string) error {
-	return tx.recordHook(sessionKey, keepActiveSince+", idle_at = 0, busy_since = 0", tx.Now().Add(-stick.SilentAfter), tx.Now())
+	return tx.recordHook(sessionKey, keepActiveSince+", idle_at = 0, busy_since = 0",
+		tx.Now().Add(-stick.SilentAfter), tx.Now())
 }
 
 // RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had
@@ -95,7 +105,8 @@ func (tx *Tx) RecordIdle(sessionKey string) error {
 
 // RecordToolCall records that a tool call of a session began, unless one is in progress.
 func (tx *Tx) RecordToolCall(sessionKey string) error {
-	return tx.recordHook(sessionKey, keepActiveSince+", idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END",
+	return tx.recordHook(sessionKey,
+		keepActiveSince+", idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END",
 		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now())
 }
 
@@ -106,7 +117,10 @@ const keepActiveSince = "active_since = CASE WHEN active_since = 0 OR hooks_at <
 // recordHook records that this program answered a hook of a session, and what that says of the session.
 func (tx *Tx) recordHook(sessionKey, says string, args ...any) error {
 	args = append(args, tx.Now(), tx.Now(), tx.db.schema, sessionKey)
-	return tx.exec("UPDATE sessions SET "+says+", hooks_at = ?, hooks_noted_at = ?, hooks_schema = ?, asked_at = 0, ended_at = 0 WHERE session_key = ?", args...)
+	return tx.exec(`UPDATE sessions
+		SET `+says+`, hooks_at = ?, hooks_noted_at = ?, hooks_schema = ?, asked_at = 0, ended_at = 0
+		WHERE session_key = ?`,
+		args...)
 }
 
 // RecordTool records the last tool call of a session, and a file that it was about, empty for none.
@@ -117,7 +131,8 @@ func (tx *Tx) RecordTool(sessionKey, tool, file string) error {
 // RecordAsked records that the harness of a session asks its person something. It is no sign of what the
 // session itself does.
 func (tx *Tx) RecordAsked(sessionKey string) error {
-	return tx.exec("UPDATE sessions SET asked_at = ? WHERE session_key = ? AND asked_at = 0 AND ended_at = 0", tx.Now(), sessionKey)
+	return tx.exec("UPDATE sessions SET asked_at = ? WHERE session_key = ? AND asked_at = 0 AND ended_at = 0",
+		tx.Now(), sessionKey)
 }
 
 // HookTimes is what hooks have reported about a session: when the last one fired, and since when the session
@@ -131,7 +146,9 @@ type HookTimes struct {
 
 // HookTimes returns what hooks have reported about a session.
 func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
-	_, err = tx.queryOne("SELECT hooks_at, idle_at, busy_since, asked_at, active_since, tool, file FROM sessions WHERE session_key = ?", []any{sessionKey},
+	_, err = tx.queryOne(`SELECT hooks_at, idle_at, busy_since, asked_at, active_since, tool, file FROM sessions
+		WHERE session_key = ?`,
+		[]any{sessionKey},
 		&h.At, &h.IdleAt, &h.BusySince, &h.AskedAt, &h.ActiveSince, &h.Tool, &h.File)
 	return h, err
 }
@@ -140,14 +157,16 @@ func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 // several sessions it is the one whose hooks fired last.
 func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
 	out := map[stick.AgentID]stick.Signs{}
-	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+` FROM sessions s JOIN members m ON m.agent_id = s.agent_id
-		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`, []any{tx.db.schema, room}, func(scan rowScan) error {
-		var a stick.AgentID
-		var s stick.Signs
-		err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File, &s.OlderProgram)
-		out[a] = s
-		return err
-	})
+	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+`
+		FROM sessions s JOIN members m ON m.agent_id = s.agent_id
+		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`,
+		[]any{tx.db.schema, room}, func(scan rowScan) error {
+			var a stick.AgentID
+			var s stick.Signs
+			err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File, &s.OlderProgram)
+			out[a] = s
+			return err
+		})
 	return out, err
 }
 
@@ -164,8 +183,9 @@ type OlderHook struct {
 // OlderHooks lists the running sessions whose last hook an older program answered, and not before a time, the
 // latest first.
 func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
-	err = tx.scan("SELECT s.session_key, s.agent_id, s.harness, s.session_id, s.hooks_at FROM sessions s WHERE s.ended_at = 0 AND s.hooks_at >= ? AND "+
-		answeredByOlder+" ORDER BY s.hooks_at DESC, s.session_key", []any{since, tx.db.schema}, func(scan rowScan) error {
+	query := `SELECT s.session_key, s.agent_id, s.harness, s.session_id, s.hooks_at FROM sessions s
+		WHERE s.ended_at = 0 AND s.hooks_at >= ? AND ` + answeredByOlder + " ORDER BY s.hooks_at DESC, s.session_key"
+	err = tx.scan(query, []any{since, tx.db.schema}, func(scan rowScan) error {
 		var h OlderHook
 		err := scan(&h.Key, &h.Agent, &h.Harness, &h.ID, &h.At)
 		all = append(all, h)
@@ -183,11 +203,14 @@ func (tx *Tx) LastHook(harness string) (at stick.Time, err error) {
 // EndSession records that a session ended. live reports whether its agent has another one that is running. A
 // session without an id doesn't count as another: the agent was known by it until its session's id was known.
 func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err error) {
-	if err := tx.exec("UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0, active_since = 0, asked_at = 0 WHERE session_key = ? AND ended_at = 0", tx.Now(), sessionKey); err != nil {
+	query := `UPDATE sessions SET ended_at = ?, busy_since = 0, idle_at = 0, active_since = 0, asked_at = 0
+		WHERE session_key = ? AND ended_at = 0`
+	if err := tx.exec(query, tx.Now(), sessionKey); err != nil {
 		return false, err
 	}
 	var n int
-	_, err = tx.queryOne("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0 AND session_id <> ''", []any{a}, &n)
+	_, err = tx.queryOne("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0 AND session_id <> ''",
+		[]any{a}, &n)
 	return n > 0, err
 }
 
@@ -216,9 +239,11 @@ func (tx *Tx) LockRoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
 func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) error {
 	p := e.Process
 	delete(tx.evidence, a)
-	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid, start_time, proof, seen_at)
+	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid,
+		start_time, proof, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (agent_id, process_key) DO UPDATE SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at, gone_at = 0`,
+		ON CONFLICT (agent_id, process_key) DO UPDATE
+		SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at, gone_at = 0`,
 		p.Key(), a, sessionKey, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, e.Proof, tx.Now())
 }
 
@@ -237,8 +262,10 @@ func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
 // PutListener records a wait that is about to block.
 func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
 	p := l.Process
-	return tx.execIn(room, `INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.ID, room, l.Agent, l.Purpose, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
+	return tx.execIn(room, `INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot,
+		pid_ns, pid, start_time, started_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		l.ID, room, l.Agent, l.Purpose, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
 }
 
 // DropListener ends a wait's registration. It may be called twice.

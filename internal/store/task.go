@@ -7,16 +7,19 @@ import (
 	"talkingstick/stick"
 )
 
-const taskColumns = `task_id, state, attempt, description, spec, branch, worktree, integration, base, head, patch, changes_gate,
-	worker, earlier, spawned_by, approved, approved_by, approved_seq, result, cause, reason, created_at, state_at, last_seq, heartbeat_at, host_id, checkout,
+const taskColumns = `task_id, state, attempt, description, spec, branch, worktree, integration,
+	base, head, patch, changes_gate, worker, earlier, spawned_by, approved, approved_by, approved_seq,
+	result, cause, reason, created_at, state_at, last_seq, heartbeat_at, host_id, checkout,
 	pr_number, pr_url, pr_state, pr_head, pr_commit, later, after_tasks, slot`
 
 // scanTask reads a row of taskColumns.
 func scanTask(scan rowScan) (t stick.Task, err error) {
 	var earlier, after string
-	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration, &t.Base, &t.Head, &t.Patch, &t.ChangesGate,
-		&t.Worker, &earlier, &t.SpawnedBy, &t.Approved, &t.ApprovedBy, &t.ApprovedSeq, &t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt,
-		&t.In.Host, &t.In.Path, &t.PR.Number, &t.PR.URL, &t.PR.State, &t.PR.Head, &t.PR.Commit, &t.Later, &after, &t.Slot)
+	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration,
+		&t.Base, &t.Head, &t.Patch, &t.ChangesGate, &t.Worker, &earlier, &t.SpawnedBy,
+		&t.Approved, &t.ApprovedBy, &t.ApprovedSeq,
+		&t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt, &t.In.Host, &t.In.Path,
+		&t.PR.Number, &t.PR.URL, &t.PR.State, &t.PR.Head, &t.PR.Commit, &t.Later, &after, &t.Slot)
 	if err == nil && earlier != "" {
 		err = json.Unmarshal([]byte(earlier), &t.Earlier)
 	}
@@ -61,18 +64,27 @@ func (tx *Tx) putTask(e stick.Event) error {
 		return err
 	}
 	err = tx.exec(`INSERT INTO tasks (room_id, task_key, waits_for, `+taskColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, task_key) DO UPDATE SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
-		patch = excluded.patch, changes_gate = excluded.changes_gate, worker = excluded.worker, earlier = excluded.earlier,
-		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq, result = excluded.result,
-		cause = excluded.cause, reason = excluded.reason, state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at,
+		VALUES (?, ?, ?,
+		?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, task_key) DO UPDATE
+		SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
+		patch = excluded.patch, changes_gate = excluded.changes_gate,
+		worker = excluded.worker, earlier = excluded.earlier,
+		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq,
+		result = excluded.result, cause = excluded.cause, reason = excluded.reason,
+		state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at,
 		host_id = excluded.host_id, checkout = excluded.checkout,
-		pr_number = excluded.pr_number, pr_url = excluded.pr_url, pr_state = excluded.pr_state, pr_head = excluded.pr_head, pr_commit = excluded.pr_commit,
-		later = excluded.later, after_tasks = excluded.after_tasks, waits_for = excluded.waits_for, slot = excluded.slot`,
+		pr_number = excluded.pr_number, pr_url = excluded.pr_url, pr_state = excluded.pr_state,
+		pr_head = excluded.pr_head, pr_commit = excluded.pr_commit,
+		later = excluded.later, after_tasks = excluded.after_tasks,
+		waits_for = excluded.waits_for, slot = excluded.slot`,
 		e.Room, stick.TaskKey(t.ID), waits,
-		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base, t.Head, t.Patch, t.ChangesGate,
-		t.Worker, earlier, t.SpawnedBy, t.Approved, t.ApprovedBy, t.ApprovedSeq, t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt,
-		t.In.Host, t.In.Path, t.PR.Number, t.PR.URL, t.PR.State, t.PR.Head, t.PR.Commit, t.Later, after, t.Slot)
+		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration,
+		t.Base, t.Head, t.Patch, t.ChangesGate, t.Worker, earlier, t.SpawnedBy,
+		t.Approved, t.ApprovedBy, t.ApprovedSeq,
+		t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt, t.In.Host, t.In.Path,
+		t.PR.Number, t.PR.URL, t.PR.State, t.PR.Head, t.PR.Commit, t.Later, after, t.Slot)
 	if err != nil {
 		return err
 	}
@@ -85,8 +97,10 @@ func (tx *Tx) putTask(e stick.Event) error {
 		return err
 	}
 	if r, ok := stick.ReviewOf(e); ok {
-		return tx.exec(`INSERT INTO reviews (event_seq, room_id, task_key, attempt, reviewer, verdict, head, body, report, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Decision, r.Head, r.Body, r.Report, r.At)
+		return tx.exec(`INSERT INTO reviews (event_seq, room_id, task_key, attempt, reviewer, verdict, head,
+			body, report, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Decision, r.Head, r.Body, r.Report, r.At)
 	}
 	return nil
 }
@@ -106,8 +120,10 @@ func (tx *Tx) putAttempt(e stick.Event, t stick.Task) error {
 	if a == was {
 		return nil
 	}
-	return tx.exec(`INSERT INTO task_attempts (room_id, task_key, attempt, worker, assigned_at, started_at, ended_at, outcome)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET worker = excluded.worker,
+	return tx.exec(`INSERT INTO task_attempts (room_id, task_key, attempt, worker, assigned_at, started_at,
+		ended_at, outcome)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET worker = excluded.worker,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome`,
 		e.Room, stick.TaskKey(t.ID), a.Number, a.Worker, a.AssignedAt, a.StartedAt, a.EndedAt, a.Outcome)
 }
@@ -135,13 +151,16 @@ func (tx *Tx) Queue(room stick.RoomID) ([]stick.Task, error) {
 // OpenTasks lists the tasks of a room on which somebody works or which wait for a decision, in the order in
 // which they were made.
 func (tx *Tx) OpenTasks(room stick.RoomID) ([]stick.Task, error) {
-	return tx.scanTasks("WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY created_at, task_key", room)
+	return tx.scanTasks(`WHERE room_id = ? AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED')
+		ORDER BY created_at, task_key`,
+		room)
 }
 
 // OpenTasksOf lists those of [Tx.OpenTasks] that one of the agents is the worker of, the newest first.
 func (tx *Tx) OpenTasksOf(room stick.RoomID, workers []stick.AgentID) ([]stick.Task, error) {
 	marks, args := placeholders(workers)
-	return tx.scanTasks("WHERE worker IN ("+marks+") AND room_id = ? AND worker <> '' AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY state_at DESC, task_key",
+	return tx.scanTasks("WHERE worker IN ("+marks+`) AND room_id = ? AND worker <> ''
+		AND state IN ('WORKING', 'CONFLICTED', 'IN_REVIEW', 'APPROVED') ORDER BY state_at DESC, task_key`,
 		append(args, room)...)
 }
 
@@ -174,18 +193,20 @@ func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttem
 // Reviews lists the decisions on a task.
 func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview, err error) {
 	err = tx.scan(`SELECT event_seq, attempt, reviewer, verdict, head, body, report, at FROM reviews
-		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`, []any{room, stick.TaskKey(id)}, func(scan rowScan) error {
-		var r stick.TaskReview
-		err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Decision, &r.Head, &r.Body, &r.Report, &r.At)
-		reviews = append(reviews, r)
-		return err
-	})
+		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`,
+		[]any{room, stick.TaskKey(id)}, func(scan rowScan) error {
+			var r stick.TaskReview
+			err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Decision, &r.Head, &r.Body, &r.Report, &r.At)
+			reviews = append(reviews, r)
+			return err
+		})
 	return reviews, err
 }
 
 // Heartbeat records that a task's worker has said that it works.
 func (tx *Tx) Heartbeat(room stick.RoomID, id string) error {
-	return tx.execIn(room, "UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?", tx.Now(), room, stick.TaskKey(id))
+	return tx.execIn(room, "UPDATE tasks SET heartbeat_at = ? WHERE room_id = ? AND task_key = ?",
+		tx.Now(), room, stick.TaskKey(id))
 }
 
 // RecordSeenHead records which commit of a task an agent has seen.
@@ -197,7 +218,8 @@ func (tx *Tx) RecordSeenHead(room stick.RoomID, id string, a stick.AgentID, head
 
 // SeenHead returns the commit of a task that an agent saw last, empty for none.
 func (tx *Tx) SeenHead(room stick.RoomID, id string, a stick.AgentID) (head string, err error) {
-	_, err = tx.queryOne("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?", []any{room, stick.TaskKey(id), a}, &head)
+	_, err = tx.queryOne("SELECT head FROM task_views WHERE room_id = ? AND task_key = ? AND agent_id = ?",
+		[]any{room, stick.TaskKey(id), a}, &head)
 	return head, err
 }
 
@@ -218,27 +240,33 @@ type Intent struct {
 	Outcome   string
 }
 
-const intentColumns = "intent_id, room_id, task_key, attempt, kind, agent_id, data, pid, started_at, ended_at, outcome, host_id, checkout, renewed_at"
+const intentColumns = `intent_id, room_id, task_key, attempt, kind, agent_id, data, pid,
+	started_at, ended_at, outcome, host_id, checkout, renewed_at`
 
 // PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one
 // open intent.
 func (tx *Tx) PutIntent(i Intent) error {
 	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)
-		ON CONFLICT (intent_id) DO UPDATE SET data = excluded.data, pid = excluded.pid, renewed_at = excluded.renewed_at WHERE intents.ended_at = 0`,
-		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.Now(), i.In.Host, i.In.Path, tx.Now())
+		ON CONFLICT (intent_id) DO UPDATE
+		SET data = excluded.data, pid = excluded.pid, renewed_at = excluded.renewed_at WHERE intents.ended_at = 0`,
+		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.Now(), i.In.Host, i.In.Path,
+		tx.Now())
 }
 
 // RenewIntent records that the process of an intent still works. open is false if the intent has ended.
 func (tx *Tx) RenewIntent(id string) (open bool, err error) {
 	var found string
-	return tx.queryOne("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id", []any{tx.Now(), id}, &found)
+	return tx.queryOne("UPDATE intents SET renewed_at = ? WHERE intent_id = ? AND ended_at = 0 RETURNING intent_id",
+		[]any{tx.Now(), id}, &found)
 }
 
 // EndIntent records how an intent ended. It fails when it had ended before. Commands on other hosts may wait
 // for it.
 func (tx *Tx) EndIntent(id, outcome string) error {
 	var room stick.RoomID
-	ok, err := tx.queryOne("UPDATE intents SET ended_at = ?, outcome = ? WHERE intent_id = ? AND ended_at = 0 RETURNING room_id", []any{max(tx.Now(), 1), outcome, id}, &room)
+	ok, err := tx.queryOne(`UPDATE intents SET ended_at = ?, outcome = ?
+		WHERE intent_id = ? AND ended_at = 0 RETURNING room_id`,
+		[]any{max(tx.Now(), 1), outcome, id}, &room)
 	switch {
 	case err != nil:
 		return err
@@ -256,7 +284,8 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	if id != "" {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
-	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE "+where+" ORDER BY started_at, intent_id", args, func(scan rowScan) error {
+	query := "SELECT " + intentColumns + " FROM intents WHERE " + where + " ORDER BY started_at, intent_id"
+	err = tx.scan(query, args, func(scan rowScan) error {
 		i, err := scanIntent(scan)
 		open = append(open, i)
 		return err
@@ -266,7 +295,8 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 
 // IntentsOfKind lists all intents of one kind that a task has ever had.
 func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, err error) {
-	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE room_id = ? AND task_key = ? AND kind = ? ORDER BY started_at, intent_id",
+	err = tx.scan("SELECT "+intentColumns+` FROM intents WHERE room_id = ? AND task_key = ? AND kind = ?
+		ORDER BY started_at, intent_id`,
 		[]any{room, stick.TaskKey(id), kind}, func(scan rowScan) error {
 			i, err := scanIntent(scan)
 			all = append(all, i)
@@ -277,7 +307,8 @@ func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, e
 
 // Intent loads an open intent.
 func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
-	err = tx.scan("SELECT "+intentColumns+" FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id", []any{id}, func(scan rowScan) error {
+	query := "SELECT " + intentColumns + " FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id"
+	err = tx.scan(query, []any{id}, func(scan rowScan) error {
 		ok = true
 		i, err = scanIntent(scan)
 		return err
@@ -287,7 +318,8 @@ func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
 
 func scanIntent(scan rowScan) (i Intent, err error) {
 	var data string
-	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt, &i.Outcome, &i.In.Host, &i.In.Path, &i.RenewedAt)
+	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt,
+		&i.Outcome, &i.In.Host, &i.In.Path, &i.RenewedAt)
 	i.Data = json.RawMessage(data)
 	return i, err
 }

@@ -16,8 +16,9 @@ type LaterTask struct {
 // TasksMaybeReady lists the tasks of a room that nobody has begun, in the order in which they were made,
 // without those of which the store knows what they wait for.
 func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) {
-	err = tx.scan("SELECT task_id, attempt, after_tasks FROM tasks WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = '' ORDER BY created_at, task_key", []any{room},
-		func(scan rowScan) error {
+	err = tx.scan(`SELECT task_id, attempt, after_tasks FROM tasks
+		WHERE room_id = ? AND later = 1 AND state = 'ASSIGNED' AND waits_for = '' ORDER BY created_at, task_key`,
+		[]any{room}, func(scan rowScan) error {
 			var t LaterTask
 			after := ""
 			err := scan(&t.ID, &t.Attempt, &after)
@@ -42,12 +43,15 @@ func (tx *Tx) waitsFor(room stick.RoomID, t stick.Task) (key string, err error) 
 
 // clearWaitersOf notes that a task has landed. What else the others wait for is seen when somebody looks.
 func (tx *Tx) clearWaitersOf(room stick.RoomID, id string) error {
-	return tx.exec("UPDATE tasks SET waits_for = '' WHERE room_id = ? AND waits_for = ? AND waits_for <> ''", room, stick.TaskKey(id))
+	return tx.exec("UPDATE tasks SET waits_for = '' WHERE room_id = ? AND waits_for = ? AND waits_for <> ''",
+		room, stick.TaskKey(id))
 }
 
 // Slots lists the slots of the tasks of a checkout that aren't over.
 func (tx *Tx) Slots(room stick.RoomID, in stick.Checkout) (slots []int, err error) {
-	err = tx.scan("SELECT slot FROM tasks WHERE room_id = ? AND slot >= 0 AND state <> 'COMPLETED' AND state <> 'FAILED' AND host_id = ? AND checkout = ? ORDER BY slot",
+	err = tx.scan(`SELECT slot FROM tasks
+		WHERE room_id = ? AND slot >= 0 AND state <> 'COMPLETED' AND state <> 'FAILED' AND host_id = ?
+		AND checkout = ? ORDER BY slot`,
 		[]any{room, in.Host, in.Path}, func(scan rowScan) error {
 			var slot int
 			err := scan(&slot)
@@ -70,8 +74,10 @@ type TaskSetup struct {
 
 // PutSetup stores the set-up of an attempt's worktree, or its new state.
 func (tx *Tx) PutSetup(room stick.RoomID, s TaskSetup) error {
-	return tx.execIn(room, `INSERT INTO task_setups (room_id, task_key, attempt, command, started_at, ended_at, exit, output)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
+	return tx.execIn(room, `INSERT INTO task_setups (room_id, task_key, attempt, command, started_at, ended_at,
+		exit, output)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
 		started_at = excluded.started_at, ended_at = excluded.ended_at, exit = excluded.exit, output = excluded.output`,
 		room, s.Task, s.Attempt, s.Command, s.StartedAt, s.EndedAt, s.Exit, s.Output)
 }
@@ -82,7 +88,8 @@ func (tx *Tx) Setups(room stick.RoomID, id string) (setups []TaskSetup, err erro
 	if id != "" {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
-	err = tx.scan("SELECT task_key, attempt, command, started_at, ended_at, exit, output FROM task_setups WHERE "+where+" ORDER BY task_key, attempt",
+	err = tx.scan(`SELECT task_key, attempt, command, started_at, ended_at, exit, output FROM task_setups
+		WHERE `+where+" ORDER BY task_key, attempt",
 		args, func(scan rowScan) error {
 			var s TaskSetup
 			err := scan(&s.Task, &s.Attempt, &s.Command, &s.StartedAt, &s.EndedAt, &s.Exit, &s.Output)
