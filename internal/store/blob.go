@@ -79,7 +79,8 @@ func (s *sqliteDB) blobPath(sum string) string {
 
 // AddBlob records a blob whose content was written.
 func (tx *Tx) AddBlob(b Blob) error {
-	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING", b.Sum, b.Size, tx.Now())
+	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING",
+		b.Sum, b.Size, tx.Now())
 }
 
 // HasBlob reports whether a blob is recorded.
@@ -91,7 +92,8 @@ func (tx *Tx) HasBlob(sum string) (bool, error) {
 // FindBlob finds the blob whose sum begins with a prefix; ok is false when none does, or more than one.
 func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
 	var found []string
-	err = tx.scan("SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2", []any{prefix, prefix + "g"}, func(scan rowScan) error {
+	query := "SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2"
+	err = tx.scan(query, []any{prefix, prefix + "g"}, func(scan rowScan) error {
 		var s string
 		err := scan(&s)
 		found = append(found, s)

@@ -4,7 +4,8 @@ import "talkingstick/stick"
 
 // callColumns are the columns of a call, in the order in which [scanCall] reads them and [Tx.PutCall] writes
 // them.
-const callColumns = "call_id, checkout, agent_id, helper, tool, command, call_key, before_id, after_id, files, overlapped, started_at, ended_at"
+const callColumns = `call_id, checkout, agent_id, helper, tool, command, call_key, before_id, after_id,
+	files, overlapped, started_at, ended_at`
 
 // CallQuery selects calls of a room.
 type CallQuery struct {
@@ -46,9 +47,12 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
-	err = tx.scan("SELECT room_id, "+callColumns+" FROM calls WHERE "+where+" ORDER BY call_id DESC, room_id LIMIT ?", append(args, q.Limit), func(scan rowScan) error {
+	query := "SELECT room_id, " + callColumns + " FROM calls WHERE " + where + " ORDER BY call_id DESC, room_id LIMIT ?"
+	err = tx.scan(query, append(args, q.Limit), func(scan rowScan) error {
 		var c stick.Call
-		if err := scan(&c.Room, &c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before, &c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended); err != nil {
+		err := scan(&c.Room, &c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before,
+			&c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended)
+		if err != nil {
 			return err
 		}
 		if here, ok := tx.ofThisHost(c.Checkout); ok {
@@ -68,16 +72,20 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 	c.Room = room
 	if c.ID == 0 {
 		var last int64
-		if _, err := tx.queryOne("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &last); err != nil {
+		query := "SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1"
+		if _, err := tx.queryOne(query, []any{room}, &last); err != nil {
 			return err
 		}
 		c.ID = last + 1
 	}
 
-	return tx.execIn(room, "INSERT INTO calls (room_id, "+callColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, call_id) DO UPDATE SET before_id = excluded.before_id, after_id = excluded.after_id, files = excluded.files,
+	return tx.execIn(room, "INSERT INTO calls (room_id, "+callColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, call_id) DO UPDATE
+		SET before_id = excluded.before_id, after_id = excluded.after_id, files = excluded.files,
 			overlapped = excluded.overlapped, ended_at = excluded.ended_at`,
-		room, c.ID, tx.onHost(c.Checkout), c.Agent, c.Helper, c.Tool, c.Command, c.Key, c.Before, c.After, c.Files, c.Overlapped, c.Started, c.Ended)
+		room, c.ID, tx.onHost(c.Checkout), c.Agent, c.Helper, c.Tool, c.Command, c.Key, c.Before, c.After,
+		c.Files, c.Overlapped, c.Started, c.Ended)
 }
 
 // ForgetCalls forgets the calls of a room that began before a time, and those beyond the newest most. The
@@ -87,11 +95,14 @@ func (tx *Tx) ForgetCalls(room stick.RoomID, before stick.Time, most int) error 
 		return err
 	}
 	var newest, oldest int64 // of those that stay
-	if _, err := tx.queryOne("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1", []any{room}, &newest); err != nil {
+	query := "SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1"
+	if _, err := tx.queryOne(query, []any{room}, &newest); err != nil {
 		return err
 	}
-	if _, err := tx.queryOne("SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+	query = "SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1 OFFSET ?"
+	if _, err := tx.queryOne(query, []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
-	return tx.exec("DELETE FROM calls WHERE room_id = ? AND call_id < ? AND (started_at < ? OR call_id < ?)", room, newest, before, oldest)
+	return tx.exec("DELETE FROM calls WHERE room_id = ? AND call_id < ? AND (started_at < ? OR call_id < ?)",
+		room, newest, before, oldest)
 }

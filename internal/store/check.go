@@ -42,8 +42,9 @@ func IsDamage(err error) bool {
 		return false
 	}
 	switch stick.CodeOf(err) {
-	case stick.CodeDatabaseBusy, stick.CodeDatabaseUnavailable, stick.CodeCanceled, stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew,
-		stick.CodeForeignDatabase, stick.CodeDataDirNotWritable, stick.CodeDataDirRelative, stick.CodeDataDirOfAnother, stick.CodeFileSystem:
+	case stick.CodeDatabaseBusy, stick.CodeDatabaseUnavailable, stick.CodeDatabaseMoved, stick.CodeForeignDatabase,
+		stick.CodeSchemaTooNew, stick.CodeUpgraded, stick.CodeCanceled,
+		stick.CodeDataDirNotWritable, stick.CodeDataDirRelative, stick.CodeDataDirOfAnother, stick.CodeFileSystem:
 		return false
 	}
 	return true
@@ -105,8 +106,9 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 
 // checkReceipts compares the receipts and notes of a room with what its log says.
 func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
-	err := tx.scan("SELECT "+receiptColumns+", r.is_open FROM receipts r WHERE r.room_id = ? ORDER BY r.event_seq, r.agent_id", []any{room},
-		func(scan rowScan) error {
+	err := tx.scan("SELECT "+receiptColumns+`, r.is_open FROM receipts r WHERE r.room_id = ?
+		ORDER BY r.event_seq, r.agent_id`,
+		[]any{room}, func(scan rowScan) error {
 			var c stick.Receipt
 			var open bool
 			if err := scan(append(receiptFields(&c), &open)...); err != nil {
@@ -143,8 +145,9 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 
 func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
 	n := 0
-	err := tx.scan("SELECT event_seq, agent_id, pattern, prefix, task_id, ttl_ms, made_at FROM reservations WHERE room_id = ? ORDER BY event_seq", []any{room},
-		func(scan rowScan) error {
+	err := tx.scan(`SELECT event_seq, agent_id, pattern, prefix, task_id, ttl_ms, made_at FROM reservations
+		WHERE room_id = ? ORDER BY event_seq`,
+		[]any{room}, func(scan rowScan) error {
 			var v stick.Reservation
 			var prefix string
 			if err := scan(&v.ID, &v.Agent, &v.Pattern, &prefix, &v.Task, &v.TTL, &v.MadeAt); err != nil {
@@ -217,7 +220,8 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 	}
 	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
 		report("room %s: it has %s with %s and %s, and the log says %d, %d and %d", room,
-			stick.Count(len(tasks), "task"), stick.Count(attempts, "attempt"), stick.Count(reviews, "review"), len(record.Tasks), len(record.Attempts), len(record.Reviews))
+			stick.Count(len(tasks), "task"), stick.Count(attempts, "attempt"), stick.Count(reviews, "review"),
+			len(record.Tasks), len(record.Attempts), len(record.Reviews))
 	}
 	return nil
 }
@@ -228,7 +232,8 @@ func (tx *Tx) checkNotes(room stick.RoomID, tasks map[string]stick.Task, report 
 		t, ok := tasks[stick.TaskKey(id)]
 		return t, ok, nil
 	}
-	return tx.scan("SELECT task_key, waits_for FROM tasks WHERE room_id = ? AND waits_for <> '' ORDER BY task_key", []any{room}, func(scan rowScan) error {
+	query := "SELECT task_key, waits_for FROM tasks WHERE room_id = ? AND waits_for <> '' ORDER BY task_key"
+	return tx.scan(query, []any{room}, func(scan rowScan) error {
 		var key, note string
 		if err := scan(&key, &note); err != nil {
 			return err

@@ -12,14 +12,18 @@ func (tx *Tx) PutCommentDraft(room stick.RoomID, task string, c stick.Comment) e
 	if err != nil {
 		return err
 	}
-	return tx.execIn(room, `INSERT INTO comments (room_id, task_key, comment_id, author, base, head, path, is_old, first_line, last_line, around, body,
-		created_at, event_seq, resolved_at, resolved_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')`,
-		room, stick.TaskKey(task), c.ID, c.Author, c.Base, c.Head, c.Path, c.Old, c.Lines[0], c.Lines[1], string(around), c.Body, c.CreatedAt)
+	return tx.execIn(room, `INSERT INTO comments (room_id, task_key, comment_id, author, base, head, path,
+		is_old, first_line, last_line, around, body, created_at, event_seq, resolved_at, resolved_by)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')`,
+		room, stick.TaskKey(task), c.ID, c.Author, c.Base, c.Head, c.Path, c.Old, c.Lines[0], c.Lines[1],
+		string(around), c.Body, c.CreatedAt)
 }
 
 // DropCommentDraft removes a comment that wasn't sent.
 func (tx *Tx) DropCommentDraft(room stick.RoomID, task string, id int) error {
-	return tx.execIn(room, "DELETE FROM comments WHERE room_id = ? AND task_key = ? AND comment_id = ? AND event_seq = 0", room, stick.TaskKey(task), id)
+	return tx.execIn(room, `DELETE FROM comments
+		WHERE room_id = ? AND task_key = ? AND comment_id = ? AND event_seq = 0`,
+		room, stick.TaskKey(task), id)
 }
 
 // putComments stores what an event changes about comments: those that a decision sends, or the one that was
@@ -28,12 +32,14 @@ func (tx *Tx) putComments(e stick.Event) error {
 	switch e.Type {
 	case stick.EventTaskApproved, stick.EventTaskChangesRequested:
 		if len(stick.CommentsOf(e)) > 0 { // they are all drafts of the reviewer
-			return tx.exec("UPDATE comments SET event_seq = ? WHERE room_id = ? AND task_key = ? AND author = ? AND event_seq = 0",
+			return tx.exec(`UPDATE comments SET event_seq = ?
+				WHERE room_id = ? AND task_key = ? AND author = ? AND event_seq = 0`,
 				e.Seq, e.Room, stick.TaskKey(e.Task), e.From)
 		}
 	case stick.EventTaskCommentResolved:
 		p, _ := stick.PayloadOf[stick.TaskCommentResolvedPayload](e)
-		return tx.exec("UPDATE comments SET resolved_at = ?, resolved_by = ? WHERE room_id = ? AND task_key = ? AND comment_id = ?",
+		return tx.exec(`UPDATE comments SET resolved_at = ?, resolved_by = ?
+			WHERE room_id = ? AND task_key = ? AND comment_id = ?`,
 			e.CreatedAt, e.From, e.Room, stick.TaskKey(e.Task), p.CommentID)
 	}
 	return nil
@@ -42,25 +48,29 @@ func (tx *Tx) putComments(e stick.Event) error {
 // Comments lists the comments on a task, drafts of everybody among them, in the order in which they were
 // made.
 func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment, err error) {
-	err = tx.scan(`SELECT comment_id, author, base, head, path, is_old, first_line, last_line, around, body, created_at, event_seq, resolved_at, resolved_by
-		FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id`, []any{room, stick.TaskKey(task)}, func(scan rowScan) error {
-		var c stick.Comment
-		var around string
-		err := scan(&c.ID, &c.Author, &c.Base, &c.Head, &c.Path, &c.Old, &c.Lines[0], &c.Lines[1], &around, &c.Body, &c.CreatedAt, &c.Sent, &c.ResolvedAt, &c.ResolvedBy)
-		if err == nil {
-			err = json.Unmarshal([]byte(around), &c.Around)
-		}
-		comments = append(comments, c)
-		return err
-	})
+	err = tx.scan(`SELECT comment_id, author, base, head, path, is_old, first_line, last_line, around, body,
+		created_at, event_seq, resolved_at, resolved_by
+		FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id`,
+		[]any{room, stick.TaskKey(task)}, func(scan rowScan) error {
+			var c stick.Comment
+			var around string
+			err := scan(&c.ID, &c.Author, &c.Base, &c.Head, &c.Path, &c.Old, &c.Lines[0], &c.Lines[1], &around,
+				&c.Body, &c.CreatedAt, &c.Sent, &c.ResolvedAt, &c.ResolvedBy)
+			if err == nil {
+				err = json.Unmarshal([]byte(around), &c.Around)
+			}
+			comments = append(comments, c)
+			return err
+		})
 	return comments, err
 }
 
 // OpenComments counts the comments that were sent and aren't resolved, by the keys of the tasks of a room.
 func (tx *Tx) OpenComments(room stick.RoomID) (open map[string]int, err error) {
 	open = map[string]int{}
-	err = tx.scan("SELECT task_key, COUNT(*) FROM comments WHERE room_id = ? AND event_seq > 0 AND resolved_at = 0 GROUP BY task_key ORDER BY task_key", []any{room},
-		func(scan rowScan) error {
+	err = tx.scan(`SELECT task_key, COUNT(*) FROM comments
+		WHERE room_id = ? AND event_seq > 0 AND resolved_at = 0 GROUP BY task_key ORDER BY task_key`,
+		[]any{room}, func(scan rowScan) error {
 			var task string
 			var n int
 			err := scan(&task, &n)

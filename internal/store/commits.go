@@ -13,7 +13,8 @@ func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor,
 	by := map[string]stick.Editor{}
 	for some := range slices.Chunk(ids, maxMarks) {
 		marks, args := placeholders(some)
-		err := tx.scan("SELECT commit_id, made_by FROM commits WHERE room_id = ? AND commit_id IN ("+marks+") ORDER BY commit_id",
+		err := tx.scan("SELECT commit_id, made_by FROM commits WHERE room_id = ? AND commit_id IN ("+marks+`)
+			ORDER BY commit_id`,
 			slices.Concat([]any{room}, args), func(scan rowScan) error {
 				var id, text string
 				if err := scan(&id, &text); err != nil {
@@ -40,7 +41,8 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 		return err
 	}
 	for _, id := range ids {
-		if err := tx.execIn(room, "INSERT INTO commits (room_id, commit_id, made_by, made_at) VALUES (?, ?, ?, ?) ON CONFLICT (room_id, commit_id) DO NOTHING",
+		if err := tx.execIn(room, `INSERT INTO commits (room_id, commit_id, made_by, made_at)
+			VALUES (?, ?, ?, ?) ON CONFLICT (room_id, commit_id) DO NOTHING`,
 			room, id, string(text), by.At); err != nil {
 			return err
 		}
@@ -52,7 +54,8 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
 	for some := range slices.Chunk(ids, maxMarks) {
 		marks, args := placeholders(some)
-		if err := tx.execIn(room, "DELETE FROM commits WHERE room_id = ? AND commit_id IN ("+marks+")", slices.Concat([]any{room}, args)...); err != nil {
+		query := "DELETE FROM commits WHERE room_id = ? AND commit_id IN (" + marks + ")"
+		if err := tx.execIn(room, query, slices.Concat([]any{room}, args)...); err != nil {
 			return err
 		}
 	}
@@ -66,7 +69,8 @@ func (tx *Tx) ForgetCommits(room stick.RoomID, before stick.Time, most int) erro
 		return err
 	}
 	var oldest stick.Time // of those that stay
-	if _, err := tx.queryOne("SELECT made_at FROM commits WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+	query := "SELECT made_at FROM commits WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?"
+	if _, err := tx.queryOne(query, []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
 	return tx.exec("DELETE FROM commits WHERE room_id = ? AND made_at < ?", room, max(before, oldest))

@@ -17,14 +17,18 @@ func (tx *Tx) PutDraft(room stick.RoomID, d stick.Draft) error {
 		}
 		handoff = string(b)
 	}
-	return tx.execIn(room, `INSERT INTO drafts (room_id, turn_id, agent_id, saved_at, body, handoff) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, turn_id) DO UPDATE SET agent_id = excluded.agent_id, saved_at = excluded.saved_at, body = excluded.body, handoff = excluded.handoff`,
+	return tx.execIn(room, `INSERT INTO drafts (room_id, turn_id, agent_id, saved_at, body, handoff)
+		VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (room_id, turn_id) DO UPDATE
+		SET agent_id = excluded.agent_id, saved_at = excluded.saved_at, body = excluded.body,
+		handoff = excluded.handoff`,
 		room, d.Turn, d.Agent, d.SavedAt, d.Text, handoff)
 }
 
 // Drafts lists the drafts of a room since its last handoff, the newest first.
 func (tx *Tx) Drafts(room stick.RoomID) (drafts []stick.Draft, err error) {
-	err = tx.scan("SELECT turn_id, agent_id, saved_at, body, handoff FROM drafts WHERE room_id = ? ORDER BY turn_id DESC", []any{room}, func(scan rowScan) error {
+	query := "SELECT turn_id, agent_id, saved_at, body, handoff FROM drafts WHERE room_id = ? ORDER BY turn_id DESC"
+	err = tx.scan(query, []any{room}, func(scan rowScan) error {
 		var d stick.Draft
 		handoff := ""
 		if err := scan(&d.Turn, &d.Agent, &d.SavedAt, &d.Text, &handoff); err != nil {

@@ -28,12 +28,15 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 }
 
 func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
-	err = tx.scan("SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits WHERE room_id = ? AND checkout = ?"+where+" ORDER BY path",
+	err = tx.scan(`SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits
+		WHERE room_id = ? AND checkout = ?`+where+" ORDER BY path",
 		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan rowScan) error {
 			var f stick.EditedFile
 			var editors string
 			var inode int64
-			if err := scan(&f.Path, &editors, &f.State.Sum, &f.State.Size, &f.State.ModTime, &inode, &f.State.Mode, &f.Asleep); err != nil {
+			err := scan(&f.Path, &editors, &f.State.Sum, &f.State.Size, &f.State.ModTime, &inode, &f.State.Mode,
+				&f.Asleep)
+			if err != nil {
 				return err
 			}
 			f.State.Inode = uint64(inode)
@@ -49,7 +52,8 @@ func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any)
 // EditedCheckouts returns the top levels of the checkouts of a room on this host in which somebody's edits
 // are noted.
 func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
-	err = tx.scan("SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout", []any{room}, func(scan rowScan) error {
+	query := "SELECT DISTINCT checkout FROM edits WHERE room_id = ? ORDER BY checkout"
+	err = tx.scan(query, []any{room}, func(scan rowScan) error {
 		var top string
 		if err := scan(&top); err != nil {
 			return err
@@ -88,11 +92,15 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 			return err
 		}
 		s := f.State
-		err = tx.execIn(room, `INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode, mode, asleep_at)
+		err = tx.execIn(room, `INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode,
+			mode, asleep_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (room_id, checkout, path) DO UPDATE SET editors = excluded.editors, sum = excluded.sum, size = excluded.size,
-				mod_time = excluded.mod_time, inode = excluded.inode, mode = excluded.mode, asleep_at = excluded.asleep_at`,
-			room, tx.onHost(checkout), f.Path, string(editors), s.Sum, s.Size, s.ModTime, int64(s.Inode), s.Mode, f.Asleep)
+			ON CONFLICT (room_id, checkout, path) DO UPDATE
+			SET editors = excluded.editors, sum = excluded.sum, size = excluded.size,
+				mod_time = excluded.mod_time, inode = excluded.inode, mode = excluded.mode,
+				asleep_at = excluded.asleep_at`,
+			room, tx.onHost(checkout), f.Path, string(editors), s.Sum, s.Size, s.ModTime, int64(s.Inode),
+			s.Mode, f.Asleep)
 		if err != nil {
 			return err
 		}
@@ -104,7 +112,8 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) error {
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := placeholders(some)
-		if err := tx.execIn(room, "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN ("+marks+")", slices.Concat([]any{room, tx.onHost(checkout)}, args)...); err != nil {
+		query := "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN (" + marks + ")"
+		if err := tx.execIn(room, query, slices.Concat([]any{room, tx.onHost(checkout)}, args)...); err != nil {
 			return err
 		}
 	}
@@ -113,6 +122,7 @@ func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) err
 
 // CountEdited counts the files of a checkout of which something is noted.
 func (tx *Tx) CountEdited(room stick.RoomID, checkout string) (n int, err error) {
-	_, err = tx.queryOne("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?", []any{room, tx.onHost(checkout)}, &n)
+	_, err = tx.queryOne("SELECT COUNT(*) FROM edits WHERE room_id = ? AND checkout = ?",
+		[]any{room, tx.onHost(checkout)}, &n)
 	return n, err
 }

@@ -59,7 +59,8 @@ func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Eve
 		}
 	}
 	tx.sums[room], tx.eventID = sum, out[0].ID
-	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?", out[len(out)-1].Seq, sum, tx.Now(), room)
+	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?",
+		out[len(out)-1].Seq, sum, tx.Now(), room)
 }
 
 // putEvent adds the row of an event.
@@ -73,8 +74,10 @@ func (tx *Tx) putEvent(e stick.Event) error {
 		handoff = string(b)
 	}
 	return tx.exec(`INSERT INTO events (event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id,
-		session_id, task_id, handoff, reason, payload, created_at, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.Session, e.Task, handoff, e.Reason, string(e.Payload), e.CreatedAt, e.Sum)
+		session_id, task_id, handoff, reason, payload, created_at, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.Session, e.Task, handoff, e.Reason,
+		string(e.Payload), e.CreatedAt, e.Sum)
 }
 
 const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_type, e.from_agent_id, e.to_agent_id,
@@ -84,7 +87,8 @@ const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_typ
 func scanEvent(scan rowScan, more ...any) (e stick.Event, err error) {
 	var handoff, payload string
 	err = scan(append([]any{
-		&e.Seq, &e.ID, &e.Room, &e.Turn, &e.Type, &e.From, &e.To, &e.Session, &e.Task, &handoff, &e.Reason, &payload, &e.CreatedAt, &e.Sum,
+		&e.Seq, &e.ID, &e.Room, &e.Turn, &e.Type, &e.From, &e.To, &e.Session, &e.Task, &handoff, &e.Reason,
+		&payload, &e.CreatedAt, &e.Sum,
 	}, more...)...)
 	if err != nil {
 		return e, err
@@ -150,7 +154,8 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		filter(seq+" < ?", q.Before)
 	}
 	if q.Cursor != "" {
-		filter(seq+" > COALESCE((SELECT c.event_seq FROM cursors c WHERE c.room_id = ? AND c.agent_id = ? AND c.stream = ?), 0)", q.Room, q.For, q.Cursor)
+		filter(seq+` > COALESCE((SELECT c.event_seq FROM cursors c
+			WHERE c.room_id = ? AND c.agent_id = ? AND c.stream = ?), 0)`, q.Room, q.For, q.Cursor)
 	}
 	if q.Turn != 0 {
 		filter("e.turn_id = ?", q.Turn)
@@ -173,7 +178,8 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 	if q.Newest {
 		order = "DESC"
 	}
-	text := "SELECT " + eventColumns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + " LIMIT ?"
+	text := "SELECT " + eventColumns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") +
+		" ORDER BY " + seq + " " + order + " LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		e, err := scanEvent(scan)
 		events = append(events, e)
@@ -193,7 +199,8 @@ func (tx *Tx) Event(room stick.RoomID, seq int64) (e *stick.Event, err error) {
 
 // LaterEvent is [Tx.Event] for a caller that doesn't need the event before the next query.
 func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error {
-	return tx.scanLater("SELECT "+eventColumns+" FROM events e WHERE e.room_id = ? AND e.event_seq = ?", []any{room, seq}, func(scan rowScan) error {
+	query := "SELECT " + eventColumns + " FROM events e WHERE e.room_id = ? AND e.event_seq = ?"
+	return tx.scanLater(query, []any{room, seq}, func(scan rowScan) error {
 		e, err := scanEvent(scan)
 		*into = &e
 		return err
@@ -213,7 +220,9 @@ func (tx *Tx) Back(room stick.RoomID, before int64, n int) (seq int64, err error
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	_, err = tx.queryOne("SELECT event_seq FROM events WHERE room_id = ? AND event_seq < ? ORDER BY event_seq DESC LIMIT 1 OFFSET ?", []any{room, before, n}, &seq)
+	_, err = tx.queryOne(`SELECT event_seq FROM events WHERE room_id = ? AND event_seq < ?
+		ORDER BY event_seq DESC LIMIT 1 OFFSET ?`,
+		[]any{room, before, n}, &seq)
 	return seq, err
 }
 
@@ -225,7 +234,8 @@ func (tx *Tx) Cursor(room stick.RoomID, a stick.AgentID, stream string) (seq int
 
 // LaterCursor is [Tx.Cursor] for a caller that doesn't need it before the next query.
 func (tx *Tx) LaterCursor(room stick.RoomID, a stick.AgentID, stream string, seq *int64, ok *bool) error {
-	return tx.scanLater("SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?", []any{room, a, stream}, func(scan rowScan) error {
+	query := "SELECT event_seq FROM cursors WHERE room_id = ? AND agent_id = ? AND stream = ?"
+	return tx.scanLater(query, []any{room, a, stream}, func(scan rowScan) error {
 		*ok = true
 		return scan(seq)
 	})

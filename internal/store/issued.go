@@ -79,7 +79,10 @@ func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 	db.compareNext()
 	err = db.View(ctx, func(tx *Tx) error {
 		tx.ensureBegun()
-		l = Losses{Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt, OlderTurn: tx.meta.olderTurn, OlderEvent: tx.meta.olderEvent, OlderAt: tx.meta.olderAt}
+		l = Losses{
+			Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt,
+			OlderTurn: tx.meta.olderTurn, OlderEvent: tx.meta.olderEvent, OlderAt: tx.meta.olderAt,
+		}
 		return nil
 	})
 	return l, err
@@ -132,7 +135,10 @@ const (
 // bytes is what is written: the numbers, and a checksum. It always has the same size.
 func (i issued) bytes() []byte {
 	b := make([]byte, 0, issuedSize)
-	for _, n := range [issuedFields]int64{i.database, i.committed.commit, i.committed.event, i.highest.commit, i.highest.event, i.turn} {
+	fields := [issuedFields]int64{
+		i.database, i.committed.commit, i.committed.event, i.highest.commit, i.highest.event, i.turn,
+	}
+	for _, n := range fields {
 		b = fmt.Appendf(b, "%0*d ", issuedWidth, n)
 	}
 	return fmt.Appendf(b, "%08x\n", crc32.ChecksumIEEE(b))
@@ -147,7 +153,11 @@ func parseIssued(b []byte) (i issued, ok bool) {
 	if len(fields) != issuedFields+1 {
 		return i, false
 	}
-	for n, into := range []*int64{&i.database, &i.committed.commit, &i.committed.event, &i.highest.commit, &i.highest.event, &i.turn} {
+
+	numbers := [issuedFields]*int64{
+		&i.database, &i.committed.commit, &i.committed.event, &i.highest.commit, &i.highest.event, &i.turn,
+	}
+	for n, into := range numbers {
 		v, err := strconv.ParseInt(string(fields[n]), 10, 64)
 		if err != nil {
 			return i, false
@@ -249,7 +259,8 @@ func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) 
 		return err == nil, err
 	}
 	var seq int64
-	return tx.queryOne("SELECT event_seq FROM events WHERE room_id = ? AND event_type IN (?, ?) AND payload LIKE ? ORDER BY event_seq LIMIT 1",
+	return tx.queryOne(`SELECT event_seq FROM events
+		WHERE room_id = ? AND event_type IN (?, ?) AND payload LIKE ? ORDER BY event_seq LIMIT 1`,
 		[]any{room, grants[0], grants[1], `%"` + sum + `"%`}, &seq)
 }
 

@@ -99,7 +99,9 @@ func (tx *Tx) requireReader() error {
 }
 
 func (tx *Tx) setMeta(key, value string) error {
-	return tx.exec("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+	return tx.exec(`INSERT INTO meta (key, value) VALUES (?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+		key, value)
 }
 
 // noticeBoot tells the database of the boot of this host, if it doesn't know it.

@@ -23,7 +23,9 @@ type migration struct {
 	number    int64
 	minReader int64
 	text      string
-	schema    string // all that this migration and those before it make in a new SQLite database; empty where nobody has written it down
+	// schema is all that this migration and those before it make in a new SQLite database; empty where nobody
+	// has written it down.
+	schema string
 }
 
 // minReaderMark begins the first line of each migration.
@@ -61,7 +63,9 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 
 func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	m := migration{number: number}
-	if digits, rest, _ := strings.Cut(name, "_"); digits != fmt.Sprintf("%04d", number) || len(rest) <= len(".sql") || !strings.HasSuffix(rest, ".sql") {
+	digits, rest, _ := strings.Cut(name, "_")
+	subject, isSQL := strings.CutSuffix(rest, ".sql")
+	if digits != fmt.Sprintf("%04d", number) || subject == "" || !isSQL {
 		return m, fmt.Errorf("want a name such as %04d_subject.sql: numbers have four digits and no gaps", number)
 	}
 	b, err := fs.ReadFile(fsys, "migrations/"+name)
@@ -101,7 +105,8 @@ func (m migration) upgradeScript(text string) string {
 
 // recordScript are the statements that say which schema a database has.
 func (m migration) recordScript() string {
-	script := fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
+	script := fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';"+
+		"\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
 	if m.number >= hookPrograms {
 		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.number)
 	}

@@ -10,14 +10,17 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 	}
 	for _, key := range keys {
 		n := 0
-		if _, err := tx.queryOne("SELECT COUNT(*) FROM notices WHERE room_id = ? AND agent_id = ? AND key = ?", []any{room, a, key}, &n); err != nil {
+		query := "SELECT COUNT(*) FROM notices WHERE room_id = ? AND agent_id = ? AND key = ?"
+		if _, err := tx.queryOne(query, []any{room, a, key}, &n); err != nil {
 			return nil, err
 		}
 		if n > 0 {
 			continue
 		}
 		untold = append(untold, key)
-		if err := tx.execIn(room, "INSERT INTO notices (room_id, agent_id, key, told_at) VALUES (?, ?, ?, ?) ON CONFLICT (room_id, agent_id, key) DO NOTHING", room, a, key, tx.Now()); err != nil {
+		query = `INSERT INTO notices (room_id, agent_id, key, told_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (room_id, agent_id, key) DO NOTHING`
+		if err := tx.execIn(room, query, room, a, key, tx.Now()); err != nil {
 			return nil, err
 		}
 	}

@@ -262,7 +262,8 @@ func (s *sqliteDB) lastDrawn() (last int64, err error) {
 }
 
 func (s *sqliteDB) skipNumbers(n int64) error {
-	ok, err := s.queryOne("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value", []any{n}, []any{&s.written.have.event})
+	ok, err := s.queryOne("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value",
+		[]any{n}, []any{&s.written.have.event})
 	if err == nil && !ok {
 		err = contradiction("it has no counter of events", nil)
 	}
@@ -330,6 +331,7 @@ func (s *sqliteDB) checkpointWAL() {
 		limit = longWAL
 	}
 	if info, err := os.Stat(filepath.Join(s.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
-		_, _ = s.conn.ExecContext(background, busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(s.opt.ReadWait))
+		_, _ = s.conn.ExecContext(background,
+			busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(s.opt.ReadWait))
 	}
 }

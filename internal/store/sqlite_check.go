@@ -54,7 +54,8 @@ func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any
 }
 
 // allColumns lists the columns of all tables.
-const allColumns = `SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' ORDER BY 1`
+const allColumns = `SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c
+	WHERE t.type = 'table' ORDER BY 1`
 
 // checkTables looks for tables and columns that the migrations have made, and that are gone, and for what
 // they never make.
@@ -80,7 +81,8 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 			missing = true
 		}
 	}
-	return missing, tx.scan("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2", nil, func(scan rowScan) error {
+	query := "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2"
+	return missing, tx.scan(query, nil, func(scan rowScan) error {
 		var kind, name string
 		err := scan(&kind, &name)
 		found(fmt.Sprintf("there is a %s %s, which tt hasn't made", kind, stick.Clip(name, 100)))
@@ -168,7 +170,8 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 // wrongValue returns the condition for rows of a table that have a value which can't be read.
 func (s *sqliteDB) wrongValue(tx *Tx, table string) (string, error) {
 	conditions := []string{"0"}
-	err := tx.scan("SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan rowScan) error {
+	query := "SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid"
+	err := tx.scan(query, []any{table}, func(scan rowScan) error {
 		var name, kind string
 		err := scan(&name, &kind)
 		conditions = append(conditions, fmt.Sprintf("typeof(%s) <> '%s'", quoteName(name), kind))

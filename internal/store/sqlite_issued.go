@@ -111,7 +111,9 @@ func (s *sqliteDB) ensureID(tx *Tx) error {
 }
 
 func (s *sqliteDB) setCounter(name string, value int64) error {
-	return s.exec("INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", []any{name, value})
+	return s.exec(`INSERT INTO counters (name, value) VALUES (?, ?)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+		[]any{name, value})
 }
 
 // announceCommit counts the commit, and writes what it is going to issue.

@@ -50,7 +50,8 @@ func openSQLite(ctx context.Context, opt Options, create bool, migrations []migr
 	if err := plainfile.MkdirAll(dir); err != nil {
 		return nil, notWritable(dir, err)
 	}
-	for _, beside := range []string{"-journal", "-wal", "-shm"} { // SQLite opens them, and would wait for a FIFO's other side
+	// SQLite opens these, and would wait for the other side of a FIFO.
+	for _, beside := range []string{"-journal", "-wal", "-shm"} {
 		if err := plainfile.Check(path + beside); err != nil {
 			return nil, notWritable(dir, err)
 		}
@@ -151,7 +152,8 @@ func (s *sqliteDB) connect(file string) error {
 	}
 	s.pool, s.conn = pool, conn
 	// Foreign keys are checked only on connections that ask for it.
-	_, err = conn.ExecContext(background, busyTimeout(s.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
+	_, err = conn.ExecContext(background,
+		busyTimeout(s.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
 	return classify(err)
 }
 
@@ -166,12 +168,14 @@ func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 	var moved string
 	read := func() error {
 		return classify(asRowError(s.conn.QueryRowContext(background, `
-			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'),
+			SELECT (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'),
+				(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'min_reader'),
 				COALESCE((SELECT value FROM meta WHERE key = 'moved_to'), '')`).
 			Scan(&have, &reader, &moved)))
 	}
 	if err := read(); err != nil {
-		if _, used := readIssued(s.issued.path); !used && s.lacksMeta() { // our mark is in its header, and nothing else is ours
+		// Our mark is in its header, and nothing else may be ours.
+		if _, used := readIssued(s.issued.path); !used && s.lacksMeta() {
 			return errForeign(s.displayName())
 		}
 		return err

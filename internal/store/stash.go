@@ -14,7 +14,8 @@ func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.Sta
 	entries := map[string]stick.StashEntry{}
 	for some := range slices.Chunk(commits, maxMarks) {
 		marks, args := placeholders(some)
-		err := tx.scan("SELECT commit_id, checkout, made_by FROM stashes WHERE room_id = ? AND commit_id IN ("+marks+") ORDER BY commit_id",
+		err := tx.scan(`SELECT commit_id, checkout, made_by FROM stashes
+			WHERE room_id = ? AND commit_id IN (`+marks+") ORDER BY commit_id",
 			slices.Concat([]any{room}, args), func(scan rowScan) error {
 				var e stick.StashEntry
 				var text string
@@ -42,8 +43,10 @@ func (tx *Tx) PutStashed(room stick.RoomID, entries []stick.StashEntry) error {
 		if err != nil {
 			return err
 		}
-		err = tx.execIn(room, `INSERT INTO stashes (room_id, commit_id, checkout, made_by, made_at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (room_id, commit_id) DO UPDATE SET checkout = excluded.checkout, made_by = excluded.made_by, made_at = excluded.made_at`,
+		err = tx.execIn(room, `INSERT INTO stashes (room_id, commit_id, checkout, made_by, made_at)
+			VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (room_id, commit_id) DO UPDATE
+			SET checkout = excluded.checkout, made_by = excluded.made_by, made_at = excluded.made_at`,
 			room, e.Commit, tx.onHost(e.Checkout), string(text), e.By.At)
 		if err != nil {
 			return err
@@ -59,7 +62,8 @@ func (tx *Tx) ForgetStashed(room stick.RoomID, before stick.Time, most int) erro
 		return err
 	}
 	var oldest stick.Time // of those that stay
-	if _, err := tx.queryOne("SELECT made_at FROM stashes WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?", []any{room, most - 1}, &oldest); err != nil {
+	query := "SELECT made_at FROM stashes WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?"
+	if _, err := tx.queryOne(query, []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
 	return tx.exec("DELETE FROM stashes WHERE room_id = ? AND made_at < ?", room, max(before, oldest))

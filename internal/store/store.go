@@ -107,7 +107,10 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 	if err != nil {
 		return nil, err
 	}
-	return &DB{opt: opt, Bell: bells, schema: newestNumber(migrations), dialect: d, meant: map[stick.RoomID]string{}}, nil
+	return &DB{
+		opt: opt, Bell: bells, schema: newestNumber(migrations), dialect: d,
+		meant: map[stick.RoomID]string{},
+	}, nil
 }
 
 // openDialect opens the database that opt means.
@@ -228,7 +231,7 @@ type Tx struct {
 	meta        meta                      // see Generation
 	rings       []string                  // bells that ring after the commit, on all hosts
 	ringsHere   []string                  // on this host
-	eventID     string                    // the id of an event that it has made, by which one finds out whether it was committed
+	eventID     string                    // of an event that it has made, which shows whether it was committed
 	sums        map[stick.RoomID]string   // the last sum of the rooms that were loaded
 	paths       map[stick.RoomID][]string // where those rooms lie on this host, if several hosts share the database
 	hosts       map[string]string         // the names of other hosts that were asked for, by id
@@ -242,7 +245,12 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	tx = &Tx{db: db, write: write, sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{}, evidence: map[stick.AgentID][]stick.Evidence{}}
+
+	tx = &Tx{
+		db: db, write: write,
+		sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{},
+		evidence: map[stick.AgentID][]stick.Evidence{},
+	}
 	err = db.dialect.begin(ctx, write, func(now stick.Time, m meta) error {
 		tx.now, tx.meta, tx.begun = now, m, true
 		return tx.requireReader()

@@ -97,7 +97,8 @@ func errUnusable(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		return e.Hintf("free some space on that disk")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), strings.HasPrefix(filepath.Base(path), "doctor-"):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS),
+		strings.HasPrefix(filepath.Base(path), "doctor-"):
 		return e.Hintf("make it writable for your user")
 	}
 	return e.Hintf("move it aside, then run the same command again")
