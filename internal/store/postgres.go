@@ -94,6 +94,7 @@ func (p *postgresDB) queueQuery(result func(rows [][][]byte) error, text string,
 	if err != nil {
 		return err
 	}
+
 	p.queue = append(p.queue, queued{text, a, result})
 	return nil
 }
@@ -103,14 +104,18 @@ func (p *postgresDB) queueQuery(result func(rows [][][]byte) error, text string,
 func (p *postgresDB) sendQueued(ctx context.Context) (done []string, err error) {
 	queue := p.queue
 	p.queue = nil
+
+	// The beginning travels with the first query. If it fails, so does all that follows.
 	if o := p.opening; o != nil {
 		p.opening = nil
 		done, p.failed = p.sendOpening(ctx, o, queue)
 		return done, p.failed
 	}
+
 	if p.failed != nil {
 		return nil, p.failed
 	}
+
 	results, err := p.sendBatch(ctx, queue)
 	return deliverResults(queue, results, err)
 }
@@ -121,24 +126,30 @@ func (p *postgresDB) sendBatch(ctx context.Context, queue []queued) ([]*pgconn.R
 	if len(queue) == 0 {
 		return nil, nil
 	}
+
+	// The server ends a slow statement itself. What takes longer than that is a silent network.
 	ctx, cancel := context.WithTimeout(ctx, p.waits.statement+p.waits.connect)
 	defer cancel()
+
 	var batch pgconn.Batch
 	for _, q := range queue {
 		name, err := p.preparedName(ctx, q)
 		if err != nil {
 			return nil, err
 		}
+
 		if name == "" {
 			batch.ExecParams(q.text, q.args.values, q.args.types, q.args.formats, nil)
 		} else {
 			batch.ExecPrepared(name, q.args.values, q.args.formats, nil)
 		}
 	}
+
 	results, err := p.conn.ExecBatch(ctx, &batch).ReadAll()
 	if err == nil {
 		p.heard = time.Now()
 	}
+
 	return results, err
 }
 
@@ -146,8 +157,10 @@ func (p *postgresDB) sendBatch(ctx context.Context, queue []queued) ([]*pgconn.R
 func deliverResults(queue []queued, results []*pgconn.Result, err error) (done []string, _ error) {
 	for i, r := range results {
 		if r.Err != nil {
+			// The failure of the whole batch says more than that of one statement.
 			return done, cmp.Or(err, r.Err)
 		}
+
 		done = append(done, r.CommandTag.String())
 		if f := queue[i].result; f != nil {
 			if err := f(r.Rows); err != nil {
@@ -155,6 +168,7 @@ func deliverResults(queue []queued, results []*pgconn.Result, err error) (done [
 			}
 		}
 	}
+
 	return done, err
 }
 
@@ -192,9 +206,12 @@ func (p *postgresDB) markBusy() {
 func (p *postgresDB) markIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
+	// A connection that broke can't be kept.
 	if p.conn != nil && p.conn.IsClosed() {
 		p.conn = nil
 	}
+
 	p.busy = false
 	p.closeSoon()
 }
@@ -219,21 +236,27 @@ func (p *postgresDB) closeUnused() {
 // dropConn closes the connection.
 func (p *postgresDB) dropConn() {
 	defer p.leaveReadPlace()
+
 	if p.ending = nil; p.conn == nil {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
 	defer cancel()
-	_ = p.conn.Close(ctx) // the server ends what was open
+
+	// The server ends what was open, even if it isn't told.
+	_ = p.conn.Close(ctx)
 	p.conn = nil
 }
 
 func (p *postgresDB) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	if p.idle != nil {
 		p.idle.Stop()
 	}
+
 	p.dropConn()
 	p.leaveKeepPlace()
 	return nil
@@ -245,11 +268,13 @@ func (p *postgresDB) exec(text string, args []any) error {
 }
 
 func (p *postgresDB) translateQuery(text string) string {
+	// The same statements run again and again, and translating takes longer than a look-up.
 	t, ok := p.texts[text]
 	if !ok {
 		t = postgresQuery(text)
 		p.texts[text] = t
 	}
+
 	return t
 }
 
@@ -287,6 +312,7 @@ func (p *postgresDB) queryOne(text string, args, into []any) (bool, error) {
 	if err := pgScan(rows[0], into); err != nil {
 		return true, &rowError{err}
 	}
+
 	return true, nil
 }
 
@@ -297,6 +323,7 @@ func eachRow(rows [][][]byte, f rowReader) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -308,6 +335,7 @@ func (p *postgresDB) drawNumbers(n int) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	numbers := make([]int64, 0, n)
 	err = eachRow(rows, func(scan rowScan) error {
 		var number int64
@@ -315,6 +343,8 @@ func (p *postgresDB) drawNumbers(n int) ([]int64, error) {
 		numbers = append(numbers, number)
 		return err
 	})
+
+	// The rows of a query without an order may come in any.
 	slices.Sort(numbers)
 	return numbers, err
 }
@@ -369,6 +399,7 @@ func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
 		}
 		return err
 	})
+
 	return content, ok, err
 }
 
@@ -384,5 +415,6 @@ func (p *postgresDB) inTransaction(fn func() error) error {
 	if err != nil {
 		p.rollback()
 	}
+
 	return p.codeError(err)
 }

@@ -13,6 +13,8 @@ func (tx *Tx) chooseCheckout(r stick.Room, paths []string) stick.Room {
 	if len(has) == 0 {
 		return r
 	}
+
+	// Without a hint, the first one is as good as any.
 	r.Path = has[0]
 	for _, p := range slices.Concat(paths, []string{tx.db.meant[r.ID]}) {
 		if slices.Contains(has, p) {
@@ -20,6 +22,7 @@ func (tx *Tx) chooseCheckout(r stick.Room, paths []string) stick.Room {
 			break
 		}
 	}
+
 	tx.db.meant[r.ID] = r.Path
 	return r
 }
@@ -51,6 +54,7 @@ func (tx *Tx) RoomOf(key string) (r stick.Room, ok bool, err error) {
 	if err != nil || len(ids) == 0 {
 		return r, false, err
 	}
+
 	r, err = tx.Room(ids[0])
 	return r, err == nil, err
 }
@@ -60,6 +64,8 @@ func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
 	err := tx.execIn(r.ID, `INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?)
 		ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id`,
 		tx.db.dialect.currentHost(), path, r.ID)
+
+	// The paths were read with the room, before this one was there.
 	tx.paths[r.ID] = append(slices.Clip(tx.paths[r.ID]), path)
 	return tx.chooseCheckout(r, []string{path}), err
 }

@@ -23,6 +23,8 @@ func (p *postgresDB) runWrite(ctx context.Context, attempt func() error) error {
 		if isDuplicate(err) {
 			doubles++
 		}
+
+		// The time that is left depends on what went wrong.
 		again, limit := runsAgain(err), p.waits.again
 		switch {
 		case isLost(err): // it was waited for already
@@ -40,6 +42,7 @@ func (p *postgresDB) runWrite(ctx context.Context, attempt func() error) error {
 func sleepFor(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
+
 	select {
 	case <-t.C:
 		return true
@@ -64,9 +67,11 @@ func (p *postgresDB) commit(tx *Tx) error {
 	if err := errors.Join(p.queueQuery(nil, "COMMIT"), p.addNotices(tx.rings)); err != nil {
 		return err
 	}
+
 	// Whoever is interrupted now still wants to know what became of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), p.waits.statement)
 	defer cancel()
+
 	done, err := p.sendQueued(ctx)
 	switch {
 	case slices.Contains(done, "COMMIT"): // even if the connection broke after it
@@ -80,10 +85,13 @@ func (p *postgresDB) commit(tx *Tx) error {
 	case isAnswer(err):
 		return err
 	}
+
+	// The connection broke before the answer, so nobody knows whether the server has committed.
 	p.dropConn()
 	if err = p.settleCommit(tx, err); err == nil {
 		p.notifyAgain(tx.rings)
 	}
+
 	return err
 }
 
@@ -101,10 +109,13 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 	if len(rooms) == 0 {
 		return
 	}
+
 	p.markBusy()
 	defer p.markIdle()
+
 	ctx, cancel := context.WithTimeout(background, p.waits.connect)
 	defer cancel()
+
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		p.queue = nil
 		err := errors.Join(p.addNotices(rooms), p.connect(ctx))
@@ -125,10 +136,13 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 // it; where it made none, the server is asked for its state. It returns nil if it was committed, and
 // [errLost] if it wasn't.
 func (p *postgresDB) settleCommit(tx *Tx, cause error) error {
+	// The questions below begin transactions, which forget what this one has locked.
 	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
 	defer func() { p.ctx = caller }()
+
 	ctx, cancel := context.WithTimeout(background, 2*p.waits.connect)
 	defer cancel()
+
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		committed, err := p.wasCommitted(ctx, tx, rooms, xid)
 		switch {
@@ -148,22 +162,28 @@ func (p *postgresDB) wasCommitted(
 	ctx context.Context, tx *Tx, rooms []stick.RoomID, xid string,
 ) (committed bool, err error) {
 	if tx.eventID == "" && xid == "" {
-		return false, nil // what has locked no room may be written twice
+		// What has locked no room may be written twice.
+		return false, nil
 	}
+
 	again := &Tx{db: tx.db}
 	if err := p.begin(ctx, true, func(stick.Time, meta) error { return nil }); err != nil {
 		return false, err
 	}
 	defer p.rollback()
+
+	// A room that can be locked is one that the broken transaction holds no more.
 	for _, r := range rooms {
 		if err := p.lockRoom(again, r); err != nil {
 			return false, err
 		}
 	}
+
 	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", tx.eventID, tx.eventID
 	if tx.eventID == "" {
 		text, arg, want = "SELECT pg_xact_status($1::text::xid8)", xid, "committed"
 	}
+
 	got := ""
 	rows, err := p.queryRows(text, arg)
 	if err == nil && len(rows) > 0 {
@@ -172,11 +192,13 @@ func (p *postgresDB) wasCommitted(
 	if err != nil || got != want {
 		return false, err
 	}
+
 	// A server that has crashed shows also what its standby hasn't got yet. It answers this commit once the
 	// standby has both.
 	err = p.queueQuery(nil, "COMMIT")
 	if err == nil {
 		_, err = p.sendQueued(ctx)
 	}
+
 	return true, err
 }

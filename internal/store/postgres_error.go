@@ -39,6 +39,7 @@ func isLost(err error) bool {
 	if err == nil || isTLS(err) || isForbidden(err) || errors.Is(err, errNotText) {
 		return false
 	}
+
 	switch state := sqlState(err); {
 	case state == "":
 		_, connecting := errors.AsType[*pgconn.ConnectError](err)
@@ -62,6 +63,7 @@ func isTLS(err error) bool {
 	_, name := errors.AsType[x509.HostnameError](err)
 	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
 	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+
 	return verify || record || alert || name || authority || invalid || refusesTLS(err)
 }
 
@@ -88,13 +90,19 @@ func isDuplicate(err error) bool { return sqlState(err) == "23505" }
 // codeError gives the failures of PostgreSQL their codes, by number. No message of it holds a password:
 // addresses print without.
 func (p *postgresDB) codeError(err error) error {
+	// What has its code already keeps it.
 	if _, ok := errors.AsType[*stick.Error](err); ok || err == nil || err == ErrAbsent {
 		return err
 	}
+
+	// The driver's error for this names a deadline or a closed connection.
 	if p.ctx.Err() == context.Canceled {
 		return context.Canceled
 	}
+
 	code, message, hint := p.explainError(err)
+
+	// A missing table may have other reasons, which only another connection can find out.
 	if code == stick.CodeDatabaseMoved {
 		switch allowed, there := p.findTables(); {
 		case !allowed:
@@ -103,9 +111,11 @@ func (p *postgresDB) codeError(err error) error {
 			code, message, hint = explainRest(err, p.address.Words())
 		}
 	}
+
 	if code == "" {
 		return err
 	}
+
 	e := stick.Errorf(code, "%s: %s", message, errorLine(err)).Hintf("%s", hint)
 	e.Err = err
 	return e
@@ -120,6 +130,8 @@ var errNoRights = &pgconn.PgError{Code: "42501", Message: "permission denied for
 func (p *postgresDB) findTables() (allowed, there bool) {
 	ctx, cancel := context.WithTimeout(background, p.waits.connect)
 	defer cancel()
+
+	// The transaction has failed, so its own connection answers nothing.
 	conn, err := pgconn.ConnectConfig(ctx, p.address.config)
 	if err != nil {
 		return true, false
@@ -130,9 +142,11 @@ func (p *postgresDB) findTables() (allowed, there bool) {
 		"EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'meta') "+
 		"FROM pg_namespace n WHERE n.nspname = $1",
 		[][]byte{[]byte(p.address.schema)}, nil, nil, nil).Read()
+
 	if result.Err != nil || len(result.Rows) == 0 {
 		return true, false
 	}
+
 	return string(result.Rows[0][0]) == "t", string(result.Rows[0][1]) == "t"
 }
 
@@ -148,6 +162,7 @@ func (p *postgresDB) explainError(err error) (code stick.Code, message, hint sti
 	at, role := p.address.Words(), p.address.config.User
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	const unavailable, tryAgain = stick.CodeDatabaseUnavailable, "nothing was changed; try again"
+
 	switch state := sqlState(err); {
 	case errors.Is(err, errNotText), state == "22021", state == "22P05":
 		return stick.CodeUsage, "a text can't be stored", "leave out zero bytes and what isn't UTF-8"
@@ -228,5 +243,6 @@ func errorLine(err error) string {
 	if e, ok := errors.AsType[*net.OpError](err); ok {
 		return e.Err.Error()
 	}
+
 	return stick.Clip(strings.Join(strings.Fields(err.Error()), " "), 200)
 }

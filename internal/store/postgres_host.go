@@ -47,21 +47,29 @@ func (p hostPlan) isEmpty() bool { return !p.moves && !p.begins && !p.seen && le
 
 // planHost decides what a write under a boot of a host tells about the host.
 func planHost(boots []hostBoot, boot string, now stick.Time) (p hostPlan) {
+	// A boot that isn't known begins now.
 	i := slices.IndexFunc(boots, func(b hostBoot) bool { return b.boot == boot })
 	p.begins = i < 0
 	if i >= 0 {
 		mine := boots[i]
+
+		// A boot that counts as over, or that began before another one, shares its id with a copy of its
+		// disk.
 		p.moves = mine.ended != 0 || slices.ContainsFunc(boots, func(b hostBoot) bool { return b.began > mine.began })
 		p.seen = mine.seen+seenInterval <= now
 	}
+
 	if p.moves {
 		return hostPlan{moves: true}
 	}
+
+	// What was seen a short while ago may still run: see bootLifetime.
 	for _, b := range boots {
 		if b.boot != boot && b.ended == 0 && b.seen+bootLifetime <= now {
 			p.ends = append(p.ends, b.boot)
 		}
 	}
+
 	return p
 }
 
@@ -72,19 +80,24 @@ func (tx *Tx) noticeHost() error {
 	if db.opt.Boot == "" || db.hostSeen != 0 && stick.At(db.Now()) < db.hostSeen+seenInterval {
 		return nil
 	}
+
 	for {
 		host, err := readHost(db.opt.Dir, true, db.opt.NewID)
 		if err != nil {
 			return notWritable(db.opt.Dir, err)
 		}
+
 		boots, err := tx.hostBoots(host)
 		if err != nil {
 			return err
 		}
+
 		plan := planHost(boots, db.opt.Boot, tx.Now())
 		if plan.isEmpty() {
 			return nil
 		}
+
+		// What was read before the lock may be old, so the plan is made again under it.
 		if again, err := tx.lockClass(bootsClass); err != nil {
 			return err
 		} else if !again { // nobody else has written meanwhile
@@ -101,6 +114,7 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		if err := writeHost(tx.db.opt.Dir, moved); err != nil {
 			return notWritable(tx.db.opt.Dir, err)
 		}
+
 		// What the other boot has found ended hadn't: it lives here.
 		err := errors.Join(
 			tx.exec("DELETE FROM host_boots WHERE host_id = ? AND boot = ?", host, boot),
@@ -112,28 +126,35 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		if err != nil {
 			return err
 		}
+
 		host, plan.begins = moved, true
 	}
+
+	// A host gets its name with its first boot.
 	if plan.begins {
 		if err := tx.nameHost(host); err != nil {
 			return err
 		}
+
 		query := "INSERT INTO host_boots (host_id, boot, began_at, seen_at, ended_at) VALUES (?, ?, ?, ?, 0)"
 		if err := tx.exec(query, host, boot, tx.Now(), tx.Now()); err != nil {
 			return err
 		}
 	}
+
 	if plan.seen {
 		query := "UPDATE host_boots SET seen_at = ? WHERE host_id = ? AND boot = ?"
 		if err := tx.exec(query, tx.Now(), host, boot); err != nil {
 			return err
 		}
 	}
+
 	for _, over := range plan.ends {
 		if err := tx.endBoot(host, over); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -145,6 +166,7 @@ func (tx *Tx) hostBoots(host string) (boots []hostBoot, err error) {
 		boots = append(boots, b)
 		return err
 	})
+
 	return boots, err
 }
 
@@ -162,12 +184,15 @@ func (tx *Tx) hostName(host string) (name string, named bool, err error) {
 	if named, err = tx.queryOne("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); named || err != nil {
 		return name, named, err
 	}
+
+	// Two machines may call themselves the same.
 	name = tx.db.opt.HostName
 	for n := 2; ; n++ {
 		var taken int
 		if ok, err := tx.queryOne("SELECT 1 FROM hosts WHERE name = ?", []any{name}, &taken); !ok || err != nil {
 			return name, false, err
 		}
+
 		name = fmt.Sprintf("%s-%d", tx.db.opt.HostName, n)
 	}
 }
@@ -184,6 +209,7 @@ func (tx *Tx) HostName() (string, error) {
 // NameOfHost is the name of another host among those that share the database; empty for this one, and for one
 // that has none.
 func (tx *Tx) NameOfHost(host string) (name string, err error) {
+	// A transaction may ask for the same host many times.
 	name, known := tx.hosts[host]
 	if known || host == tx.db.dialect.currentHost() {
 		return name, nil
@@ -191,6 +217,7 @@ func (tx *Tx) NameOfHost(host string) (name string, err error) {
 	if _, err = tx.queryOne("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); err == nil {
 		tx.hosts[host] = name
 	}
+
 	return name, err
 }
 
@@ -204,9 +231,13 @@ func (tx *Tx) endBoot(host, boot string) error {
 	if err != nil {
 		return err
 	}
+
+	// Who waits in these rooms sees another state now, though their logs say nothing.
 	for _, r := range rooms {
 		tx.Ring(r)
 	}
+
+	// The processes of members were loaded with their rooms.
 	clear(tx.evidence)
 	return errors.Join(
 		tx.exec("UPDATE host_boots SET ended_at = ? WHERE host_id = ? AND boot = ?", tx.Now(), host, boot),
@@ -235,6 +266,7 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 	if err != nil {
 		return nil, err
 	}
+
 	err = tx.scan(`SELECT machine, boot, pid_ns, pid, start_time FROM listeners
 		WHERE boot = ? AND pid_ns = ? AND pid > 0 ORDER BY listener_id`,
 		[]any{boot, pidNS}, func(scan rowScan) error {
@@ -245,6 +277,7 @@ func (tx *Tx) LocalProcesses(boot, pidNS string) (holds map[stick.Process]bool, 
 			}
 			return err
 		})
+
 	return holds, err
 }
 
@@ -261,9 +294,11 @@ func (tx *Tx) ReportGone(p stick.Process) error {
 	if err != nil {
 		return err
 	}
+
 	for _, r := range rooms {
 		tx.Ring(r)
 	}
+
 	clear(tx.evidence)
 	return errors.Join(
 		tx.exec("UPDATE processes SET gone_at = ? WHERE process_key = ? AND gone_at = 0", tx.Now(), p.Key()),
@@ -284,6 +319,7 @@ func readHost(dir string, write bool, newID func() string) (string, error) {
 			}
 			return id, nil
 		}
+
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
@@ -293,6 +329,8 @@ func readHost(dir string, write bool, newID func() string) (string, error) {
 		if err := plainfile.MkdirAll(dir); err != nil {
 			return "", err
 		}
+
+		// Of several processes one makes the file, and the others read it.
 		if err := newHost(dir, newID(), os.Link); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
@@ -304,14 +342,17 @@ func writeHost(dir, id string) error { return newHost(dir, id, os.Rename) }
 
 // newHost puts a file with an id into its place at once, by place.
 func newHost(dir, id string, place func(from, to string) error) error {
+	// Nobody reads a part of the id.
 	f, err := plainfile.Temp(dir, hostFile+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
+
 	_, err = f.WriteString(id + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
+
 	return place(f.Name(), filepath.Join(dir, hostFile))
 }

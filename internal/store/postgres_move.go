@@ -34,20 +34,26 @@ const (
 // other database has rooms of its own, and with [stick.CodeDatabaseCorrupt] if the file is damaged.
 func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Moved, err error) {
 	err = from.Update(ctx, func(src *Tx) error {
+		// Damage would be copied along.
 		if err := requireSound(src, "the database in the file"); err != nil {
 			return err
 		}
+
 		rooms, err := src.Rooms(nil, "")
 		if err != nil {
 			return err
 		}
+
 		c := &copying{src: src, rooms: rooms, keys: map[stick.RoomID]string{}}
 		for _, r := range rooms {
 			c.keys[r.ID] = keys(r)
 		}
+
+		// A database that can't take over the rooms gets no outputs either.
 		if err := to.View(ctx, c.compareTarget); err != nil {
 			return err
 		}
+
 		if !c.Already {
 			if err := c.copyOutputs(to); err != nil {
 				return err
@@ -56,12 +62,16 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 				return err
 			}
 		}
+
+		// The copy is committed. Only now may the file stop being the database.
 		m = c.Moved
 		if err := src.setMeta(movedTo, to.dialect.displayName()); err != nil {
 			return err
 		}
+
 		return src.setMeta("min_reader", noReader)
 	})
+
 	return m, err
 }
 
@@ -82,6 +92,7 @@ func requireSound(tx *Tx, what stick.Words) error {
 	if err == nil && found != "" {
 		err = stick.Errorf(stick.CodeDatabaseCorrupt, "%s isn't what its log says: %s", what, stick.Words(found)).Hintf("nothing was moved; %s says more", stick.Cmd("tt doctor"))
 	}
+
 	return err
 }
 
@@ -101,31 +112,39 @@ func (c *copying) compareTarget(dst *Tx) (err error) {
 	if c.sum, err = c.fingerprintFile(); err != nil {
 		return err
 	}
+
 	var was string
 	if _, err := c.dst.queryOne("SELECT value FROM meta WHERE key = ?", []any{movedFrom}, &was); err != nil {
 		return err
 	}
+
 	var has int
 	if _, err := c.dst.queryOne("SELECT COUNT(*) FROM rooms", nil, &has); err != nil {
 		return err
 	}
+
 	if c.Already = has > 0 && was == c.sum; has > 0 && !c.Already {
 		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.displayName()), stick.Count(has, "room")).
 			Hintf("name another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file: each begins anew with %s", stick.Cmd("tt join"))
 	}
+
 	return nil
 }
 
 // copyAll copies everything but the outputs.
 func (c *copying) copyAll(dst *Tx) error {
-	for _, all := range []class{pathsClass, namesClass} { // nobody else makes rooms or names meanwhile
+	// Nobody else makes rooms or names meanwhile.
+	for _, all := range []class{pathsClass, namesClass} {
 		if _, err := dst.lockClass(all); err != nil {
 			return err
 		}
 	}
+
+	// Another host may have begun to use the database until it was locked.
 	if err := c.compareTarget(dst); err != nil || c.Already {
 		return err
 	}
+
 	for _, step := range []func() error{c.namePersons, c.copyTables, c.recordPlaces} {
 		if err := step(); err != nil {
 			return err
@@ -134,6 +153,7 @@ func (c *copying) copyAll(dst *Tx) error {
 	if err := dst.setMeta(movedFrom, c.sum); err != nil {
 		return err
 	}
+
 	return requireSound(dst, "the copy")
 }
 
@@ -148,6 +168,7 @@ func (c *copying) fingerprintFile() (string, error) {
 		fmt.Fprintln(h, room, seq, sum)
 		return err
 	})
+
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
@@ -158,13 +179,17 @@ func (c *copying) namePersons() error {
 	if err != nil {
 		return err
 	}
+
 	query := "SELECT DISTINCT agent_id FROM members UNION SELECT DISTINCT from_agent_id FROM events ORDER BY 1"
 	return c.src.scan(query, nil, func(scan rowScan) error {
 		var a stick.AgentID
 		err := scan(&a)
+
+		// Only the names of persons are the same on several hosts.
 		if a.Human() && !strings.Contains(string(a), "@") {
 			c.Persons[a] = a + stick.AgentID("@"+host)
 		}
+
 		return err
 	})
 }
@@ -189,6 +214,7 @@ func (c *copying) copyTables() error {
 			return fmt.Errorf("copy %s: %w", t, err)
 		}
 	}
+
 	return nil
 }
 
@@ -198,6 +224,7 @@ func (c *copying) copyTable(table string) error {
 	if err != nil {
 		return err
 	}
+
 	at := make(map[string]int, len(columns))
 	for i, name := range columns {
 		at[name] = i
@@ -214,11 +241,15 @@ func (c *copying) copyTable(table string) error {
 		if err := scan(into...); err != nil {
 			return err
 		}
+
+		// Any column may name a person.
 		for i, v := range values {
 			if text, ok := v.(string); ok {
 				values[i] = c.renamePersons(text)
 			}
 		}
+
+		// These rows name directories, which other hosts have as well.
 		switch table {
 		case "rooms":
 			id, _ := values[at["room_id"]].(string)
@@ -242,6 +273,7 @@ func (c *copying) copyEvents(string) error {
 		if err != nil {
 			return err
 		}
+
 		e.From, e.To = stick.AgentID(c.renamePersons(string(e.From))), stick.AgentID(c.renamePersons(string(e.To)))
 		payload := c.renamePersons(string(e.Payload))
 		if e.Type == stick.EventTaskAssigned || e.Type == stick.EventTaskBegun || e.Type == stick.EventTaskRetried {
@@ -249,27 +281,33 @@ func (c *copying) copyEvents(string) error {
 			if err != nil {
 				return err
 			}
+
 			payload = strings.Replace(payload, `"task":{`, `"task":{"in":`+string(in)+`,`, 1)
 		}
+
 		if payload != "" {
 			e.Payload = json.RawMessage(payload)
 		}
+
 		e.Sum = e.Chain(sums[e.Room])
 		sums[e.Room] = e.Sum
 		c.Events++
 		if err := c.dst.putEvent(e); err != nil {
 			return err
 		}
+
 		return c.flushRows()
 	})
 	if err != nil {
 		return err
 	}
+
 	for room, sum := range sums {
 		if err := c.addRow("UPDATE rooms SET last_sum = ? WHERE room_id = ?", sum, room); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -280,10 +318,12 @@ func (c *copying) copyOutputs(to *DB) error {
 		if err := scan(&sum); err != nil {
 			return err
 		}
+
 		content, ok, err := c.src.db.dialect.readBlob(sum)
 		if err == nil && ok {
 			_, err = to.WriteBlob(content)
 		}
+
 		return err
 	})
 }
@@ -296,9 +336,12 @@ func (c *copying) renamePersons(text string) string {
 	if text == "" || text[0] != '{' && text[0] != '[' || !json.Valid([]byte(text)) {
 		return text
 	}
-	for was, now := range c.Persons { // in JSON only a text that is nothing else has quotes on both sides
+
+	// In JSON only a text that is nothing else has quotes on both sides.
+	for was, now := range c.Persons {
 		text = strings.ReplaceAll(text, `"`+string(was)+`"`, `"`+string(now)+`"`)
 	}
+
 	return text
 }
 
@@ -309,6 +352,7 @@ func (c *copying) checkoutOf(room stick.RoomID) stick.Checkout {
 			return stick.Checkout{Host: c.dst.db.dialect.currentHost(), Path: r.Path}
 		}
 	}
+
 	return stick.Checkout{}
 }
 
@@ -328,14 +372,19 @@ func (c *copying) recordPlaces() error {
 			}
 		}
 	}
+
+	// The host has started again since these were seen.
 	query := "UPDATE processes SET gone_at = ? WHERE boot <> ? AND gone_at = 0"
 	if err := c.addRow(query, c.dst.Now(), c.dst.db.opt.Boot); err != nil {
 		return err
 	}
+
+	// Numbers that the file has issued are never given out again.
 	last, err := c.src.db.dialect.lastDrawn()
 	if err != nil {
 		return err
 	}
+
 	c.dst.meta.generation = c.src.meta.generation
 	if err := c.dst.setMeta("generation", fmt.Sprint(c.src.meta.generation.Number)); err != nil {
 		return err
@@ -346,6 +395,7 @@ func (c *copying) recordPlaces() error {
 	if err := c.dst.beginAbove(c.src.meta.generation.Above); err != nil {
 		return err
 	}
+
 	return c.dst.db.dialect.skipNumbers(last)
 }
 
@@ -365,8 +415,11 @@ func (c *copying) flushRows() error {
 	if c.queued++; c.queued < mostQueued {
 		return nil
 	}
+
 	c.queued = 0
 	var n int
+
+	// Any query sends what is queued before it.
 	_, err := c.dst.queryOne("SELECT 1", nil, &n)
 	return err
 }

@@ -36,11 +36,13 @@ func parseAddress(address string) (*pgAddress, error) {
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return nil, bad
 	}
+
 	q := u.Query()
 	if !q.Has("sslmode") {
 		const mode = "sslmode=verify-full" // a socket in the file system has no TLS, and ignores it
 		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+mode, "&")
 	} // the rest stays as it is: the driver takes a + for itself, which an encoded blank would become
+
 	config, err := pgconn.ParseConfig(u.String())
 	if err != nil {
 		e, ok := errors.AsType[*pgconn.ParseConfigError](err)
@@ -48,26 +50,34 @@ func parseAddress(address string) (*pgAddress, error) {
 			return nil, stick.Errorf(stick.CodeUsage, "the certificates that the database's address names can't be read").
 				Hintf("correct sslrootcert, sslcert or sslkey in the address")
 		}
+
 		return nil, bad
 	}
+
 	a := &pgAddress{config: config, schema: defaultSchema}
 	if path := config.RuntimeParams["search_path"]; path != "" {
 		a.schema, _, _ = strings.Cut(path, ",")
 		a.schema = strings.Trim(strings.TrimSpace(a.schema), `"`)
 	}
+
 	if a.schema == "" || len(a.schema) > 60 || strings.ContainsAny(a.schema, "\"\\\x00") {
 		return nil, stick.Errorf(stick.CodeUsage, "the search_path of the database's address names no schema that tt can use").
 			Hintf("name one schema, or none: tt makes %s", defaultSchema)
 	}
-	delete(config.RuntimeParams, "search_path") // poolers refuse it, and it would outlive the transaction
+
+	// Poolers refuse it, and it would outlive the transaction.
+	delete(config.RuntimeParams, "search_path")
 	for _, tls := range append([]*pgconn.FallbackConfig{{TLSConfig: config.TLSConfig}}, config.Fallbacks...) {
-		if tls.TLSConfig != nil { // what is sent together arrives together, and COMMIT with what follows it
+		// What is sent together has to arrive together: COMMIT, and what follows it.
+		if tls.TLSConfig != nil {
 			tls.TLSConfig.DynamicRecordSizingDisabled = true
 		}
 	}
+
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "tt"
 	}
+
 	return a, nil
 }
 
@@ -78,6 +88,7 @@ func (a *pgAddress) String() string {
 
 // hostNames are the servers of the address, in its order, of which one is connected.
 func (a *pgAddress) hostNames() (all []string) {
+	// One server may stand there several times.
 	add := func(host string, port uint16) {
 		if !filepath.IsAbs(host) { // else it is a socket
 			host = fmt.Sprintf("%s:%d", host, port)
@@ -86,10 +97,14 @@ func (a *pgAddress) hostNames() (all []string) {
 			all = append(all, host)
 		}
 	}
+
 	add(a.config.Host, a.config.Port)
-	for _, f := range a.config.Fallbacks { // also the same server with and without TLS
+
+	// Among these is the same server with and without TLS.
+	for _, f := range a.config.Fallbacks {
 		add(f.Host, f.Port)
 	}
+
 	return all
 }
 
@@ -101,6 +116,7 @@ func (a *pgAddress) quotedSchema() string { return `"` + a.schema + `"` }
 
 // databaseID tells a database from others that programs with the same data directory use.
 func (a *pgAddress) databaseID() string {
+	// The user doesn't count: two roles may use one database.
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\n%d\n%s\n%s", a.config.Host, a.config.Port, a.config.Database, a.schema)
 	return fmt.Sprintf("%016x", h.Sum64())
@@ -119,22 +135,28 @@ func openPostgres(ctx context.Context, opt Options, create bool, migrations []mi
 	if err != nil {
 		return nil, err
 	}
+
 	p := &postgresDB{
 		opt: opt, migrations: migrations, address: address, waits: waitsOf(opt), ctx: ctx,
 		locked: map[stick.RoomID]bool{}, fresh: map[class]bool{}, texts: map[string]string{},
 	}
+
 	p.waiting.Store(opt.Waits)
 	if err := p.prepareSchema(ctx, create); err != nil {
 		p.close()
 		return nil, p.codeError(err)
 	}
+
 	p.markIdle()
-	if create { // else the first write makes it
+
+	// A program that only reads leaves the directory to the first write.
+	if create {
 		if err := plainfile.MkdirAll(opt.Dir); err != nil {
 			p.close()
 			return nil, notWritable(opt.Dir, err)
 		}
 	}
+
 	return p, nil
 }
 
@@ -147,15 +169,19 @@ func (p *postgresDB) connect(ctx context.Context) error {
 	if p.conn != nil && !p.conn.IsClosed() {
 		return nil
 	}
+
+	// Of many that begin to wait at once, some wait for their turn to connect.
 	p.takeReadPlace(ctx)
 	limited, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
+
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		conn, err := pgconn.ConnectConfig(limited, p.address.config)
 		if err == nil {
 			p.conn, p.heard = conn, time.Now()
 			return nil
 		}
+
 		p.conn = nil
 		if !isLost(err) || !sleepFor(limited, pause) {
 			p.leaveReadPlace()
@@ -169,10 +195,12 @@ func (p *postgresDB) prepareSchema(ctx context.Context, create bool) error {
 	if err := p.connect(ctx); err != nil {
 		return err
 	}
+
 	have, reader, err := p.readSchema(ctx)
 	if err != nil {
 		return err
 	}
+
 	known := newestNumber(p.migrations)
 	switch {
 	case have == schemaAbsent && !create:
@@ -199,6 +227,7 @@ func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err er
 	if state := sqlState(err); state == "42P01" || state == "3F000" { // no such table or schema
 		return schemaAbsent, 0, nil
 	}
+
 	return have, reader, err
 }
 
@@ -207,10 +236,12 @@ func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err er
 func (p *postgresDB) migrate(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, max(time.Minute, p.waits.statement))
 	defer cancel()
+
 	run := func(script string) error {
 		_, err := p.conn.Exec(limited, script).ReadAll()
 		return err
 	}
+
 	err := run(fmt.Sprintf("BEGIN; SELECT set_config('lock_timeout', '%dms', true), pg_advisory_xact_lock(%d, %d)",
 		p.waits.lock.Milliseconds(), p.address.lockKey(), schemaClass))
 	if err != nil {
@@ -222,21 +253,26 @@ func (p *postgresDB) migrate(ctx context.Context) error {
 	if err != nil {
 		p.dropConn()
 	}
+
 	return err
 }
 
 // migrateLocked applies what is missing, inside the transaction that has the lock.
 func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) error) error {
 	quoted := p.address.quotedSchema()
+
+	// Another process may have made it until this one got the lock.
 	results, err := p.conn.Exec(ctx, fmt.Sprintf("SELECT to_regnamespace('%s') IS NULL, to_regclass('%s.meta') IS NULL",
 		strings.ReplaceAll(quoted, "'", "''"), strings.ReplaceAll(quoted, "'", "''"))).ReadAll()
 	if err != nil {
 		return err
 	}
+
 	var noSchema, noTables bool
 	if err := pgScan(results[0].Rows[0], []any{&noSchema, &noTables}); err != nil {
 		return err
 	}
+
 	if noSchema {
 		if err := run("CREATE SCHEMA " + quoted); err != nil {
 			return err
@@ -245,6 +281,7 @@ func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) 
 	if err := run("SET LOCAL search_path TO " + quoted); err != nil {
 		return err
 	}
+
 	var have int64
 	if noTables {
 		if err := run(postgresSchema(metaTable) + postgresTables); err != nil {
@@ -253,6 +290,7 @@ func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) 
 	} else if have, _, err = p.readSchema(ctx); err != nil { // another process may have done it meanwhile
 		return err
 	}
+
 	for _, m := range p.migrations {
 		if m.number <= have {
 			continue
@@ -261,6 +299,7 @@ func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) 
 			return fmt.Errorf("migration %d: %w", m.number, err)
 		}
 	}
+
 	return nil
 }
 

@@ -35,6 +35,7 @@ const prepareAfter = 20
 
 // preparedStmts is what is known of the connection.
 func (p *postgresDB) preparedStmts() *prepared {
+	// Statements are prepared in a session, and end with it.
 	if p.prepared.conn != p.conn {
 		p.prepared = prepared{conn: p.conn, known: map[string]*repeated{}}
 	}
@@ -56,6 +57,7 @@ func (p *postgresDB) settingsQuery(transaction bool) (text string, args []any) {
 		args = append(args, s[1])
 		text += fmt.Sprintf(", set_config('%s', $%d, %t)", s[0], len(args), transaction)
 	}
+
 	return "SELECT " + strings.TrimPrefix(text, ", "), args
 }
 
@@ -66,6 +68,7 @@ func (p *postgresDB) keepSettings(ctx context.Context) error {
 	if s.names == 0 || s.own == p.hostID {
 		return nil
 	}
+
 	s.own = ""
 	text, args := p.settingsQuery(false)
 	if err := p.queueQuery(nil, text, args...); err != nil {
@@ -74,6 +77,7 @@ func (p *postgresDB) keepSettings(ctx context.Context) error {
 	if _, err := p.sendQueued(ctx); err != nil {
 		return err
 	}
+
 	s.own = p.hostID
 	return nil
 }
@@ -85,31 +89,39 @@ func (p *postgresDB) preparedName(ctx context.Context, q queued) (string, error)
 	if p.conn.TxStatus() != 'T' && s.own == "" {
 		return "", nil // the settings of the transaction aren't there yet, which say where tables are
 	}
+
 	is := s.known[q.text]
 	if is == nil {
 		is = &repeated{}
 		s.known[q.text] = is
 	}
+
 	if is.name != "" {
+		// The same text may come with a value of another type.
 		if slices.Equal(is.types, q.args.types) {
 			return is.name, nil
 		}
 		return "", nil
 	}
+
 	if is.uses++; is.uses <= prepareAfter || s.pooled {
 		return "", nil
 	}
+
 	if s.names == 0 {
+		// Each connection is asked once, before its first statement is prepared.
 		if pooled, err := isPooled(ctx, p.conn); err != nil || pooled {
 			s.pooled = pooled
 			return "", err
 		}
 	}
+
 	s.names++
 	name := "s" + strconv.Itoa(s.names)
 	if _, err := p.conn.Prepare(ctx, name, q.text, q.args.types); err != nil {
 		return "", err
 	}
+
 	is.name, is.types = name, q.args.types
 	return name, nil
 }
@@ -120,6 +132,7 @@ func isPooled(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	pid, err := strconv.ParseUint(string(results[0].Rows[0][0]), 10, 32)
 	return uint32(pid) != conn.PID(), err
 }

@@ -32,18 +32,23 @@ func (p *postgresDB) fillServer(s *Server) error {
 	if err != nil {
 		return err
 	}
+
 	var super int
 	var now stick.Time
 	if err := pgScan(rows[0], []any{&s.Version, &s.Role, &super, &now, &s.Used, &s.Most}); err != nil {
 		return err
 	}
+
 	s.Super = super != 0
 	s.Name = p.nameInUse()
-	middle := asked.Add(time.Since(asked) / 2) // the server read its clock somewhere in between
+
+	// The server has read its clock somewhere in between.
+	middle := asked.Add(time.Since(asked) / 2)
 	s.Clock = now.Sub(stick.At(middle))
 	if err := p.fillTransactions(s); err != nil {
 		return err
 	}
+
 	return p.fillTables(s)
 }
 
@@ -57,6 +62,7 @@ func (p *postgresDB) fillTransactions(s *Server) error {
 	if err != nil {
 		return err
 	}
+
 	return eachRow(rows, func(scan rowScan) error {
 		var ms int64
 		err := scan(&s.LongestPID, &ms)
@@ -73,6 +79,7 @@ func (p *postgresDB) fillTables(s *Server) error {
 	if err != nil {
 		return err
 	}
+
 	var ms int64
 	err = pgScan(rows[0], []any{&s.Dead, &s.Live, &ms})
 	s.SinceVacuum = time.Duration(ms) * time.Millisecond
@@ -84,7 +91,10 @@ func (p *postgresDB) fillTables(s *Server) error {
 func (p *postgresDB) deliversNotices(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
+
 	heard := false
+
+	// The listener is a connection of its own, as that of a witness is.
 	config := p.address.config.Copy()
 	config.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) { heard = true }
 	conn, err := pgconn.ConnectConfig(ctx, config)
@@ -92,6 +102,7 @@ func (p *postgresDB) deliversNotices(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer p.hangUp(conn)
+
 	channel := `"` + p.opt.NewID() + `"`
 	if _, err := conn.Exec(ctx, "LISTEN "+channel).ReadAll(); err != nil {
 		return false, err
@@ -99,8 +110,11 @@ func (p *postgresDB) deliversNotices(ctx context.Context) (bool, error) {
 	if err := p.execApart(ctx, "NOTIFY "+channel); err != nil {
 		return false, err
 	}
+
 	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_ = conn.WaitForNotification(soon) // it fails when there is none
+
+	// It fails when none comes.
+	_ = conn.WaitForNotification(soon)
 	return heard, nil
 }

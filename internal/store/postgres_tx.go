@@ -26,10 +26,13 @@ func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick
 	clear(p.locked)
 	clear(p.fresh)
 	p.queue = nil
+
+	// The id lies in a file, which is read before anything is sent.
 	if p.hostID, err = readHost(p.opt.Dir, write, p.opt.NewID); err != nil {
 		p.markIdle()
 		return notWritable(p.opt.Dir, err)
 	}
+
 	p.opening = &opening{write, began}
 	return nil
 }
@@ -42,33 +45,45 @@ func (p *postgresDB) sendOpening(ctx context.Context, o *opening, queue []queued
 		if err := p.finishRollback(); err != nil {
 			p.dropConn()
 		}
+
 		before := p.conn != nil && !p.conn.IsClosed()
 		if err := p.connect(ctx); err != nil {
 			return nil, err
 		}
+
 		unsure := before && time.Since(p.heard) > silentAfter
+
+		// What may wait for locks isn't sent along where a quick answer has to show that the connection is
+		// alive.
 		all, first := queue, []queued(nil)
 		if unsure && o.write {
 			all, first = nil, queue
 		}
+
 		limited, cancel := ctx, context.CancelFunc(func() {})
 		if unsure {
 			limited, cancel = context.WithTimeout(ctx, p.waits.connect/2)
 		}
+
 		results, err := []*pgconn.Result(nil), p.keepSettings(limited)
 		if err == nil {
 			if all, err = p.openingQueries(o, all); err == nil {
 				results, err = p.sendBatch(limited, all)
 			}
 		}
+
 		cancel()
+
+		// Nothing was committed, so all may be sent again over a new connection.
 		if before && isLost(err) {
 			p.dropConn()
 			continue // and then it is a new one
 		}
+
 		if done, err = deliverResults(all, results, err); err != nil || first == nil {
 			return done, err
 		}
+
 		results, err = p.sendBatch(ctx, first)
 		return deliverResults(first, results, err)
 	}
@@ -83,7 +98,10 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 	if o.write {
 		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
 	}
+
 	err := p.queueQuery(nil, how)
+
+	// A session that keeps its settings has them already.
 	if p.preparedStmts().own == "" {
 		text, args := p.settingsQuery(true)
 		err = errors.Join(err, p.queueQuery(nil, text, args...))
@@ -94,6 +112,7 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 		from = " FROM pg_advisory_xact_lock_shared($1::integer, $2::integer)"
 		lock = []any{p.address.lockKey(), int64(schemaClass)}
 	}
+
 	var now stick.Time
 	var m meta
 	err = errors.Join(
@@ -106,6 +125,7 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 			return o.began(now, m)
 		}, metaQuery),
 	)
+
 	all := append(p.queue, rest...)
 	p.queue = nil
 	return all, err
@@ -115,9 +135,12 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 func (p *postgresDB) clockReader(now *stick.Time, more ...any) func(rows [][][]byte) error {
 	return func(rows [][][]byte) error {
 		err := eachRow(rows, func(scan rowScan) error { return scan(append([]any{now}, more...)...) })
+
+		// Tests set the time.
 		if p.opt.Now != nil {
 			*now = stick.At(p.opt.Now())
 		}
+
 		p.ahead.Store(int64(now.Sub(stick.At(p.opt.Local()))))
 		return err
 	}
@@ -129,6 +152,7 @@ func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
 	if p.locked[id] {
 		return nil
 	}
+
 	p.locked[id] = true
 	return p.queueQuery(p.clockReader(&tx.now, &p.xid), "SELECT "+clockExpr+`, pg_current_xact_id()::text
 		FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked`,
@@ -141,6 +165,7 @@ func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 	if p.fresh[c] {
 		return false, nil
 	}
+
 	p.fresh[c] = true
 	return true, p.queueQuery(nil, "SELECT pg_advisory_xact_lock($1::integer, $2::integer)",
 		p.address.lockKey(), int64(c))
@@ -157,6 +182,7 @@ func (p *postgresDB) rollback() {
 			p.dropConn()
 		}
 	}
+
 	p.markIdle()
 }
 
@@ -166,11 +192,14 @@ func (p *postgresDB) finishRollback() error {
 	if p.ending = nil; ending == nil {
 		return nil
 	}
+
+	// A server that doesn't answer a rollback answers nothing else either.
 	if err := p.conn.Conn().SetReadDeadline(time.Now().Add(p.waits.connect / 2)); err != nil {
 		return err
 	}
 	if err := ending.Close(); err != nil {
 		return err
 	}
+
 	return p.conn.Conn().SetReadDeadline(time.Time{})
 }

@@ -31,9 +31,11 @@ func pgArgsOf(args []any) (pgArgs, error) {
 	a := pgArgs{make([][]byte, len(args)), make([]uint32, len(args)), make([]int16, len(args))}
 	for i, arg := range args {
 		if b, ok := arg.([]byte); ok {
-			a.values[i], a.types[i], a.formats[i] = append([]byte{}, b...), pgBytea, 1 // no bytes aren't NULL
+			// The copy is never nil: no bytes aren't NULL.
+			a.values[i], a.types[i], a.formats[i] = append([]byte{}, b...), pgBytea, 1
 			continue
 		}
+
 		a.types[i] = pgInt8
 		switch v := reflect.ValueOf(arg); v.Kind() {
 		case reflect.String:
@@ -54,6 +56,7 @@ func pgArgsOf(args []any) (pgArgs, error) {
 			return a, fmt.Errorf("the store can't pass a %T to PostgreSQL", arg)
 		}
 	}
+
 	return a, nil
 }
 
@@ -62,16 +65,19 @@ func pgScan(row [][]byte, into []any) error {
 	if len(row) != len(into) {
 		return fmt.Errorf("a row has %d columns, and %d are read", len(row), len(into))
 	}
+
 	for i, to := range into {
 		if err := pgScanValue(row[i], to); err != nil {
 			return fmt.Errorf("column %d: %w", i+1, err)
 		}
 	}
+
 	return nil
 }
 
 func pgScanValue(text []byte, to any) (err error) {
-	switch to := to.(type) { // the kinds that rooms and events are made of
+	// These are the kinds that rooms and events are made of. Reflection takes longer.
+	switch to := to.(type) {
 	case *string:
 		*to = string(text)
 		return nil
@@ -86,10 +92,12 @@ func pgScanValue(text []byte, to any) (err error) {
 		*to, err = hex.DecodeString(strings.TrimPrefix(string(text), `\x`))
 		return err
 	}
+
 	v := reflect.ValueOf(to)
 	if v.Kind() != reflect.Pointer {
 		return fmt.Errorf("the store can't read into a %T", to)
 	}
+
 	v = v.Elem()
 	switch v.Kind() {
 	case reflect.String:

@@ -55,7 +55,9 @@ func (p *postgresDB) takeReadPlace(ctx context.Context) {
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return // the bells can't be kept there either
 	}
+
 	for p.readPlace == nil {
+		// A random beginning keeps many processes from trying the same place one after the other.
 		first := rand.IntN(readPlaces)
 		for i := range readPlaces {
 			if l, free, err := bell.TryLock(p.placeLock("look", (first+i)%readPlaces)); err != nil || free {
@@ -63,9 +65,12 @@ func (p *postgresDB) takeReadPlace(ctx context.Context) {
 				return
 			}
 		}
+
 		if ctx.Err() != nil || p.areReadPlacesStuck() {
 			return
 		}
+
+		// All places are taken. Waiting for one of them wakes as soon as it comes free.
 		soon, cancel := context.WithTimeout(ctx, placeWait)
 		p.readPlace, _ = bell.Lock(soon, p.placeLock("look", first))
 		cancel()
@@ -80,6 +85,7 @@ func (p *postgresDB) areReadPlacesStuck() bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -94,10 +100,13 @@ func (p *postgresDB) leaveReadPlace() {
 func (p *postgresDB) setWaiting(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	p.waiting.Store(on)
 	if on {
 		return
 	}
+
+	// Only a process that waits needs a place.
 	p.leaveKeepPlace()
 	if !p.busy {
 		p.closeSoon()
@@ -115,9 +124,12 @@ func (p *postgresDB) leaveKeepPlace() {
 func (p *postgresDB) releaseForSleep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	if p.busy || p.conn == nil || p.keepPlace != nil {
 		return
 	}
+
+	// Where no place can be taken, nobody keeps a connection.
 	if plainfile.MkdirAll(p.hostDir()) == nil {
 		for i := range keepPlaces {
 			if l, free, err := bell.TryLock(p.placeLock("keep", i)); err == nil && free {
@@ -127,6 +139,7 @@ func (p *postgresDB) releaseForSleep() {
 			}
 		}
 	}
+
 	p.dropConn()
 }
 
@@ -137,13 +150,17 @@ func (p *postgresDB) markHearing(yes bool) {
 		os.Remove(file)
 		return
 	}
+
 	if plainfile.MkdirAll(p.hostDir()) != nil {
 		return
 	}
+
 	if f, err := plainfile.Open(file, os.O_WRONLY|os.O_CREATE); err == nil {
 		f.Close()
 		now := time.Now()
-		_ = os.Chtimes(file, now, now) // if it fails, waits read by their slow timers
+
+		// If it fails, waits read by their slow timers.
+		_ = os.Chtimes(file, now, now)
 	}
 }
 
@@ -155,6 +172,8 @@ func (p *postgresDB) hearsCommits() (yes, guards bool) {
 	if err != nil {
 		return false, guards
 	}
+
+	// A clock that was set back leaves a time in the future, which says as little as one long ago.
 	age := time.Since(info.ModTime())
 	return age > -heardFor && age < heardFor, guards
 }
