@@ -10,6 +10,7 @@ func (tx *Tx) Acceptance(room stick.RoomID, key, clone string) (a stick.Acceptan
 	if ok {
 		a.Key = key
 	}
+
 	return a, err
 }
 

@@ -32,16 +32,20 @@ func (db *DB) WriteBlob(content []byte) (Blob, error) {
 func (db *DB) ReadBlob(sum string) ([]byte, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+
+	// The sum becomes a part of a path.
 	if _, err := hex.DecodeString(sum); err == nil && len(sum) == 2*sha256.Size {
 		if b, ok, err := db.dialect.readBlob(sum); ok || err != nil {
 			return b, err
 		}
 	}
+
 	return nil, stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(sum, 70))
 }
 
 // writeBlob writes a file that is named by the sum.
 func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
+	// The name says what is in the file, so one of this size needs no comparing.
 	path := s.blobPath(b.Sum)
 	if info, err := os.Stat(path); err == nil && info.Size() == b.Size {
 		return nil
@@ -49,11 +53,14 @@ func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
 	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
 		return notWritable(s.opt.Dir, err)
 	}
+
+	// Nobody finds a part of the content at its path, whenever the process is killed.
 	tmp, err := plainfile.Temp(filepath.Dir(path), "new-")
 	if err != nil {
 		return notWritable(s.opt.Dir, err)
 	}
 	defer os.Remove(tmp.Name())
+
 	_, err = tmp.Write(content)
 	err = errors.Join(err, tmp.Sync(), tmp.Close())
 	if err == nil {
@@ -62,6 +69,7 @@ func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
 	if err != nil {
 		return notWritable(s.opt.Dir, err)
 	}
+
 	return nil
 }
 
@@ -92,6 +100,8 @@ func (tx *Tx) HasBlob(sum string) (bool, error) {
 // FindBlob finds the blob whose sum begins with a prefix; ok is false when none does, or more than one.
 func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
 	var found []string
+
+	// Sums are hexadecimal, so "g" sorts after all that begin with the prefix.
 	query := "SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2"
 	err = tx.scan(query, []any{prefix, prefix + "g"}, func(scan rowScan) error {
 		var s string
@@ -102,5 +112,6 @@ func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
 	if err != nil || len(found) != 1 {
 		return "", false, err
 	}
+
 	return found[0], true, nil
 }

@@ -28,6 +28,7 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	} else if q.Agent != "" {
 		where, args = where+" AND agent_id = ?", append(args, q.Agent)
 	}
+
 	if q.Checkout != "" {
 		where, args = where+" AND checkout = ?", append(args, tx.onHost(q.Checkout))
 	}
@@ -47,6 +48,7 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
+	// The calls of other hosts come, too, and are left out.
 	query := "SELECT room_id, " + callColumns + " FROM calls WHERE " + where + " ORDER BY call_id DESC, room_id LIMIT ?"
 	err = tx.scan(query, append(args, q.Limit), func(scan rowScan) error {
 		var c stick.Call
@@ -55,12 +57,15 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		if err != nil {
 			return err
 		}
+
 		if here, ok := tx.ofThisHost(c.Checkout); ok {
 			c.Checkout = here
 			calls = append(calls, c)
 		}
+
 		return nil
 	})
+
 	return calls, err
 }
 
@@ -69,13 +74,16 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}
+
 	c.Room = room
 	if c.ID == 0 {
+		// The newest call is never forgotten, so no number is given twice.
 		var last int64
 		query := "SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1"
 		if _, err := tx.queryOne(query, []any{room}, &last); err != nil {
 			return err
 		}
+
 		c.ID = last + 1
 	}
 
@@ -94,15 +102,19 @@ func (tx *Tx) ForgetCalls(room stick.RoomID, before stick.Time, most int) error 
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}
-	var newest, oldest int64 // of those that stay
+
+	// These are of the calls that stay.
+	var newest, oldest int64
 	query := "SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1"
 	if _, err := tx.queryOne(query, []any{room}, &newest); err != nil {
 		return err
 	}
+
 	query = "SELECT call_id FROM calls WHERE room_id = ? ORDER BY call_id DESC LIMIT 1 OFFSET ?"
 	if _, err := tx.queryOne(query, []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
+
 	return tx.exec("DELETE FROM calls WHERE room_id = ? AND call_id < ? AND (started_at < ? OR call_id < ?)",
 		room, newest, before, oldest)
 }

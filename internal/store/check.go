@@ -15,6 +15,7 @@ import (
 // sentence for each thing found; what keeps it from looking further is one, too, unless that is no damage. If
 // the file itself is damaged, writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
+	// A mark that is left while the check runs is newer than it, and has to stay.
 	mark := db.dialect.readMark()
 	began := false
 	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
@@ -25,6 +26,8 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 		}
 		return tx.checkRooms(report)
 	})
+
+	// What ended the check is a finding, too, once the transaction had begun.
 	if began && IsDamage(err) {
 		report("%s", stick.AsError(err).Message)
 		err = nil
@@ -32,6 +35,7 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	if err == nil && len(found) == 0 {
 		err = db.dialect.clearMark(mark)
 	}
+
 	return found, err
 }
 
@@ -41,12 +45,14 @@ func IsDamage(err error) bool {
 	if err == nil {
 		return false
 	}
+
 	switch stick.CodeOf(err) {
 	case stick.CodeDatabaseBusy, stick.CodeDatabaseUnavailable, stick.CodeDatabaseMoved, stick.CodeForeignDatabase,
 		stick.CodeSchemaTooNew, stick.CodeUpgraded, stick.CodeCanceled,
 		stick.CodeDataDirNotWritable, stick.CodeDataDirRelative, stick.CodeDataDirOfAnother, stick.CodeFileSystem:
 		return false
 	}
+
 	return true
 }
 
@@ -57,22 +63,28 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 	if err != nil {
 		return err
 	}
+
 	rooms, err := tx.Rooms(nil, "")
 	if err != nil {
 		return err
 	}
+
 	for _, summary := range rooms {
 		r, err := tx.Room(summary.ID)
 		if err != nil {
 			return err
 		}
+
 		var record stick.Record
 		var seq int64
+
+		// The log may be long, so it comes in parts.
 		for more := true; more; {
 			var events []stick.Event
 			if events, more, err = tx.Events(EventQuery{Room: r.ID, After: seq, Limit: 500}); err != nil {
 				return err
 			}
+
 			for _, e := range events {
 				if err := record.Replay(e); err != nil {
 					report("room %s: %v", r.ID, err)
@@ -80,7 +92,10 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 				seq = e.Seq
 			}
 		}
+
 		newest = max(newest, seq)
+
+		// The row of the room says where its log ends, and holds what the log comes to.
 		last, err := tx.LastSeq(r.ID)
 		if err != nil {
 			return err
@@ -88,6 +103,8 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 		if last != seq {
 			report("room %s: its last event is %d, and the log ends with %d", r.ID, last, seq)
 		}
+
+		// A room without events has nothing to compare with.
 		if d := record.Differs(r); d != "" && record.Events > 0 {
 			report("room %s: %s", r.ID, d)
 		}
@@ -98,9 +115,12 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 			return err
 		}
 	}
+
+	// A later event would get the number of one that is there.
 	if newest > counter {
 		report("event %d lies beyond the counter, which stands at %d", newest, counter)
 	}
+
 	return nil
 }
 
@@ -114,32 +134,42 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 			if err := scan(append(receiptFields(&c), &open)...); err != nil {
 				return err
 			}
+
 			k := stick.ReceiptKey{Event: c.Event, Agent: c.Agent}
+
+			// The log doesn't say when a message was shown.
 			c.ShownAt = 0
 			if logged, ok := record.Receipts[k]; !ok || logged != c || open != c.Open() {
 				report("room %s: the receipt of %s for message %d isn't what the log says", room, c.Agent, c.Event)
 			}
+
 			delete(record.Receipts, k)
 			return nil
 		})
 	if err != nil {
 		return err
 	}
+
+	// Those that the table has were taken out of the record above.
 	if n := len(record.Receipts); n > 0 {
 		report("room %s: it lacks %s of its log", room, stick.Count(n, "receipt"))
 	}
+
 	notes, _, err := tx.Notes(NoteQuery{Room: room, Limit: math.MaxInt32})
 	if err != nil {
 		return err
 	}
+
 	for _, n := range notes {
 		if logged, ok := record.Notes[n.ID]; !ok || logged != n {
 			report("room %s: note %d isn't what the log says", room, n.ID)
 		}
 	}
+
 	if len(notes) != len(record.Notes) {
 		report("room %s: it has %s, and the log says %d", room, stick.Count(len(notes), "note"), len(record.Notes))
 	}
+
 	return tx.checkReservations(room, record, report)
 }
 
@@ -156,12 +186,14 @@ func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report f
 			if logged, ok := record.Reservations[v.ID]; !ok || logged != v || prefix != v.Pattern.Prefix(true) {
 				report("room %s: reservation %d isn't what the log says", room, v.ID)
 			}
+
 			n++
 			return nil
 		})
 	if err == nil && n != len(record.Reservations) {
 		report("room %s: it has %s, and the log says %d", room, stick.Count(n, "reservation"), len(record.Reservations))
 	}
+
 	return err
 }
 
@@ -171,58 +203,71 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 	if err != nil {
 		return err
 	}
+
 	var attempts, reviews, comments int
 	for _, t := range tasks {
+		// The log has no heartbeats.
 		t.HeartbeatAt = 0
 		key := stick.TaskKey(t.ID)
 		if logged := record.Tasks[key]; !reflect.DeepEqual(logged, t) {
 			report("room %s: task %s isn't what the log says", room, t.ID)
 		}
+
 		as, err := tx.Attempts(room, t.ID)
 		if err != nil {
 			return err
 		}
+
 		for _, a := range as {
 			attempts++
 			if logged := record.Attempts[stick.AttemptKey{Task: key, Number: a.Number}]; logged != a {
 				report("room %s: attempt %d of task %s isn't what the log says", room, a.Number, t.ID)
 			}
 		}
+
 		rs, err := tx.Reviews(room, t.ID)
 		if err != nil {
 			return err
 		}
+
 		for _, r := range rs {
 			reviews++
 			if logged := record.Reviews[r.Seq]; logged != r {
 				report("room %s: review %d of task %s isn't what the log says", room, r.Seq, t.ID)
 			}
 		}
+
 		cs, err := tx.Comments(room, t.ID)
 		if err != nil {
 			return err
 		}
+
 		for _, c := range cs {
+			// Drafts come into the log when their author sends them.
 			if c.Draft() {
 				continue
 			}
+
 			comments++
 			if logged := record.Comments[stick.CommentKey{Task: key, ID: c.ID}]; !reflect.DeepEqual(logged, c) {
 				report("room %s: comment %d on task %s isn't what the log says", room, c.ID, t.ID)
 			}
 		}
 	}
+
 	if comments != len(record.Comments) {
 		report("room %s: it has %s, and the log says %d", room, stick.Count(comments, "comment"), len(record.Comments))
 	}
 	if err := tx.checkNotes(room, record.Tasks, report); err != nil {
 		return err
 	}
+
 	if len(tasks) != len(record.Tasks) || attempts != len(record.Attempts) || reviews != len(record.Reviews) {
 		report("room %s: it has %s with %s and %s, and the log says %d, %d and %d", room,
 			stick.Count(len(tasks), "task"), stick.Count(attempts, "attempt"), stick.Count(reviews, "review"),
 			len(record.Tasks), len(record.Attempts), len(record.Reviews))
 	}
+
 	return nil
 }
 
@@ -232,16 +277,19 @@ func (tx *Tx) checkNotes(room stick.RoomID, tasks map[string]stick.Task, report 
 		t, ok := tasks[stick.TaskKey(id)]
 		return t, ok, nil
 	}
+
 	query := "SELECT task_key, waits_for FROM tasks WHERE room_id = ? AND waits_for <> '' ORDER BY task_key"
 	return tx.scan(query, []any{room}, func(scan rowScan) error {
 		var key, note string
 		if err := scan(&key, &note); err != nil {
 			return err
 		}
+
 		waits, err := tasks[key].WaitsFor(find)
 		if !slices.ContainsFunc(waits, func(t stick.Task) bool { return stick.TaskKey(t.ID) == note }) {
 			report("room %s: a note says that task %s waits for %s, and it doesn't", room, key, note)
 		}
+
 		return err
 	})
 }

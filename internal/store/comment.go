@@ -12,6 +12,7 @@ func (tx *Tx) PutCommentDraft(room stick.RoomID, task string, c stick.Comment) e
 	if err != nil {
 		return err
 	}
+
 	return tx.execIn(room, `INSERT INTO comments (room_id, task_key, comment_id, author, base, head, path,
 		is_old, first_line, last_line, around, body, created_at, event_seq, resolved_at, resolved_by)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')`,
@@ -31,7 +32,8 @@ func (tx *Tx) DropCommentDraft(room stick.RoomID, task string, id int) error {
 func (tx *Tx) putComments(e stick.Event) error {
 	switch e.Type {
 	case stick.EventTaskApproved, stick.EventTaskChangesRequested:
-		if len(stick.CommentsOf(e)) > 0 { // they are all drafts of the reviewer
+		// They are all drafts of the reviewer.
+		if len(stick.CommentsOf(e)) > 0 {
 			return tx.exec(`UPDATE comments SET event_seq = ?
 				WHERE room_id = ? AND task_key = ? AND author = ? AND event_seq = 0`,
 				e.Seq, e.Room, stick.TaskKey(e.Task), e.From)
@@ -42,6 +44,7 @@ func (tx *Tx) putComments(e stick.Event) error {
 			WHERE room_id = ? AND task_key = ? AND comment_id = ?`,
 			e.CreatedAt, e.From, e.Room, stick.TaskKey(e.Task), p.CommentID)
 	}
+
 	return nil
 }
 
@@ -59,9 +62,11 @@ func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment
 			if err == nil {
 				err = json.Unmarshal([]byte(around), &c.Around)
 			}
+
 			comments = append(comments, c)
 			return err
 		})
+
 	return comments, err
 }
 
@@ -77,5 +82,6 @@ func (tx *Tx) OpenComments(room stick.RoomID) (open map[string]int, err error) {
 			open[task] = n
 			return err
 		})
+
 	return open, err
 }

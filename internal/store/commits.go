@@ -20,10 +20,12 @@ func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor,
 				if err := scan(&id, &text); err != nil {
 					return err
 				}
+
 				var e stick.Editor
 				if err := json.Unmarshal([]byte(text), &e); err != nil {
 					return fmt.Errorf("read who made %s: %w", stick.Clip(id, 100), err)
 				}
+
 				by[id] = e
 				return nil
 			})
@@ -31,6 +33,7 @@ func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor,
 			return nil, err
 		}
 	}
+
 	return by, nil
 }
 
@@ -40,6 +43,7 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 	if err != nil {
 		return err
 	}
+
 	for _, id := range ids {
 		if err := tx.execIn(room, `INSERT INTO commits (room_id, commit_id, made_by, made_at)
 			VALUES (?, ?, ?, ?) ON CONFLICT (room_id, commit_id) DO NOTHING`,
@@ -47,6 +51,7 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -59,6 +64,7 @@ func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -68,10 +74,13 @@ func (tx *Tx) ForgetCommits(room stick.RoomID, before stick.Time, most int) erro
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}
-	var oldest stick.Time // of those that stay
+
+	// The oldest that stays, of as many as may stay.
+	var oldest stick.Time
 	query := "SELECT made_at FROM commits WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?"
 	if _, err := tx.queryOne(query, []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
+
 	return tx.exec("DELETE FROM commits WHERE room_id = ? AND made_at < ?", room, max(before, oldest))
 }

@@ -29,6 +29,7 @@ func (s *sqliteDB) codeError(err error) error {
 			s.leaveMark(stick.AsError(err).Message)
 		}
 	}
+
 	return err
 }
 
@@ -38,6 +39,7 @@ func (s *sqliteDB) leaveMark(what string) {
 	if err != nil {
 		return
 	}
+
 	fmt.Fprintf(f, "%s: %s\n", s.opt.Now().UTC().Format(time.RFC3339Nano), stick.Line(what))
 	f.Close()
 }
@@ -60,6 +62,7 @@ func (s *sqliteDB) clearMark(read string) error {
 	if err := os.Remove(filepath.Join(s.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return notWritable(s.opt.Dir, err)
 	}
+
 	return nil
 }
 
@@ -68,6 +71,7 @@ func (s *sqliteDB) requireUnmarked() error {
 	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Words(stick.Clip(s.readMark(), 120))).
 		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // it is marked already
@@ -79,20 +83,26 @@ func (s *sqliteDB) requireUnmarked() error {
 // everybody, and another call moves the rest. The next database goes on above the numbers that this one has
 // given out. Where these aren't kept, they are read from db, which may be nil.
 func SetAside(ctx context.Context, dir string, db *DB) (aside string, err error) {
+	// This reads the database, so it comes before the files are moved.
 	next := nextAfter(ctx, dir, db)
 	limited, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
+
 	lock, err := bell.Lock(limited, filepath.Join(dir, "write.lock"))
 	if err != nil {
 		return "", notWritable(dir, err)
 	}
 	defer lock.Unlock()
+
+	// Each call has a directory of its own, also beside those of earlier damage.
 	for n := 1; ; n++ {
 		aside = filepath.Join(dir, fmt.Sprintf("damaged-%d", n))
 		if err = os.Mkdir(aside, 0o700); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
+
+	// The database goes first. Its log without it refuses everybody, and another call moves the rest.
 	for _, name := range append(databaseFiles(), markName) {
 		if err == nil {
 			err = os.Rename(filepath.Join(dir, name), filepath.Join(aside, name))
@@ -108,6 +118,7 @@ func SetAside(ctx context.Context, dir string, db *DB) (aside string, err error)
 	if err != nil {
 		return "", notWritable(dir, err)
 	}
+
 	return aside, nil
 }
 
@@ -119,21 +130,27 @@ func nextAfter(ctx context.Context, dir string, db *DB) issued {
 	if i, ok := readIssued(filepath.Join(dir, IssuedName)); ok {
 		return issued{highest: i.highest, turn: i.turn}
 	}
+
 	next := issued{highest: numbers{event: beyondAll}, turn: beyondAll}
 	if db == nil {
 		return next
 	}
-	_ = db.View(ctx, func(tx *Tx) error { // if it can't be read, the next one is beyond all that it can have given out
+
+	// If it can't be read, the next one begins beyond all that it can have given out.
+	_ = db.View(ctx, func(tx *Tx) error {
 		event, err := db.dialect.lastDrawn()
 		if err != nil {
 			return err
 		}
+
 		var turn int64
 		if _, err := tx.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &turn); err != nil {
 			return err
 		}
+
 		next.highest.event, next.turn = event, max(turn, tx.Generation().Above)
 		return nil
 	})
+
 	return next
 }

@@ -9,14 +9,17 @@ import (
 
 // PutDraft stores the draft of a turn, in place of an earlier one.
 func (tx *Tx) PutDraft(room stick.RoomID, d stick.Draft) error {
+	// An empty text stands for no handoff.
 	handoff := ""
 	if d.Handoff != nil {
 		b, err := json.Marshal(d.Handoff)
 		if err != nil {
 			return fmt.Errorf("draft: %w", err)
 		}
+
 		handoff = string(b)
 	}
+
 	return tx.execIn(room, `INSERT INTO drafts (room_id, turn_id, agent_id, saved_at, body, handoff)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (room_id, turn_id) DO UPDATE
@@ -34,14 +37,17 @@ func (tx *Tx) Drafts(room stick.RoomID) (drafts []stick.Draft, err error) {
 		if err := scan(&d.Turn, &d.Agent, &d.SavedAt, &d.Text, &handoff); err != nil {
 			return err
 		}
+
 		if handoff != "" {
 			if err := json.Unmarshal([]byte(handoff), &d.Handoff); err != nil {
 				return fmt.Errorf("draft of turn %d: %w", d.Turn, err)
 			}
 		}
+
 		drafts = append(drafts, d)
 		return nil
 	})
+
 	return drafts, err
 }
 

@@ -16,14 +16,17 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 	if len(paths) == 0 {
 		return tx.scanEdited(room, checkout, "")
 	}
+
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := placeholders(some)
 		files, err := tx.scanEdited(room, checkout, " AND path IN ("+marks+")", args...)
 		if err != nil {
 			return nil, err
 		}
+
 		out = append(out, files...)
 	}
+
 	return out, nil
 }
 
@@ -39,13 +42,16 @@ func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any)
 			if err != nil {
 				return err
 			}
+
 			f.State.Inode = uint64(inode)
 			if err := json.Unmarshal([]byte(editors), &f.Editors); err != nil {
 				return fmt.Errorf("read who edited %s: %w", stick.Clip(f.Path, 100), err)
 			}
+
 			out = append(out, f)
 			return nil
 		})
+
 	return out, err
 }
 
@@ -61,8 +67,10 @@ func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 		if top, here := tx.ofThisHost(top); here {
 			tops = append(tops, top)
 		}
+
 		return nil
 	})
+
 	return tops, err
 }
 
@@ -84,13 +92,16 @@ func (tx *Tx) ofThisHost(name string) (checkout string, here bool) {
 // can be noted.
 func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {
 	for _, f := range files {
+		// A path in another encoding can't be a text of the database.
 		if !utf8.ValidString(f.Path) {
 			continue
 		}
+
 		editors, err := json.Marshal(f.Editors)
 		if err != nil {
 			return err
 		}
+
 		s := f.State
 		err = tx.execIn(room, `INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode,
 			mode, asleep_at)
@@ -105,6 +116,7 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -117,6 +129,7 @@ func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) err
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -17,16 +17,21 @@ func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Eve
 	if len(events) == 0 {
 		return nil, nil
 	}
+
+	// Each event carries the sum of the one before it.
 	sum, loaded := tx.sums[room]
 	if !loaded {
 		if _, err := tx.queryOne("SELECT last_sum FROM rooms WHERE room_id = ?", []any{room}, &sum); err != nil {
 			return nil, err
 		}
 	}
+
+	// Their numbers rise, though those of other rooms may come in between.
 	numbers, err := tx.db.dialect.drawNumbers(len(events))
 	if err != nil {
 		return nil, err
 	}
+
 	out := slices.Clone(events)
 	for i := range out {
 		e := &out[i]
@@ -34,6 +39,8 @@ func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Eve
 		if e.ID == "" {
 			e.ID = tx.db.NewID()
 		}
+
+		// The sum covers all fields, so it comes last of them.
 		e.Sum = e.Chain(sum)
 		sum = e.Sum
 		if err := tx.putEvent(*e); err != nil {
@@ -58,6 +65,7 @@ func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Eve
 			return nil, fmt.Errorf("comments on %s: %w", e.Task, err)
 		}
 	}
+
 	tx.sums[room], tx.eventID = sum, out[0].ID
 	return out, tx.exec("UPDATE rooms SET last_event_seq = ?, last_sum = ?, updated_at = ? WHERE room_id = ?",
 		out[len(out)-1].Seq, sum, tx.Now(), room)
@@ -71,8 +79,10 @@ func (tx *Tx) putEvent(e stick.Event) error {
 		if err != nil {
 			return fmt.Errorf("handoff: %w", err)
 		}
+
 		handoff = string(b)
 	}
+
 	return tx.exec(`INSERT INTO events (event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id,
 		session_id, task_id, handoff, reason, payload, created_at, sum)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -93,14 +103,17 @@ func scanEvent(scan rowScan, more ...any) (e stick.Event, err error) {
 	if err != nil {
 		return e, err
 	}
+
 	if handoff != "" {
 		if err := json.Unmarshal([]byte(handoff), &e.Handoff); err != nil {
 			return e, fmt.Errorf("handoff of event %d: %w", e.Seq, err)
 		}
 	}
+
 	if payload != "" {
 		e.Payload = json.RawMessage(payload)
 	}
+
 	return e, nil
 }
 
@@ -114,6 +127,7 @@ func boundRows[T any](rows []T, limit int, backwards bool) ([]T, bool, error) {
 	if backwards {
 		slices.Reverse(rows)
 	}
+
 	return rows, more, nil
 }
 
@@ -141,7 +155,9 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		where = append(where, condition)
 		args = append(args, values...)
 	}
-	if q.For != "" { // by the index of addressees
+
+	// The index of addressees is shorter than the log.
+	if q.For != "" {
 		from, seq = "receipts r JOIN events e ON e.event_seq = r.event_seq", "r.event_seq"
 		where[0] = "r.room_id = ?"
 		filter("r.agent_id = ?", q.For)
@@ -149,14 +165,17 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 			filter("r.shown_at = 0 AND r.read_at = 0 AND r.acked_at = 0 AND r.withdrawn = 0")
 		}
 	}
+
 	filter(seq+" > ?", q.After)
 	if q.Before != 0 {
 		filter(seq+" < ?", q.Before)
 	}
+
 	if q.Cursor != "" {
 		filter(seq+` > COALESCE((SELECT c.event_seq FROM cursors c
 			WHERE c.room_id = ? AND c.agent_id = ? AND c.stream = ?), 0)`, q.Room, q.For, q.Cursor)
 	}
+
 	if q.Turn != 0 {
 		filter("e.turn_id = ?", q.Turn)
 	}
@@ -166,18 +185,23 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 	if q.Task != "" {
 		filter("e.task_id = ? AND e.task_id <> ''", q.Task)
 	}
+
 	if len(q.Types) > 0 {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Types)), ", ")
 		types := make([]any, len(q.Types))
 		for i, t := range q.Types {
 			types[i] = t
 		}
+
 		filter("e.event_type IN ("+marks+")", types...)
 	}
+
+	// The newest are read backwards, and turned round in the end.
 	order := "ASC"
 	if q.Newest {
 		order = "DESC"
 	}
+
 	text := "SELECT " + eventColumns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") +
 		" ORDER BY " + seq + " " + order + " LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
@@ -188,6 +212,7 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 	if err != nil {
 		return nil, false, err
 	}
+
 	return boundRows(events, q.Limit, q.Newest)
 }
 
@@ -217,9 +242,11 @@ func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 // before is 0. It is 0 if there aren't so many. However long the log is, that costs as much as reading the
 // numbers of n events.
 func (tx *Tx) Back(room stick.RoomID, before int64, n int) (seq int64, err error) {
+	// Without a bound the log is counted from its end.
 	if before == 0 {
 		before = math.MaxInt64
 	}
+
 	_, err = tx.queryOne(`SELECT event_seq FROM events WHERE room_id = ? AND event_seq < ?
 		ORDER BY event_seq DESC LIMIT 1 OFFSET ?`,
 		[]any{room, before, n}, &seq)

@@ -59,6 +59,7 @@ func (l Loss) Words() stick.Words {
 	if l.Events.To > 0 {
 		what += ", with " + l.Events.Words()
 	}
+
 	return what
 }
 
@@ -83,8 +84,10 @@ func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 			Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt,
 			OlderTurn: tx.meta.olderTurn, OlderEvent: tx.meta.olderEvent, OlderAt: tx.meta.olderAt,
 		}
+
 		return nil
 	})
+
 	return l, err
 }
 
@@ -114,13 +117,16 @@ func (l Loss) Warning() stick.Words {
 // lossOf returns what a database has lost that has committed no more than these numbers. ok is false if that
 // is nothing.
 func (i issued) lossOf(have numbers) (l Loss, ok bool) {
+	// The event number alone isn't enough: many commits have no event.
 	if have.commit >= i.committed.commit && have.event >= i.committed.event {
 		return l, false
 	}
+
 	l.Changes = max(0, i.committed.commit-have.commit)
 	if have.event < i.committed.event {
 		l.Events = stick.Lost{From: have.event + 1, To: i.committed.event}
 	}
+
 	return l, true
 }
 
@@ -138,9 +144,11 @@ func (i issued) bytes() []byte {
 	fields := [issuedFields]int64{
 		i.database, i.committed.commit, i.committed.event, i.highest.commit, i.highest.event, i.turn,
 	}
+
 	for _, n := range fields {
 		b = fmt.Appendf(b, "%0*d ", issuedWidth, n)
 	}
+
 	return fmt.Appendf(b, "%08x\n", crc32.ChecksumIEEE(b))
 }
 
@@ -149,6 +157,7 @@ func parseIssued(b []byte) (i issued, ok bool) {
 	if len(b) != issuedSize {
 		return i, false
 	}
+
 	fields := bytes.Fields(b)
 	if len(fields) != issuedFields+1 {
 		return i, false
@@ -157,13 +166,17 @@ func parseIssued(b []byte) (i issued, ok bool) {
 	numbers := [issuedFields]*int64{
 		&i.database, &i.committed.commit, &i.committed.event, &i.highest.commit, &i.highest.event, &i.turn,
 	}
+
 	for n, into := range numbers {
 		v, err := strconv.ParseInt(string(fields[n]), 10, 64)
 		if err != nil {
 			return i, false
 		}
+
 		*into = v
 	}
+
+	// There is one way to write these numbers, so the checksum needs no code of its own.
 	return i, bytes.Equal(i.bytes(), b)
 }
 
@@ -197,10 +210,14 @@ func (f *issuedFile) read() (i issued, ok bool, err error) {
 	} else if err != nil {
 		return i, false, err
 	}
+
 	b := make([]byte, issuedSize)
+
+	// A shorter file says nothing.
 	if _, err = f.file.ReadAt(b, 0); errors.Is(err, io.EOF) {
 		return i, false, nil
 	}
+
 	i, ok = parseIssued(b)
 	return i, ok, err
 }
@@ -222,6 +239,7 @@ func (f *issuedFile) close() error {
 
 // requireUsable fails if there is such a file and it can't be used.
 func (f *issuedFile) requireUsable() error {
+	// It is opened anew, as a process that starts opens it.
 	file, err := plainfile.Open(f.path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -229,6 +247,7 @@ func (f *issuedFile) requireUsable() error {
 	if err == nil {
 		err = file.Close()
 	}
+
 	return err
 }
 
@@ -242,6 +261,7 @@ func (tx *Tx) IssueAbove(event int64) error {
 	if err != nil || event <= issued || event-issued > beyondAll {
 		return err
 	}
+
 	return errors.Join(
 		tx.db.dialect.skipNumbers(event-issued),
 		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
@@ -258,6 +278,8 @@ func (tx *Tx) HasGrant(room stick.RoomID, turn int64, sum string) (bool, error) 
 	if err != nil || len(events) > 0 && events[0].Lease() == sum {
 		return err == nil, err
 	}
+
+	// Else the payload of another grant may have the sum.
 	var seq int64
 	return tx.queryOne(`SELECT event_seq FROM events
 		WHERE room_id = ? AND event_type IN (?, ?) AND payload LIKE ? ORDER BY event_seq LIMIT 1`,
@@ -271,6 +293,7 @@ func (tx *Tx) BeginAfterCopy(turn int64) error {
 	if _, err := tx.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, &highest); err != nil {
 		return err
 	}
+
 	above := max(turn, highest, tx.Generation().Above) + beyondAll
 	return errors.Join(
 		tx.newGeneration(stick.Generation{Cause: stick.RestoreCause, Above: above}),

@@ -37,17 +37,21 @@ func (m *meta) readRow(scan rowScan) error {
 	if err := scan(&key, &value); err != nil {
 		return err
 	}
+
 	switch key {
 	case "world":
 		m.generation.Cause = value
 	case movedTo:
 		m.movedTo = value
 	}
+
+	// Newer programs may have added keys, which are left alone.
 	if into := m.numberField(key); into != nil {
 		n, err := strconv.ParseInt(value, 10, 64)
 		*into = n
 		return err
 	}
+
 	return nil
 }
 
@@ -91,10 +95,12 @@ func (tx *Tx) requireReader() error {
 	if tx.meta.movedTo != "" {
 		return errMoved(tx.meta.movedTo)
 	}
+
 	if tx.meta.minReader > tx.db.schema {
 		return stick.Errorf(stick.CodeUpgraded, "the database was upgraded by a newer tt while this one ran").
 			Hintf("run the command again with the newer tt")
 	}
+
 	return nil
 }
 
@@ -124,20 +130,26 @@ func (tx *Tx) noticeReboot() error {
 	if boot == "" || tx.db.bootKnown {
 		return nil
 	}
+
 	known, err := tx.readBoots()
 	if err != nil || known.both {
 		return err
 	}
+
+	// A host that is new here has left nothing that could end.
 	if known.host && !known.boot && !tx.generationBegun {
 		if err := tx.newGeneration(stick.Generation{Cause: stick.RebootCause}); err != nil {
 			return err
 		}
 	}
-	if machine != "" { // what was known without an id was this host's, or is over
+
+	// What was known without an id was this host's, or is over.
+	if machine != "" {
 		if err := tx.exec("DELETE FROM boots WHERE machine = ''"); err != nil {
 			return err
 		}
 	}
+
 	return tx.exec("INSERT INTO boots (machine, boot) VALUES (?, ?)", machine, boot)
 }
 
@@ -155,6 +167,7 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 		known.both = known.both || b == boot && m == machine
 		return err
 	})
+
 	return known, err
 }
 
@@ -167,12 +180,14 @@ func (tx *Tx) newGeneration(g stick.Generation) error {
 
 	err := errors.Join(
 		tx.setMeta("generation", strconv.FormatInt(g.Number, 10)),
-		tx.setMeta("world", g.Cause),
+		tx.setMeta("world", g.Cause), // the key is an older word
 		tx.beginAbove(g.Above),
 	)
 	if err != nil {
 		return err
 	}
+
+	// What a lost commit has issued is never given out again.
 	return tx.db.dialect.skipNumbers(seqJump)
 }
 

@@ -38,8 +38,11 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var out []migration
-	for _, f := range files { // sorted by name
+
+	// The directory lists them by their names, and so by their numbers.
+	for _, f := range files {
 		m, err := readMigration(fsys, f.Name(), int64(len(out)+1))
 		if err != nil {
 			return nil, fmt.Errorf("migration %s: %w", f.Name(), err)
@@ -47,8 +50,10 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 		if n := len(out); n > 0 && m.minReader < out[n-1].minReader {
 			return nil, fmt.Errorf("migration %s: min_reader falls from %d to %d", f.Name(), out[n-1].minReader, m.minReader)
 		}
+
 		out = append(out, m)
 	}
+
 	if len(out) == 0 {
 		return nil, fmt.Errorf("there are no migrations")
 	}
@@ -57,6 +62,7 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+
 	out[len(out)-1].schema = string(schema)
 	return out, nil
 }
@@ -68,15 +74,18 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	if digits != fmt.Sprintf("%04d", number) || subject == "" || !isSQL {
 		return m, fmt.Errorf("want a name such as %04d_subject.sql: numbers have four digits and no gaps", number)
 	}
+
 	b, err := fs.ReadFile(fsys, "migrations/"+name)
 	if err != nil {
 		return m, err
 	}
+
 	m.text = string(b)
 	head, body, _ := strings.Cut(m.text, "\n")
 	value, marked := strings.CutPrefix(head, minReaderMark)
 	value, _, _ = strings.Cut(value, ".") // what follows says why
 	m.minReader, err = strconv.ParseInt(value, 10, 64)
+
 	switch {
 	case !marked || err != nil:
 		return m, fmt.Errorf(`the first line must say which programs can read the database, as in %q`, fmt.Sprintf("%s%d", minReaderMark, number))
@@ -85,11 +94,14 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 	case strings.TrimSpace(body) == "":
 		return m, fmt.Errorf("it changes nothing")
 	}
+
+	// Comments are cut off without parsing SQL, so no text may look like one.
 	for line := range strings.Lines(body) {
 		if before, _, comment := strings.Cut(line, "--"); comment && strings.Count(before, "'")%2 == 1 {
 			return m, fmt.Errorf("a text has --, which is taken for a comment: %s", strings.TrimSpace(line))
 		}
 	}
+
 	return m, nil
 }
 
@@ -110,6 +122,7 @@ func (m migration) recordScript() string {
 	if m.number >= hookPrograms {
 		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.number)
 	}
+
 	return script
 }
 
@@ -123,6 +136,7 @@ func withoutComments(text string) string {
 			b.WriteString(line + "\n")
 		}
 	}
+
 	return b.String()
 }
 

@@ -20,6 +20,7 @@ func (tx *Tx) putNote(e stick.Event) error {
 		return tx.exec("UPDATE notes SET resolved_at = ?, resolved_by = ? WHERE event_seq = ? AND resolved_at = 0",
 			e.CreatedAt, e.From, p.NoteID)
 	}
+
 	return nil
 }
 
@@ -47,6 +48,7 @@ func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+
 	return boundRows(notes, q.Limit, true)
 }
 
@@ -70,5 +72,6 @@ func (q NoteQuery) whereClause() (string, []any) {
 	if q.Open {
 		where, args = append(where, "resolved_at = 0", "(turn_id = 0 OR turn_id = ?)"), append(args, q.Turn)
 	}
+
 	return strings.Join(where, " AND "), args
 }

@@ -8,6 +8,7 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 	if err := tx.lockRoom(room); err != nil {
 		return nil, err
 	}
+
 	for _, key := range keys {
 		n := 0
 		query := "SELECT COUNT(*) FROM notices WHERE room_id = ? AND agent_id = ? AND key = ?"
@@ -17,6 +18,7 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 		if n > 0 {
 			continue
 		}
+
 		untold = append(untold, key)
 		query = `INSERT INTO notices (room_id, agent_id, key, told_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (room_id, agent_id, key) DO NOTHING`
@@ -24,5 +26,6 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 			return nil, err
 		}
 	}
+
 	return untold, nil
 }

@@ -35,6 +35,7 @@ func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 			return nil, err
 		}
 	}
+
 	return out, nil
 }
 
@@ -51,9 +52,11 @@ func (tx *Tx) HasOtherReads(room stick.RoomID, agent stick.AgentID, helper strin
 // nothing can be noted.
 func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRead) error {
 	for _, n := range reads {
+		// A path in another encoding can't be a text of the database.
 		if !utf8.ValidString(n.Path) {
 			continue
 		}
+
 		s := n.State
 		err := tx.execIn(room, `INSERT INTO reads (room_id, agent_id, helper, checkout, path, sum, size,
 			mod_time, inode, mode, wrote, refused, read_at)
@@ -68,6 +71,7 @@ func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRe
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -77,11 +81,13 @@ func (tx *Tx) BoundReads(room stick.RoomID, agent stick.AgentID, most int, befor
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}
+
 	var last stick.Time // of the newest that goes
 	query := "SELECT read_at FROM reads WHERE room_id = ? AND agent_id = ? ORDER BY read_at DESC LIMIT 1 OFFSET ?"
 	if _, err := tx.queryOne(query, []any{room, agent, most}, &last); err != nil {
 		return err
 	}
+
 	return tx.exec("DELETE FROM reads WHERE room_id = ? AND (read_at < ? OR agent_id = ? AND read_at <= ?)",
 		room, before, agent, last)
 }

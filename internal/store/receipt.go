@@ -22,6 +22,7 @@ func (tx *Tx) putReceipts(e stick.Event) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -53,6 +54,7 @@ func (tx *Tx) scanReceipts(where string, args ...any) ([]stick.Receipt, error) {
 		out = append(out, c)
 		return err
 	})
+
 	return out, err
 }
 
@@ -91,6 +93,7 @@ func (tx *Tx) Owes(room stick.RoomID) (map[stick.AgentID]int, error) {
 			out[a] = n
 			return err
 		})
+
 	return out, err
 }
 
@@ -121,12 +124,15 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 		where = append(where, condition)
 		args = append(args, values...)
 	}
+
 	if q.Agent != "" {
 		filter("r.agent_id = ?", q.Agent)
 	}
 	if q.Open {
 		filter("r.is_open = 1")
 	}
+
+	// An entry is in one of these states.
 	var states []string
 	for _, s := range q.States {
 		switch s {
@@ -140,6 +146,7 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 			states = append(states, "r.withdrawn = 1")
 		}
 	}
+
 	if len(states) > 0 {
 		filter("(" + strings.Join(states, " OR ") + ")")
 	}
@@ -152,15 +159,21 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 	if q.Thread != "" {
 		filter("r.thread = ?", q.Thread)
 	}
+
+	// The newest are read backwards, and turned round in the end.
 	order := "DESC"
 	if q.After > 0 {
 		order = "ASC"
 	}
+
 	from, seq := "receipts r JOIN events e ON e.event_seq = r.event_seq", "r.event_seq"
-	if q.Agent == "" && q.From != "" && !q.Open { // by the index of senders
+
+	// The index of senders is shorter than that of all receipts in the room.
+	if q.Agent == "" && q.From != "" && !q.Open {
 		from, seq = "events e CROSS JOIN receipts r", "e.event_seq"
 		where[0], where[1] = "e.room_id = ? AND r.event_seq = e.event_seq", "e.event_seq > ?"
 	}
+
 	text := "SELECT " + eventColumns + ", " + receiptColumns + " FROM " + from + " WHERE " +
 		strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + ", r.agent_id " + order + " LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
@@ -172,5 +185,6 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+
 	return boundRows(entries, q.Limit, q.After == 0)
 }

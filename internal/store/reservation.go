@@ -15,12 +15,15 @@ func (tx *Tx) putReservation(e stick.Event) error {
 	case stick.EventReserved, stick.EventUnreserved:
 		made, _ := stick.PayloadOf[stick.ReservedPayload](e)
 		ended, _ := stick.PayloadOf[stick.UnreservedPayload](e)
+
+		// One of the two is zero.
 		if old := made.Replaces + ended.ReservationID; old != 0 {
 			if err := tx.exec("DELETE FROM reservations WHERE event_seq = ?", old); err != nil {
 				return err
 			}
 		}
 	case stick.EventLeave, stick.EventKick:
+		// Who leaves goes itself; who is kicked is named by somebody else.
 		gone := e.From
 		if e.Type == stick.EventKick {
 			gone = e.To
@@ -32,6 +35,7 @@ func (tx *Tx) putReservation(e stick.Event) error {
 	if e.Type != stick.EventReserved {
 		return nil
 	}
+
 	v := stick.ReservationOf(e)
 	return tx.exec(`INSERT INTO reservations (event_seq, room_id, agent_id, pattern, prefix, task_id, ttl_ms,
 		made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -61,15 +65,18 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 	if q.Task != "" {
 		where, args = where+" AND v.task_id = ?", append(args, q.Task)
 	}
+
 	if q.Limit > 0 {
 		where, args = where+" ORDER BY v.event_seq DESC LIMIT ?", append(args, q.Limit+1)
 	} else {
 		where += " ORDER BY v.event_seq"
 	}
+
 	out, err = tx.scanReservations(q.Room, "", nil, where, args...)
 	if q.Limit > 0 && err == nil {
 		return boundRows(out, q.Limit, false)
 	}
+
 	return out, false, err
 }
 
@@ -86,6 +93,7 @@ func (tx *Tx) scanReservations(
 			out = append(out, v)
 			return err
 		})
+
 	return out, err
 }
 
@@ -93,6 +101,7 @@ func (tx *Tx) scanReservations(
 // directories, the earliest first: those whose prefix is the path or a directory above it, or lies below
 // the directory. The directory "" is the root.
 func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick.Reservation, error) {
+	// Prefixes are stored with their case folded, so paths are folded, too.
 	above, below := map[string]bool{"": true}, map[string]bool{}
 	for _, p := range slices.Concat(paths, dirs) {
 		for p = glob.FoldCase(p); p != "" && p != "." && !above[p]; {
@@ -100,9 +109,11 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 			p = p[:max(strings.LastIndexByte(p, '/'), 0)]
 		}
 	}
+
 	for _, d := range dirs {
 		below[glob.FoldCase(d)] = true
 	}
+
 	var out []stick.Reservation
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(above)), maxMarks) {
 		marks, args := placeholders(some)
@@ -110,17 +121,22 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		if err != nil {
 			return nil, err
 		}
+
 		out = append(out, vs...)
 	}
+
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(below)), maxMarks/2) {
+		// Below the root is everything but the root itself, which was found above.
 		if some[0] == "" {
 			vs, err := tx.scanReservations(room, "", nil, " AND v.prefix > '' ORDER BY v.event_seq")
 			if err != nil {
 				return nil, err
 			}
+
 			out = append(out, vs...)
 			break
 		}
+
 		var ends []any
 		for _, d := range some {
 			ends = append(ends, d+"/", d+"0") // the character after "/"
@@ -133,8 +149,11 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		if err != nil {
 			return nil, err
 		}
+
 		out = append(out, vs...)
 	}
+
+	// A reservation may have been found in several ways.
 	slices.SortFunc(out, func(a, b stick.Reservation) int { return int(a.ID - b.ID) })
 	return slices.CompactFunc(out, func(a, b stick.Reservation) bool { return a.ID == b.ID }), nil
 }

@@ -37,30 +37,38 @@ func (tx *Tx) scanRoom(scan rowScan) (stick.Room, error) {
 	if err != nil {
 		return r, err
 	}
+
 	tx.sums[r.ID] = sum
 	r.Path = paths
+
+	// Where hosts share rooms, the row has the key, and this host's paths come from its checkouts.
 	if tx.ManyHosts() {
 		r.Key = key
 		if paths != "" {
 			tx.paths[r.ID] = strings.Split(paths, "\n")
 		}
+
 		r = tx.chooseCheckout(r, nil)
 	}
+
 	if r.Policy, err = tx.db.decodePolicy(policy); err != nil {
 		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
 	}
+
 	return r, nil
 }
 
 // decodePolicy decodes the policy of a room. It keeps the last one, because every read of a room needs it and
 // most rooms have the same.
 func (db *DB) decodePolicy(text string) (p stick.Policy, err error) {
-	if text != db.lastPolicy.text || text == "" { // which no room has
+	// No room has an empty policy.
+	if text != db.lastPolicy.text || text == "" {
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			return p, err
 		}
 		db.lastPolicy.text, db.lastPolicy.policy = text, p
 	}
+
 	return db.lastPolicy.policy, nil
 }
 
@@ -69,11 +77,13 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	if err := tx.lockRoom(id); err != nil {
 		return stick.Room{}, err
 	}
+
 	r, ok, err := tx.loadRoom(id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
 			Hintf("%s lists the rooms", stick.Cmd("tt list --all"))
 	}
+
 	return r, err
 }
 
@@ -84,6 +94,7 @@ func (tx *Tx) loadRoomWhere(where string, arg any) (r stick.Room, ok bool, err e
 	if err == nil && ok {
 		err = tx.loadParts(r.ID, &r)
 	}
+
 	return r, ok, err
 }
 
@@ -95,6 +106,7 @@ func (tx *Tx) loadRoom(id stick.RoomID) (r stick.Room, ok bool, err error) {
 	if err == nil {
 		err = tx.loadParts(id, &r)
 	}
+
 	return r, ok, err
 }
 
@@ -113,6 +125,7 @@ func (tx *Tx) loadParts(id stick.RoomID, r *stick.Room) (err error) {
 	if err := tx.loadMembersLater(id, &members, ""); err != nil {
 		return err
 	}
+
 	listeners, err := tx.loadListeners(id)
 	r.Members, r.Listeners = members, listeners
 	return err
@@ -125,18 +138,22 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	if err := tx.lockRoom(id); err != nil {
 		return r, err
 	}
+
+	// The row and its members are asked for together: on a server each answer takes a round trip.
 	found := false
 	err := tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id",
 		[]any{id}, tx.roomReader(&r, &found))
 	if err != nil {
 		return r, err
 	}
-	members, err := tx.loadMembers(id, ` AND m.agent_id IN (?, (SELECT owner FROM rooms
-		WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))`,
+
+	members, err := tx.loadMembers(id, ` AND m.agent_id IN (?,
+		(SELECT owner FROM rooms WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))`,
 		a, id, id)
 	if r.Members = members; err == nil && !found {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
 	}
+
 	return r, err
 }
 
@@ -146,6 +163,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	if !tx.ManyHosts() {
 		key = ""
 	}
+
 	r := stick.Room{
 		ID:         stick.RoomID("room-" + tx.db.NewID()[:16]),
 		Path:       path,
@@ -155,13 +173,17 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		Generation: tx.Generation().Number,
 		Turn:       stick.Turn{ID: tx.Generation().Above, State: stick.Idle, FreeSince: tx.Now()},
 	}
+
 	policy, err := json.Marshal(r.Policy)
 	if err != nil {
 		return r, err
 	}
-	if _, err := tx.lockClass(pathsClass); err != nil { // where RoomAt has found none, it is locked
+
+	// Where RoomAt has found no room, the paths are locked already.
+	if _, err := tx.lockClass(pathsClass); err != nil {
 		return r, err
 	}
+
 	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy,
 		generation, last_event_seq, last_sum,
 		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
@@ -179,6 +201,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
+
 	tx.addBell(&tx.rings, roomsBell)
 	return r, err
 }
@@ -190,19 +213,25 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	if err := tx.lockRoom(after.ID); err != nil {
 		return after, nil, err
 	}
+
+	// The events come first, because the row of the room refers to their numbers.
 	events, err := tx.appendEvents(after.ID, events)
 	if err != nil {
 		return after, nil, err
 	}
+
 	after = after.Stamp(events)
 	tx.highestTurn = max(tx.highestTurn, after.Turn.ID)
 	if len(events) > 0 {
 		tx.Ring(after.ID)
 		after.UpdatedAt = tx.Now()
 	}
+
 	for i, m := range after.Members {
 		var was stick.Member
-		known := i < len(before.Members) && before.Members[i].Agent == m.Agent // rules rarely change the order
+
+		// Rules rarely change the order of members.
+		known := i < len(before.Members) && before.Members[i].Agent == m.Agent
 		if known {
 			was = before.Members[i]
 		} else {
@@ -212,16 +241,20 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 			return after, nil, err
 		}
 	}
+
+	// A room with a key has its paths in the table of checkouts.
 	if after.Path != before.Path && after.Key == "" {
 		if err := tx.exec("UPDATE rooms SET canonical_path = ? WHERE room_id = ?", after.Path, after.ID); err != nil {
 			return after, nil, err
 		}
 	}
+
 	if !hasSameTurn(before, after) {
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
 		}
 	}
+
 	return after, events, nil
 }
 
@@ -237,6 +270,7 @@ func (tx *Tx) saveTurn(r stick.Room) error {
 	if err != nil {
 		return err
 	}
+
 	t := r.Turn
 	return tx.exec(`UPDATE rooms SET closed = ?, policy = ?, generation = ?,
 		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
@@ -281,6 +315,7 @@ func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string
 				&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since,
 				&m.Checkout.Host, &m.Checkout.Path,
 				&m.HooksSeen, &m.BusySince, &m.IdleAt)
+
 			*out = append(*out, m)
 			tx.evidence[m.Agent] = nil
 			return err
@@ -288,6 +323,7 @@ func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string
 	if err != nil {
 		return err
 	}
+
 	return tx.scanLater(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id
 		WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
@@ -299,6 +335,7 @@ func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string
 			if err != nil {
 				return err
 			}
+
 			if i := slices.IndexFunc(*out, func(m stick.Member) bool { return m.Agent == a }); i >= 0 {
 				(*out)[i].Processes = append((*out)[i].Processes, e)
 				tx.evidence[a] = (*out)[i].Processes
@@ -318,6 +355,7 @@ func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) err
 			m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
 			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path)
 	}
+
 	if hasSameRow(was, m) {
 		return nil
 	}

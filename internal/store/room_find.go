@@ -17,13 +17,19 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	if err := tx.lockRoom(name); err != nil {
 		return stick.Room{}, err
 	}
+
+	// A full id needs no search.
 	if r, ok, err := tx.loadRoom(name); ok || err != nil {
 		return r, err
 	}
+
+	// A part of an id stands for it, if it is long enough.
 	after := name
 	if len(name) >= minName {
-		after += "~" // it sorts after all characters of ids
+		// The character sorts after all characters of ids.
+		after += "~"
 	}
+
 	ids, err := tx.roomIDs("SELECT room_id FROM rooms WHERE room_id >= ? AND room_id <= ? ORDER BY room_id LIMIT 5",
 		name, after)
 	switch {
@@ -39,6 +45,7 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 			return r, err
 		}
 	}
+
 	return tx.Room(name)
 }
 
@@ -47,12 +54,14 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 	if tx.Concurrent() {
 		return tx.lockRoomAt(paths)
 	}
+
 	for _, p := range paths {
 		where := "WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() + " p WHERE p.path = ?)"
 		if r, ok, err := tx.loadRoomWhere(where, p); ok || err != nil {
 			return tx.chooseCheckout(r, paths), ok, err
 		}
 	}
+
 	return stick.Room{}, false, nil
 }
 
@@ -60,11 +69,14 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 // before this transaction ends, except by itself.
 func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 	for {
+		// Only a room that is known can be locked.
 		ids, err := tx.RoomsAt([][]string{paths})
 		if err != nil {
 			return r, false, err
 		}
+
 		if ids[0].Room == "" {
+			// Another transaction may have made the room until the paths were locked, so they are read again.
 			if again, err := tx.lockClass(pathsClass); !again {
 				return r, false, err
 			}
@@ -88,6 +100,8 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 			at[p] = ""
 		}
 	}
+
+	// Many chains share the directories at their ends, so each path is asked for once.
 	paths := slices.Sorted(maps.Keys(at))
 	for some := range slices.Chunk(paths, maxMarks) {
 		marks, args := placeholders(some)
@@ -104,6 +118,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 			return nil, err
 		}
 	}
+
 	out := make([]Place, len(chains))
 	for i, c := range chains {
 		for _, p := range c {
@@ -113,11 +128,13 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 			}
 		}
 	}
+
 	return out, nil
 }
 
 // RoomsBelow lists the rooms of a directory and of all directories in it, ordered by path.
 func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
+	// "0" is the character after "/", so the range holds all that begins with the directory.
 	below := strings.TrimSuffix(dir, "/")
 	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.placesQuery()+` p
 		WHERE path = ? OR (path > ? AND path < ?) ORDER BY path`,
@@ -127,6 +144,7 @@ func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 			out = append(out, p)
 			return err
 		})
+
 	return out, err
 }
 
@@ -138,6 +156,7 @@ func (tx *Tx) roomIDs(query string, args ...any) (ids []stick.RoomID, err error)
 		ids = append(ids, id)
 		return err
 	})
+
 	return ids, err
 }
 
@@ -160,6 +179,7 @@ func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state 
 		_, err = tx.queryOne("SELECT room_id, state FROM rooms WHERE room_id = ?", []any{room}, &id, &state)
 		return id, state, err
 	}
+
 	for _, p := range paths {
 		query := "SELECT r.room_id, r.state FROM rooms r JOIN " + tx.db.dialect.placesQuery() +
 			" p ON p.room_id = r.room_id WHERE p.path = ?"
@@ -167,6 +187,7 @@ func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state 
 			return id, state, err
 		}
 	}
+
 	return "", "", nil
 }
 
@@ -178,18 +199,24 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 		dir := strings.TrimSuffix(below, "/")
 		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() +
 			" p WHERE (path > ? AND path < ?)"
-		args = append(args, dir+"/", dir+"0") // "0" is the character after "/"
+
+		// "0" is the character after "/", so the range holds all that begins with the directory.
+		args = append(args, dir+"/", dir+"0")
+
 		for _, p := range at {
 			query += " OR path = ?"
 			args = append(args, p)
 		}
+
 		query += ")"
 	}
+
 	var out []stick.Room
 	err := tx.scan(query+" ORDER BY canonical_path", args, func(scan rowScan) error {
 		r, err := tx.scanRoom(scan)
 		out = append(out, r)
 		return err
 	})
+
 	return out, err
 }

@@ -15,6 +15,8 @@ func (tx *Tx) PutRun(room stick.RoomID, r stick.Run) error {
 	if err != nil {
 		return err
 	}
+
+	// An attempt has one row here: that of its last run.
 	p := r.Process
 	return tx.execIn(room, `INSERT INTO task_runs (room_id, `+runColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -59,7 +61,9 @@ func (tx *Tx) scanRuns(query string, args ...any) (runs []stick.Run, err error) 
 			&r.StartedAt, &r.EndedAt, &r.Exit, &r.Output,
 			&r.By, &r.Signal, &r.StopAt, &r.StoppedBy, &r.Restarts, &r.TaskAt, &r.Queued)
 		runs = append(runs, r)
+
 		return err
 	})
+
 	return runs, err
 }
