@@ -31,11 +31,13 @@ func (db *DB) Server(ctx context.Context) (*Server, error) {
 	if !ok {
 		return nil, nil
 	}
+
 	s := &Server{Name: p.address.String(), Schema: p.address.schema}
 	err := db.View(ctx, func(*Tx) error { return p.fillServer(s) })
 	if err != nil {
 		return nil, err
 	}
+
 	s.Delivers, err = p.deliversNotices(ctx)
 	return s, p.codeError(err)
 }

@@ -46,6 +46,7 @@ func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.Ag
 			before = append(before, other)
 			return err
 		})
+
 	return before, err
 }
 
@@ -60,9 +61,11 @@ func (tx *Tx) Known(a stick.AgentID) (bool, error) {
 
 // Processes lists the processes that are recorded as carrying an agent.
 func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
+	// Whoever has loaded a room has the processes of its members.
 	if out, known := tx.evidence[a]; known {
 		return slices.Clone(out), nil
 	}
+
 	var out []stick.Evidence
 	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes
 		WHERE agent_id = ? ORDER BY seen_at, process_key`,
@@ -73,6 +76,7 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 			out = append(out, e)
 			return err
 		})
+
 	return out, err
 }
 
@@ -167,6 +171,7 @@ func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
 			out[a] = s
 			return err
 		})
+
 	return out, err
 }
 
@@ -191,6 +196,7 @@ func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
 		all = append(all, h)
 		return err
 	})
+
 	return all, err
 }
 
@@ -208,6 +214,7 @@ func (tx *Tx) EndSession(sessionKey string, a stick.AgentID) (live bool, err err
 	if err := tx.exec(query, tx.Now(), sessionKey); err != nil {
 		return false, err
 	}
+
 	var n int
 	_, err = tx.queryOne("SELECT COUNT(*) FROM sessions WHERE agent_id = ? AND ended_at = 0 AND session_id <> ''",
 		[]any{a}, &n)
@@ -230,7 +237,9 @@ func (tx *Tx) LockRoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
 		if err := tx.LockRooms(rooms...); err != nil {
 			return nil, err
 		}
-		had = rooms // it may have joined or left one until they were locked
+
+		// It may have joined or left one until they were locked, so they are read again.
+		had = rooms
 	}
 }
 
@@ -292,5 +301,6 @@ func (tx *Tx) loadListeners(room stick.RoomID) ([]stick.Listener, error) {
 		out = append(out, l)
 		return err
 	})
+
 	return out, err
 }

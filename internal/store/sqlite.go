@@ -49,6 +49,7 @@ func (s *sqliteDB) runWrite(ctx context.Context, attempt func() error) error {
 	if err := s.requireUnmarked(); err != nil {
 		return err
 	}
+
 	return attempt()
 }
 
@@ -56,10 +57,12 @@ func (s *sqliteDB) runWrite(ctx context.Context, attempt func() error) error {
 func (s *sqliteDB) acquireLock(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, s.opt.WriteWait)
 	defer cancel()
+
 	began := time.Now()
 	if err := s.lock.Lock(wait); err != nil {
 		return s.errBusy(ctx, began, err)
 	}
+
 	return nil
 }
 
@@ -76,12 +79,17 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	how := "BEGIN"
 	if write {
 		how = "BEGIN IMMEDIATE"
+
+		// SQLite waits for as long as readers do, unless it is told to wait less.
 		if s.opt.WriteWait < s.opt.ReadWait {
 			s.limitWait()
 		}
 	}
+
 	query, issued, known := metaQuery, issued{}, false
-	if !write && !s.compared { // before the transaction begins: what others commit meanwhile is no loss
+
+	// The file is read before the transaction begins, because what others commit meanwhile is no loss.
+	if !write && !s.compared {
 		query = countedMetaQuery
 		issued, known = readIssued(s.issued.path)
 	}
@@ -89,13 +97,20 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	if err := s.execControl(how); err != nil {
 		return err
 	}
+
+	// The time comes after the lock, so that times rise in the order of commits.
 	now := stick.At(s.now())
+
+	// A reader has read the file already, if it compares at all.
 	err := error(nil)
 	if write {
 		query = countedMetaQuery
+
+		// Nobody else writes the file now, so it fits to what the query returns.
 		issued, known, err = s.issued.read()
 		err = errUnusable(err)
 	}
+
 	var m meta
 	if err == nil {
 		err = s.scan(query, nil, markRowErrors(m.readRow))
@@ -109,6 +124,7 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	if err != nil {
 		s.rollback()
 	}
+
 	return err
 }
 
@@ -135,17 +151,24 @@ func (s *sqliteDB) lockRoom(*Tx, stick.RoomID) error { return nil }
 func (s *sqliteDB) lockClass(class) (bool, error)    { return false, nil }
 
 func (s *sqliteDB) commit(tx *Tx) error {
+	// A transaction without a change issues nothing, and writes nothing.
 	if !s.written.changed {
 		return s.execControl("COMMIT")
 	}
+
+	// What the commit issues is written before it, and that it is done after it: see IssuedName.
 	if err := s.announceCommit(tx); err != nil {
 		return err
 	}
+
 	s.opt.Kill("announced")
 	if err := s.execControl("COMMIT"); err != nil {
 		return err
 	}
+
 	s.confirmCommit()
+
+	// Only a writer does this: it has the lock.
 	s.checkpointWAL()
 	return nil
 }
@@ -160,10 +183,12 @@ func (s *sqliteDB) prepareStmt(text string) (*sql.Stmt, error) {
 	if stmt, ok := s.stmts[text]; ok {
 		return stmt, nil
 	}
+
 	stmt, err := s.conn.PrepareContext(background, text)
 	if err != nil {
 		return nil, err
 	}
+
 	s.stmts[text] = stmt
 	return stmt, nil
 }
@@ -182,13 +207,17 @@ func (s *sqliteDB) exec(text string, args []any) error {
 	if err != nil {
 		return err
 	}
+
 	res, err := stmt.ExecContext(background, args...)
 	if err != nil {
 		return err
 	}
+
+	// An unknown number may be a change.
 	if n, err := res.RowsAffected(); err != nil || n > 0 {
 		s.written.changed = true
 	}
+
 	return nil
 }
 
@@ -197,16 +226,19 @@ func (s *sqliteDB) scan(text string, args []any, row rowReader) error {
 	if err != nil {
 		return err
 	}
+
 	rows, err := stmt.QueryContext(background, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+
 	for rows.Next() {
 		if err := row(rows.Scan); err != nil {
 			return err
 		}
 	}
+
 	return rows.Err()
 }
 
@@ -222,6 +254,7 @@ func (s *sqliteDB) columnsOf(table string) (names []string, err error) {
 		names = append(names, name)
 		return err
 	})
+
 	return names, err
 }
 
@@ -232,6 +265,7 @@ func (s *sqliteDB) queryOne(text string, args, into []any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	err = stmt.QueryRowContext(background, args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -239,6 +273,8 @@ func (s *sqliteDB) queryOne(text string, args, into []any) (bool, error) {
 	if err != nil {
 		return false, asRowError(err)
 	}
+
+	// An UPDATE that returns a row has changed it.
 	s.written.changed = s.written.changed || strings.HasPrefix(text, "UPDATE")
 	return true, nil
 }
@@ -248,11 +284,14 @@ func (s *sqliteDB) drawNumbers(n int) ([]int64, error) {
 	if err := s.skipNumbers(int64(n)); err != nil {
 		return nil, err
 	}
+
+	// The counter has jumped by n, so the numbers are the last n up to it.
 	last := s.written.have.event
 	numbers := make([]int64, n)
 	for i := range numbers {
 		numbers[i] = last - int64(n-1-i)
 	}
+
 	return numbers, nil
 }
 
@@ -267,6 +306,7 @@ func (s *sqliteDB) skipNumbers(n int64) error {
 	if err == nil && !ok {
 		err = contradiction("it has no counter of events", nil)
 	}
+
 	return err
 }
 
@@ -280,6 +320,7 @@ func (s *sqliteDB) tryLocks(ctx context.Context, attempt func(context.Context) e
 	if err := s.issued.requireUsable(); err != nil {
 		return errUnusable(err)
 	}
+
 	return s.withLock(ctx, func() error { return attempt(ctx) })
 }
 
@@ -290,6 +331,7 @@ func (s *sqliteDB) requireInPlace() error {
 	if isFileAt(path, s.file) && isFileAt(path+"-wal", s.log) {
 		return nil
 	}
+
 	return stick.Errorf(stick.CodeDatabaseMoved, "the database %s was moved or replaced while this command ran", path).With("path", path).
 		Hintf("run the command again, which opens the database that is there now")
 }
@@ -305,7 +347,8 @@ func isFileAt(path string, file fs.FileInfo) bool {
 
 // limitWait limits how long a writer waits for a lock, whoever holds it: another tt or another program.
 func (s *sqliteDB) limitWait() {
-	_, _ = s.conn.ExecContext(background, busyTimeout(s.opt.WriteWait)) // else it waits for longer
+	// If it fails, the writer waits for longer.
+	_, _ = s.conn.ExecContext(background, busyTimeout(s.opt.WriteWait))
 }
 
 func busyTimeout(d time.Duration) string {
@@ -330,6 +373,7 @@ func (s *sqliteDB) checkpointWAL() {
 	if s.commits++; s.commits > manyCommits {
 		limit = longWAL
 	}
+
 	if info, err := os.Stat(filepath.Join(s.opt.Dir, FileName+"-wal")); err == nil && info.Size() > limit {
 		_, _ = s.conn.ExecContext(background,
 			busyTimeout(0)+"; PRAGMA wal_checkpoint(TRUNCATE); "+busyTimeout(s.opt.ReadWait))

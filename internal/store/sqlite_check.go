@@ -19,37 +19,46 @@ func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any
 		first = cmp.Or(first, what)
 		report("%s", what)
 	}
+
+	// Writers stop once all findings are reported, with the first of them as the reason.
 	defer func() {
 		if first != "" {
 			s.leaveMark(first)
 		}
 	}()
+
 	err := tx.scan("PRAGMA integrity_check", nil, func(scan rowScan) error {
 		var line string
 		err := scan(&line)
 		if err == nil && line != "ok" {
 			found("the database file: " + line)
 		}
+
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
 	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan rowScan) error {
 		var table, parent string
 		var row, key any
 		if err := scan(&table, &row, &parent, &key); err != nil {
 			return err
 		}
+
 		found(fmt.Sprintf("a row of %s names something that isn't in %s", table, parent))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
+	// The next check names columns, so all of them have to be there.
 	if missing, err := s.checkTables(tx, found); missing || err != nil {
 		return err
 	}
+
 	return s.checkTypes(tx, found)
 }
 
@@ -64,6 +73,7 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 	if err != nil {
 		return false, err
 	}
+
 	has := map[string]bool{}
 	err = tx.scan(allColumns, nil, func(scan rowScan) error {
 		var name string
@@ -74,6 +84,7 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 	if err != nil {
 		return false, err
 	}
+
 	for _, name := range made {
 		if !has[name] {
 			table, column, _ := strings.Cut(name, " ")
@@ -81,6 +92,7 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 			missing = true
 		}
 	}
+
 	query := "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2"
 	return missing, tx.scan(query, nil, func(scan rowScan) error {
 		var kind, name string
@@ -96,35 +108,45 @@ var madeColumns sync.Map
 // columnsMade lists the columns that a new database has after these migrations.
 func columnsMade(migrations []migration) (columns []string, err error) {
 	last := migrations[len(migrations)-1].text
+
+	// Running all migrations takes a while, so what they make is kept.
 	if known, ok := madeColumns.Load(last); ok {
 		return known.([]string), nil
 	}
+
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1) // each connection would have a database of its own
+
+	// Each connection would have a database of its own.
+	db.SetMaxOpenConns(1)
 
 	script := metaTable
 	for _, m := range migrations {
 		script += "\n" + m.upgradeScript(m.text)
 	}
+
 	if _, err := db.ExecContext(background, script); err != nil {
 		return nil, err
 	}
+
 	rows, err := db.QueryContext(background, allColumns)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
+
 		columns = append(columns, name)
 	}
+
 	madeColumns.Store(last, columns)
 	return columns, rows.Err()
 }
@@ -148,14 +170,18 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 	if err != nil {
 		return err
 	}
+
 	for _, table := range tables {
+		// The replay reads each of their rows.
 		if slices.Contains(replayedTables, table) {
 			continue
 		}
+
 		wrong, err := s.wrongValue(tx, table)
 		if err != nil {
 			return err
 		}
+
 		n := 0
 		if _, err := tx.queryOne("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, &n); err != nil {
 			return err
@@ -164,11 +190,13 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 			found(fmt.Sprintf("%s of %s can't be read: a value isn't of the type of its column", stick.Count(n, "row"), table))
 		}
 	}
+
 	return nil
 }
 
 // wrongValue returns the condition for rows of a table that have a value which can't be read.
 func (s *sqliteDB) wrongValue(tx *Tx, table string) (string, error) {
+	// Without a column that can be wrong, no row is.
 	conditions := []string{"0"}
 	query := "SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid"
 	err := tx.scan(query, []any{table}, func(scan rowScan) error {
@@ -177,9 +205,11 @@ func (s *sqliteDB) wrongValue(tx *Tx, table string) (string, error) {
 		conditions = append(conditions, fmt.Sprintf("typeof(%s) <> '%s'", quoteName(name), kind))
 		return err
 	})
+
 	if c, ok := jsonColumns[table]; ok {
 		conditions = append(conditions, c+" <> '' AND NOT json_valid("+c+")")
 	}
+
 	return strings.Join(conditions, " OR "), err
 }
 

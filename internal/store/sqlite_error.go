@@ -26,6 +26,7 @@ func classify(err error) error {
 		return err
 	}
 
+	// The last byte of a number is the kind of failure, and the rest says more.
 	number := e.Code()
 	switch number { // what the last byte alone doesn't tell
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
@@ -58,6 +59,7 @@ func classify(err error) error {
 		return coded(stick.CodeInternal, stick.Wordsf("tt has used the database wrongly (SQLite %d)", number), err).
 			Hintf("nothing was changed; see whether %s finds anything, and report this", stick.Cmd("tt doctor"))
 	}
+
 	return contradiction(stick.Wordsf("its tables aren't as tt has made them (SQLite %d)", number), err) // a table or a column is missing, …
 }
 
@@ -105,6 +107,7 @@ func corrupt(what stick.Words, cause error) *stick.Error {
 	if cause != nil {
 		e.Err = cause
 	}
+
 	return e
 }
 
@@ -124,6 +127,7 @@ func notWritable(dir string, err error) *stick.Error {
 	if e, ok := errors.AsType[*stick.Error](err); ok { // it names the file
 		return e
 	}
+
 	why := err
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
 		why = e
@@ -132,6 +136,7 @@ func notWritable(dir string, err error) *stick.Error {
 		return stick.Errorf(stick.CodeDataDirNotWritable, "no file in the data directory %s can be opened: %s", dir, why).With("path", dir).
 			Hintf("end programs that hold many files open, or raise the limit (ulimit -n), then run the same command again")
 	}
+
 	e := stick.Errorf(stick.CodeDataDirNotWritable, "the data directory %s can't be written: %s", dir, why).
 		With("path", dir).
 		Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR")
@@ -139,12 +144,14 @@ func notWritable(dir string, err error) *stick.Error {
 		e.Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox use the MCP tools of tt, "+
 			"or have a person run %s, which lets the sandbox write it", stick.Cmd("tt install codex"))
 	}
+
 	return e
 }
 
 // errBusy returns the error that names the process which holds the write lock. It does so too when the
 // caller's own deadline passed first.
 func (s *sqliteDB) errBusy(ctx context.Context, began time.Time, err error) error {
+	// The lock says who holds it.
 	held, ok := errors.AsType[*bell.LockedError](err)
 	waited := s.opt.WriteWait
 	switch {
@@ -160,5 +167,6 @@ func (s *sqliteDB) errBusy(ctx context.Context, began time.Time, err error) erro
 		e = stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s by process %d", waited, held.PID).
 			With("pid", held.PID)
 	}
+
 	return e.Hintf("nothing was changed; see whether that process is stopped, and try again")
 }

@@ -29,14 +29,18 @@ func (s *sqliteDB) compareWith(i issued, known bool, m meta) error {
 	}
 
 	s.compared, s.loss = true, nil
+
+	// The file is ahead of the database only if the database has lost something.
 	if loss, ok := i.lossOf(m.have); known && ok {
 		s.loss = &loss
 		s.reportLoss(loss)
 	}
 
-	if !known { // it is new, or as old as a program that doesn't know of it
+	// A database without the file is new, or was written by a program that doesn't know of it.
+	if !known {
 		i = issued{database: m.database, committed: m.have, highest: m.have}
 	}
+
 	s.written = writtenTx{have: m.have, issued: i, known: known}
 	return nil
 }
@@ -70,20 +74,25 @@ func (s *sqliteDB) settleLoss(tx *Tx) error {
 			return err
 		}
 	}
+
 	if !w.known {
 		if _, err := s.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.turn}); err != nil {
 			return err
 		}
 	}
+
+	// Somebody may have seen the numbers that were announced, even if the commit never came.
 	if n := w.issued.highest.event - w.have.event; n > 0 {
 		if err := s.skipNumbers(n); err != nil {
 			return err
 		}
 	}
+
 	if s.loss == nil {
 		return nil
 	}
 
+	// Leases from before the loss end with their generation.
 	lost := s.loss.Events
 	tx.meta.lastLoss, tx.meta.lostAt = *s.loss, tx.Now()
 	return errors.Join(
@@ -101,12 +110,15 @@ func (s *sqliteDB) ensureID(tx *Tx) error {
 	w := &s.written
 	if w.issued.database == 0 {
 		var b [8]byte
-		_, _ = rand.Read(b[:]) // it never fails
+
+		// It never fails, and an id is above zero.
+		_, _ = rand.Read(b[:])
 		w.issued.database = int64(binary.BigEndian.Uint64(b[:])>>1) | 1
 		if err := tx.beginAbove(max(tx.meta.generation.Above, w.issued.turn)); err != nil {
 			return err
 		}
 	}
+
 	return s.setCounter(databaseCounter, w.issued.database)
 }
 
@@ -126,6 +138,9 @@ func (s *sqliteDB) announceCommit(tx *Tx) error {
 	if s.loss == nil {
 		w.issued.committed = tx.meta.have
 	}
+
+	// Until the commit is confirmed, the file says that these may have been seen, and not that they are
+	// there.
 	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, tx.highestTurn)
 	return errUnusable(s.issued.write(w.issued))
 }

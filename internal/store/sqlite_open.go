@@ -37,6 +37,7 @@ func openSQLite(ctx context.Context, opt Options, create bool, migrations []migr
 	if err := plainfile.CheckOwner(dir); err != nil {
 		return nil, err
 	}
+
 	fresh, err := readHeader(path)
 	if err == nil && fresh {
 		fresh, err = requireNoLog(path)
@@ -44,27 +45,36 @@ func openSQLite(ctx context.Context, opt Options, create bool, migrations []migr
 	if err != nil {
 		return nil, err
 	}
+
+	// A command that only reads makes no database.
 	if fresh && !create {
 		return nil, ErrAbsent
 	}
 	if err := plainfile.MkdirAll(dir); err != nil {
 		return nil, notWritable(dir, err)
 	}
+
 	// SQLite opens these, and would wait for the other side of a FIFO.
 	for _, beside := range []string{"-journal", "-wal", "-shm"} {
 		if err := plainfile.Check(path + beside); err != nil {
 			return nil, notWritable(dir, err)
 		}
 	}
+
 	if fresh {
 		if err := createFile(path); err != nil {
 			return nil, err
 		}
 	}
+
 	s := &sqliteDB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
+
+	// The file is compared with what lies at the path before each transaction: see requireInPlace.
 	if s.file, err = os.Stat(path); err != nil {
 		return nil, notWritable(dir, err)
 	}
+
+	// Preparing needs the lock of writers and the file of issued numbers.
 	s.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
 	s.issued.path = filepath.Join(dir, IssuedName)
 	if err := s.connect(path); err != nil {
@@ -74,9 +84,12 @@ func openSQLite(ctx context.Context, opt Options, create bool, migrations []migr
 		s.close()
 		return nil, s.codeError(err)
 	}
+
+	// Without a log there is nothing to compare later.
 	if s.log, err = os.Stat(path + "-wal"); err != nil {
 		s.log = nil
 	}
+
 	return s, nil
 }
 
@@ -91,6 +104,8 @@ func readHeader(file string) (fresh bool, err error) {
 		return false, notWritable(filepath.Dir(file), err)
 	}
 	defer f.Close()
+
+	// The application id lies at byte 68.
 	var head [72]byte
 	n, err := io.ReadFull(f, head[:])
 	switch {
@@ -115,10 +130,13 @@ func requireNoLog(file string) (fresh bool, err error) {
 	if fresh, err = readHeader(file); err != nil || !fresh {
 		return fresh, err
 	}
+
+	// The message says which of the two is wrong with the database.
 	what := stick.Words("is empty")
 	if _, err := os.Stat(file); err != nil {
 		what = "is missing"
 	}
+
 	return false, stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s %s, but its write-ahead log %s-wal is there", file, what, FileName).With("path", file).
 		Hintf("put back the database that belongs to the log; to give it up, move the log aside, and the next command starts a new database")
 }
@@ -140,17 +158,22 @@ func createFile(file string) error {
 
 // connect opens the one connection of this process.
 func (s *sqliteDB) connect(file string) error {
+	// A path may have characters that mean something in an address.
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
 	pool, err := sql.Open("sqlite", u.String())
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
+
+	// One connection serves all transactions: each further one would have locks of its own on the file.
 	conn, err := pool.Conn(background)
 	if err != nil {
 		pool.Close()
 		return classify(err)
 	}
+
 	s.pool, s.conn = pool, conn
+
 	// Foreign keys are checked only on connections that ask for it.
 	_, err = conn.ExecContext(background,
 		busyTimeout(s.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
@@ -164,6 +187,8 @@ func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 			return err
 		}
 	}
+
+	// Another process may migrate until this one has the lock, so the schema is read twice then.
 	var have, reader int64
 	var moved string
 	read := func() error {
@@ -180,9 +205,11 @@ func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 		}
 		return err
 	}
+
 	if moved != "" {
 		return errMoved(moved)
 	}
+
 	known := newestNumber(s.migrations)
 	if reader > known {
 		return errTooNew(have, reader, known)
@@ -190,6 +217,7 @@ func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 	if have >= known {
 		return nil
 	}
+
 	return s.withLock(ctx, func() error {
 		if err := read(); err != nil { // another process may have migrated it meanwhile
 			return err
@@ -212,6 +240,8 @@ func (s *sqliteDB) createMeta() error {
 	if err := s.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
 		return classify(err)
 	}
+
+	// Another process may have made it until this one got the lock.
 	if tables == 0 {
 		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; %s COMMIT", applicationID, metaTable)
 		if _, err := s.conn.ExecContext(background, mark); err != nil {
@@ -219,6 +249,7 @@ func (s *sqliteDB) createMeta() error {
 		}
 		return s.clearMark(s.readMark()) // a mark was for the database before this one
 	}
+
 	return nil
 }
 
@@ -228,9 +259,13 @@ func (s *sqliteDB) migrate(have int64) error {
 	if err := s.requireUnmarked(); err != nil {
 		return err
 	}
+
+	// The mode stays with the file. It can't be changed inside a transaction.
 	if _, err := s.conn.ExecContext(background, "PRAGMA journal_mode=WAL"); err != nil {
 		return classify(err)
 	}
+
+	// A new database gets all at once, if its schema is written down.
 	if last := s.migrations[len(s.migrations)-1]; have == 0 && last.schema != "" {
 		return s.applyScript(last.number, last.schema+last.recordScript())
 	}
@@ -243,6 +278,7 @@ func (s *sqliteDB) migrate(have int64) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -253,6 +289,7 @@ func (s *sqliteDB) applyScript(n int64, script string) error {
 		return nil
 	}
 
+	// The script may have stopped inside its transaction.
 	_, _ = s.conn.ExecContext(background, "ROLLBACK")
 	return fmt.Errorf("migration %d: %w", n, classify(err))
 }

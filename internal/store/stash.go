@@ -25,6 +25,7 @@ func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.Sta
 				if err := json.Unmarshal([]byte(text), &e.By); err != nil {
 					return fmt.Errorf("read who stashed %s: %w", stick.Clip(e.Commit, 100), err)
 				}
+
 				e.Checkout, _ = tx.ofThisHost(e.Checkout)
 				entries[e.Commit] = e
 				return nil
@@ -33,6 +34,7 @@ func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.Sta
 			return nil, err
 		}
 	}
+
 	return entries, nil
 }
 
@@ -43,6 +45,7 @@ func (tx *Tx) PutStashed(room stick.RoomID, entries []stick.StashEntry) error {
 		if err != nil {
 			return err
 		}
+
 		err = tx.execIn(room, `INSERT INTO stashes (room_id, commit_id, checkout, made_by, made_at)
 			VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (room_id, commit_id) DO UPDATE
@@ -52,6 +55,7 @@ func (tx *Tx) PutStashed(room stick.RoomID, entries []stick.StashEntry) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -61,10 +65,13 @@ func (tx *Tx) ForgetStashed(room stick.RoomID, before stick.Time, most int) erro
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}
-	var oldest stick.Time // of those that stay
+
+	// The oldest that stays, of as many as may stay.
+	var oldest stick.Time
 	query := "SELECT made_at FROM stashes WHERE room_id = ? ORDER BY made_at DESC LIMIT 1 OFFSET ?"
 	if _, err := tx.queryOne(query, []any{room, most - 1}, &oldest); err != nil {
 		return err
 	}
+
 	return tx.exec("DELETE FROM stashes WHERE room_id = ? AND made_at < ?", room, max(before, oldest))
 }

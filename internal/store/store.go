@@ -87,6 +87,7 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 
 // openStore is Open for a program that knows these migrations.
 func openStore(ctx context.Context, opt Options, create bool, migrations []migration) (*DB, error) {
+	// What the caller leaves out gets its default.
 	if opt.NewID == nil {
 		opt.NewID = NewID
 	}
@@ -99,14 +100,18 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 	if opt.ReadWait == 0 {
 		opt.ReadWait = 5 * time.Second
 	}
+
+	// The bells lie in the data directory, wherever the database is.
 	bells, err := bell.Open(opt.Dir)
 	if err != nil {
 		return nil, notWritable(opt.Dir, err)
 	}
+
 	d, err := openDialect(ctx, opt, create, migrations)
 	if err != nil {
 		return nil, err
 	}
+
 	return &DB{
 		opt: opt, Bell: bells, schema: newestNumber(migrations), dialect: d,
 		meant: map[stick.RoomID]string{},
@@ -118,12 +123,15 @@ func openDialect(ctx context.Context, opt Options, create bool, migrations []mig
 	if opt.Local == nil {
 		opt.Local = time.Now
 	}
+
+	// A server has a clock of its own, so Now may stay nil.
 	if opt.URL != "" {
 		return openPostgres(ctx, opt, create, migrations)
 	}
 	if opt.Now == nil {
 		opt.Now = opt.Local
 	}
+
 	return openSQLite(ctx, opt, create, migrations)
 }
 
@@ -161,13 +169,17 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	db.mu.Lock()
 	defer db.mu.Unlock()
+
 	tx, err := db.begin(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer tx.rollback()
+
+	// Nothing was changed, so the rollback ends it as well as a commit would.
 	return db.dialect.codeError(tx.callerError(fn(tx)))
 }
 
@@ -179,12 +191,14 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	var ringer *bell.Ringer
 	err := db.dialect.runWrite(ctx, func() (err error) {
 		ringer.Ring() // of an attempt that failed
 		ringer, err = db.runUpdate(ctx, fn)
 		return err
 	})
+
 	ringer.Ring()
 	return err
 }
@@ -195,26 +209,35 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) runUpdate(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+
+	// What a loss ends has ended before the caller reads anything.
 	tx, err := db.beginSettled(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.rollback()
+
+	// Leases from before a reboot have ended, too.
 	if err := tx.noticeBoot(); err != nil {
 		return nil, db.dialect.codeError(err)
 	}
 	if err := tx.callerError(fn(tx)); err != nil {
 		return nil, db.dialect.codeError(err)
 	}
+
+	// From here on the waiters wake, even if the process dies.
 	ringer, err := db.Bell.Prepare(slices.Concat(tx.rings, tx.ringsHere)...)
 	if err != nil {
 		return nil, notWritable(db.opt.Dir, err)
 	}
+
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
 		return ringer, db.dialect.codeError(err)
 	}
-	db.bootKnown, db.hostSeen = true, tx.now // which the commit has brought
+
+	// The commit has brought this into the database.
+	db.bootKnown, db.hostSeen = true, tx.now
 	db.opt.Kill("after commit")
 	return ringer, nil
 }
@@ -251,6 +274,7 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 		sums: map[stick.RoomID]string{}, paths: map[stick.RoomID][]string{}, hosts: map[string]string{},
 		evidence: map[stick.AgentID][]stick.Evidence{},
 	}
+
 	err = db.dialect.begin(ctx, write, func(now stick.Time, m meta) error {
 		tx.now, tx.meta, tx.begun = now, m, true
 		return tx.requireReader()
@@ -258,6 +282,7 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 	if err != nil {
 		return nil, db.dialect.codeError(err)
 	}
+
 	return tx, nil
 }
 
@@ -268,6 +293,9 @@ func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 		if tx, err = db.begin(ctx, true); err != nil {
 			return nil, err
 		}
+
+		// A loss is settled by a transaction of its own, which is committed even if the caller changes
+		// nothing.
 		lost := db.dialect.unsettledLoss() != nil
 		if err = db.dialect.settleLoss(tx); err == nil && (!lost || settled) {
 			return tx, nil
@@ -306,6 +334,7 @@ func (tx *Tx) Now() stick.Time {
 
 // ensureBegun has a transaction begin that hasn't asked anything yet.
 func (tx *Tx) ensureBegun() {
+	// The beginning waits for the first query, unless it is asked for.
 	if !tx.begun && tx.beginErr == nil {
 		tx.beginErr = tx.fetchLater()
 	}
@@ -327,11 +356,14 @@ func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 	if !tx.Concurrent() {
 		return nil
 	}
+
+	// All lock rooms in the order of their ids.
 	for _, r := range slices.Compact(slices.Sorted(slices.Values(rooms))) {
 		if err := tx.lockRoom(r); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -339,6 +371,7 @@ func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 // is new. If it returns true, other transactions may have recorded some since the caller looked, so it has to
 // look again.
 func (tx *Tx) LockNames() (again bool, err error) {
+	// What was loaded before the lock may be old.
 	clear(tx.evidence)
 	return tx.lockClass(namesClass)
 }
@@ -370,6 +403,7 @@ func (tx *Tx) Generation() stick.Generation {
 	if g.Cause == stick.LossCause {
 		g.Lost = tx.meta.lastLoss.Events
 	}
+
 	return g
 }
 
@@ -387,36 +421,4 @@ func (tx *Tx) addBell(bells *[]string, name string) {
 	if !slices.Contains(*bells, name) {
 		*bells = append(*bells, name)
 	}
-}
-
-// exec runs a statement that returns no rows.
-func (tx *Tx) exec(text string, args ...any) error { return tx.db.dialect.exec(text, args) }
-
-// execIn is exec for what belongs to a room, which it locks.
-func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
-	if err := tx.lockRoom(room); err != nil {
-		return err
-	}
-	return tx.exec(text, args...)
-}
-
-// scan runs a query and calls row for each row of it.
-func (tx *Tx) scan(text string, args []any, row rowReader) error {
-	return tx.db.dialect.scan(text, args, markRowErrors(row))
-}
-
-// scanLater is scan for rows that its caller doesn't need before its next scan or queryOne.
-func (tx *Tx) scanLater(text string, args []any, row rowReader) error {
-	return tx.db.dialect.scanLater(text, args, markRowErrors(row))
-}
-
-// Arrive has come now what the methods ask for whose names begin with Later.
-func (tx *Tx) Arrive() error { return tx.fetchLater() }
-
-// fetchLater has the rows of [Tx.scanLater] come now.
-func (tx *Tx) fetchLater() error { return tx.db.dialect.fetchLater() }
-
-// queryOne runs a query for at most one row and reports whether there was one.
-func (tx *Tx) queryOne(text string, args []any, into ...any) (bool, error) {
-	return tx.db.dialect.queryOne(text, args, into)
 }

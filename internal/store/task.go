@@ -26,6 +26,7 @@ func scanTask(scan rowScan) (t stick.Task, err error) {
 	if err == nil && after != "" {
 		err = json.Unmarshal([]byte(after), &t.After)
 	}
+
 	return t, err
 }
 
@@ -43,26 +44,34 @@ func (tx *Tx) putTask(e stick.Event) error {
 	if !e.Type.OfTask() {
 		return nil
 	}
+
+	// The row is derived: it is what the event makes of the row before it.
 	was, _, err := tx.Task(e.Room, e.Task)
 	if err != nil {
 		return err
 	}
+
 	t, err := was.Apply(e)
 	if err != nil {
 		return err
 	}
+
 	earlier, err := encodeList(t.Earlier)
 	if err != nil {
 		return err
 	}
+
 	after, err := encodeList(t.After)
 	if err != nil {
 		return err
 	}
+
+	// One task that it waits for is enough to know that it can't begin.
 	waits, err := tx.waitsFor(e.Room, t)
 	if err != nil {
 		return err
 	}
+
 	err = tx.exec(`INSERT INTO tasks (room_id, task_key, waits_for, `+taskColumns+`)
 		VALUES (?, ?, ?,
 		?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
@@ -88,6 +97,8 @@ func (tx *Tx) putTask(e stick.Event) error {
 	if err != nil {
 		return err
 	}
+
+	// Those that wait for it are asked again whether they are ready.
 	if t.State == stick.TaskCompleted && was.State != t.State {
 		if err := tx.clearWaitersOf(e.Room, t.ID); err != nil {
 			return err
@@ -96,30 +107,37 @@ func (tx *Tx) putTask(e stick.Event) error {
 	if err := tx.putAttempt(e, t); err != nil {
 		return err
 	}
+
 	if r, ok := stick.ReviewOf(e); ok {
 		return tx.exec(`INSERT INTO reviews (event_seq, room_id, task_key, attempt, reviewer, verdict, head,
 			body, report, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Decision, r.Head, r.Body, r.Report, r.At)
 	}
+
 	return nil
 }
 
 func (tx *Tx) putAttempt(e stick.Event, t stick.Task) error {
 	var was stick.TaskAttempt
+
+	// An event of a new attempt finds no row, and makes one.
 	attempts, err := tx.Attempts(e.Room, t.ID)
 	if err != nil {
 		return err
 	}
+
 	for _, a := range attempts {
 		if a.Number == t.Attempt {
 			was = a
 		}
 	}
+
 	a := was.Apply(e)
 	if a == was {
 		return nil
 	}
+
 	return tx.exec(`INSERT INTO task_attempts (room_id, task_key, attempt, worker, assigned_at, started_at,
 		ended_at, outcome)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -175,6 +193,7 @@ func (tx *Tx) scanTasks(where string, args ...any) (tasks []stick.Task, err erro
 		tasks = append(tasks, t)
 		return err
 	})
+
 	return tasks, err
 }
 
@@ -187,6 +206,7 @@ func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttem
 		attempts = append(attempts, a)
 		return err
 	})
+
 	return attempts, err
 }
 
@@ -200,6 +220,7 @@ func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview,
 			reviews = append(reviews, r)
 			return err
 		})
+
 	return reviews, err
 }
 
@@ -264,6 +285,8 @@ func (tx *Tx) RenewIntent(id string) (open bool, err error) {
 // for it.
 func (tx *Tx) EndIntent(id, outcome string) error {
 	var room stick.RoomID
+
+	// Zero means open, so no intent ends at time zero.
 	ok, err := tx.queryOne(`UPDATE intents SET ended_at = ?, outcome = ?
 		WHERE intent_id = ? AND ended_at = 0 RETURNING room_id`,
 		[]any{max(tx.Now(), 1), outcome, id}, &room)
@@ -284,12 +307,14 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 	if id != "" {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
+
 	query := "SELECT " + intentColumns + " FROM intents WHERE " + where + " ORDER BY started_at, intent_id"
 	err = tx.scan(query, args, func(scan rowScan) error {
 		i, err := scanIntent(scan)
 		open = append(open, i)
 		return err
 	})
+
 	return open, err
 }
 
@@ -302,6 +327,7 @@ func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, e
 			all = append(all, i)
 			return err
 		})
+
 	return all, err
 }
 
@@ -313,6 +339,7 @@ func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
 		i, err = scanIntent(scan)
 		return err
 	})
+
 	return i, ok, err
 }
 

@@ -25,9 +25,11 @@ func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) 
 			if err == nil && after != "" {
 				err = json.Unmarshal([]byte(after), &t.After)
 			}
+
 			later = append(later, t)
 			return err
 		})
+
 	return later, err
 }
 
@@ -58,6 +60,7 @@ func (tx *Tx) Slots(room stick.RoomID, in stick.Checkout) (slots []int, err erro
 			slots = append(slots, slot)
 			return err
 		})
+
 	return slots, err
 }
 
@@ -88,6 +91,7 @@ func (tx *Tx) Setups(room stick.RoomID, id string) (setups []TaskSetup, err erro
 	if id != "" {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
+
 	err = tx.scan(`SELECT task_key, attempt, command, started_at, ended_at, exit, output FROM task_setups
 		WHERE `+where+" ORDER BY task_key, attempt",
 		args, func(scan rowScan) error {
@@ -96,5 +100,6 @@ func (tx *Tx) Setups(room stick.RoomID, id string) (setups []TaskSetup, err erro
 			setups = append(setups, s)
 			return err
 		})
+
 	return setups, err
 }

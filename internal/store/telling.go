@@ -21,6 +21,7 @@ func (tx *Tx) Tellings(a stick.AgentID, call string) (map[stick.RoomID]string, e
 		plans[room] = plan
 		return err
 	})
+
 	return plans, err
 }
 

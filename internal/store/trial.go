@@ -28,6 +28,7 @@ func (db *DB) Trial(ctx context.Context) error {
 	if err := openAll(filepath.Join(db.opt.Dir, "tasks")); err != nil {
 		return errUnusable(err)
 	}
+
 	return TryDisk(db.opt.Dir)
 }
 
@@ -35,12 +36,15 @@ func (db *DB) Trial(ctx context.Context) error {
 func (db *DB) tryWrite(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+
 	tx, err := db.begin(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer tx.rollback()
-	var value int64 // a statement that returns a row is sent at once, on every database
+
+	// A statement that returns a row is sent at once, on every database.
+	var value int64
 	_, err = tx.queryOne("UPDATE counters SET value = value + 1 WHERE name = 'event_seq' RETURNING value", nil, &value)
 	return db.dialect.codeError(err)
 }
@@ -51,13 +55,16 @@ func openAll(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+
 	for _, e := range entries {
 		f, oerr := plainfile.Open(filepath.Join(dir, e.Name()), os.O_RDWR)
 		if oerr != nil {
 			return oerr
 		}
+
 		f.Close()
 	}
+
 	return err
 }
 
@@ -74,13 +81,19 @@ func TryDisk(dir string) (err error) {
 	if err != nil {
 		return errUnusable(err)
 	}
+
+	// Nothing is left behind, whatever fails.
 	defer os.Remove(f.Name())
 	defer f.Close()
+
 	b := make([]byte, trialSize)
-	rand.Read(b) // a file system that compresses would find room for zeros
+
+	// A file system that compresses would find room for zeros.
+	rand.Read(b)
 	if _, err = f.Write(b); err == nil {
 		err = f.Sync()
 	}
+
 	return errUnusable(err)
 }
 
@@ -89,10 +102,13 @@ func errUnusable(err error) error {
 	if _, ok := errors.AsType[*stick.Error](err); err == nil || ok {
 		return err
 	}
+
+	// The system's own word for it is in the cause.
 	path, why := "", err
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		path, why = e.Path, e.Err
 	}
+
 	e := stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be used: %s", path, why).With("path", path)
 	switch {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
@@ -101,5 +117,6 @@ func errUnusable(err error) error {
 		strings.HasPrefix(filepath.Base(path), "doctor-"):
 		return e.Hintf("make it writable for your user")
 	}
+
 	return e.Hintf("move it aside, then run the same command again")
 }

@@ -34,7 +34,8 @@ func (w *Watch) SleepOn(net *bell.Net) time.Duration {
 	switch {
 	case !hears:
 		if guards && !w.deaf {
-			_ = w.db.Bell.RingAll() // the others may sleep for minutes; once is enough, as then they know
+			// The others may sleep for minutes. Once is enough, as then they know.
+			_ = w.db.Bell.RingAll()
 		}
 		w.unread, w.deaf = 0, true
 		return 0
@@ -42,9 +43,12 @@ func (w *Watch) SleepOn(net *bell.Net) time.Duration {
 		w.unread, w.deaf = 0, false
 		return 0
 	}
+
+	// A process that guards the others reads more often than they do.
 	if w.deaf = false; guards {
 		return net.Next()
 	}
+
 	return net.NextHeard()
 }
 
@@ -88,9 +92,12 @@ func (db *DB) watchBells(bells ...string) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// All who write are on this host, and ring its bells themselves.
 	if !db.ManyHosts() {
 		return &Watch{Watch: w, db: db, leave: func() {}}, nil
 	}
+
 	db.witness.join(db.dialect, func(ctx context.Context) {
 		db.dialect.listenForCommits(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
 			if db.opt.Witness != nil {
@@ -98,6 +105,7 @@ func (db *DB) watchBells(bells ...string) (*Watch, error) {
 			}
 		})
 	})
+
 	return &Watch{Watch: w, db: db, leave: sync.OnceFunc(func() { db.witness.leave(db.dialect) })}, nil
 }
 
@@ -105,16 +113,22 @@ func (db *DB) watchBells(bells ...string) (*Watch, error) {
 func (w *witness) join(d dialect, listen func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	if w.watches++; w.watches > 1 {
 		return
 	}
+
+	// A process that waits gives its connection back between reads.
 	d.setWaiting(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
-	go func() { // until the last watch is closed
+
+	// It listens until the last watch is closed.
+	go func() {
 		defer close(over)
 		listen(ctx)
 	}()
+
 	w.end = func() {
 		cancel()
 		<-over
