@@ -95,13 +95,13 @@ func (o *Op) HoldsStick() bool {
 	return o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent
 }
 
-// freshTool is how often the last tool call of an agent is written anew for people who watch. Nothing is
+// toolInterval is how often the last tool call of an agent is written anew for people who watch. Nothing is
 // decided by it.
-const freshTool = 5 * time.Second
+const toolInterval = 5 * time.Second
 
 // ShowsTool reports whether the caller's tool call is worth a write of its own.
 func (o *Op) ShowsTool(h store.HookTimes, p HookParams) bool {
-	return p.Tool != "" && (p.Tool != h.Tool || o.toolFile(p) != h.File) && (stick.Deadline{SetAt: h.At, TTL: freshTool}).Due(o.Tx.Now())
+	return p.Tool != "" && (p.Tool != h.Tool || o.toolFile(p) != h.File) && (stick.Deadline{SetAt: h.At, TTL: toolInterval}).Due(o.Tx.Now())
 }
 
 // toolFile is the file of a tool call, relative to the room if it lies there.

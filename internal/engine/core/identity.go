@@ -20,7 +20,7 @@ type Identity struct {
 	Explain    []stick.Words // sentences that say how the name was found, for tt whoami --explain
 	Unrecorded bool          // the session isn't recorded yet
 	Detached   bool          // only its environment says that the caller is of a session that runs elsewhere
-	before     string        // the key that the session had before a call gave its id; else empty
+	earlierKey string        // the key that the session had before a call gave its id; else empty
 }
 
 // Identify names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch] when the caller
@@ -38,7 +38,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	switch {
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)
-		elsewhere, err := probes.elsewhere(tx, id.Agent, by)
+		elsewhere, err := probes.findOtherProcess(tx, id.Agent, by)
 		if err != nil {
 			return id, err
 		}
@@ -138,7 +138,7 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 		return err
 	}
 	id.Agent = agent
-	elsewhere, err := probes.elsewhere(tx, agent, by)
+	elsewhere, err := probes.findOtherProcess(tx, agent, by)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 		if !known || carried.ID != "" || carried.Harness != by.Harness {
 			return "", false, nil
 		}
-		id.Session.Agent, id.Unrecorded, id.before = carried.Agent, true, carried.Key
+		id.Session.Agent, id.Unrecorded, id.earlierKey = carried.Agent, true, carried.Key
 		return carried.Agent, true, nil
 	case !known:
 		return tx.AgentOf(id.Session.Key)
@@ -212,7 +212,7 @@ func (k *Kernel) IdentifyUnrecorded(by Caller) Identity {
 		id.Caller = by.WithoutSession()
 		id.Agent = shortName(by.Harness, id.Caller.Seed(), 8)
 	case by.Number > 1:
-		id.Agent = numbered(shortName(by.Harness, by.First().Seed(), 8), by.Number)
+		id.Agent = withNumber(shortName(by.Harness, by.First().Seed(), 8), by.Number)
 	default:
 		id.Agent = shortName(by.Harness, by.Seed(), 8)
 	}
@@ -309,14 +309,16 @@ func nameFor(tx *store.Tx, by Caller) (stick.AgentID, error) {
 // numberedName makes the id of another agent of the same origin: a's with the first free number from n.
 func numberedName(tx *store.Tx, a stick.AgentID, n int) (stick.AgentID, error) {
 	for ; ; n++ {
-		next := numbered(a, n)
+		next := withNumber(a, n)
 		if taken, err := tx.Known(next); err != nil || !taken {
 			return next, err
 		}
 	}
 }
 
-func numbered(a stick.AgentID, n int) stick.AgentID { return stick.AgentID(fmt.Sprintf("%s-%d", a, n)) }
+func withNumber(a stick.AgentID, n int) stick.AgentID {
+	return stick.AgentID(fmt.Sprintf("%s-%d", a, n))
+}
 
 // newName makes the id of an agent that isn't known yet. It takes more digits while the id is in use.
 func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
@@ -328,9 +330,9 @@ func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
 	}
 }
 
-// elsewhere returns a live process that proves that the session of a runs outside of the caller's ancestry.
-// It returns the zero process if there is none, or if the caller's own process isn't visible.
-func (p *Probes) elsewhere(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
+// findOtherProcess returns a live process that proves that the session of a runs outside of the caller's
+// ancestry. It returns the zero process if there is none, or if the caller's own process isn't visible.
+func (p *Probes) findOtherProcess(tx *store.Tx, a stick.AgentID, by Caller) (stick.Process, error) {
 	recorded, err := tx.Processes(a)
 	if err != nil {
 		return stick.Process{}, err
@@ -365,8 +367,8 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 			return err
 		}
 	}
-	if id.before != "" { // one session, recorded under two keys: only the new key stays
-		if _, err := tx.EndSession(id.before, id.Agent); err != nil {
+	if id.earlierKey != "" { // one session, recorded under two keys: only the new key stays
+		if _, err := tx.EndSession(id.earlierKey, id.Agent); err != nil {
 			return err
 		}
 	}
@@ -420,8 +422,8 @@ func (id Identity) recordReturn(tx *store.Tx, ev stick.Evidence) error {
 	return tx.PutProcess(id.Agent, id.Session.Key, ev)
 }
 
-// sign adds to the caller's own events its session, its terminal, and how it came by an assumed name.
-func (id Identity) sign(events []stick.Event) []stick.Event {
+// signEvents adds to the caller's own events its session, its terminal, and how it came by an assumed name.
+func (id Identity) signEvents(events []stick.Event) []stick.Event {
 	by := id.Caller
 	for i, e := range events {
 		if e.From != id.Agent {

@@ -19,9 +19,9 @@ const inboxOpens = 50 * time.Millisecond
 
 // Inboxes are the inboxes of this host's sessions whose harnesses run. They are read outside of transactions.
 type Inboxes struct {
-	by    map[stick.AgentID]wake.Kept
-	peer  wake.PeerOf
-	limit time.Duration
+	byAgent map[stick.AgentID]wake.Kept
+	peer    wake.PeerOf
+	limit   time.Duration
 
 	open   map[stick.AgentID]bool // what was found out
 	wanted []stick.AgentID        // whose has to be found out before the next transaction
@@ -35,10 +35,10 @@ func (k *Kernel) Inboxes() *Inboxes {
 		case stick.Gone:
 			_ = b.Drop() // whoever reads the folder next tries again
 		case stick.Alive:
-			if in.by == nil {
-				in.by = map[stick.AgentID]wake.Kept{}
+			if in.byAgent == nil {
+				in.byAgent = map[stick.AgentID]wake.Kept{}
 			}
-			in.by[b.Agent] = b
+			in.byAgent[b.Agent] = b
 		}
 	}
 	return in
@@ -46,17 +46,17 @@ func (k *Kernel) Inboxes() *Inboxes {
 
 // Of returns the inbox of an agent.
 func (in *Inboxes) Of(a stick.AgentID) (wake.Inbox, bool) {
-	b, ok := in.by[a]
+	b, ok := in.byAgent[a]
 	return b.Inbox, ok
 }
 
 // Empty reports whether there are none.
-func (in *Inboxes) Empty() bool { return len(in.by) == 0 }
+func (in *Inboxes) Empty() bool { return len(in.byAgent) == 0 }
 
 // Listens returns the process that listens on the inbox of an agent, zero if nothing can be written to it.
 // missed says that this has to be found out first, by Probe, outside of the transaction.
 func (in *Inboxes) Listens(a stick.AgentID) (p stick.Process, missed bool) {
-	b, ok := in.by[a]
+	b, ok := in.byAgent[a]
 	if !ok {
 		return stick.Process{}, false
 	}
@@ -78,7 +78,7 @@ func (in *Inboxes) Probe(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, a := range in.wanted {
 		all.Go(func() {
-			open := in.by[a].Open(ctx, in.peer)
+			open := in.byAgent[a].Open(ctx, in.peer)
 			mu.Lock()
 			defer mu.Unlock()
 			in.open[a] = open

@@ -67,9 +67,9 @@ type Kernel struct {
 	// Told is called behind a commit with the rooms to whose logs it has added. Nil for nothing.
 	Told func(context.Context, []stick.RoomID)
 
-	mu   sync.Mutex // guards the rest
-	db   *store.DB
-	down error // why there is no database for this process, which doesn't wait for it twice
+	mu      sync.Mutex // guards the rest
+	db      *store.DB
+	openErr error // why there is no database for this process, which doesn't wait for it twice
 }
 
 // New returns a kernel. It touches no file.
@@ -95,8 +95,8 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	if k.db != nil && k.db.InPlace() == nil {
 		return k.db, nil
 	}
-	if k.down != nil {
-		return nil, k.down
+	if k.openErr != nil {
+		return nil, k.openErr
 	}
 	k.db = nil // a wait may still be in it, and ends when it next reads
 	if err := k.CheckFileSystem(); err != nil {
@@ -104,12 +104,12 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	}
 	db, err := store.Open(ctx, store.Options{
 		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, HostName: hostName(k.Config.Host),
-		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.witness,
-		Waits: k.Config.Waits, Lost: k.tellLoss,
+		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.runWitness,
+		Waits: k.Config.Waits, Lost: k.reportLoss,
 	}, create)
 	if err != nil {
 		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable { // somebody waits for a hook
-			k.down = err
+			k.openErr = err
 		}
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	return db, nil
 }
 
-// tellLoss tells what the database has lost.
-func (k *Kernel) tellLoss(l store.Loss) {
+// reportLoss tells what the database has lost.
+func (k *Kernel) reportLoss(l store.Loss) {
 	if k.Config.Lost != nil {
 		k.Config.Lost(l.Warning())
 	}
@@ -178,12 +178,12 @@ func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*s
 	probes := k.newProbes(db, by)
 	err := probes.Run(func() error {
 		return db.Update(ctx, func(tx *store.Tx) error {
-			probes.told = nil
+			probes.changedRooms = nil
 			return fn(tx, probes)
 		})
 	})
-	if err == nil && k.Told != nil && len(probes.told) > 0 {
-		k.Told(ctx, probes.told)
+	if err == nil && k.Told != nil && len(probes.changedRooms) > 0 {
+		k.Told(ctx, probes.changedRooms)
 	}
 	return err
 }

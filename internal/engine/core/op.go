@@ -166,16 +166,16 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key str
 	if err != nil {
 		return err
 	}
-	if err := o.enter(by, j); err != nil || p == nil {
+	if err := o.enterRoom(by, j); err != nil || p == nil {
 		return err
 	}
 	o.Room = o.Room.WorksIn(o.Me.Agent, o.Tx.CheckoutOf(o.Room))
 	return nil
 }
 
-// enter names the caller, records it, and makes it a member where j says so. It brings the room to the
+// enterRoom names the caller, records it, and makes it a member where j says so. It brings the room to the
 // current generation first.
-func (o *Op) enter(by Caller, j Joining) (err error) {
+func (o *Op) enterRoom(by Caller, j Joining) (err error) {
 	o.Before = o.Room
 	o.Apply(o.Room.Restore(o.Tx.Generation(), o.Probes.Probed, o.Tx.Now()))
 	if o.Me, err = IdentifyToRecord(o.Tx, o.Probes, by); err != nil {
@@ -245,12 +245,12 @@ func (o *Op) Save() (err error) {
 	for i := range o.Events {
 		o.Events[i].ID = o.Probes.eventID(o.FirstID + i)
 	}
-	o.Room, o.Events, err = o.Tx.Save(o.Before, o.Room, o.Me.sign(o.Events))
+	o.Room, o.Events, err = o.Tx.Save(o.Before, o.Room, o.Me.signEvents(o.Events))
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)
 	}
 	if len(o.Events) > 0 {
-		o.Probes.told = append(o.Probes.told, o.Room.ID)
+		o.Probes.changedRooms = append(o.Probes.changedRooms, o.Room.ID)
 	}
 	for _, l := range o.Before.Listeners {
 		if o.Probes.Listeners[l.ID] == stick.Gone {

@@ -17,11 +17,11 @@ type Probes struct {
 	db    *store.DB
 	trace *Trace
 
-	ids    []string         // of the operation's events; the same in every run
-	Rounds int              // how many times the operation has probed
-	Wanted stick.Room       // the room to probe for
-	extra  []stick.Evidence // of processes to probe that belong to no room
-	told   []stick.RoomID   // the rooms to whose logs the transaction adds
+	ids          []string         // of the operation's events; the same in every run
+	Rounds       int              // how many times the operation has probed
+	Wanted       stick.Room       // the room to probe for
+	extra        []stick.Evidence // of processes to probe that belong to no room
+	changedRooms []stick.RoomID   // the rooms to whose logs the transaction adds
 }
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
@@ -53,7 +53,7 @@ func (p *Probes) Run(attempt func() error) error {
 		if !errors.Is(err, ErrProbe) {
 			return err
 		}
-		p.probe()
+		p.probeWanted()
 		p.trace.RanAgain(run, err)
 	}
 }
@@ -79,10 +79,10 @@ func (p *Probes) Verdict(ev stick.Evidence) (stick.Verdict, error) {
 	return v, nil
 }
 
-// listening probes the lock of a wait. Where several hosts share the database, a lock that isn't here may be
-// in another data directory, even on the same machine; then only the end of its process proves that a wait
+// probeListener probes the lock of a wait. Where several hosts share the database, a lock that isn't here may
+// be in another data directory, even on the same machine; then only the end of its process proves that a wait
 // has ended.
-func (p *Probes) listening(l stick.Listener) stick.Verdict {
+func (p *Probes) probeListener(l stick.Listener) stick.Verdict {
 	v := p.db.Bell.Listening(string(l.ID))
 	if v == stick.Gone && p.db.ManyHosts() && p.Procs.Verdict(l.Process) != stick.Gone {
 		return stick.Unknown
@@ -90,17 +90,17 @@ func (p *Probes) listening(l stick.Listener) stick.Verdict {
 	return v
 }
 
-// verdict probes a process. Its host's word is final, and where the process can be seen, it agrees.
-func (p *Probes) verdict(ev stick.Evidence) stick.Verdict {
+// probeProcess probes a process. Its host's word is final, and where the process can be seen, it agrees.
+func (p *Probes) probeProcess(ev stick.Evidence) stick.Verdict {
 	if ev.Gone {
 		return stick.Gone
 	}
 	return p.Procs.Verdict(ev.Process)
 }
 
-// probe probes each process and listener of the wanted room that wasn't probed before. A verdict isn't asked
-// for twice: gone is final, and an operation is so short that alive still holds at its end.
-func (p *Probes) probe() {
+// probeWanted probes each process and listener of the wanted room that wasn't probed before. A verdict isn't
+// asked for twice: gone is final, and an operation is so short that alive still holds at its end.
+func (p *Probes) probeWanted() {
 	p.Rounds++
 	began := time.Now()
 	seen := NewProbed()
@@ -110,15 +110,15 @@ func (p *Probes) probe() {
 	}
 	for _, ev := range processes {
 		if _, ok := p.Processes[ev.Process]; !ok {
-			p.Processes[ev.Process] = p.verdict(ev)
+			p.Processes[ev.Process] = p.probeProcess(ev)
 		}
 	}
 	for _, l := range p.Wanted.Listeners {
 		if _, ok := p.Listeners[l.ID]; !ok {
-			p.Listeners[l.ID] = p.listening(l)
+			p.Listeners[l.ID] = p.probeListener(l)
 		}
 	}
 	seen.Processes, seen.Listeners = p.Processes, p.Listeners
 	p.Probed, p.extra = seen, nil
-	p.trace.probed(p.Rounds, seen, time.Since(began))
+	p.trace.recordProbes(p.Rounds, seen, time.Since(began))
 }

@@ -30,7 +30,7 @@ func TestWaitsOfAnotherHost(t *testing.T) {
 			{Boot: "another", PIDNS: "n", PID: 9, Start: 9}: elsewhere,
 			{}: elsewhere,
 		} {
-			if got := p.listening(stick.Listener{ID: "l", Process: process}); got != want {
+			if got := p.probeListener(stick.Listener{ID: "l", Process: process}); got != want {
 				t.Errorf("a wait of %+v is %s, want %s", process, got, want)
 			}
 		}

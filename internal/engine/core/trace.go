@@ -15,7 +15,7 @@ import (
 // transactions ran more than once. Each entry is one line of JSON. A nil Trace writes nothing and costs
 // nothing.
 type Trace struct {
-	to  io.Writer
+	out io.Writer
 	now func() time.Time
 }
 
@@ -29,12 +29,12 @@ type entry struct {
 	What string     `json:"what"`
 }
 
-func (t *Trace) entry(what string) entry { return entry{stick.At(t.now()), os.Getpid(), what} }
+func (t *Trace) newEntry(what string) entry { return entry{stick.At(t.now()), os.Getpid(), what} }
 
-// write writes a line. If that fails, the operation goes on.
-func (t *Trace) write(line any) {
+// writeLine writes a line. If that fails, the operation goes on.
+func (t *Trace) writeLine(line any) {
 	if b, err := json.Marshal(line); err == nil {
-		_, _ = t.to.Write(append(b, '\n'))
+		_, _ = t.out.Write(append(b, '\n'))
 	}
 }
 
@@ -54,14 +54,14 @@ func (t *Trace) WaitRead(r WaitRead) {
 	if t == nil {
 		return
 	}
-	t.write(struct {
+	t.writeLine(struct {
 		entry
 		WaitRead
-	}{t.entry("wait_read"), r})
+	}{t.newEntry("wait_read"), r})
 }
 
-// probed writes an entry for one round of probes: the verdicts, and how long they took.
-func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
+// recordProbes writes an entry for one round of probes: the verdicts, and how long they took.
+func (t *Trace) recordProbes(round int, probed *stick.Probed, took time.Duration) {
 	if t == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
 		TookUS    int64      `json:"took_us"`
 		Processes []process  `json:"processes"`
 		Listeners []listener `json:"listeners"`
-	}{entry: t.entry("probe"), Round: round, TookUS: took.Microseconds(), Processes: []process{}, Listeners: []listener{}}
+	}{entry: t.newEntry("probe"), Round: round, TookUS: took.Microseconds(), Processes: []process{}, Listeners: []listener{}}
 	for p, v := range probed.Processes {
 		line.Processes = append(line.Processes, process{p.PID, v})
 	}
@@ -87,7 +87,7 @@ func (t *Trace) probed(round int, probed *stick.Probed, took time.Duration) {
 	for _, id := range slices.Sorted(maps.Keys(probed.Listeners)) {
 		line.Listeners = append(line.Listeners, listener{id, probed.Listeners[id]})
 	}
-	t.write(line)
+	t.writeLine(line)
 }
 
 // RanAgain writes an entry for a transaction that runs again, and why.
@@ -95,9 +95,9 @@ func (t *Trace) RanAgain(run int, why error) {
 	if t == nil {
 		return
 	}
-	t.write(struct {
+	t.writeLine(struct {
 		entry
 		Run int    `json:"run"` // 2 for the second run
 		Why string `json:"why"`
-	}{t.entry("transaction_again"), run, why.Error()})
+	}{t.newEntry("transaction_again"), run, why.Error()})
 }

@@ -12,56 +12,56 @@ import (
 )
 
 const (
-	// witnessPace is the shortest time between two looks of a witness. What is committed in between, it sees
+	// witnessPace is the shortest time between two reads of a witness. What is committed in between, it sees
 	// in one.
 	witnessPace = 100 * time.Millisecond
-	// witnessTick is how often it looks, and says that its host is there, when nothing is committed.
+	// witnessTick is how often it reads, and says that its host is there, when nothing is committed.
 	witnessTick = 25 * time.Second
-	// lastWord is how long it takes at its end, at most, to report a process that has just ended.
-	lastWord = time.Second
+	// reportLimit is how long it takes at its end, at most, to report a process that has just ended.
+	reportLimit = time.Second
 )
 
-// witness tells other hosts which processes of this host have ended: they can't see it, so to them these are
-// unknown. It runs in the process that hears for this host what others commit.
-func (k *Kernel) witness(ctx context.Context, db *store.DB, heard <-chan struct{}) {
+// runWitness tells other hosts which processes of this host have ended: they can't see it, so to them these
+// are unknown. It runs in the process that hears for this host what others commit.
+func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan struct{}) {
 	deaths := k.Config.Procs.Deaths()
 	defer deaths.Close()
 	tick := time.NewTicker(witnessTick)
 	defer tick.Stop()
 	var holders []stick.Process
-	for says := true; ; {
-		if now, err := k.report(ctx, db, says); err == nil {
+	for sayAlive := true; ; {
+		if now, err := k.reportEnded(ctx, db, sayAlive); err == nil {
 			holders = now
 			deaths.Watch(holders)
 		}
 		pace := time.After(witnessPace)
-		says = false
+		sayAlive = false
 		select {
 		case <-deaths.C:
 			continue
 		case <-heard:
 			pace = time.After(witnessPace) // who was rung reads first: this process may be one of them
 		case <-tick.C:
-			says = true
+			sayAlive = true
 		case <-ctx.Done():
 		}
 		select {
 		case <-pace:
 		case <-ctx.Done():
-			if slices.ContainsFunc(holders, k.ended) {
-				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+			if slices.ContainsFunc(holders, k.hasEnded) {
+				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportLimit)
 				defer cancel()
-				_, _ = k.report(last, db, false)
+				_, _ = k.reportEnded(last, db, false)
 			}
 			return
 		}
 	}
 }
 
-// report records which processes of this host have ended since the last report. It returns those that live
-// and have a stick, or for whom one is reserved. With says it writes in any case, and so says that the host
-// is there.
-func (k *Kernel) report(ctx context.Context, db *store.DB, says bool) (holders []stick.Process, err error) {
+// reportEnded records which processes of this host have ended since the last report. It returns those that
+// live and have a stick, or for whom one is reserved. With sayAlive it writes in any case, and so says that
+// the host is there.
+func (k *Kernel) reportEnded(ctx context.Context, db *store.DB, sayAlive bool) (holders []stick.Process, err error) {
 	space := k.Config.Procs.PIDSpace
 	var here map[stick.Process]bool
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
@@ -74,13 +74,13 @@ func (k *Kernel) report(ctx context.Context, db *store.DB, says bool) (holders [
 	var gone []stick.Process
 	for p, holds := range here {
 		switch {
-		case k.ended(p):
+		case k.hasEnded(p):
 			gone = append(gone, p)
 		case holds:
 			holders = append(holders, p)
 		}
 	}
-	if len(gone) == 0 && !says {
+	if len(gone) == 0 && !sayAlive {
 		return holders, nil
 	}
 	slices.SortFunc(gone, func(p, q stick.Process) int { return cmp.Compare(p.Key(), q.Key()) })
@@ -94,7 +94,7 @@ func (k *Kernel) report(ctx context.Context, db *store.DB, says bool) (holders [
 	})
 }
 
-func (k *Kernel) ended(p stick.Process) bool { return k.Config.Procs.Verdict(p) == stick.Gone }
+func (k *Kernel) hasEnded(p stick.Process) bool { return k.Config.Procs.Verdict(p) == stick.Gone }
 
 // maxHostName is how much of a host's name goes into names of persons, which are at most 64 bytes long.
 const maxHostName = 20
