@@ -53,7 +53,7 @@ func PostgresURL(t testing.TB) string {
 
 // NewSchema returns the address of an empty schema, as [PostgresURL] does, and what drops it.
 func NewSchema() (address string, drop func() error, err error) {
-	pg, err := running()
+	pg, err := sharedCluster()
 	if err != nil {
 		return "", nil, err
 	}
@@ -64,7 +64,7 @@ func NewSchema() (address string, drop func() error, err error) {
 
 // CopySchema returns the address of a schema with the content of another one, and what drops it.
 func CopySchema(of string) (address string, drop func() error, err error) {
-	statements, err := query(of, `
+	statements, err := runQuery(of, `
 		SELECT format('CREATE TABLE %1$I (LIKE %2$I.%1$I INCLUDING ALL); INSERT INTO %1$I OVERRIDING SYSTEM VALUE SELECT * FROM %2$I.%1$I', tablename, schemaname)
 			FROM pg_tables WHERE schemaname = current_schema()
 		UNION ALL SELECT format('CREATE SEQUENCE %1$I; SELECT setval(''%1$I'', last_value, is_called) FROM %2$I.%1$I', sequencename, schemaname)
@@ -85,12 +85,12 @@ func CopySchema(of string) (address string, drop func() error, err error) {
 // Dump returns the content of all tables at an address as text; empty where there are none. When hosts were
 // last seen isn't part of it: waits renew that.
 func Dump(address string) (string, error) {
-	tables, err := query(address, "SELECT format('SELECT %L || (to_jsonb(t) - %L)::text FROM %I t', tablename || ': ', CASE tablename WHEN 'host_boots' THEN 'seen_at' ELSE '' END, tablename) "+
+	tables, err := runQuery(address, "SELECT format('SELECT %L || (to_jsonb(t) - %L)::text FROM %I t', tablename || ': ', CASE tablename WHEN 'host_boots' THEN 'seen_at' ELSE '' END, tablename) "+
 		"FROM pg_tables WHERE schemaname = current_schema()")
 	if err != nil || len(tables) == 0 {
 		return "", err
 	}
-	rows, err := query(address, strings.Join(tables, " UNION ALL ")+" ORDER BY 1")
+	rows, err := runQuery(address, strings.Join(tables, " UNION ALL ")+" ORDER BY 1")
 	return strings.Join(rows, "\n"), err
 }
 
@@ -105,15 +105,15 @@ func requirePostgres(t testing.TB) *cluster {
 	if !HasPostgres() {
 		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
 	}
-	pg, err := running()
+	pg, err := sharedCluster()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return pg
 }
 
-// running returns the cluster, which the first call starts.
-func running() (*cluster, error) {
+// sharedCluster returns the cluster, which the first call starts.
+func sharedCluster() (*cluster, error) {
 	startCluster.Do(func() {
 		server, err := pgserver.New()
 		if err != nil {
@@ -128,7 +128,7 @@ func running() (*cluster, error) {
 
 // Script runs statements at an address of PostgreSQL.
 func Script(address, script string) error {
-	_, err := query(address, script)
+	_, err := runQuery(address, script)
 	return err
 }
 
@@ -148,8 +148,8 @@ func Hold(address, script string) (release func(), err error) {
 	return release, nil
 }
 
-// query runs statements, and returns the first column of the last.
-func query(address, script string) (values []string, err error) {
+// runQuery runs statements, and returns the first column of the last.
+func runQuery(address, script string) (values []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgconn.Connect(ctx, address)

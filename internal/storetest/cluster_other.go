@@ -16,7 +16,7 @@ func PostgresURL(t testing.TB) string {
 
 // NewSchema fails, as there is no PostgreSQL here.
 func NewSchema() (address string, drop func() error, err error) {
-	_, err = query("", "")
+	_, err = runQuery("", "")
 	return "", nil, err
 }
 
@@ -25,23 +25,25 @@ func CopySchema(string) (address string, drop func() error, err error) { return 
 
 // Dump fails, as there is no PostgreSQL here.
 func Dump(address string) (string, error) {
-	_, err := query(address, "")
+	_, err := runQuery(address, "")
 	return "", err
 }
 
 // Hold fails, as there is no PostgreSQL here.
 func Hold(address, script string) (release func(), err error) {
-	_, err = query(address, script)
+	_, err = runQuery(address, script)
 	return nil, err
 }
 
 // Script fails, as there is no PostgreSQL here.
 func Script(address, script string) error {
-	_, err := query(address, script)
+	_, err := runQuery(address, script)
 	return err
 }
 
-func query(string, string) ([]string, error) { return nil, errors.New("PostgreSQL is tested on Linux") }
+func runQuery(string, string) ([]string, error) {
+	return nil, errors.New("PostgreSQL is tested on Linux")
+}
 
 // HasPostgres reports whether PostgreSQL is installed. Here it isn't looked for.
 func HasPostgres() bool { return false }

@@ -38,7 +38,7 @@ func NewNetwork(t testing.TB, address string) *Network {
 	n := &Network{up: make(chan struct{}), lost: make(chan struct{})}
 	close(n.up)
 	t.Cleanup(func() {
-		n.end()
+		n.closeAll()
 		os.RemoveAll(dir)
 	})
 	q := u.Query()
@@ -50,7 +50,7 @@ func NewNetwork(t testing.TB, address string) *Network {
 			t.Fatal(err)
 		}
 		n.open = append(n.open, l)
-		go n.listen(l, filepath.Join(host, name)) // until the test ends
+		go n.acceptClients(l, filepath.Join(host, name)) // until the test ends
 		dirs = append(dirs, dir)
 	}
 	q.Set("host", strings.Join(dirs, ","))
@@ -85,7 +85,7 @@ func (n *Network) Forget() {
 	n.lost = make(chan struct{})
 }
 
-func (n *Network) end() {
+func (n *Network) closeAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ended = true
@@ -99,26 +99,26 @@ func (n *Network) end() {
 	}
 }
 
-// state returns what ends a wait for the network, and what says that a connection which is made now was
-// forgotten.
-func (n *Network) state() (up, lost chan struct{}) {
+// currentWires returns what ends a wait for the network, and what says that a connection which is made now
+// was forgotten.
+func (n *Network) currentWires() (up, lost chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.up, n.lost
 }
 
-func (n *Network) listen(l net.Listener, server string) {
+func (n *Network) acceptClients(l net.Listener, server string) {
 	for {
 		client, err := l.Accept()
 		if err != nil {
 			return
 		}
-		go n.connect(client, server)
+		go n.connectServer(client, server)
 	}
 }
 
-func (n *Network) connect(client net.Conn, path string) {
-	up, lost := n.state()
+func (n *Network) connectServer(client net.Conn, path string) {
+	up, lost := n.currentWires()
 	<-up
 	server, err := net.Dial("unix", path)
 	if err != nil { // it has crashed
@@ -131,16 +131,16 @@ func (n *Network) connect(client net.Conn, path string) {
 		server.Close()
 	}
 	n.mu.Unlock()
-	go n.carry(server, client, lost)
-	go n.carry(client, server, lost)
+	go n.carryBytes(server, client, lost)
+	go n.carryBytes(client, server, lost)
 }
 
-// carry carries what one side sends to the other, and its end.
-func (n *Network) carry(to, from net.Conn, lost chan struct{}) {
+// carryBytes carries what one side sends to the other, and its end.
+func (n *Network) carryBytes(to, from net.Conn, lost chan struct{}) {
 	buf := make([]byte, 64<<10)
 	for {
 		got, err := from.Read(buf)
-		up, _ := n.state()
+		up, _ := n.currentWires()
 		select {
 		case <-up:
 		case <-lost:

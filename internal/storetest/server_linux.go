@@ -19,8 +19,8 @@ type Server struct {
 	standby *pgserver.Server // nil once it has taken over
 }
 
-// replicated are the settings of a server that has a standby, or is one.
-var replicated = []string{"-c", "wal_level=replica", "-c", "max_wal_senders=4"}
+// replicationSettings are the settings of a server that has a standby, or is one.
+var replicationSettings = []string{"-c", "wal_level=replica", "-c", "max_wal_senders=4"}
 
 // NewServer starts a server and its standby. Both end with the test.
 func NewServer(t testing.TB) *Server {
@@ -28,8 +28,8 @@ func NewServer(t testing.TB) *Server {
 	requirePostgres(t)
 	s := &Server{t: t}
 	for _, begin := range []func() (*pgserver.Server, error){
-		func() (*pgserver.Server, error) { return pgserver.New(replicated...) },
-		func() (*pgserver.Server, error) { return s.primary.Standby(replicated...) },
+		func() (*pgserver.Server, error) { return pgserver.New(replicationSettings...) },
+		func() (*pgserver.Server, error) { return s.primary.Standby(replicationSettings...) },
 	} {
 		server, err := begin()
 		if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) URL() string {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.primary.Crash()
-	settings := slices.Clone(replicated)
+	settings := slices.Clone(replicationSettings)
 	if s.standby != nil {
 		settings = append(settings, "-c", "synchronous_standby_names=*")
 	}
@@ -71,7 +71,7 @@ func (s *Server) StandbyLeaves() { s.standby.Crash() }
 // StandbyComes starts the standby again.
 func (s *Server) StandbyComes() {
 	s.t.Helper()
-	if err := s.standby.Start(replicated...); err != nil {
+	if err := s.standby.Start(replicationSettings...); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -81,7 +81,7 @@ func (s *Server) AwaitsStandby() {
 	s.t.Helper()
 	waits, err := []string(nil), error(nil)
 	for end := time.Now().Add(30 * time.Second); err == nil && len(waits) == 0; {
-		if waits, err = query(s.primary.URL(), "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"); time.Now().After(end) {
+		if waits, err = runQuery(s.primary.URL(), "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"); time.Now().After(end) {
 			err = cmp.Or(err, errors.New("no commit waits for the standby"))
 		}
 	}

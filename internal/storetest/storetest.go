@@ -67,7 +67,7 @@ var backends = []backend{
 			return opt
 		},
 		query: func(opt store.Options, text string) ([]string, error) {
-			return query(opt.URL, "SET session_replication_role = replica; "+text) // without the checks of references
+			return runQuery(opt.URL, "SET session_replication_role = replica; "+text) // without the checks of references
 		},
 	},
 }
@@ -78,35 +78,35 @@ func openSQLite(opt store.Options) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// kind is the database of tests that run on one only.
-var kind = flag.String("database", "sqlite", "the `kind` of database of tests that run on one: sqlite or postgres")
+// databaseKind is the database of tests that run on one only.
+var databaseKind = flag.String("database", "sqlite", "the `kind` of database of tests that run on one: sqlite or postgres")
 
 // Address returns the address of a new database of the kind that the flag -database names; empty for a file
 // in the data directory.
 func Address(t testing.TB) string {
 	t.Helper()
-	switch *kind {
+	switch *databaseKind {
 	case "sqlite":
 		return ""
 	case "postgres":
 		return PostgresURL(t)
 	}
-	t.Fatalf("-database=%s: want sqlite or postgres", *kind)
+	t.Fatalf("-database=%s: want sqlite or postgres", *databaseKind)
 	return ""
 }
 
 // OnServer reports whether the flag -database names PostgreSQL. It skips the test if that isn't installed.
 func OnServer(t testing.TB) bool {
 	t.Helper()
-	if *kind == "postgres" && !HasPostgres() {
+	if *databaseKind == "postgres" && !HasPostgres() {
 		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
 	}
-	return *kind == "postgres"
+	return *databaseKind == "postgres"
 }
 
 // leavesServer reports whether tests leave PostgreSQL to a stage: in a short run, unless the flag -database
 // asks for it.
-func leavesServer() bool { return testing.Short() && *kind != "postgres" }
+func leavesServer() bool { return testing.Short() && *databaseKind != "postgres" }
 
 // skipServer skips a test where tests leave PostgreSQL to its stage, and says so.
 func skipServer(t testing.TB) {
@@ -120,7 +120,7 @@ func skipServer(t testing.TB) {
 // another kind.
 func NeedsFile(t testing.TB) {
 	t.Helper()
-	if *kind != "sqlite" {
+	if *databaseKind != "sqlite" {
 		t.Skip("left to make test: it is about SQLite's file") // so .ci/gotest takes it for no lack
 	}
 }
@@ -172,23 +172,23 @@ func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) 
 		testenv.Leaves(t, testenv.Server, "the same on PostgreSQL")
 		kinds = backends[:1]
 	}
-	on(t, kinds, fn, options)
+	runOn(t, kinds, fn, options)
 }
 
 // OnSQLite is [Each] for cases about SQLite's file and its locks.
 func OnSQLite(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
 	t.Helper()
-	on(t, backends[:1], fn, options)
+	runOn(t, backends[:1], fn, options)
 }
 
 // OnPostgres is [Each] for cases about connections and the server.
 func OnPostgres(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) {
 	t.Helper()
 	skipServer(t)
-	on(t, backends[1:], fn, options)
+	runOn(t, backends[1:], fn, options)
 }
 
-func on(t *testing.T, backends []backend, fn func(t *testing.T, db *store.DB), options []Option) {
+func runOn(t *testing.T, backends []backend, fn func(t *testing.T, db *store.DB), options []Option) {
 	t.Helper()
 	for _, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
@@ -197,9 +197,9 @@ func on(t *testing.T, backends []backend, fn func(t *testing.T, db *store.DB), o
 				o(&s)
 			}
 			s.opt = b.options(t, s.opt)
-			db := open(t, s.opt)
-			known.Store(db, place{b, s.opt})
-			t.Cleanup(func() { check(t, db, s.damaged) })
+			db := openDB(t, s.opt)
+			places.Store(db, place{b, s.opt})
+			t.Cleanup(func() { checkDB(t, db, s.damaged) })
 			fn(t, db)
 		})
 	}
@@ -211,10 +211,10 @@ type place struct {
 	opt store.Options
 }
 
-var known sync.Map // from *store.DB to place
+var places sync.Map // from *store.DB to place
 
 func placeOf(db *store.DB) place {
-	p, ok := known.Load(db)
+	p, ok := places.Load(db)
 	if !ok {
 		panic("storetest: this database wasn't made by Each")
 	}
@@ -235,21 +235,21 @@ func Again(t *testing.T, db *store.DB, options ...Option) *store.DB {
 // With opens the database of a test once more, with these options.
 func With(t *testing.T, db *store.DB, opt store.Options) *store.DB {
 	t.Helper()
-	second := open(t, opt)
-	known.Store(second, place{placeOf(db).backend, opt})
+	second := openDB(t, opt)
+	places.Store(second, place{placeOf(db).backend, opt})
 	return second
 }
 
-// olds are databases that earlier programs wrote, as dumps.
+// oldDumps are databases that earlier programs wrote, as dumps.
 //
 //go:embed testdata/*.sql
-var olds embed.FS
+var oldDumps embed.FS
 
 // Old opens a database as the program of a commit left it. before, if it isn't nil, gets the database before
 // the present store opens it. See testdata/README.md for what is in it.
 func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Option) *store.DB {
 	t.Helper()
-	dump, err := olds.ReadFile("testdata/" + commit + ".sql")
+	dump, err := oldDumps.ReadFile("testdata/" + commit + ".sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,9 +273,9 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 	if err := raw.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, s.opt)
-	known.Store(db, place{b, s.opt})
-	t.Cleanup(func() { check(t, db, s.damaged) })
+	db := openDB(t, s.opt)
+	places.Store(db, place{b, s.opt})
+	t.Cleanup(func() { checkDB(t, db, s.damaged) })
 	return db
 }
 
@@ -318,7 +318,7 @@ func Foreign(t *testing.T, dir string) {
 	}
 }
 
-func open(t *testing.T, opt store.Options) *store.DB {
+func openDB(t *testing.T, opt store.Options) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), opt, true)
 	if err != nil {
@@ -328,7 +328,7 @@ func open(t *testing.T, opt store.Options) *store.DB {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
-		known.Delete(db)
+		places.Delete(db)
 	})
 	return db
 }
@@ -340,11 +340,11 @@ func Key(of any) string { return fmt.Sprint(of) }
 // Check fails a test whose database isn't sound: its file, or a room that isn't what its log says.
 func Check(t *testing.T, db *store.DB) {
 	t.Helper()
-	check(t, db, false)
+	checkDB(t, db, false)
 }
 
-// check fails a test whose database isn't sound, and one whose damage isn't found.
-func check(t *testing.T, db *store.DB, damaged bool) {
+// checkDB fails a test whose database isn't sound, and one whose damage isn't found.
+func checkDB(t *testing.T, db *store.DB, damaged bool) {
 	t.Helper()
 	found, err := db.Check(context.Background())
 	switch {
