@@ -65,9 +65,11 @@ func NewSchema() (address string, drop func() error, err error) {
 // CopySchema returns the address of a schema with the content of another one, and what drops it.
 func CopySchema(of string) (address string, drop func() error, err error) {
 	statements, err := runQuery(of, `
-		SELECT format('CREATE TABLE %1$I (LIKE %2$I.%1$I INCLUDING ALL); INSERT INTO %1$I OVERRIDING SYSTEM VALUE SELECT * FROM %2$I.%1$I', tablename, schemaname)
+		SELECT format('CREATE TABLE %1$I (LIKE %2$I.%1$I INCLUDING ALL);
+				INSERT INTO %1$I OVERRIDING SYSTEM VALUE SELECT * FROM %2$I.%1$I', tablename, schemaname)
 			FROM pg_tables WHERE schemaname = current_schema()
-		UNION ALL SELECT format('CREATE SEQUENCE %1$I; SELECT setval(''%1$I'', last_value, is_called) FROM %2$I.%1$I', sequencename, schemaname)
+		UNION ALL SELECT format('CREATE SEQUENCE %1$I;
+				SELECT setval(''%1$I'', last_value, is_called) FROM %2$I.%1$I', sequencename, schemaname)
 			FROM pg_sequences WHERE schemaname = current_schema()
 		UNION ALL SELECT format('ALTER TABLE %s ADD %s', conrelid::regclass, pg_get_constraintdef(oid))
 			FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`)
@@ -85,8 +87,9 @@ func CopySchema(of string) (address string, drop func() error, err error) {
 // Dump returns the content of all tables at an address as text; empty where there are none. When hosts were
 // last seen isn't part of it: waits renew that.
 func Dump(address string) (string, error) {
-	tables, err := runQuery(address, "SELECT format('SELECT %L || (to_jsonb(t) - %L)::text FROM %I t', tablename || ': ', CASE tablename WHEN 'host_boots' THEN 'seen_at' ELSE '' END, tablename) "+
-		"FROM pg_tables WHERE schemaname = current_schema()")
+	tables, err := runQuery(address, `SELECT format('SELECT %L || (to_jsonb(t) - %L)::text FROM %I t',
+			tablename || ': ', CASE tablename WHEN 'host_boots' THEN 'seen_at' ELSE '' END, tablename)
+		FROM pg_tables WHERE schemaname = current_schema()`)
 	if err != nil || len(tables) == 0 {
 		return "", err
 	}
@@ -209,5 +212,6 @@ func Listen(t testing.TB, db *store.DB) <-chan string {
 func PostgresTCP(t testing.TB, user *url.Userinfo, host, settings string) (address, certificate string) {
 	t.Helper()
 	pg := requirePostgres(t)
-	return fmt.Sprintf("postgres://%s@%s:%d/postgres?%s", user, host, pg.Port, settings), filepath.Join(pg.Dir, "server.crt")
+	address = fmt.Sprintf("postgres://%s@%s:%d/postgres?%s", user, host, pg.Port, settings)
+	return address, filepath.Join(pg.Dir, "server.crt")
 }

@@ -47,9 +47,12 @@ func NewSmallDisk(t testing.TB) *SmallDisk {
 // Fill leaves no space on the file system.
 func (d *SmallDisk) Fill() {
 	d.t.Helper()
-	if err := Script(d.URL(), "CREATE TABLE ballast (page char(7000)); ALTER TABLE ballast ALTER page SET STORAGE PLAIN"); err != nil {
+	err := Script(d.URL(), `CREATE TABLE ballast (page char(7000));
+		ALTER TABLE ballast ALTER page SET STORAGE PLAIN`)
+	if err != nil {
 		d.t.Fatal(err)
 	}
+
 	for _, pages := range []int{1000, 100, 1} {
 		for Script(d.URL(), fmt.Sprintf("INSERT INTO ballast SELECT 'x' FROM generate_series(1, %d)", pages)) == nil {
 		}

@@ -81,7 +81,8 @@ func (s *Server) AwaitsStandby() {
 	s.t.Helper()
 	waits, err := []string(nil), error(nil)
 	for end := time.Now().Add(30 * time.Second); err == nil && len(waits) == 0; {
-		if waits, err = runQuery(s.primary.URL(), "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"); time.Now().After(end) {
+		waits, err = runQuery(s.primary.URL(), "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+		if time.Now().After(end) {
 			err = cmp.Or(err, errors.New("no commit waits for the standby"))
 		}
 	}

@@ -67,7 +67,8 @@ var backends = []backend{
 			return opt
 		},
 		query: func(opt store.Options, text string) ([]string, error) {
-			return runQuery(opt.URL, "SET session_replication_role = replica; "+text) // without the checks of references
+			// This role makes no checks of references.
+			return runQuery(opt.URL, "SET session_replication_role = replica; "+text)
 		},
 	},
 }
@@ -79,7 +80,8 @@ func openSQLite(opt store.Options) (*sql.DB, error) {
 }
 
 // databaseKind is the database of tests that run on one only.
-var databaseKind = flag.String("database", "sqlite", "the `kind` of database of tests that run on one: sqlite or postgres")
+var databaseKind = flag.String("database", "sqlite",
+	"the `kind` of database of tests that run on one: sqlite or postgres")
 
 // Address returns the address of a new database of the kind that the flag -database names; empty for a file
 // in the data directory.

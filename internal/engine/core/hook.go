@@ -101,7 +101,10 @@ const toolInterval = 5 * time.Second
 
 // ShowsTool reports whether the caller's tool call is worth a write of its own.
 func (o *Op) ShowsTool(h store.HookTimes, p HookParams) bool {
-	return p.Tool != "" && (p.Tool != h.Tool || o.toolFile(p) != h.File) && (stick.Deadline{SetAt: h.At, TTL: toolInterval}).Due(o.Tx.Now())
+	if p.Tool == "" || p.Tool == h.Tool && o.toolFile(p) == h.File {
+		return false
+	}
+	return stick.Deadline{SetAt: h.At, TTL: toolInterval}.Due(o.Tx.Now())
 }
 
 // toolFile is the file of a tool call, relative to the room if it lies there.

@@ -40,9 +40,12 @@ type Config struct {
 	Kill      func(point string)     // for tests, nil otherwise
 	Local     func(dir string) error // nil for [workspace.CheckLocal]
 	Trace     *Trace                 // nil for none
-	Slack     int                    // for tests: rescues, wakes, and the tree of a handoff, may take this many times their limits; 0 for once
-	StopGrace time.Duration          // for tests: how long processes that are asked to end have for it; 0 for the usual
-	SignLimit time.Duration          // for tests: how long the signature of a commit may take; 0 for the usual
+
+	// Slack is for tests: rescues, wakes, and the tree of a handoff, may take this many times their limits; 0
+	// for once.
+	Slack     int
+	StopGrace time.Duration // for tests: how long processes that are asked to end have for it; 0 for the usual
+	SignLimit time.Duration // for tests: how long the signature of a commit may take; 0 for the usual
 
 	// WriteWait and ReadWait limit how long an operation waits while others lock the database; 0 means the
 	// store's default. Hooks set short ones, because a harness waits for its hook.
@@ -103,12 +106,16 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir: k.Config.Dir, URL: k.Config.Database, Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot, HostName: hostName(k.Config.Host),
-		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill, WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Witness: k.runWitness,
-		Waits: k.Config.Waits, Lost: k.reportLoss,
+		Dir: k.Config.Dir, URL: k.Config.Database,
+		Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot,
+		HostName: hostName(k.Config.Host), Witness: k.runWitness,
+		Now: k.Config.Now, Local: k.Config.Clock, NewID: k.Config.NewID, Kill: k.Config.Kill,
+		WriteWait: k.Config.WriteWait, ReadWait: k.Config.ReadWait, Waits: k.Config.Waits,
+		Lost: k.reportLoss,
 	}, create)
 	if err != nil {
-		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable { // somebody waits for a hook
+		// Somebody waits for a hook, so it doesn't try twice.
+		if k.Config.ReadWait != 0 && stick.CodeOf(err) == stick.CodeDatabaseUnavailable {
 			k.openErr = err
 		}
 		return nil, err

@@ -20,7 +20,9 @@ const maxKey = 500
 
 // WithKey runs attempt, and once more with the key of the room at a place if attempt asks for it. attempt
 // returns the error of [MakeRoom].
-func (k *Kernel) WithKey(ctx context.Context, db *store.DB, p *workspace.Place, root string, attempt func(key string) error) error {
+func (k *Kernel) WithKey(
+	ctx context.Context, db *store.DB, p *workspace.Place, root string, attempt func(key string) error,
+) error {
 	err := attempt("")
 	if !errors.Is(err, errNeedsKey) {
 		return err
@@ -86,5 +88,8 @@ func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, 
 // plainKey reports whether a text can be a key: it is short, has nothing that doesn't print, and doesn't look
 // like a path.
 func plainKey(key string) bool {
-	return key != "" && len(key) <= maxKey && !strings.HasPrefix(key, "/") && !filepath.IsAbs(key) && stick.Line(key) == key
+	if key == "" || len(key) > maxKey {
+		return false
+	}
+	return !strings.HasPrefix(key, "/") && !filepath.IsAbs(key) && stick.Line(key) == key
 }

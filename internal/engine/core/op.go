@@ -19,10 +19,11 @@ type Joining int
 const (
 	MustBeMember        Joining = iota // refuse it
 	MustBeMemberQuietly                // refuse it; a member's call doesn't count as its activity
-	JoinsIfNew                         // let it join, and make the room if needed; refuse a kicked member and a closed room
-	JoinsUnlessLeft                    // like JoinsIfNew, but refuse a member that left
-	JoinsOrReopens                     // like JoinsIfNew, but a person reopens a closed room
-	JoinsExplicitly                    // the caller asked to join
+	// JoinsIfNew lets it join, and makes the room if needed. It refuses a kicked member and a closed room.
+	JoinsIfNew
+	JoinsUnlessLeft // like JoinsIfNew, but refuse a member that left
+	JoinsOrReopens  // like JoinsIfNew, but a person reopens a closed room
+	JoinsExplicitly // the caller asked to join
 )
 
 // Op is one run of an operation inside its transaction. It has the room as it was loaded and as it is now.
@@ -58,7 +59,9 @@ func (o *Op) Apply(r stick.Room, events []stick.Event) {
 // rule changes o.Room by [Op.Apply]. If it returns an error, Write returns that error and saves nothing, but
 // only after everything was probed that might change the outcome. done makes the result; it sees the events
 // with their numbers, and may be nil. Both may run several times.
-func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error) error {
+func (k *Kernel) Write(
+	ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error,
+) error {
 	place := k.PlaceToRead
 	if j > MustBeMemberQuietly {
 		place = k.Place
@@ -114,7 +117,9 @@ func (k *Kernel) Write(ctx context.Context, w Where, by Caller, j Joining, rule 
 // explainNoRoom adds the next step to the error for a path without a room: how its caller makes one or, where
 // the directory of one of the caller's rooms is gone, that it may have been moved here. Where the repository
 // can't be found, it says so instead.
-func (k *Kernel) explainNoRoom(ctx context.Context, db *store.DB, w Where, p *workspace.Place, by Caller, err error) error {
+func (k *Kernel) explainNoRoom(
+	ctx context.Context, db *store.DB, w Where, p *workspace.Place, by Caller, err error,
+) error {
 	no, ok := errors.AsType[*stick.Error](err)
 	if !ok || no.Code != stick.CodeNoRoom || no.Fields["path"] == nil {
 		return err
@@ -220,7 +225,8 @@ func (o *Op) RefreshProcess() {
 			}
 		}
 		ms := append([]stick.Member(nil), o.Room.Members...)
-		ms[i].Processes = append(append([]stick.Evidence(nil), m.Processes...), stick.Evidence{Process: by.Process, Proof: by.Proof})
+		called := stick.Evidence{Process: by.Process, Proof: by.Proof}
+		ms[i].Processes = append(append([]stick.Evidence(nil), m.Processes...), called)
 		o.Room.Members = ms
 		return
 	}
@@ -276,7 +282,9 @@ func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
 
 // Read runs an operation that writes nothing on a room that exists. fn may run several times. It fails with
 // [stick.CodeNoRoom].
-func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error) error {
+func (k *Kernel) Read(
+	ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room, Identity) error,
+) error {
 	return k.ReadRoom(ctx, w, by, func(tx *store.Tx, probes *Probes, r stick.Room) error {
 		me, err := Identify(tx, probes, by)
 		if err != nil {
@@ -287,7 +295,9 @@ func (k *Kernel) Read(ctx context.Context, w Where, by Caller, fn func(*store.Tx
 }
 
 // ReadRoom is [Kernel.Read] for what is the same whoever calls.
-func (k *Kernel) ReadRoom(ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room) error) error {
+func (k *Kernel) ReadRoom(
+	ctx context.Context, w Where, by Caller, fn func(*store.Tx, *Probes, stick.Room) error,
+) error {
 	p, err := k.PlaceToRead(w)
 	if err != nil {
 		return err
@@ -299,16 +309,21 @@ func (k *Kernel) ReadRoom(ctx context.Context, w Where, by Caller, fn func(*stor
 	if err != nil {
 		return err
 	}
-	return k.explainNoRoom(ctx, db, w, p, by, k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
+
+	err = k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
 		r, err := FindRoom(tx, w, p)
 		if err != nil {
 			return err
 		}
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		err = fn(tx, probes, r)
+
+		// A refusal, too, may be another one once the verdicts are known.
 		if missed := probes.Enough(r); missed != nil {
-			return missed // a refusal, too, may be another one once the verdicts are known
+			return missed
 		}
 		return err
-	}))
+	})
+
+	return k.explainNoRoom(ctx, db, w, p, by, err)
 }

@@ -45,7 +45,8 @@ func (k *Kernel) findRoot(ctx context.Context, place *workspace.Place) error {
 
 // PathOf returns the path of a room.
 func (k *Kernel) PathOf(ctx context.Context, id stick.RoomID) (path string, err error) {
-	err = k.ReadRoom(ctx, Where{RoomID: id}, Caller{Person: true, Harness: "human"}, func(_ *store.Tx, _ *Probes, r stick.Room) error {
+	reader := Caller{Person: true, Harness: "human"}
+	err = k.ReadRoom(ctx, Where{RoomID: id}, reader, func(_ *store.Tx, _ *Probes, r stick.Room) error {
 		path = r.Path
 		return nil
 	})

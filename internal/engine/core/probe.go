@@ -34,7 +34,10 @@ func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
 
 // NewProbed returns a [stick.Probed] without any verdict.
 func NewProbed() *stick.Probed {
-	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+	return &stick.Probed{
+		Processes: map[stick.Process]stick.Verdict{},
+		Listeners: map[stick.ListenerID]stick.Verdict{},
+	}
 }
 
 // eventID returns the id of the operation's i-th event. It is chosen once: an operation that runs again makes

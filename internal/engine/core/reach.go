@@ -11,7 +11,9 @@ import (
 
 // Reaches returns how a message that isn't stored yet reaches a recipient, and when it wakes one that is
 // idle. It fails with [ErrUnseenInbox].
-func (o *Op) Reaches(a stick.AgentID, sent stick.Event, all *Inboxes) (how stick.Delivery, wake stick.Deadline, err error) {
+func (o *Op) Reaches(
+	a stick.AgentID, sent stick.Event, all *Inboxes,
+) (how stick.Delivery, wake stick.Deadline, err error) {
 	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
 	wake = stick.Deadline{SetAt: sent.CreatedAt}
 	var in stick.Inbox

@@ -79,7 +79,10 @@ func (t *Trace) recordProbes(round int, probed *stick.Probed, took time.Duration
 		TookUS    int64      `json:"took_us"`
 		Processes []process  `json:"processes"`
 		Listeners []listener `json:"listeners"`
-	}{entry: t.newEntry("probe"), Round: round, TookUS: took.Microseconds(), Processes: []process{}, Listeners: []listener{}}
+	}{
+		entry: t.newEntry("probe"), Round: round, TookUS: took.Microseconds(),
+		Processes: []process{}, Listeners: []listener{},
+	}
 	for p, v := range probed.Processes {
 		line.Processes = append(line.Processes, process{p.PID, v})
 	}
