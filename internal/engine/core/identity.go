@@ -1,8 +1,6 @@
 package core
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -28,6 +26,8 @@ type Identity struct {
 // of a process that wasn't probed.
 func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	id := Identity{Caller: by, Above: stick.Lineage{Processes: by.Above}}
+
+	// The agents that started the caller are known by their sessions.
 	for _, seed := range by.AboveIn {
 		if a, known, err := tx.AgentOf(seed); err != nil {
 			return id, err
@@ -35,6 +35,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 			id.Above.Agents = append(id.Above.Agents, a)
 		}
 	}
+
 	switch {
 	case by.As != "":
 		id.Agent = stick.AgentID(by.As)
@@ -42,6 +43,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 		if err != nil {
 			return id, err
 		}
+
 		if !elsewhere.IsZero() {
 			return id, stick.Errorf(stick.CodeIdentityMismatch, "%s is a session that runs in process %d, and this command runs elsewhere", id.Agent, elsewhere.PID).
 				With("agent_id", id.Agent).With("pid", elsewhere.PID).
@@ -53,6 +55,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 		if id.Agent, err = personID(tx, by); err != nil {
 			return id, err
 		}
+
 		id.Session = store.Session{Key: string(id.Agent), Agent: id.Agent, Harness: by.Harness}
 		_, known, err := tx.AgentOf(id.Session.Key)
 		id.Unrecorded = !known
@@ -61,6 +64,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	if err := id.findDetached(tx, probes); err != nil {
 		return id, err
 	}
+
 	return id, id.nameBySession(tx, probes)
 }
 
@@ -72,12 +76,17 @@ func IdentifyToRecord(tx *store.Tx, probes *Probes, by Caller) (Identity, error)
 	if err != nil || !tx.Concurrent() {
 		return id, err
 	}
+
+	// Most calls record nothing new, and lock nothing.
 	if isNew, err := id.isNew(tx); err != nil || !isNew {
 		return id, err
 	}
+
+	// Another transaction may have taken the name until the names were locked.
 	if again, err := tx.LockNames(); err != nil || !again {
 		return id, err
 	}
+
 	return Identify(tx, probes, by)
 }
 
@@ -98,27 +107,34 @@ func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
 	if !by.Detached || by.SessionID == "" {
 		return nil
 	}
+
 	agent, runs, err := tx.RunningSession(by.Seed())
 	if err != nil {
 		return err
 	}
+
 	if runs {
 		m := stick.Member{}
 		if m.Processes, err = tx.Processes(agent); err != nil {
 			return err
 		}
+
+		// A verdict that is missing ends the transaction, and is probed then.
 		for _, ev := range m.Processes {
 			if _, err := probes.Verdict(ev); err != nil {
 				return err
 			}
 		}
+
 		runs = m.Verdict(probes.Probed) != stick.Gone
 	}
+
 	if !runs {
 		id.Explain = append(id.Explain, "That session isn't known to run, so this is a member of its own.")
 		*by = by.WithoutSession()
 		return nil
 	}
+
 	id.Detached = true
 	id.Explain = append(id.Explain, "That session runs, so this is its agent. To end its turn, the command has to name the turn and its lease.")
 	return nil
@@ -127,21 +143,26 @@ func (id *Identity) findDetached(tx *store.Tx, probes *Probes) error {
 // nameBySession names an agent by its session, or by its process where the session isn't known.
 func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 	by := id.Caller
+
+	// The key is that of the session, or of the process where the session isn't known.
 	id.Session = store.Session{Key: by.Seed(), Harness: by.Harness, ID: by.SessionID}
 	agent, known, err := id.sessionOfProcess(tx)
 	if err != nil {
 		return err
 	}
+
 	if !known {
 		id.Unrecorded = true
 		id.Agent, err = nameFor(tx, by)
 		return err
 	}
+
 	id.Agent = agent
 	elsewhere, err := probes.findOtherProcess(tx, agent, by)
 	if err != nil {
 		return err
 	}
+
 	// A session can be resumed in two terminals. The second one is a member of its own then, and remains
 	// one when the first ends.
 	apart := id.Session.Key + " in " + by.Process.Key()
@@ -152,14 +173,18 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 		if agent, known, err = tx.AgentOf(apart); known {
 			id.Agent, id.Session.Key = agent, apart
 		}
+
 		return err
 	}
+
+	// The same name would make one member of two agents.
 	id.Session.Key = apart
 	id.Note = stick.Wordsf("the session of %s also runs in process %d; here you are another member", agent, elsewhere.PID)
 	id.Explain = append(id.Explain, id.Note+".")
 	if id.Agent, known, err = tx.AgentOf(id.Session.Key); known || err != nil {
 		return err
 	}
+
 	id.Unrecorded = true
 	id.Agent, err = numberedName(tx, agent, 2)
 	return err
@@ -170,13 +195,18 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 // sessions says nothing about the caller's.
 func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known bool, err error) {
 	by := id.Caller
+
+	// An id that may be an older one of the process says less than the database.
 	namesSession := by.SessionID != "" && !by.Earlier
+
+	// A session that is known by its id needs no process.
 	if namesSession || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
 		agent, known, err = tx.AgentOf(id.Session.Key)
 		if known || err != nil || by.Process.IsZero() || by.Proof == stick.ProvesCarrier {
 			return agent, known, err
 		}
 	}
+
 	carried, known, err := tx.SessionOf(by.Process)
 	switch {
 	case err != nil:
@@ -186,6 +216,7 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 		if !known || carried.ID != "" || carried.Harness != by.Harness {
 			return "", false, nil
 		}
+
 		id.Session.Agent, id.Unrecorded, id.earlierKey = carried.Agent, true, carried.Key
 		return carried.Agent, true, nil
 	case !known:
@@ -194,6 +225,7 @@ func (id *Identity) sessionOfProcess(tx *store.Tx) (agent stick.AgentID, known b
 	if carried.Key != id.Session.Key {
 		id.Explain = append(id.Explain, stick.Wordsf("Process %d is known to carry the session of %s.", by.Process.PID, carried.Agent))
 	}
+
 	id.Session = carried
 	return carried.Agent, true, nil
 }
@@ -228,9 +260,12 @@ func (id Identity) Actor(tx *store.Tx) (stick.Actor, error) {
 	if !by.Person {
 		seeds = append(seeds, by.Seed())
 	}
-	if by.Stray != "" { // the agent of the session may have left this command behind
+
+	// The agent of the session may have left this command behind.
+	if by.Stray != "" {
 		seeds = append(seeds, by.InStray().Seed())
 	}
+
 	for _, seed := range seeds {
 		n, known, err := tx.AgentOf(seed)
 		if err != nil {
@@ -243,6 +278,7 @@ func (id Identity) Actor(tx *store.Tx) (stick.Actor, error) {
 	if err := withProcesses(tx, &a); err != nil || by.Process.IsZero() {
 		return a, err
 	}
+
 	a.Processes = append(a.Processes, stick.Evidence{Process: by.Process, Proof: by.Proof})
 	return a, nil
 }
@@ -260,75 +296,16 @@ func withProcesses(tx *store.Tx, a *stick.Actor) error {
 		if err != nil {
 			return err
 		}
+
 		a.Processes = append(a.Processes, ps...)
 	}
+
 	return nil
 }
 
 // Person reports whether the caller is a person and acts under its own name. A person that assumes an agent's
 // name has no more rights than that agent.
 func (id Identity) Person() bool { return id.Caller.Person && id.Agent.Human() }
-
-// personID returns the id of the person that calls. Where several hosts share the database, it names the
-// host, too, such as human:ann@laptop: two people may have one user name.
-func personID(tx *store.Tx, by Caller) (stick.AgentID, error) {
-	if !tx.ManyHosts() {
-		return HumanID(by), nil
-	}
-	host, err := tx.HostName()
-	return humanAt(by, host), err
-}
-
-func humanAt(by Caller, host string) stick.AgentID { return HumanID(by) + stick.AgentID("@"+host) }
-
-// HumanID returns the id of the person that calls, such as human:ann.
-func HumanID(by Caller) stick.AgentID { return stick.AgentID(by.Harness + ":" + by.User) }
-
-// shortName makes an agent's id from the first n hexadecimal digits of the SHA-256 sum of seed.
-func shortName(prefix, seed string, n int) stick.AgentID {
-	sum := sha256.Sum256([]byte(seed))
-	return stick.AgentID(prefix + ":" + hex.EncodeToString(sum[:])[:n])
-}
-
-// nameFor makes the id of an agent that isn't known yet. A later connection of an MCP client has the id of
-// the first, with its number.
-func nameFor(tx *store.Tx, by Caller) (stick.AgentID, error) {
-	if by.Number <= 1 {
-		return newName(tx, by.Harness, by.Seed())
-	}
-	first, known, err := tx.AgentOf(by.First().Seed())
-	if err == nil && !known {
-		first, err = newName(tx, by.Harness, by.First().Seed())
-	}
-	if err != nil {
-		return "", err
-	}
-	return numberedName(tx, first, by.Number)
-}
-
-// numberedName makes the id of another agent of the same origin: a's with the first free number from n.
-func numberedName(tx *store.Tx, a stick.AgentID, n int) (stick.AgentID, error) {
-	for ; ; n++ {
-		next := withNumber(a, n)
-		if taken, err := tx.Known(next); err != nil || !taken {
-			return next, err
-		}
-	}
-}
-
-func withNumber(a stick.AgentID, n int) stick.AgentID {
-	return stick.AgentID(fmt.Sprintf("%s-%d", a, n))
-}
-
-// newName makes the id of an agent that isn't known yet. It takes more digits while the id is in use.
-func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
-	for n := 8; ; n++ {
-		a := shortName(prefix, seed, n)
-		if taken, err := tx.Known(a); err != nil || !taken || n == 2*sha256.Size {
-			return a, err
-		}
-	}
-}
 
 // findOtherProcess returns a live process that proves that the session of a runs outside of the caller's
 // ancestry. It returns the zero process if there is none, or if the caller's own process isn't visible.
@@ -340,103 +317,23 @@ func (p *Probes) findOtherProcess(tx *store.Tx, a stick.AgentID, by Caller) (sti
 	if by.Process.IsZero() && by.As == "" {
 		return stick.Process{}, nil
 	}
+
 	var missed error
 	for _, ev := range recorded {
 		if ev.Process == by.Process || ev.Proof != stick.ProvesSession {
 			continue
 		}
+
 		v, err := p.Verdict(ev)
 		if err != nil {
 			missed = err
 		}
+
+		// One that lives decides, whatever the others are.
 		if v == stick.Alive {
 			return ev.Process, nil
 		}
 	}
+
 	return stick.Process{}, missed
-}
-
-// Record stores the caller's session and process. If the process is new, and the agent has the stick or a
-// reserved turn, it rings the room: others wait for the end of the agent's processes, and now have one more
-// to watch.
-func (id Identity) Record(tx *store.Tx, probes *Probes) error {
-	by := id.Caller
-	if id.Unrecorded && id.Session.Key != "" {
-		id.Session.Agent = id.Agent
-		if err := tx.PutSession(id.Session); err != nil {
-			return err
-		}
-	}
-	if id.earlierKey != "" { // one session, recorded under two keys: only the new key stays
-		if _, err := tx.EndSession(id.earlierKey, id.Agent); err != nil {
-			return err
-		}
-	}
-	if by.Process.IsZero() || (by.Person && by.As != "") {
-		return nil // a person's shell says nothing about the agent whose name the person assumes
-	}
-	recorded, err := tx.Processes(id.Agent)
-	if err != nil {
-		return err
-	}
-	ev := stick.Evidence{Process: by.Process, Proof: by.Proof}
-	if slices.Contains(recorded, ev) {
-		return id.recordReturn(tx, ev)
-	}
-	// Processes that have ended are dropped here, because a live one now vouches for the agent.
-	var missed error
-	for _, old := range recorded {
-		v, err := probes.Verdict(old)
-		if err != nil {
-			missed = err
-		} else if v == stick.Gone {
-			if err := tx.DropProcess(id.Agent, old.Process); err != nil {
-				return err
-			}
-		}
-	}
-	if missed != nil {
-		return missed
-	}
-	if err := tx.PutProcess(id.Agent, id.Session.Key, ev); err != nil {
-		return err
-	}
-	rooms, err := tx.HeldBy(id.Agent)
-	for _, r := range rooms {
-		tx.Ring(r)
-	}
-	return err
-}
-
-// recordReturn records that a process carries a session again that it carried before. Later calls from this
-// process that name no session need it.
-func (id Identity) recordReturn(tx *store.Tx, ev stick.Evidence) error {
-	by := id.Caller
-	if by.As != "" || by.Person || by.SessionID == "" || by.Earlier || by.Proof == stick.ProvesCarrier {
-		return nil
-	}
-	carried, known, err := tx.SessionOf(ev.Process)
-	if err != nil || known && carried.Key == id.Session.Key {
-		return err
-	}
-	return tx.PutProcess(id.Agent, id.Session.Key, ev)
-}
-
-// signEvents adds to the caller's own events its session, its terminal, and how it came by an assumed name.
-func (id Identity) signEvents(events []stick.Event) []stick.Event {
-	by := id.Caller
-	for i, e := range events {
-		if e.From != id.Agent {
-			continue
-		}
-		events[i].Session = by.SessionID
-		if by.As != "" || by.Terminal != "" {
-			named := stick.Caller{Terminal: by.Terminal}
-			if by.As != "" {
-				named.Override = by.AsSource
-			}
-			events[i] = events[i].CalledBy(named)
-		}
-	}
-	return events
 }
