@@ -37,6 +37,8 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 	if err != nil {
 		return err
 	}
+
+	// A hook makes no database: without one there is no room to work in.
 	db, err := k.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return nil
@@ -44,23 +46,31 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 	if err != nil {
 		return err
 	}
+
 	run := func(tx *store.Tx, probes *Probes) error {
 		o := &Op{Tx: tx, Probes: probes}
 		o.Room, err = FindRoom(tx, p.Where, place)
+
+		// Most directories have no room, and their hooks pass.
 		if stick.CodeOf(err) == stick.CodeNoRoom {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+
 		o.Before = o.Room
 		if o.Me, err = IdentifyToRecord(tx, probes, p.Caller); err != nil {
 			return err
 		}
+
+		// Who was removed from the room isn't told what happens in it.
 		m, ok := o.Room.Member(o.Me.Agent)
 		if o.Room.Closed || ok && m.State == stick.Kicked {
 			return nil
 		}
+
+		// A read sees the room as a write would bring it to the current generation.
 		if !writes {
 			o.Room = o.Room.AtGeneration(tx.Generation(), tx.Now())
 			if err := fn(o); err != nil {
@@ -68,13 +78,17 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 			}
 			return probes.Enough(o.Room)
 		}
+
 		o.Apply(o.Room.Restore(tx.Generation(), probes.Probed, tx.Now()))
+
+		// Of members alone it is recorded that they are active.
 		if ok && m.State == stick.Joined {
 			if err := o.Me.Record(tx, probes); err != nil {
 				return err
 			}
 			o.Room = o.Room.Touch(o.Me.Agent, tx.Now())
 		}
+
 		o.RefreshProcess()
 		if err := fn(o); err != nil {
 			return err
@@ -82,11 +96,14 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 		if err := probes.Enough(o.Room); err != nil {
 			return err
 		}
+
 		return o.Save()
 	}
+
 	if writes {
 		return k.Update(ctx, db, p.Caller, run)
 	}
+
 	return k.View(ctx, db, p.Caller, run)
 }
 
@@ -130,14 +147,18 @@ func (o *Op) ShowWork(p HookParams) error {
 	if err != nil {
 		return err
 	}
+
+	// A change between idle and busy is rare, and interests everybody. Tool calls come all the time.
 	if h.ActiveSince.IsZero() || !h.AskedAt.IsZero() {
 		o.Tx.RingLooks(o.Room.ID)
 	} else {
 		o.Tx.RingLooksHere(o.Room.ID)
 	}
+
 	if p.Tool == "" {
 		return nil
 	}
+
 	return o.Tx.RecordTool(o.Me.Session.Key, stick.Clip(p.Tool, maxTool), stick.Clip(o.toolFile(p), maxToolFile))
 }
 

@@ -31,9 +31,11 @@ type Inboxes struct {
 func (k *Kernel) Inboxes() *Inboxes {
 	in := &Inboxes{peer: k.Config.InboxPeer, limit: k.Slack(inboxOpens), open: map[stick.AgentID]bool{}}
 	for _, b := range wake.In(k.Config.Dir).All() {
+		// An inbox without its process is a file that nobody reads.
 		switch k.Config.Procs.Verdict(b.Process) {
 		case stick.Gone:
-			_ = b.Drop() // whoever reads the folder next tries again
+			// If it fails, whoever reads the folder next tries again.
+			_ = b.Drop()
 		case stick.Alive:
 			if in.byAgent == nil {
 				in.byAgent = map[stick.AgentID]wake.Kept{}
@@ -41,6 +43,7 @@ func (k *Kernel) Inboxes() *Inboxes {
 			in.byAgent[b.Agent] = b
 		}
 	}
+
 	return in
 }
 
@@ -60,13 +63,16 @@ func (in *Inboxes) Listens(a stick.AgentID) (p stick.Process, missed bool) {
 	if !ok {
 		return stick.Process{}, false
 	}
+
 	open, known := in.open[a]
+
 	if !known {
 		in.wanted = append(in.wanted, a)
 	}
 	if !open {
 		return stick.Process{}, !known
 	}
+
 	return b.Process, false
 }
 
@@ -74,9 +80,11 @@ func (in *Inboxes) Listens(a stick.AgentID) (p stick.Process, missed bool) {
 func (in *Inboxes) Probe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, in.limit)
 	defer cancel()
+
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, a := range in.wanted {
+		// A socket that hangs holds up no other.
 		all.Go(func() {
 			open := in.byAgent[a].Open(ctx, in.peer)
 			mu.Lock()
@@ -84,6 +92,7 @@ func (in *Inboxes) Probe(ctx context.Context) {
 			in.open[a] = open
 		})
 	}
+
 	all.Wait()
 	in.wanted = nil
 }
@@ -95,5 +104,6 @@ func (in *Inboxes) Seen(ctx context.Context, transaction func() error) error {
 		in.Probe(ctx)
 		err = transaction()
 	}
+
 	return err
 }

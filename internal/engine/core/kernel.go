@@ -82,9 +82,11 @@ func New(cfg Config) *Kernel { return &Kernel{Config: cfg} }
 func (k *Kernel) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	if k.db == nil {
 		return nil
 	}
+
 	db := k.db
 	k.db = nil
 	return db.Close()
@@ -95,16 +97,21 @@ func (k *Kernel) Close() error {
 func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
+	// The file may have been moved away since it was opened.
 	if k.db != nil && k.db.InPlace() == nil {
 		return k.db, nil
 	}
 	if k.openErr != nil {
 		return nil, k.openErr
 	}
-	k.db = nil // a wait may still be in it, and ends when it next reads
+
+	// A wait may still be in it, and ends when it next reads.
+	k.db = nil
 	if err := k.CheckFileSystem(); err != nil {
 		return nil, err
 	}
+
 	db, err := store.Open(ctx, store.Options{
 		Dir: k.Config.Dir, URL: k.Config.Database,
 		Machine: k.Config.Procs.PIDSpace.Machine, Boot: k.Config.Procs.PIDSpace.Boot,
@@ -120,6 +127,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 		}
 		return nil, err
 	}
+
 	k.db = db
 	return db, nil
 }
@@ -160,6 +168,7 @@ func (k *Kernel) Now() time.Time {
 	k.mu.Lock()
 	db := k.db
 	k.mu.Unlock()
+
 	switch {
 	case db != nil:
 		return db.Now()
@@ -185,13 +194,16 @@ func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*s
 	probes := k.newProbes(db, by)
 	err := probes.Run(func() error {
 		return db.Update(ctx, func(tx *store.Tx) error {
+			// Each run of the transaction begins anew.
 			probes.changedRooms = nil
 			return fn(tx, probes)
 		})
 	})
+
 	if err == nil && k.Told != nil && len(probes.changedRooms) > 0 {
 		k.Told(ctx, probes.changedRooms)
 	}
+
 	return err
 }
 

@@ -24,6 +24,8 @@ func (k *Kernel) WithKey(
 	ctx context.Context, db *store.DB, p *workspace.Place, root string, attempt func(key string) error,
 ) error {
 	err := attempt("")
+
+	// git is started only where a room has to be made.
 	if !errors.Is(err, errNeedsKey) {
 		return err
 	}
@@ -37,6 +39,8 @@ func MakeRoom(tx *store.Tx, root, key string) (r stick.Room, created bool, err e
 		if key == "" {
 			return r, false, errNeedsKey
 		}
+
+		// Another host may have made the room.
 		if r, ok, err := tx.RoomOf(key); err != nil {
 			return r, false, err
 		} else if ok {
@@ -44,6 +48,7 @@ func MakeRoom(tx *store.Tx, root, key string) (r stick.Room, created bool, err e
 			return r, false, err
 		}
 	}
+
 	r, err = tx.NewRoom(root, key)
 	return r, true, err
 }
@@ -68,6 +73,8 @@ func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, 
 	if p.Found != workspace.FoundGit {
 		return random
 	}
+
+	// A key that was kept stays, even if the remote gets another address.
 	dir := p.Repository()
 	key, err := k.Config.Git.RoomKey(ctx, dir)
 	if err != nil || !plainKey(key) {
@@ -77,11 +84,16 @@ func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, 
 				key = of
 			}
 		}
-		_ = k.Config.Git.KeepRoomKey(ctx, dir, key) // without it, the checkout still has its room
+
+		// If it can't be kept, the checkout still has its room.
+		_ = k.Config.Git.KeepRoomKey(ctx, dir, key)
 	}
+
+	// A room below the top of the repository is another one.
 	if rel, err := filepath.Rel(p.Root, root); err == nil && rel != "." {
 		key += "//" + filepath.ToSlash(rel)
 	}
+
 	return key
 }
 

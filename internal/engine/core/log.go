@@ -16,6 +16,7 @@ func (o *Op) LastGrant() (*stick.Event, error) {
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
+
 	return &events[0], nil
 }
 

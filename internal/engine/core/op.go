@@ -62,14 +62,17 @@ func (o *Op) Apply(r stick.Room, events []stick.Event) {
 func (k *Kernel) Write(
 	ctx context.Context, w Where, by Caller, j Joining, rule func(*Op) error, done func(*Op) error,
 ) error {
+	// A room is made only at a place that exists.
 	place := k.PlaceToRead
 	if j > MustBeMemberQuietly {
 		place = k.Place
 	}
+
 	p, err := place(w)
 	if err != nil {
 		return err
 	}
+
 	db, err := k.Open(ctx, j > MustBeMemberQuietly)
 	if err == store.ErrAbsent {
 		return errNoRoom(w, p, by)
@@ -77,7 +80,10 @@ func (k *Kernel) Write(
 	if err != nil {
 		return err
 	}
+
 	var refused error
+
+	// It is chosen once, so that each run of the transaction grants the same lease.
 	lease := db.NewID()
 	attempt := func(key string) error {
 		return k.Update(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
@@ -85,14 +91,20 @@ func (k *Kernel) Write(
 			if err := o.loadRoom(w, p, by, j, key); err != nil {
 				return err
 			}
+
 			o.Lease = o.Room.ID.Lease(lease)
 			err := rule(o)
+
+			// A rule that has missed a verdict may refuse for that reason alone, so this comes before its
+			// error.
 			if missed := probes.Enough(o.Room); missed != nil {
 				return missed
 			}
 			if err != nil {
 				return err
 			}
+
+			// What was due in the room is saved, also where the caller is refused.
 			refused = o.Refused
 			if err := o.Save(); err != nil || refused != nil {
 				return err
@@ -100,9 +112,11 @@ func (k *Kernel) Write(
 			if done == nil {
 				return nil
 			}
+
 			return done(o)
 		})
 	}
+
 	if p == nil {
 		err = attempt("")
 	} else {
@@ -111,6 +125,7 @@ func (k *Kernel) Write(
 	if err != nil {
 		return k.explainNoRoom(ctx, db, w, p, by, err)
 	}
+
 	return refused
 }
 
@@ -120,15 +135,18 @@ func (k *Kernel) Write(
 func (k *Kernel) explainNoRoom(
 	ctx context.Context, db *store.DB, w Where, p *workspace.Place, by Caller, err error,
 ) error {
+	// Only the error for a path has a path.
 	no, ok := errors.AsType[*stick.Error](err)
 	if !ok || no.Code != stick.CodeNoRoom || no.Fields["path"] == nil {
 		return err
 	}
+
 	if p != nil {
 		if lost := p.CheckRepository(); lost != nil {
 			return lost
 		}
 	}
+
 	hintInit(no, w, p, by)
 	var mine []stick.Room
 	verr := k.View(ctx, db, by, func(tx *store.Tx, probes *Probes) error {
@@ -137,21 +155,27 @@ func (k *Kernel) explainNoRoom(
 		if err != nil {
 			return err
 		}
+
 		ids, err := tx.RoomsOf(me.Agent)
 		for _, id := range ids {
 			r, rerr := tx.RoomPart(id, me.Agent)
 			mine, err = append(mine, r), cmp.Or(err, rerr)
 		}
+
 		return err
 	})
+
+	// The hint isn't worth another error.
 	if verr != nil {
 		return err
 	}
+
 	for _, r := range mine {
 		if _, serr := os.Stat(r.Path); errors.Is(serr, fs.ErrNotExist) {
 			return no.Hintf("the directory of your room, %s, is gone; if its files are here now, move the room here: %s", r.Path, stick.Cmd("tt join --room <room_id>", r.ID))
 		}
 	}
+
 	return err
 }
 
@@ -166,6 +190,7 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key str
 		if p.Broad && j != JoinsExplicitly {
 			return errBroad(p)
 		}
+
 		o.Room, o.Created, err = MakeRoom(o.Tx, p.Root, key)
 	}
 	if err != nil {
@@ -174,6 +199,7 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key str
 	if err := o.enterRoom(by, j); err != nil || p == nil {
 		return err
 	}
+
 	o.Room = o.Room.WorksIn(o.Me.Agent, o.Tx.CheckoutOf(o.Room))
 	return nil
 }
@@ -189,6 +215,8 @@ func (o *Op) enterRoom(by Caller, j Joining) (err error) {
 	if err := o.Me.Record(o.Tx, o.Probes); err != nil {
 		return err
 	}
+
+	// The state that counts is that before this call.
 	m, _ := o.Room.Member(o.Me.Agent)
 	switch {
 	case j == JoinsUnlessLeft && m.State == stick.Left:
@@ -199,6 +227,7 @@ func (o *Op) enterRoom(by Caller, j Joining) (err error) {
 		if err != nil {
 			return err
 		}
+
 		o.Joined = joined
 		o.Apply(r, events)
 	case m.State == stick.Kicked:
@@ -208,6 +237,7 @@ func (o *Op) enterRoom(by Caller, j Joining) (err error) {
 		o.Room = o.Room.Touch(o.Me.Agent, o.Tx.Now())
 	}
 	o.RefreshProcess()
+
 	return nil
 }
 
@@ -219,15 +249,19 @@ func (o *Op) RefreshProcess() {
 		if m.Agent != o.Me.Agent || by.Process.IsZero() {
 			continue
 		}
+
 		for _, ev := range m.Processes {
 			if ev.Process == by.Process {
 				return
 			}
 		}
+
+		// The members are shared with the room as it was loaded, so they are copied.
 		ms := append([]stick.Member(nil), o.Room.Members...)
 		called := stick.Evidence{Process: by.Process, Proof: by.Proof}
 		ms[i].Processes = append(append([]stick.Evidence(nil), m.Processes...), called)
 		o.Room.Members = ms
+
 		return
 	}
 }
@@ -248,9 +282,11 @@ func (o *Op) RequireMember() error {
 
 // Save stores the changes to the room and drops listeners that are known to be dead.
 func (o *Op) Save() (err error) {
+	// Ids that stay the same show after a broken connection whether the events were committed.
 	for i := range o.Events {
 		o.Events[i].ID = o.Probes.eventID(o.FirstID + i)
 	}
+
 	o.Room, o.Events, err = o.Tx.Save(o.Before, o.Room, o.Me.signEvents(o.Events))
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)
@@ -258,6 +294,8 @@ func (o *Op) Save() (err error) {
 	if len(o.Events) > 0 {
 		o.Probes.changedRooms = append(o.Probes.changedRooms, o.Room.ID)
 	}
+
+	// Waits whose processes have ended couldn't say so.
 	for _, l := range o.Before.Listeners {
 		if o.Probes.Listeners[l.ID] == stick.Gone {
 			if err := o.Tx.DropListener(l.ID); err != nil {
@@ -265,6 +303,7 @@ func (o *Op) Save() (err error) {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -277,6 +316,7 @@ func (o *Op) LastEvent(types ...stick.EventType) *stick.Event {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -302,6 +342,7 @@ func (k *Kernel) ReadRoom(
 	if err != nil {
 		return err
 	}
+
 	db, err := k.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return errNoRoom(w, p, by)
@@ -315,6 +356,8 @@ func (k *Kernel) ReadRoom(
 		if err != nil {
 			return err
 		}
+
+		// A reader can't bring the room to the current generation, but sees it so.
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		err = fn(tx, probes, r)
 
@@ -322,6 +365,7 @@ func (k *Kernel) ReadRoom(
 		if missed := probes.Enough(r); missed != nil {
 			return missed
 		}
+
 		return err
 	})
 

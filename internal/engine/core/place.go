@@ -21,13 +21,17 @@ func (k *Kernel) PlaceOf(ctx context.Context, w Where) (*workspace.Place, error)
 	if place != nil {
 		return place, k.findRoot(ctx, place)
 	}
+
 	path, err := k.PathOf(ctx, w.RoomID)
 	if err != nil {
 		return nil, err
 	}
+
+	// The room stays, though its directory is gone.
 	if IsGone(path) {
 		return &workspace.Place{Path: path, Root: path, Found: workspace.FoundPath, Chain: []string{path}}, nil
 	}
+
 	return k.PlaceToRead(Where{Path: path})
 }
 
@@ -36,10 +40,12 @@ func (k *Kernel) findRoot(ctx context.Context, place *workspace.Place) error {
 	if place.Found != workspace.FoundPath {
 		return nil
 	}
+
 	path, err := k.RoomAt(ctx, place)
 	if path != "" {
 		place.Root = path
 	}
+
 	return err
 }
 
@@ -50,6 +56,7 @@ func (k *Kernel) PathOf(ctx context.Context, id stick.RoomID) (path string, err 
 		path = r.Path
 		return nil
 	})
+
 	return path, err
 }
 
@@ -62,6 +69,7 @@ func (k *Kernel) RoomAt(ctx context.Context, place *workspace.Place) (path strin
 	if err != nil {
 		return "", err
 	}
+
 	return path, db.View(ctx, func(tx *store.Tx) error {
 		r, _, err := tx.RoomAt(place.Chain)
 		path = r.Path

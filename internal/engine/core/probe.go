@@ -26,8 +26,10 @@ type Probes struct {
 
 func (k *Kernel) newProbes(db *store.DB, by Caller) *Probes {
 	p := &Probes{Probed: NewProbed(), Procs: k.Config.Procs, db: db, trace: k.Config.Trace}
+
+	// It calls, so it lives.
 	if !by.Process.IsZero() {
-		p.Processes[by.Process] = stick.Alive // it called us
+		p.Processes[by.Process] = stick.Alive
 	}
 	return p
 }
@@ -56,6 +58,7 @@ func (p *Probes) Run(attempt func() error) error {
 		if !errors.Is(err, ErrProbe) {
 			return err
 		}
+
 		p.probeWanted()
 		p.trace.RanAgain(run, err)
 	}
@@ -74,11 +77,13 @@ func (p *Probes) Enough(r stick.Room) error {
 // Verdict returns what is known of a process that belongs to no room, or [ErrProbe] when it has to be probed
 // first.
 func (p *Probes) Verdict(ev stick.Evidence) (stick.Verdict, error) {
+	// After the last round, what wasn't probed is unknown.
 	v, ok := p.Processes[ev.Process]
 	if !ok && p.Rounds < MaxProbes {
 		p.extra = append(p.extra, ev)
 		return stick.Unknown, ErrProbe
 	}
+
 	return v, nil
 }
 
@@ -106,21 +111,27 @@ func (p *Probes) probeProcess(ev stick.Evidence) stick.Verdict {
 func (p *Probes) probeWanted() {
 	p.Rounds++
 	began := time.Now()
+
+	// A new value forgets which verdicts were missed.
 	seen := NewProbed()
 	processes := p.extra
+
 	for _, m := range p.Wanted.Members {
 		processes = append(processes, m.Processes...)
 	}
+
 	for _, ev := range processes {
 		if _, ok := p.Processes[ev.Process]; !ok {
 			p.Processes[ev.Process] = p.probeProcess(ev)
 		}
 	}
+
 	for _, l := range p.Wanted.Listeners {
 		if _, ok := p.Listeners[l.ID]; !ok {
 			p.Listeners[l.ID] = p.probeListener(l)
 		}
 	}
+
 	seen.Processes, seen.Listeners = p.Processes, p.Listeners
 	p.Probed, p.extra = seen, nil
 	p.trace.recordProbes(p.Rounds, seen, time.Since(began))

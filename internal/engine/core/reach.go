@@ -14,6 +14,7 @@ import (
 func (o *Op) Reaches(
 	a stick.AgentID, sent stick.Event, all *Inboxes,
 ) (how stick.Delivery, wake stick.Deadline, err error) {
+	// The message isn't stored, but will be the newest.
 	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
 	wake = stick.Deadline{SetAt: sent.CreatedAt}
 	var in stick.Inbox
@@ -21,18 +22,22 @@ func (o *Op) Reaches(
 	if in.Process, missed = all.Listens(a); missed {
 		return "", wake, ErrUnseenInbox
 	}
+
 	if !in.Process.IsZero() {
 		signs, err := o.Tx.Signs(o.Room.ID)
 		if err != nil {
 			return "", wake, err
 		}
+
 		in.Signs = signs[a]
 	}
+
 	if !in.Process.IsZero() || o.Room.Listening(a, stick.Wake, o.Probes.Probed) {
 		if wake, err = WakeAt(o.Tx, o.Room.ID, sent, a); err != nil {
 			return "", wake, err
 		}
 	}
+
 	return o.Room.Reaches(a, wake, in, o.Probes.Probed, o.Tx.Now()), wake, nil
 }
 
@@ -50,9 +55,12 @@ func WakeAt(tx *store.Tx, room stick.RoomID, e stick.Event, a stick.AgentID) (st
 			if err != nil {
 				return stick.Deadline{}, err
 			}
+
 			past = append(past, events...)
 		}
 	}
+
+	// An event from one to the other comes in several answers.
 	slices.SortFunc(past, func(x, y stick.Event) int { return cmp.Compare(x.Seq, y.Seq) })
 	past = slices.CompactFunc(past, func(x, y stick.Event) bool { return x.Seq == y.Seq })
 	return stick.WakeAt(e, a, past), nil

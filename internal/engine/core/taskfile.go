@@ -33,9 +33,12 @@ func ReadTaskFile(worktree string) (f TaskFile, ok bool) {
 	if worktree == "" {
 		return f, false
 	}
+
+	// Anybody may have written the file, so its size is bounded, and the task's name is checked.
 	b, err := config.ReadFile(worktree, TaskFileName, maxTaskFile)
 	if err != nil || json.Unmarshal(b, &f) != nil || stick.CheckTaskID(f.TaskID) != nil {
 		return TaskFile{}, false
 	}
+
 	return f, true
 }

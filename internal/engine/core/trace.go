@@ -54,6 +54,7 @@ func (t *Trace) WaitRead(r WaitRead) {
 	if t == nil {
 		return
 	}
+
 	t.writeLine(struct {
 		entry
 		WaitRead
@@ -65,14 +66,17 @@ func (t *Trace) recordProbes(round int, probed *stick.Probed, took time.Duration
 	if t == nil {
 		return
 	}
+
 	type process struct {
 		PID     int           `json:"pid"`
 		Verdict stick.Verdict `json:"verdict"`
 	}
+
 	type listener struct {
 		ID      stick.ListenerID `json:"listener_id"`
 		Verdict stick.Verdict    `json:"verdict"`
 	}
+
 	line := struct {
 		entry
 		Round     int        `json:"round"`
@@ -83,13 +87,17 @@ func (t *Trace) recordProbes(round int, probed *stick.Probed, took time.Duration
 		entry: t.newEntry("probe"), Round: round, TookUS: took.Microseconds(),
 		Processes: []process{}, Listeners: []listener{},
 	}
+
 	for p, v := range probed.Processes {
 		line.Processes = append(line.Processes, process{p.PID, v})
 	}
+
+	// The order of a map says nothing.
 	slices.SortFunc(line.Processes, func(a, b process) int { return a.PID - b.PID })
 	for _, id := range slices.Sorted(maps.Keys(probed.Listeners)) {
 		line.Listeners = append(line.Listeners, listener{id, probed.Listeners[id]})
 	}
+
 	t.writeLine(line)
 }
 
@@ -98,6 +106,7 @@ func (t *Trace) RanAgain(run int, why error) {
 	if t == nil {
 		return
 	}
+
 	t.writeLine(struct {
 		entry
 		Run int    `json:"run"` // 2 for the second run

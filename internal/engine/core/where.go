@@ -42,6 +42,7 @@ func errNoRoom(w Where, p *workspace.Place, by Caller) error {
 	if err := p.CheckRepository(); err != nil {
 		return err
 	}
+
 	no := NoRoom(p.Path)
 	hintInit(no, w, p, by)
 	return no
@@ -69,13 +70,17 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	if path == "" {
 		path = "."
 	}
+
 	p, err := workspace.Resolve(path, k.Config.Workspace)
+
+	// Only the working directory can be gone without having been named.
 	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>; %s lists the rooms", stick.Cmd("tt list --all"))
 	}
 	if err != nil {
 		return nil, err
 	}
+
 	return &p, nil
 }
 
@@ -86,10 +91,13 @@ func (k *Kernel) PlaceToRead(w Where) (*workspace.Place, error) {
 	if err == nil || w.Path != "" {
 		return p, err
 	}
+
+	// Its room may still be found by the directories above it.
 	gone, gerr := workspace.ResolveGone(k.Config.Workspace.Dir, k.Config.Workspace)
 	if gerr != nil {
 		return nil, err
 	}
+
 	return &gone, nil
 }
 
@@ -100,10 +108,12 @@ func (k *Kernel) PlaceOfHook(w Where) (*workspace.Place, error) {
 	if err == nil || w.Path == "" {
 		return p, err
 	}
+
 	gone, gerr := workspace.ResolveGone(w.Path, k.Config.Workspace)
 	if gerr != nil {
 		return nil, err
 	}
+
 	return &gone, nil
 }
 
@@ -113,9 +123,11 @@ func FindRoom(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
 	if p == nil {
 		return tx.RoomNamed(w.RoomID)
 	}
+
 	r, ok, err := tx.RoomAt(p.Chain)
 	if err == nil && !ok {
 		err = NoRoom(p.Path)
 	}
+
 	return r, err
 }

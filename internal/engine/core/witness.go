@@ -26,33 +26,43 @@ const (
 func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan struct{}) {
 	deaths := k.Config.Procs.Deaths()
 	defer deaths.Close()
+
 	tick := time.NewTicker(witnessTick)
 	defer tick.Stop()
+
 	var holders []stick.Process
+
+	// The first report says that the host is there.
 	for sayAlive := true; ; {
 		if now, err := k.reportEnded(ctx, db, sayAlive); err == nil {
 			holders = now
 			deaths.Watch(holders)
 		}
+
+		// Deaths are reported at once, and commits at a pace.
 		pace := time.After(witnessPace)
 		sayAlive = false
 		select {
 		case <-deaths.C:
 			continue
 		case <-heard:
-			pace = time.After(witnessPace) // who was rung reads first: this process may be one of them
+			// Who was rung reads first: this process may be one of them.
+			pace = time.After(witnessPace)
 		case <-tick.C:
 			sayAlive = true
 		case <-ctx.Done():
 		}
+
 		select {
 		case <-pace:
 		case <-ctx.Done():
+			// What has just ended is reported now: the next witness may come only after a while.
 			if slices.ContainsFunc(holders, k.hasEnded) {
 				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportLimit)
 				defer cancel()
 				_, _ = k.reportEnded(last, db, false)
 			}
+
 			return
 		}
 	}
@@ -63,6 +73,8 @@ func (k *Kernel) runWitness(ctx context.Context, db *store.DB, heard <-chan stru
 // the host is there.
 func (k *Kernel) reportEnded(ctx context.Context, db *store.DB, sayAlive bool) (holders []stick.Process, err error) {
 	space := k.Config.Procs.PIDSpace
+
+	// Reading first costs no lock where nothing is to be written.
 	var here map[stick.Process]bool
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
 		here, err = tx.LocalProcesses(space.Boot, space.PIDNS)
@@ -71,6 +83,7 @@ func (k *Kernel) reportEnded(ctx context.Context, db *store.DB, sayAlive bool) (
 	if err != nil {
 		return nil, err
 	}
+
 	var gone []stick.Process
 	for p, holds := range here {
 		switch {
@@ -80,9 +93,12 @@ func (k *Kernel) reportEnded(ctx context.Context, db *store.DB, sayAlive bool) (
 			holders = append(holders, p)
 		}
 	}
+
 	if len(gone) == 0 && !sayAlive {
 		return holders, nil
 	}
+
+	// The order of a map says nothing, and locks are taken in one order.
 	slices.SortFunc(gone, func(p, q stick.Process) int { return cmp.Compare(p.Key(), q.Key()) })
 	return holders, db.Update(ctx, func(tx *store.Tx) error {
 		for _, p := range gone {
@@ -90,6 +106,7 @@ func (k *Kernel) reportEnded(ctx context.Context, db *store.DB, sayAlive bool) (
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -108,5 +125,6 @@ func hostName(name string) string {
 		}
 		return -1
 	}, name)
+
 	return cmp.Or(name[:min(len(name), maxHostName)], "host")
 }
