@@ -43,11 +43,13 @@ func PostgresURL(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := drop(); err != nil {
 			t.Error(err)
 		}
 	})
+
 	return address
 }
 
@@ -57,6 +59,7 @@ func NewSchema() (address string, drop func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	schema := fmt.Sprintf("t%d", pg.names.Add(1))
 	drop = func() error { return Script(pg.URL(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE") }
 	return pg.URL() + "&search_path=" + schema, drop, nil
@@ -64,6 +67,7 @@ func NewSchema() (address string, drop func() error, err error) {
 
 // CopySchema returns the address of a schema with the content of another one, and what drops it.
 func CopySchema(of string) (address string, drop func() error, err error) {
+	// PostgreSQL itself writes the statements, one for each table, sequence and reference.
 	statements, err := runQuery(of, `
 		SELECT format('CREATE TABLE %1$I (LIKE %2$I.%1$I INCLUDING ALL);
 				INSERT INTO %1$I OVERRIDING SYSTEM VALUE SELECT * FROM %2$I.%1$I', tablename, schemaname)
@@ -76,11 +80,13 @@ func CopySchema(of string) (address string, drop func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	address, drop, err = NewSchema()
 	if err == nil {
 		u, _ := url.Parse(address)
 		err = Script(address, "CREATE SCHEMA "+u.Query().Get("search_path")+"; "+strings.Join(statements, "; "))
 	}
+
 	return address, drop, err
 }
 
@@ -93,6 +99,8 @@ func Dump(address string) (string, error) {
 	if err != nil || len(tables) == 0 {
 		return "", err
 	}
+
+	// One statement reads all tables in one state.
 	rows, err := runQuery(address, strings.Join(tables, " UNION ALL ")+" ORDER BY 1")
 	return strings.Join(rows, "\n"), err
 }
@@ -108,10 +116,12 @@ func requirePostgres(t testing.TB) *cluster {
 	if !HasPostgres() {
 		t.Skip("SKIPPED: PostgreSQL 15 isn't installed: make deps-test")
 	}
+
 	pg, err := sharedCluster()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return pg
 }
 
@@ -123,9 +133,11 @@ func sharedCluster() (*cluster, error) {
 			clusterErr = fmt.Errorf("start PostgreSQL: %w", err)
 			return
 		}
+
 		theCluster = &cluster{Server: server}
 		testenv.AtEnd(server.Stop)
 	})
+
 	return theCluster, clusterErr
 }
 
@@ -139,15 +151,19 @@ func Script(address, script string) error {
 func Hold(address, script string) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+
 	conn, err := pgconn.Connect(ctx, address)
 	if err != nil {
 		return nil, err
 	}
+
+	// The server rolls the transaction back when the connection ends.
 	release = func() { _ = conn.Close(context.Background()) }
 	if _, err := conn.Exec(ctx, "BEGIN; "+script).ReadAll(); err != nil {
 		release()
 		return nil, err
 	}
+
 	return release, nil
 }
 
@@ -155,18 +171,22 @@ func Hold(address, script string) (release func(), err error) {
 func runQuery(address, script string) (values []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+
 	conn, err := pgconn.Connect(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close(ctx)
+
 	results, err := conn.Exec(ctx, script).ReadAll()
 	if err != nil {
 		return nil, err
 	}
+
 	for _, row := range results[len(results)-1].Rows {
 		values = append(values, string(row[0]))
 	}
+
 	return values, nil
 }
 
@@ -178,10 +198,13 @@ func Listen(t testing.TB, db *store.DB) <-chan string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	config, err := pgconn.ParseConfig(address)
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	// A test that doesn't read at once loses no notice.
 	notices := make(chan string, 100)
 	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { notices <- n.Payload }
 	ctx, cancel := context.WithCancel(context.Background())
@@ -193,17 +216,21 @@ func Listen(t testing.TB, db *store.DB) <-chan string {
 		cancel()
 		t.Fatal(err)
 	}
+
+	// The driver takes notices only while somebody waits for them.
 	over := make(chan bool)
 	go func() {
 		defer close(over)
 		for conn.WaitForNotification(ctx) == nil {
 		}
 	}()
+
 	t.Cleanup(func() {
 		cancel()
 		<-over
 		conn.Close(context.Background())
 	})
+
 	return notices
 }
 

@@ -23,11 +23,15 @@ func NewSmallDisk(t testing.TB) *SmallDisk {
 	if out, err := exec.Command("unshare", "-Urm", "true").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: this system lets nobody mount a small file system in a namespace: %s", out)
 	}
+
 	server, err := pgserver.New()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { _ = server.Stop() })
+
+	// The files have to lie still while they move to the small disk.
 	server.Crash()
 	const mounts = `set -e
 		mkdir "$0/small"
@@ -37,10 +41,12 @@ func NewSmallDisk(t testing.TB) *SmallDisk {
 		ln -s "$0/wal" "$0/small/data/pg_wal"
 		mount --bind "$0/small/data" "$0/data"
 		exec unshare -U --map-user=1000 --map-group=1000 setpriv --pdeathsig QUIT "$@"`
+
 	server.Before = []string{"/usr/bin/unshare", "-Urm", "sh", "-c", mounts, server.Dir}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	return &SmallDisk{server, t}
 }
 
@@ -53,6 +59,7 @@ func (d *SmallDisk) Fill() {
 		d.t.Fatal(err)
 	}
 
+	// Ever fewer pages fit into what is left.
 	for _, pages := range []int{1000, 100, 1} {
 		for Script(d.URL(), fmt.Sprintf("INSERT INTO ballast SELECT 'x' FROM generate_series(1, %d)", pages)) == nil {
 		}

@@ -31,17 +31,23 @@ func NewNetwork(t testing.TB, address string) *Network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "tt-net-") // a socket's path has to be short
+
+	// The path of a socket has to be short.
+	dir, err := os.MkdirTemp("", "tt-net-")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	n := &Network{up: make(chan struct{}), lost: make(chan struct{})}
 	close(n.up)
 	t.Cleanup(func() {
 		n.closeAll()
 		os.RemoveAll(dir)
 	})
+
 	q := u.Query()
+
+	// The address may name several servers, each of which gets a socket here.
 	ports, dirs := strings.Split(q.Get("port"), ","), []string{}
 	for i, host := range strings.Split(q.Get("host"), ",") {
 		name := ".s.PGSQL." + ports[i]
@@ -49,10 +55,14 @@ func NewNetwork(t testing.TB, address string) *Network {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		n.open = append(n.open, l)
-		go n.acceptClients(l, filepath.Join(host, name)) // until the test ends
+
+		// It ends when the test closes the socket.
+		go n.acceptClients(l, filepath.Join(host, name))
 		dirs = append(dirs, dir)
 	}
+
 	q.Set("host", strings.Join(dirs, ","))
 	u.RawQuery = q.Encode()
 	n.url = u.String()
@@ -88,10 +98,13 @@ func (n *Network) Forget() {
 func (n *Network) closeAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+
+	// Connections that come later are closed at once.
 	n.ended = true
 	for _, c := range n.open {
 		c.Close()
 	}
+
 	select {
 	case <-n.up:
 	default:
@@ -113,6 +126,7 @@ func (n *Network) acceptClients(l net.Listener, server string) {
 		if err != nil {
 			return
 		}
+
 		go n.connectServer(client, server)
 	}
 }
@@ -121,15 +135,19 @@ func (n *Network) connectServer(client net.Conn, path string) {
 	up, lost := n.currentWires()
 	<-up
 	server, err := net.Dial("unix", path)
-	if err != nil { // it has crashed
+
+	// The server may have crashed.
+	if err != nil {
 		client.Close()
 		return
 	}
+
 	n.mu.Lock()
 	if n.open = append(n.open, client, server); n.ended {
 		client.Close()
 		server.Close()
 	}
+
 	n.mu.Unlock()
 	go n.carryBytes(server, client, lost)
 	go n.carryBytes(client, server, lost)
@@ -140,6 +158,8 @@ func (n *Network) carryBytes(to, from net.Conn, lost chan struct{}) {
 	buf := make([]byte, 64<<10)
 	for {
 		got, err := from.Read(buf)
+
+		// What was read waits here while the network is cut.
 		up, _ := n.currentWires()
 		select {
 		case <-up:
@@ -147,7 +167,8 @@ func (n *Network) carryBytes(to, from net.Conn, lost chan struct{}) {
 		}
 		select {
 		case <-lost:
-			return // both sides stay open
+			// Both sides stay open, as nobody tells them.
+			return
 		default:
 		}
 		if _, failed := to.Write(buf[:got]); err != nil || failed != nil {

@@ -26,21 +26,43 @@ func Pooled(t testing.TB, address string) string {
 	if _, err := os.Stat(pgbouncer); err != nil {
 		t.Skip("SKIPPED: pgbouncer isn't installed: make deps-test")
 	}
+
+	// The socket lies in a folder of its own, because its path has to be short.
 	dir, err := os.MkdirTemp("", "tt-pool-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+
 	port, err := pgserver.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
+	startPooler(t, pg, writePoolerSettings(t, pg, dir, port))
+
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	q := u.Query()
+	q.Set("host", dir)
+	q.Set("port", strconv.Itoa(port))
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// writePoolerSettings writes the settings of a pooler whose socket is in a directory, for the user that it runs
+// as, and returns their file.
+func writePoolerSettings(t testing.TB, pg *cluster, dir string, port int) (settings string) {
+	t.Helper()
 	if c := pg.Attr.Credential; c != nil {
 		if err := os.Chown(dir, int(c.Uid), int(c.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	settings := filepath.Join(dir, "pgbouncer.ini")
+
+	settings = filepath.Join(dir, "pgbouncer.ini")
 	text := fmt.Sprintf(`[databases]
 postgres = host=%s port=%d
 [pgbouncer]
@@ -57,9 +79,18 @@ listen_port = %d
 	if err := os.WriteFile(filepath.Join(dir, "users"), []byte(`"tt" ""`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+
+	// The pooler runs as the user of the server, and the test as another one.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+
+	return settings
+}
+
+// startPooler starts a pooler, and waits until it has said that it is ready. It ends with the test.
+func startPooler(t testing.TB, pg *cluster, settings string) {
+	t.Helper()
 	pooler := exec.Command(pgbouncer, settings)
 	pooler.SysProcAttr = &syscall.SysProcAttr{Credential: pg.Attr.Credential}
 	log, err := pooler.StderrPipe()
@@ -73,6 +104,7 @@ listen_port = %d
 		_ = pooler.Process.Kill()
 		_ = pooler.Wait()
 	})
+
 	var said strings.Builder
 	lines := bufio.NewScanner(log)
 	for !strings.Contains(lines.Text(), "process up") {
@@ -81,17 +113,10 @@ listen_port = %d
 		}
 		fmt.Fprintln(&said, lines.Text())
 	}
-	go func() { // so that it never waits for a reader; ends with it
+
+	// Somebody has to read on, or the pooler would wait for a reader. This ends with it.
+	go func() {
 		for lines.Scan() {
 		}
 	}()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Set("host", dir)
-	q.Set("port", strconv.Itoa(port))
-	u.RawQuery = q.Encode()
-	return u.String()
 }

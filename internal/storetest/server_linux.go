@@ -27,6 +27,7 @@ func NewServer(t testing.TB) *Server {
 	t.Helper()
 	requirePostgres(t)
 	s := &Server{t: t}
+
 	for _, begin := range []func() (*pgserver.Server, error){
 		func() (*pgserver.Server, error) { return pgserver.New(replicationSettings...) },
 		func() (*pgserver.Server, error) { return s.primary.Standby(replicationSettings...) },
@@ -35,10 +36,13 @@ func NewServer(t testing.TB) *Server {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		t.Cleanup(func() { _ = server.Stop() })
 		s.primary, s.standby = cmp.Or(s.primary, server), server
 	}
-	s.Restart() // from now on it waits for the standby
+
+	// From now on the server waits for the standby.
+	s.Restart()
 	return s
 }
 
@@ -56,6 +60,8 @@ func (s *Server) URL() string {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.primary.Crash()
+
+	// Without a standby, a server that waits for one would answer no commit.
 	settings := slices.Clone(replicationSettings)
 	if s.standby != nil {
 		settings = append(settings, "-c", "synchronous_standby_names=*")
@@ -98,5 +104,6 @@ func (s *Server) FailOver() {
 	if err := s.standby.Run("pg_ctl", "promote", "-D", s.standby.Data()); err != nil {
 		s.t.Error(err)
 	}
+
 	s.primary, s.standby = s.standby, nil
 }

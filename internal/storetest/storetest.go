@@ -94,6 +94,7 @@ func Address(t testing.TB) string {
 		return PostgresURL(t)
 	}
 	t.Fatalf("-database=%s: want sqlite or postgres", *databaseKind)
+
 	return ""
 }
 
@@ -123,7 +124,8 @@ func skipServer(t testing.TB) {
 func NeedsFile(t testing.TB) {
 	t.Helper()
 	if *databaseKind != "sqlite" {
-		t.Skip("left to make test: it is about SQLite's file") // so .ci/gotest takes it for no lack
+		// The words tell .ci/gotest that this is no lack.
+		t.Skip("left to make test: it is about SQLite's file")
 	}
 }
 
@@ -174,6 +176,7 @@ func Each(t *testing.T, fn func(t *testing.T, db *store.DB), options ...Option) 
 		testenv.Leaves(t, testenv.Server, "the same on PostgreSQL")
 		kinds = backends[:1]
 	}
+
 	runOn(t, kinds, fn, options)
 }
 
@@ -198,6 +201,8 @@ func runOn(t *testing.T, backends []backend, fn func(t *testing.T, db *store.DB)
 			for _, o := range options {
 				o(&s)
 			}
+
+			// The options of the test come first, so that the kind of database completes them.
 			s.opt = b.options(t, s.opt)
 			db := openDB(t, s.opt)
 			places.Store(db, place{b, s.opt})
@@ -228,9 +233,11 @@ func Again(t *testing.T, db *store.DB, options ...Option) *store.DB {
 	t.Helper()
 	p := placeOf(db)
 	s := setup{opt: p.opt}
+
 	for _, o := range options {
 		o(&s)
 	}
+
 	return With(t, db, s.opt)
 }
 
@@ -255,16 +262,21 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var s setup
 	for _, o := range options {
 		o(&s)
 	}
-	b := backends[0] // earlier programs had no other
+
+	// Earlier programs had no other.
+	b := backends[0]
 	s.opt = b.options(t, s.opt)
 	raw, err := openSQLite(s.opt)
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	// A dump sets what belongs to a connection.
 	raw.SetMaxOpenConns(1)
 	if _, err := raw.Exec(string(dump)); err != nil {
 		t.Fatalf("load the dump of %s: %v", commit, err)
@@ -275,6 +287,7 @@ func Old(t *testing.T, commit string, before func(raw *sql.DB), options ...Optio
 	if err := raw.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	db := openDB(t, s.opt)
 	places.Store(db, place{b, s.opt})
 	t.Cleanup(func() { checkDB(t, db, s.damaged) })
@@ -291,6 +304,7 @@ func Raw(t *testing.T, db *store.DB) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { raw.Close() })
 	return raw
 }
@@ -303,6 +317,7 @@ func Exec(t *testing.T, db *store.DB, text string) []string {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
+
 	return values
 }
 
@@ -326,12 +341,14 @@ func openDB(t *testing.T, opt store.Options) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 		places.Delete(db)
 	})
+
 	return db
 }
 
