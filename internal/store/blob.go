@@ -99,19 +99,19 @@ func (tx *Tx) HasBlob(sum string) (bool, error) {
 
 // FindBlob finds the blob whose sum begins with a prefix; ok is false when none does, or more than one.
 func (tx *Tx) FindBlob(prefix string) (sum string, ok bool, err error) {
-	var found []string
+	var sums []string
 
 	// Sums are hexadecimal, so "g" sorts after all that begin with the prefix.
 	query := "SELECT sum FROM blobs WHERE sum >= ? AND sum < ? ORDER BY sum LIMIT 2"
 	err = tx.scan(query, []any{prefix, prefix + "g"}, func(scan rowScan) error {
 		var s string
 		err := scan(&s)
-		found = append(found, s)
+		sums = append(sums, s)
 		return err
 	})
-	if err != nil || len(found) != 1 {
+	if err != nil || len(sums) != 1 {
 		return "", false, err
 	}
 
-	return found[0], true, nil
+	return sums[0], true, nil
 }

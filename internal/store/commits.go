@@ -11,8 +11,8 @@ import (
 // Commits returns who made these commits, of those of which it is noted.
 func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor, error) {
 	by := map[string]stick.Editor{}
-	for some := range slices.Chunk(ids, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(ids, maxMarks) {
+		marks, args := placeholders(chunk)
 		err := tx.scan("SELECT commit_id, made_by FROM commits WHERE room_id = ? AND commit_id IN ("+marks+`)
 			ORDER BY commit_id`,
 			slices.Concat([]any{room}, args), func(scan rowScan) error {
@@ -57,8 +57,8 @@ func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error
 
 // DropCommits forgets who made commits.
 func (tx *Tx) DropCommits(room stick.RoomID, ids []string) error {
-	for some := range slices.Chunk(ids, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(ids, maxMarks) {
+		marks, args := placeholders(chunk)
 		query := "DELETE FROM commits WHERE room_id = ? AND commit_id IN (" + marks + ")"
 		if err := tx.execIn(room, query, slices.Concat([]any{room}, args)...); err != nil {
 			return err

@@ -17,8 +17,8 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 		return tx.scanEdited(room, checkout, "")
 	}
 
-	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(paths, maxMarks) {
+		marks, args := placeholders(chunk)
 		files, err := tx.scanEdited(room, checkout, " AND path IN ("+marks+")", args...)
 		if err != nil {
 			return nil, err
@@ -122,8 +122,8 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 
 // DropEdited forgets who has edited files of a checkout.
 func (tx *Tx) DropEdited(room stick.RoomID, checkout string, paths []string) error {
-	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(paths, maxMarks) {
+		marks, args := placeholders(chunk)
 		query := "DELETE FROM edits WHERE room_id = ? AND checkout = ? AND path IN (" + marks + ")"
 		if err := tx.execIn(room, query, slices.Concat([]any{room, tx.onHost(checkout)}, args)...); err != nil {
 			return err

@@ -4,7 +4,7 @@ import "talkingstick/stick"
 
 // TakeNotices records that a person is told of needs in a room, and returns the keys of those of which nobody
 // has told it before. Of several that ask for the same at once, one gets it: the room is locked.
-func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (untold []string, err error) {
+func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (newKeys []string, err error) {
 	if err := tx.lockRoom(room); err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 			continue
 		}
 
-		untold = append(untold, key)
+		newKeys = append(newKeys, key)
 		query = `INSERT INTO notices (room_id, agent_id, key, told_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (room_id, agent_id, key) DO NOTHING`
 		if err := tx.execIn(room, query, room, a, key, tx.Now()); err != nil {
@@ -27,5 +27,5 @@ func (tx *Tx) TakeNotices(room stick.RoomID, a stick.AgentID, keys []string) (un
 		}
 	}
 
-	return untold, nil
+	return newKeys, nil
 }

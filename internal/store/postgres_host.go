@@ -149,8 +149,8 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 		}
 	}
 
-	for _, over := range plan.ends {
-		if err := tx.endBoot(host, over); err != nil {
+	for _, ended := range plan.ends {
+		if err := tx.endBoot(host, ended); err != nil {
 			return err
 		}
 	}

@@ -97,7 +97,7 @@ func (p *postgresDB) preparedName(ctx context.Context, q queued) (string, error)
 	}
 
 	if is.name != "" {
-		// The same text may come with a value of another type.
+		// Another call may give a value of another type.
 		if slices.Equal(is.types, q.args.types) {
 			return is.name, nil
 		}

@@ -23,7 +23,7 @@ func (p *postgresDB) nameInUse() string {
 
 // fillServer fills in what the server tells of itself, in the transaction that is open.
 func (p *postgresDB) fillServer(s *Server) error {
-	asked := time.Now()
+	askedAt := time.Now()
 	rows, err := p.queryRows(`SELECT current_setting('server_version_num')::integer / 10000, current_user,
 		(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)::integer,
 		` + clockExpr + `,
@@ -43,7 +43,7 @@ func (p *postgresDB) fillServer(s *Server) error {
 	s.Name = p.nameInUse()
 
 	// The server has read its clock somewhere in between.
-	middle := asked.Add(time.Since(asked) / 2)
+	middle := askedAt.Add(time.Since(askedAt) / 2)
 	s.Clock = now.Sub(stick.At(middle))
 	if err := p.fillTransactions(s); err != nil {
 		return err

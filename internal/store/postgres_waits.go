@@ -19,8 +19,8 @@ import (
 // The places are locks in a folder of the data directory, and come free when a process ends, in whatever way.
 const (
 	readPlaces = 20 // processes of a host that wait and read at a time
-	// Those that keep their connection. With those of the witness, two for listening and reporting, a host has
-	// five at rest.
+	// Those that keep their connection. With those of the witness, two for listening and reporting, a host
+	// has five at rest.
 	keepPlaces = 3
 
 	// placeWait is how long no place changes hands before a process reads without one: those that have them
@@ -173,7 +173,7 @@ func (p *postgresDB) hearsCommits() (yes, guards bool) {
 		return false, guards
 	}
 
-	// A clock that was set back leaves a time in the future, which says as little as one long ago.
+	// A clock that was set back leaves a time ahead of it, which says as little as one long ago.
 	age := time.Since(info.ModTime())
 	return age > -heardFor && age < heardFor, guards
 }

@@ -97,8 +97,8 @@ func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan
 		return false
 	}
 
-	// A notice from another connection has to come through once. After that the listener's own tell whether
-	// the network broke.
+	// A notice from another connection has to arrive once. After that the listener's own tell whether the
+	// network broke.
 	if !l.hearsEcho(ctx, p.waits.connect, p.execApart) {
 		return false
 	}

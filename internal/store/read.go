@@ -18,8 +18,8 @@ type ReadQuery struct {
 
 // Reads returns what is noted, by the paths.
 func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
-	for some := range slices.Chunk(q.Paths, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(q.Paths, maxMarks) {
+		marks, args := placeholders(chunk)
 		err := tx.scan(`SELECT path, sum, size, mod_time, inode, mode, wrote, refused, read_at FROM reads
 			WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN (`+marks+") ORDER BY path",
 			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan rowScan) error {

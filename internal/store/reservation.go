@@ -115,8 +115,8 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 	}
 
 	var out []stick.Reservation
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(above)), maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(above)), maxMarks) {
+		marks, args := placeholders(chunk)
 		vs, err := tx.scanReservations(room, "", nil, " AND v.prefix IN ("+marks+") ORDER BY v.event_seq", args...)
 		if err != nil {
 			return nil, err
@@ -125,9 +125,9 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		out = append(out, vs...)
 	}
 
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(below)), maxMarks/2) {
+	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(below)), maxMarks/2) {
 		// Below the root is everything but the root itself, which was found above.
-		if some[0] == "" {
+		if chunk[0] == "" {
 			vs, err := tx.scanReservations(room, "", nil, " AND v.prefix > '' ORDER BY v.event_seq")
 			if err != nil {
 				return nil, err
@@ -138,12 +138,12 @@ func (tx *Tx) ReservationsNear(room stick.RoomID, paths, dirs []string) ([]stick
 		}
 
 		var ends []any
-		for _, d := range some {
+		for _, d := range chunk {
 			ends = append(ends, d+"/", d+"0") // the character after "/"
 		}
 
 		// A join, because alternatives in the condition would read the whole index.
-		values := strings.TrimSuffix(strings.Repeat("(?, ?), ", len(some)), ", ")
+		values := strings.TrimSuffix(strings.Repeat("(?, ?), ", len(chunk)), ", ")
 		join := " JOIN (VALUES " + values + ") d ON v.prefix > d.column1 AND v.prefix < d.column2"
 		vs, err := tx.scanReservations(room, join, ends, " ORDER BY v.event_seq")
 		if err != nil {

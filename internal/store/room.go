@@ -140,9 +140,9 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	}
 
 	// The row and its members are asked for together: on a server each answer takes a round trip.
-	found := false
+	exists := false
 	err := tx.scanLater("SELECT "+tx.roomColumns()+" FROM rooms WHERE room_id = ? ORDER BY room_id",
-		[]any{id}, tx.roomReader(&r, &found))
+		[]any{id}, tx.roomReader(&r, &exists))
 	if err != nil {
 		return r, err
 	}
@@ -150,7 +150,7 @@ func (tx *Tx) RoomPart(id stick.RoomID, a stick.AgentID) (stick.Room, error) {
 	members, err := tx.loadMembers(id, ` AND m.agent_id IN (?,
 		(SELECT owner FROM rooms WHERE room_id = ?), (SELECT reserved_for FROM rooms WHERE room_id = ?))`,
 		a, id, id)
-	if r.Members = members; err == nil && !found {
+	if r.Members = members; err == nil && !exists {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60))
 	}
 

@@ -103,8 +103,8 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 
 	// Many chains share the directories at their ends, so each path is asked for once.
 	paths := slices.Sorted(maps.Keys(at))
-	for some := range slices.Chunk(paths, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(paths, maxMarks) {
+		marks, args := placeholders(chunk)
 		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE path IN ("+marks+`)
 			ORDER BY path`,
 			args, func(scan rowScan) error {

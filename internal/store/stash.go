@@ -12,8 +12,8 @@ import (
 // their commits; of an entry it fills in Commit, By and Checkout.
 func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.StashEntry, error) {
 	entries := map[string]stick.StashEntry{}
-	for some := range slices.Chunk(commits, maxMarks) {
-		marks, args := placeholders(some)
+	for chunk := range slices.Chunk(commits, maxMarks) {
+		marks, args := placeholders(chunk)
 		err := tx.scan(`SELECT commit_id, checkout, made_by FROM stashes
 			WHERE room_id = ? AND commit_id IN (`+marks+") ORDER BY commit_id",
 			slices.Concat([]any{room}, args), func(scan rowScan) error {

@@ -121,17 +121,17 @@ func (w *witness) join(d dialect, listen func(context.Context)) {
 	// A process that waits gives its connection back between reads.
 	d.setWaiting(true)
 	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
+	done := make(chan struct{})
 
 	// It listens until the last watch is closed.
 	go func() {
-		defer close(over)
+		defer close(done)
 		listen(ctx)
 	}()
 
 	w.end = func() {
 		cancel()
-		<-over
+		<-done
 	}
 }
 
