@@ -135,7 +135,6 @@ func (n *Network) connectServer(client net.Conn, path string) {
 	up, lost := n.currentWires()
 	<-up
 	server, err := net.Dial("unix", path)
-
 	// The server may have crashed.
 	if err != nil {
 		client.Close()

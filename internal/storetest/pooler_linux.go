@@ -52,8 +52,8 @@ func Pooled(t testing.TB, address string) string {
 	return u.String()
 }
 
-// writePoolerSettings writes the settings of a pooler whose socket is in a directory, for the user that it runs
-// as, and returns their file.
+// writePoolerSettings writes the settings of a pooler whose socket is in a directory, for the user that it
+// runs as, and returns their file.
 func writePoolerSettings(t testing.TB, pg *cluster, dir string, port int) (settings string) {
 	t.Helper()
 	if c := pg.Attr.Credential; c != nil {

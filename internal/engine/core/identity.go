@@ -165,20 +165,20 @@ func (id *Identity) nameBySession(tx *store.Tx, probes *Probes) error {
 
 	// A session can be resumed in two terminals. The second one is a member of its own then, and remains
 	// one when the first ends.
-	apart := id.Session.Key + " in " + by.Process.Key()
+	separateKey := id.Session.Key + " in " + by.Process.Key()
 	if elsewhere.IsZero() {
 		if by.SessionID == "" || by.Process.IsZero() || id.Session.Key != by.Seed() {
 			return nil
 		}
-		if agent, known, err = tx.AgentOf(apart); known {
-			id.Agent, id.Session.Key = agent, apart
+		if agent, known, err = tx.AgentOf(separateKey); known {
+			id.Agent, id.Session.Key = agent, separateKey
 		}
 
 		return err
 	}
 
 	// The same name would make one member of two agents.
-	id.Session.Key = apart
+	id.Session.Key = separateKey
 	id.Note = stick.Wordsf("the session of %s also runs in process %d; here you are another member", agent, elsewhere.PID)
 	id.Explain = append(id.Explain, id.Note+".")
 	if id.Agent, known, err = tx.AgentOf(id.Session.Key); known || err != nil {

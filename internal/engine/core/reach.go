@@ -14,7 +14,7 @@ import (
 func (o *Op) Reaches(
 	a stick.AgentID, sent stick.Event, all *Inboxes,
 ) (how stick.Delivery, wake stick.Deadline, err error) {
-	// The message isn't stored, but will be the newest.
+	// The message isn't stored, and counts as the newest.
 	sent.Seq, sent.CreatedAt = math.MaxInt64, o.Tx.Now()
 	wake = stick.Deadline{SetAt: sent.CreatedAt}
 	var in stick.Inbox
