@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// BenchmarkTake rescues 200 changed files of 10,000, and 50 MB. Each time another byte differs, so that it isn't the same state.
+// BenchmarkTake rescues 200 changed files of 10,000, and 50 MB. Each time another byte differs, so that it
+// isn't the same state.
 func BenchmarkTake(b *testing.B) {
 	for _, c := range []struct {
 		name           string
@@ -70,8 +71,8 @@ func (s *scratch) commitMany(files int) {
 	s.git("commit", "-qm", "many")
 }
 
-// BenchmarkSnapshot compares a snapshot among 10,000 files with git status of the same tree, each time one after the other. The aims are a ratio
-// of 1.5 where nothing has changed, and of 3.5 where 200 files have.
+// BenchmarkSnapshot compares a snapshot among 10,000 files with git status of the same tree, each time one
+// after the other. The aims are a ratio of 1.5 where nothing has changed, and of 3.5 where 200 files have.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, c := range []struct {
 		name           string
@@ -131,8 +132,9 @@ func BenchmarkKeepFiles(b *testing.B) {
 	}
 }
 
-// BenchmarkManySnapshots makes 10,000 snapshots, each with a small change in one of 200 dirty files. The last hundred may take 1.2 times as long as
-// the first, per snapshot. It reports that ratio, the bytes on disk, and how long showing one and dropping most of them take.
+// BenchmarkManySnapshots makes 10,000 snapshots, each with a small change in one of 200 dirty files. The last
+// hundred may take 1.2 times as long as the first, per snapshot. It reports that ratio, the bytes on disk,
+// and how long showing one and dropping most of them take.
 func BenchmarkManySnapshots(b *testing.B) {
 	const count, dirty = 10_000, 200
 	for b.Loop() {

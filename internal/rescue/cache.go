@@ -13,8 +13,9 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// cache is what is known of a checkout since its last snapshot: how each path was, and where its bytes lie. It only saves work: one that
-// is missing, damaged or of a newer program is as none, and then everything is read and written again.
+// cache is what is known of a checkout since its last snapshot: how each path was, and where its bytes lie.
+// It only saves work: one that is missing, damaged or of a newer program is as none, and then everything is
+// read and written again.
 type cache struct {
 	top     string // the checkout, so that none takes another's
 	id      string // of the last snapshot
@@ -61,8 +62,9 @@ func (r *repository) readCache(tree workspace.Checkout) *cache {
 	return c
 }
 
-// writeCache writes what is known of a checkout, whose lock is held. If it can't, or dies, the next snapshot reads everything again. So the file
-// isn't replaced by another one: making that takes a good part of the time of a snapshot.
+// writeCache writes what is known of a checkout, whose lock is held. If it can't, or dies, the next snapshot
+// reads everything again. So the file isn't replaced by another one: making that takes a good part of the
+// time of a snapshot.
 func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
 	path := r.cachePath(checkoutName(tree))
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)

@@ -27,7 +27,8 @@ func TestSnapshot_Racy(t *testing.T) {
 	}
 }
 
-// A file with another content, of which size and time are set to what they were, is read again: when it changed can't be set.
+// A file with another content, of which size and time are set to what they were, is read again: when it
+// changed can't be set.
 func TestSnapshot_TimeSetBack(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("this system doesn't tell when a file changed")

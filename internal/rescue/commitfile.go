@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// commitFiles reads files of commits as git would check them out, with its conversions of line ends and encodings. It runs no filter: of a
-// file that has one, nobody knows here how it would lie in the tree.
+// commitFiles reads files of commits as git would check them out, with its conversions of line ends and
+// encodings. It runs no filter: of a file that has one, nobody knows here how it would lie in the tree.
 type commitFiles struct {
 	git      git.Isolated
 	kept     git.Isolated // the same, and sees the commits that ours keeps
@@ -35,8 +35,9 @@ func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*comm
 	return &commitFiles{git: g, kept: kept, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
 }
 
-// read returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one without a mode for a file of which
-// nobody can tell how git would write it. The repository may have lost the commit, if ours keeps it.
+// read returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one
+// without a mode for a file of which nobody can tell how git would write it. The repository may have lost the
+// commit, if ours keeps it.
 func (f *commitFiles) read(ctx context.Context, commit string, paths []string) map[string]content {
 	all := map[string]content{}
 	if commit == "" || len(paths) == 0 {

@@ -24,12 +24,15 @@ type KeptCommits struct {
 	LeftOut []LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
 }
 
-// KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of the one with a common git directory
-// reach, and no remote-tracking branch does: only the user's repository has them. What is there since the last time isn't copied again, and while no ref has moved, no git
-// runs. Commits of submodules are kept, too. It takes at most Limits.Time, and changes nothing in the user's repository.
+// KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of
+// the one with a common git directory reach, and no remote-tracking branch does: only the user's repository
+// has them. What is there since the last time isn't copied again, and while no ref has moved, no git runs.
+// Commits of submodules are kept, too. It takes at most Limits.Time, and changes nothing in the user's
+// repository.
 //
-// What is too large, takes too long or can't be read is left out and named; that is no error. Everything of one time is kept, or nothing.
-// KeepCommits fails with [stick.CodeDataDirNotWritable], [stick.CodeGitMissing], or the error of ctx.
+// What is too large, takes too long or can't be read is left out and named; that is no error. Everything of
+// one time is kept, or nothing. KeepCommits fails with [stick.CodeDataDirNotWritable],
+// [stick.CodeGitMissing], or the error of ctx.
 func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.Limits.Time)
 	defer cancel()
@@ -64,8 +67,8 @@ func nameLeftOut(main, common string, all []LeftOut) []LeftOut {
 	return named
 }
 
-// LeftOutCommits lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories inside: refs, or "./" for all of
-// a repository. It asks no git.
+// LeftOutCommits lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories
+// inside: refs, or "./" for all of a repository. It asks no git.
 func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []LeftOut) {
 	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
 		log := s.repository(common).readCommitLog(common)
@@ -121,7 +124,8 @@ type localCommits struct {
 	bases        []string // parents that aren't among them
 }
 
-// keepLateCommits keeps what took too long for [Store.KeepCommits], such as the first time in a repository without a remote.
+// keepLateCommits keeps what took too long for [Store.KeepCommits], such as the first time in a repository
+// without a remote.
 func (r *repository) keepLateCommits(ctx context.Context) {
 	log := r.readCommitLog("")
 	if log.Late == 0 || isRepositoryGone(log.Common) {
@@ -181,7 +185,8 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	return kept, repo.writeCommitLog(k.log)
 }
 
-// laterLog is the log after commits couldn't be kept. Where that was to begin anew, the next time leans on earlier ones.
+// laterLog is the log after commits couldn't be kept. Where that was to begin anew, the next time leans on
+// earlier ones.
 func (k *keeping) laterLog() *commitLog {
 	log := k.repo.readCommitLog(k.common)
 	log.Late = k.log.Late
@@ -243,8 +248,8 @@ func (k *keeping) readRefs(ctx context.Context) (all []keptRef, err error) {
 	return slices.Compact(all), nil
 }
 
-// mustBeginAnew reports whether nothing of earlier times can be leaned on: there is nothing, a remote no longer has what that lacks, or it
-// has become large or old.
+// mustBeginAnew reports whether nothing of earlier times can be leaned on: there is nothing, a remote no
+// longer has what that lacks, or it has become large or old.
 func (k *keeping) mustBeginAnew(ctx context.Context) (bool, error) {
 	if k.log.Round == "" || k.log.isRoundOld(k.now, k.repo.store.Limits) && k.now >= k.log.NotBefore {
 		return true, nil
@@ -258,7 +263,8 @@ func (k *keeping) mustBeginAnew(ctx context.Context) (bool, error) {
 	return out.Len() > 0, err
 }
 
-// findCommits finds what is to be copied. Where a ref names what isn't there, it is left out, and so are reflogs.
+// findCommits finds what is to be copied. Where a ref names what isn't there, it is left out, and so are
+// reflogs.
 func (k *keeping) findCommits(ctx context.Context) error {
 	err := k.listCommits(ctx, true)
 	if err != nil && stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
@@ -270,7 +276,8 @@ func (k *keeping) findCommits(ctx context.Context) error {
 	return k.recognizeOther(ctx)
 }
 
-// recognizeOther begins anew where the repository is another one in the place of that whose commits were kept: it has none of them.
+// recognizeOther begins anew where the repository is another one in the place of that whose commits were
+// kept: it has none of them.
 func (k *keeping) recognizeOther(ctx context.Context) error {
 	if len(k.found.heads) == 0 || len(k.found.bases) > 0 {
 		return nil

@@ -20,8 +20,8 @@ type LostTip struct {
 	Leans      bool   // on commits that ours lacks, because a remote of the repository had them
 }
 
-// LostTips lists the kept commits that the repository with a common git directory lacks, or all if it is gone: first what local refs were
-// last, then what they were before, the newest first.
+// LostTips lists the kept commits that the repository with a common git directory lacks, or all if it is
+// gone: first what local refs were last, then what they were before, the newest first.
 func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) {
 	r := s.repository(common)
 	if r.check() != nil {
@@ -48,8 +48,8 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 	return lost, nil
 }
 
-// InnerRepositories lists the git directories of repositories inside that of a checkout, as submodules have them, or inside its working tree, as
-// far as commits of them were kept. They may be gone.
+// InnerRepositories lists the git directories of repositories inside that of a checkout, as submodules have
+// them, or inside its working tree, as far as commits of them were kept. They may be gone.
 func (s *Store) InnerRepositories(common, top string) (inner []string) {
 	all, _ := s.repositories()
 	for _, r := range all {
@@ -130,8 +130,8 @@ func (r *repository) sizeOfCommits(id string) (n int64) {
 	return n
 }
 
-// pruneCommits drops the commits that local refs lost long ago, the rounds of which nothing is left, and, the oldest first, those that are
-// too much. Of a repository that is gone, its last refs are those that it lost.
+// pruneCommits drops the commits that local refs lost long ago, the rounds of which nothing is left, and, the
+// oldest first, those that are too much. Of a repository that is gone, its last refs are those that it lost.
 func (r *repository) pruneCommits(now stick.Time, l Limits) {
 	if checkFile(r.commitLogPath()) != nil {
 		return
@@ -190,7 +190,8 @@ func (l *commitLog) total() (n int64) {
 	return n
 }
 
-// sweepCommits removes the packs and refs that the log doesn't name. Nobody writes them meanwhile: the lock is held.
+// sweepCommits removes the packs and refs that the log doesn't name. Nobody writes them meanwhile: the lock
+// is held.
 func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 	packs, refs := map[string]bool{}, map[string]bool{}
 	for _, p := range log.Packs {
@@ -221,7 +222,8 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 	r.store.sweep(r.dir(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
 }
 
-// UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching repository has: it reads these there.
+// UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching
+// repository has: it reads these there.
 func UploadPack(common string) string {
 	objects := filepath.ToSlash(filepath.Join(common, "objects"))
 	return "env GIT_ALTERNATE_OBJECT_DIRECTORIES='" + strings.ReplaceAll(objects, "'", `'\''`) + "' git-upload-pack"

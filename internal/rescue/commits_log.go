@@ -29,8 +29,8 @@ const (
 	freshEvery = 24 * time.Hour   // after beginning anew took too long, until it is tried again
 )
 
-// commitLog says which commits of a repository are kept. A round is a chain of packs of which each leans on the earlier ones, and the first on
-// what a remote has. They go together.
+// commitLog says which commits of a repository are kept. A round is a chain of packs of which each leans on
+// the earlier ones, and the first on what a remote has. They go together.
 type commitLog struct {
 	Common    string     `json:"git_common_dir"`
 	Stamp     string     `json:"stamp"`                // of the refs when they were looked at last
@@ -184,7 +184,8 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 	return nil
 }
 
-// stampRefs says without git what the refs and reflogs of a repository are. Equal stamps mean that none has moved.
+// stampRefs says without git what the refs and reflogs of a repository are. Equal stamps mean that none has
+// moved.
 func stampRefs(common string) string {
 	h := sha256.New()
 	content := func(path string) {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// noteRefs writes a ref for each local ref whose commit ours has and that has none, and says in the log what refs are now.
+// noteRefs writes a ref for each local ref whose commit ours has and that has none, and says in the log what
+// refs are now.
 func (k *keeping) noteRefs(ctx context.Context, id string) error {
 	log := k.log
 	if len(k.found.heads) > 0 {
@@ -90,7 +91,8 @@ func (k *keeping) chooseTips(ctx context.Context, known map[string]keptRef) (tip
 	return tips, nil
 }
 
-// retire puts the present tips in the log, and among those that are gone the earlier ones that nothing reaches now.
+// retire puts the present tips in the log, and among those that are gone the earlier ones that nothing
+// reaches now.
 func (k *keeping) retire(tips []keptRef) {
 	isBase := map[string]bool{}
 	for _, b := range k.found.bases {

@@ -13,7 +13,8 @@ import (
 // errTooLarge ends a copy that would pass the limit.
 var errTooLarge = errors.New("the commits are too large")
 
-// copyCommits copies what was found into a pack of ours. If refs turn out to lack something, it copies the others.
+// copyCommits copies what was found into a pack of ours. If refs turn out to lack something, it copies the
+// others.
 func (k *keeping) copyCommits(ctx context.Context, id string) error {
 	err := k.writePack(ctx, id)
 	if err == nil || stick.CodeOf(err) != stick.CodeGitFailed || ctx.Err() != nil {

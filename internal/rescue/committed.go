@@ -6,8 +6,9 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// Uncommitted says of files that were kept without asking git whether they had uncommitted changes: their bytes before a change differ from
-// those of a commit, as git would check it out. It has no entry for a file of which nobody can tell that, such as one with a filter.
+// Uncommitted says of files that were kept without asking git whether they had uncommitted changes: their
+// bytes before a change differ from those of a commit, as git would check it out. It has no entry for a file
+// of which nobody can tell that, such as one with a filter.
 func (s *Store) Uncommitted(ctx context.Context, tree workspace.Checkout, commit string, changes []PathChange) (map[string]bool, error) {
 	paths := pathsOf(changes)
 	blobs, err := s.Git.Blobs(ctx, tree.Top, commit, paths)

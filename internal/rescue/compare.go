@@ -17,8 +17,8 @@ type PathChange struct {
 
 	Ignored bool `json:"ignored,omitempty"` // git ignores it
 
-	// Unsure is true if one of the two only looked at the file: what HEAD and the index had isn't known. The kind says what is sure of the
-	// file itself.
+	// Unsure is true if one of the two only looked at the file: what HEAD and the index had isn't known. The
+	// kind says what is sure of the file itself.
 	Unsure bool `json:"unsure,omitempty"`
 }
 
@@ -43,9 +43,10 @@ const (
 	ChangeKept    ChangeKind = "kept"    // it is kept now, and wasn't: whether it differs isn't known
 )
 
-// Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path, with those of repositories inside. Of paths that neither holds it says
-// nothing: these are as in HEAD, which may be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does,
-// and with [stick.CodeUsage] for rescues of two checkouts.
+// Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path, with
+// those of repositories inside. Of paths that neither holds it says nothing: these are as in HEAD, which may
+// be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does, and
+// with [stick.CodeUsage] for rescues of two checkouts.
 func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange, error) {
 	a, err := s.load(ctx, before)
 	if err != nil {

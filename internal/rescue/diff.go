@@ -17,9 +17,9 @@ const (
 	maxDiff   = 1 << 20 // bytes of the whole text
 )
 
-// Diff returns how the files of a restore differ, as a unified diff: from what lies in the checkout now to what was rescued.
-// Of binary and large files it only says that they differ. cut reports whether there is more. It fails as [Store.Restore]
-// does.
+// Diff returns how the files of a restore differ, as a unified diff: from what lies in the checkout now to
+// what was rescued. Of binary and large files it only says that they differ. cut reports whether there is
+// more. It fails as [Store.Restore] does.
 func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bool, err error) {
 	l, entries, err := s.chosen(ctx, r.ID, r.Paths)
 	if err != nil {

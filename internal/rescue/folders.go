@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// folders opens the directories of a working tree, each by its name in the one above and never through a link. So
-// nobody who puts a link in the place of a directory leads a read or write elsewhere. It keeps the directories of the last
-// path open, because paths come sorted.
+// folders opens the directories of a working tree, each by its name in the one above and never through a
+// link. So nobody who puts a link in the place of a directory leads a read or write elsewhere. It keeps the
+// directories of the last path open, because paths come sorted.
 type folders struct {
 	names []string
 	open  []*os.Root         // of the top level, and of each of names
@@ -127,8 +127,8 @@ var (
 	errLarge   = errors.New("it is too large")
 )
 
-// read reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for directories, too), with
-// the error of ctx, or as parent does. It doesn't wait for the other side of a FIFO.
+// read reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
+// directories, too), with the error of ctx, or as parent does. It doesn't wait for the other side of a FIFO.
 func (f *folders) read(ctx context.Context, path string, limit int64) (content, error) {
 	for try := 0; ; try++ {
 		c, err := f.readOnce(ctx, path, limit)

@@ -20,8 +20,9 @@ type Forgotten struct {
 	Unread  []string `json:"unread"`  // the ids of damaged ones, of which nobody can say what they have
 }
 
-// Forget removes a rescue, and from the disk whatever no other rescue has: the others keep what they hold. It waits for those who make
-// rescues, and may be called again after it was interrupted. It fails as [Store.Show] does.
+// Forget removes a rescue, and from the disk whatever no other rescue has: the others keep what they hold. It
+// waits for those who make rescues, and may be called again after it was interrupted. It fails as
+// [Store.Show] does.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	r, f, err := s.find(id)
 	if stick.CodeOf(err) == stick.CodeNotFound {
@@ -55,8 +56,9 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	return g.removeUnreached(ctx)
 }
 
-// forgetRemains removes what is left of a rescue that has no ref any more, where others need its pack: one that was dropped, or whose
-// forgetting was interrupted. If there is nothing, it returns the error that says so.
+// forgetRemains removes what is left of a rescue that has no ref any more, where others need its pack: one
+// that was dropped, or whose forgetting was interrupted. If there is nothing, it returns the error that says
+// so.
 func (s *Store) forgetRemains(ctx context.Context, id string, none error) error {
 	all, err := s.repositories()
 	if err != nil {
@@ -80,10 +82,11 @@ func (s *Store) forgetRemains(ctx context.Context, id string, none error) error 
 	return none
 }
 
-// ForgetPath removes a path, and everything below it, from all rescues of the repository with a common git directory, and the bytes from the
-// disk, unless another path has the same. The rescues stay, and name the path as left out. Repositories inside the tree have rescues of
-// their own. It waits for those who make rescues, fails with [stick.CodeUsage] for a path that isn't one below the top level, and may be
-// called again after it was interrupted.
+// ForgetPath removes a path, and everything below it, from all rescues of the repository with a common git
+// directory, and the bytes from the disk, unless another path has the same. The rescues stay, and name the
+// path as left out. Repositories inside the tree have rescues of their own. It waits for those who make
+// rescues, fails with [stick.CodeUsage] for a path that isn't one below the top level, and may be called
+// again after it was interrupted.
 func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgotten, err error) {
 	done = Forgotten{Rescues: []string{}, Unread: []string{}}
 	paths, err := clean([]string{path})
@@ -128,8 +131,8 @@ type forgetting struct {
 	swept map[string]bool // packs from which goes what no rescue reaches
 	blobs map[string]bool // that go from every pack, unless a rescue reaches them
 
-	// again is true if something was forgotten earlier, maybe by one that was interrupted. What went then isn't known, so every pack loses
-	// what no rescue reaches.
+	// again is true if something was forgotten earlier, maybe by one that was interrupted. What went then
+	// isn't known, so every pack loses what no rescue reaches.
 	again bool
 }
 
@@ -152,8 +155,8 @@ func (g *forgetting) end() { g.lock.unlock() }
 
 func (g *forgetting) sweep(base string) { g.swept[base] = true }
 
-// rewrite takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is now beside what it was, and after
-// that the ref gets its new commit: so the rescue is whole at any moment.
+// rewrite takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is
+// now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any moment.
 func (g *forgetting) rewrite(ctx context.Context, f ref, path string) (had bool, err error) {
 	r := g.repo
 	l := &loaded{repo: r, ref: f}
@@ -216,7 +219,8 @@ func (g *forgetting) holdNeeded(p *pack, needs []string) error {
 	return nil
 }
 
-// withoutPath returns a state without the bytes of a path and of those below it, and the names of these bytes. What git knew of it stays.
+// withoutPath returns a state without the bytes of a path and of those below it, and the names of these
+// bytes. What git knew of it stays.
 func withoutPath(st state, path string) (without state, gone []string) {
 	without = state{Head: st.Head, Entries: []entry{}}
 	for _, e := range st.Entries {
@@ -257,7 +261,8 @@ func (r *repository) moveRef(f ref, commit string) error {
 	return nil
 }
 
-// removeUnreached removes from the packs that were named, and from those with bytes that go, what no rescue reaches.
+// removeUnreached removes from the packs that were named, and from those with bytes that go, what no rescue
+// reaches.
 func (g *forgetting) removeUnreached(ctx context.Context) error {
 	r := g.repo
 	reached, needed, err := r.reached(ctx)
@@ -314,8 +319,8 @@ func (g *forgetting) hasForgotten(base string, reached map[string]bool) (bool, e
 	return false, nil
 }
 
-// reached returns the names of the objects of all rescues of a repository, and the packs in which they lie. Those of damaged rescues are as
-// far as they can be read.
+// reached returns the names of the objects of all rescues of a repository, and the packs in which they lie.
+// Those of damaged rescues are as far as they can be read.
 func (r *repository) reached(ctx context.Context) (objects, packs map[string]bool, err error) {
 	refs, err := r.refs("")
 	if err != nil {

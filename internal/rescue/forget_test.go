@@ -15,7 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// holds reports whether any pack has an object with a text in it, or any other file of the store has the text.
+// holds reports whether any pack has an object with a text in it, or any other file of the store has the
+// text.
 func (s *scratch) holds(text string) bool {
 	s.t.Helper()
 	r := s.store.repository(s.tree.Common)

@@ -10,11 +10,12 @@ import (
 	"talkingstick/stick"
 )
 
-// KeepFiles makes a snapshot as [Store.Take] does, but looks only at the files that [Request.Paths] names: the rest of the state is that of
-// the last snapshot. It starts no program, so that it costs little beside a tool that edits a file. What git says of a path that wasn't in
-// the last state isn't known before the next [Store.Take]; its file is kept as it lies, also where it isn't there. Where there is no last
-// state, KeepFiles does all that Take does. If git refuses to work there, because the repository belongs to another user, it keeps the named
-// files alone.
+// KeepFiles makes a snapshot as [Store.Take] does, but looks only at the files that [Request.Paths] names:
+// the rest of the state is that of the last snapshot. It starts no program, so that it costs little beside a
+// tool that edits a file. What git says of a path that wasn't in the last state isn't known before the next
+// [Store.Take]; its file is kept as it lies, also where it isn't there. Where there is no last state,
+// KeepFiles does all that Take does. If git refuses to work there, because the repository belongs to another
+// user, it keeps the named files alone.
 //
 // It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
 func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
@@ -75,7 +76,8 @@ func (t *taking) keepAlone(ctx context.Context) (taken Taken, err error) {
 	return t.keepSnapshot(ctx, t.choose(there))
 }
 
-// updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if there is no last state.
+// updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if
+// there is no last state.
 func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err error) {
 	if !t.store.Knows(t.r.Tree.Common) {
 		return Taken{}, false, nil
@@ -111,8 +113,8 @@ func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err 
 	return taken, true, err
 }
 
-// related returns paths with those of the last state that lie above or below one: of a file and one in a directory of the same name, only one can be
-// there.
+// related returns paths with those of the last state that lie above or below one: of a file and one in a
+// directory of the same name, only one can be there.
 func (t *taking) related(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, e := range t.snapshot.base.state.Entries {
@@ -147,7 +149,8 @@ func (t *taking) takeOver() (touched bool) {
 	return touched
 }
 
-// lookAt looks at the file of a path. touched is false if it is as it was. If it has to be read, the candidate says so.
+// lookAt looks at the file of a path. touched is false if it is as it was. If it has to be read, the
+// candidate says so.
 func (t *taking) lookAt(path string) (c candidate, touched bool) {
 	if !local(path) {
 		return c, false

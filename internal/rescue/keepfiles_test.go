@@ -60,7 +60,8 @@ func TestKeepFiles(t *testing.T) {
 }
 
 // Restoring what was kept of one file alone changes nothing of its index entry, which nobody has looked at.
-// TestKeepFiles_first: also of a checkout without an earlier snapshot, a named file without uncommitted changes is kept.
+// TestKeepFiles_first: also of a checkout without an earlier snapshot, a named file without uncommitted
+// changes is kept.
 func TestKeepFiles_first(t *testing.T) {
 	s := newScratch(t)
 	before := s.keep("a.txt", "none")
@@ -140,7 +141,8 @@ func (s *scratch) foreign() {
 	s.store.Git = s.fake("export GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
 }
 
-// Where git refuses to work, the named files are kept all the same. A later snapshot leans on nothing of that, and has everything.
+// Where git refuses to work, the named files are kept all the same. A later snapshot leans on nothing of
+// that, and has everything.
 func TestKeepFiles_RepositoryOfAnotherUser(t *testing.T) {
 	s := newScratch(t)
 	s.write("dir/b.txt", "changed\n")

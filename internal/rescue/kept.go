@@ -22,9 +22,10 @@ type Tip struct {
 	At     stick.Time `json:"at"` // when it was kept
 }
 
-// KeepTips keeps commits that refs, such as refs/heads/topic, are about to lose, and drops those that are past their time or
-// too many. Of each it needs Of and Commit. The kept refs are in the user's repository, because the commits are; they have no
-// reflog and run no hook. Asked for the same ref and commit again, KeepTips returns what it has. It keeps all of them or none.
+// KeepTips keeps commits that refs, such as refs/heads/topic, are about to lose, and drops those that are
+// past their time or too many. Of each it needs Of and Commit. The kept refs are in the user's repository,
+// because the commits are; they have no reflog and run no hook. Asked for the same ref and commit again,
+// KeepTips returns what it has. It keeps all of them or none.
 //
 // It fails with [stick.CodeGitFailed] if there is no such commit, or a name can't be one of a ref.
 func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {

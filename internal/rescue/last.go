@@ -2,7 +2,8 @@ package rescue
 
 import "talkingstick/internal/workspace"
 
-// Last returns the id of the last snapshot of a checkout, and "" if there is none, or if nobody knows which it is.
+// Last returns the id of the last snapshot of a checkout, and "" if there is none, or if nobody knows which
+// it is.
 func (s *Store) Last(tree workspace.Checkout) string {
 	r := s.repository(tree.Common)
 	c := r.readCache(tree)

@@ -208,7 +208,8 @@ func TestSnapshot_Needs(t *testing.T) {
 	}
 }
 
-// A pack that an earlier snapshot has, and that is damaged, is noticed when it is needed, and then everything is written again.
+// A pack that an earlier snapshot has, and that is damaged, is noticed when it is needed, and then everything
+// is written again.
 func TestSnapshot_DamagedNeed(t *testing.T) {
 	s := newScratch(t)
 	s.write("a.txt", "changed\n")
@@ -278,7 +279,8 @@ func TestSnapshot_Ignored(t *testing.T) {
 	}
 }
 
-// The ids of a checkout's snapshots sort as they were made, also within a millisecond, and after the clock went back.
+// The ids of a checkout's snapshots sort as they were made, also within a millisecond, and after the clock
+// went back.
 func TestSnapshotsSortAsTheyWereMade(t *testing.T) {
 	f := newScratch(t)
 	last := ""

@@ -40,7 +40,8 @@ const (
 	WhyForeign    Why = "git doesn't work there, because it belongs to another user"
 )
 
-// maxLeftOut is how many things that were left out are named one by one. More are named by the first directory they lie in.
+// maxLeftOut is how many things that were left out are named one by one. More are named by the first
+// directory they lie in.
 const maxLeftOut = 100
 
 func collapse(all []LeftOut) []LeftOut {

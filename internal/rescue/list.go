@@ -42,8 +42,9 @@ const (
 	Every
 )
 
-// List lists the rescues of the repository with a common git directory, or all if common is empty: at most limit of them, or all
-// if that is 0. It fails with [stick.CodeGitMissing] if there are rescues, and no git to read them.
+// List lists the rescues of the repository with a common git directory, or all if common is empty: at most
+// limit of them, or all if that is 0. It fails with [stick.CodeGitMissing] if there are rescues, and no git
+// to read them.
 func (s *Store) List(ctx context.Context, common string, limit int, which Which) (Listing, error) {
 	l := Listing{Rescues: []Manifest{}}
 	held, err := s.held(common)
@@ -78,7 +79,8 @@ type heldRef struct {
 	repo *repository
 }
 
-// held lists the rescues of the repository with a common git directory, or all if common is empty, the newest first.
+// held lists the rescues of the repository with a common git directory, or all if common is empty, the newest
+// first.
 func (s *Store) held(common string) (all []heldRef, err error) {
 	repositories, err := s.repositories()
 	if err != nil {
@@ -100,14 +102,15 @@ func (s *Store) held(common string) (all []heldRef, err error) {
 	return all, nil
 }
 
-// Knows reports whether there may be rescues of the repository with a common git directory, which may be gone itself.
+// Knows reports whether there may be rescues of the repository with a common git directory, which may be gone
+// itself.
 func (s *Store) Knows(common string) bool { return s.repository(common).check() == nil }
 
 // minName is how many characters of the start of an id name a rescue, if no other id begins with them.
 const minName = 6
 
-// Named returns the id of the rescue that a text names: the id, or at least six characters of its start. It fails with
-// [stick.CodeNotFound], and with [stick.CodeUsage] if several ids begin with the text.
+// Named returns the id of the rescue that a text names: the id, or at least six characters of its start. It
+// fails with [stick.CodeNotFound], and with [stick.CodeUsage] if several ids begin with the text.
 func (s *Store) Named(text string) (id string, err error) {
 	all, err := s.held("")
 	if err != nil {
@@ -142,8 +145,8 @@ type Sum struct {
 	SnapshotsBytes int64
 }
 
-// Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't lie where they should,
-// and as [Store.List] does.
+// Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't
+// lie where they should, and as [Store.List] does.
 func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	if _, err := os.Lstat(s.root()); errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
@@ -193,7 +196,8 @@ func (s *Store) leanBytes() (n int64, err error) {
 	return n, nil
 }
 
-// manifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in neither.
+// manifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in
+// neither.
 func (r *repository) manifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
 	var left []ref
 	isLean := func(f ref) bool { return f.form.lean }
@@ -236,7 +240,8 @@ func (r *repository) readSnapshot(ctx context.Context, f ref) (Manifest, error) 
 	return m, err
 }
 
-// oneByOne reads the manifests of refs as [repository.readManifests] does, so that damage to one hides no other.
+// oneByOne reads the manifests of refs as [repository.readManifests] does, so that damage to one hides no
+// other.
 func (r *repository) oneByOne(ctx context.Context, refs []ref) (all []Manifest, left []ref, err error) {
 	for _, f := range refs {
 		one, not, err := r.readManifests(ctx, f)
@@ -256,7 +261,8 @@ func isDamage(err error) bool {
 	return stick.CodeOf(err) != stick.CodeGitMissing && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// readManifests reads the manifests of whole rescues. It returns the refs that have none in left, and fails if git does.
+// readManifests reads the manifests of whole rescues. It returns the refs that have none in left, and fails
+// if git does.
 func (r *repository) readManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
 	var wanted []string
 	for _, f := range refs {
@@ -285,8 +291,8 @@ func commitManifest(commit object) (Manifest, error) {
 	return decodeManifest(message)
 }
 
-// Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id, and with [stick.CodeGitFailed] if it is
-// damaged.
+// Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id, and with
+// [stick.CodeGitFailed] if it is damaged.
 func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 	l, err := s.load(ctx, id)
 	if err != nil {
@@ -303,9 +309,9 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 	return r, nil
 }
 
-// Within returns the files of a rescue that paths name: each itself, or as a directory above it. No paths name all. It fails
-// with [stick.CodeNotFound] for a path of which the rescue has nothing, and with [stick.CodeUsage] for one outside of the
-// checkout.
+// Within returns the files of a rescue that paths name: each itself, or as a directory above it. No paths
+// name all. It fails with [stick.CodeNotFound] for a path of which the rescue has nothing, and with
+// [stick.CodeUsage] for one outside of the checkout.
 func (r Rescue) Within(paths []string) ([]File, error) {
 	paths, err := clean(paths)
 	if err != nil {
@@ -352,7 +358,8 @@ func (l *loaded) read(ctx context.Context) (err error) {
 	return err
 }
 
-// asDamage says of an error of reading a rescue which rescue it is, and that it is damaged, unless it was dropped meanwhile.
+// asDamage says of an error of reading a rescue which rescue it is, and that it is damaged, unless it was
+// dropped meanwhile.
 func (r *repository) asDamage(f ref, err error) error {
 	if err == nil || !isDamage(err) {
 		return err

@@ -35,7 +35,8 @@ func tryLock(path string, kind lockKind) (l *fileLock, ok bool) {
 	return &fileLock{f}, true
 }
 
-// waitLock takes the lock at path, and waits for it in the kernel until ctx ends. ok is false if that comes first.
+// waitLock takes the lock at path, and waits for it in the kernel until ctx ends. ok is false if that comes
+// first.
 func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok bool) {
 	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -70,7 +71,8 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 	}
 }
 
-// unlock releases the lock. Closing alone could be too late: a child that is being started has a copy of each open file.
+// unlock releases the lock. Closing alone could be too late: a child that is being started has a copy of each
+// open file.
 func (l *fileLock) unlock() {
 	if l != nil {
 		_ = unlockFile(l.file)

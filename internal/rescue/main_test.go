@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m))
 }
 
-// order is what a child process does: a rescue, and perhaps a restore after it. It dies at the time when it passes Point for
-// the N-th time.
+// order is what a child process does: a rescue, and perhaps a restore after it. It dies at the time when it
+// passes Point for the N-th time.
 type order struct {
 	Dir     string
 	Limits  Limits

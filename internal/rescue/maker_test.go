@@ -35,7 +35,8 @@ func init() {
 	}
 }
 
-// template makes the repository of which each tree is a copy: a file of each kind, and a branch other that conflicts.
+// template makes the repository of which each tree is a copy: a file of each kind, and a branch other that
+// conflicts.
 func template(t *testing.T) *scratch {
 	s := newScratch(t)
 	for _, name := range []string{"clash.txt", "dir/sub/c.txt", "m1.txt", "m2.txt", "m3.txt", "dir/m4.txt", "gone.txt", "filtered.flt", "deep/er/est/d.txt"} {

@@ -46,8 +46,8 @@ func (s state) files() (n int) {
 	return n
 }
 
-// uncommitted lists the paths of a state that git doesn't ignore. Without an index git finds every file of HEAD both deleted and untracked;
-// then those that are as in HEAD don't count.
+// uncommitted lists the paths of a state that git doesn't ignore. Without an index git finds every file of
+// HEAD both deleted and untracked; then those that are as in HEAD don't count.
 func (s state) uncommitted(hasIndex bool) (paths []string) {
 	for _, e := range s.Entries {
 		isUnchanged := !hasIndex && e.isHead()
@@ -140,8 +140,8 @@ func (e entry) states() []string {
 	return s
 }
 
-// modified reports whether the working tree had other bytes than the index, as far as the rescue knows both. Where only
-// git's conversions differ, it says so too.
+// modified reports whether the working tree had other bytes than the index, as far as the rescue knows both.
+// Where only git's conversions differ, it says so too.
 func (e entry) modified() bool {
 	if e.Work == nil || e.Intent {
 		return false
@@ -150,7 +150,8 @@ func (e entry) modified() bool {
 	return v.Mode != e.Work.Mode || v.Blob == "" && v.OID != e.Work.Blob || v.Blob != "" && v.Blob != e.Work.Blob
 }
 
-// bytesText is a text of any bytes. JSON has only valid UTF-8, so other texts are written in base64, after a mark.
+// bytesText is a text of any bytes. JSON has only valid UTF-8, so other texts are written in base64, after a
+// mark.
 type bytesText string
 
 const base64Mark = "base64:"

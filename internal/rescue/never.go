@@ -25,7 +25,8 @@ func (t *taking) leaveStaged(e *entry) bool {
 	return true
 }
 
-// dropNever takes from an entry of an earlier state the bytes that no rescue may have any more. It reports whether there were any.
+// dropNever takes from an entry of an earlier state the bytes that no rescue may have any more. It reports
+// whether there were any.
 func (t *taking) dropNever(e *entry) bool {
 	if len(blobsOf([]entry{*e})) == 0 || !t.isNever(string(e.Path)) {
 		return false

@@ -19,7 +19,8 @@ func (s *scratch) neverKeep(ends ...string) {
 	}
 }
 
-// secrets writes what may not be kept: untracked, ignored, staged, changed, in conflict with nothing else, and in a repository inside.
+// secrets writes what may not be kept: untracked, ignored, staged, changed, in conflict with nothing else,
+// and in a repository inside.
 func (s *scratch) secrets() {
 	s.t.Helper()
 	s.write(".gitignore", "*.log\nbuild/\n")

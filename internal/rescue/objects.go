@@ -116,8 +116,8 @@ func decodeState(b []byte) (st state, err error) {
 // manyEntries is from how many entries on a snapshot has them in many files.
 const manyEntries = 1024
 
-// splitState divides the entries of a snapshot among files, by their paths: a change of one path changes one file, and the others are those
-// of the snapshot before. It returns the files by name.
+// splitState divides the entries of a snapshot among files, by their paths: a change of one path changes one
+// file, and the others are those of the snapshot before. It returns the files by name.
 func splitState(st state) (map[string][]byte, error) {
 	digits := 1
 	if len(st.Entries) >= manyEntries {

@@ -25,12 +25,13 @@ type pack struct {
 	objects []packed
 	err     error
 
-	// held are the objects that earlier packs have, which aren't written again. used are those of the rescue, with where each lies.
+	// held are the objects that earlier packs have, which aren't written again. used are those of the rescue,
+	// with where each lies.
 	held map[string]heldObject
 	used map[string]heldObject
 
-	// Compressing takes longer than reading and writing files, in a moment in which somebody waits. Snapshots do it all the same, as
-	// long as a file isn't large: there is one after each call of an agent.
+	// Compressing takes longer than reading and writing files, in a moment in which somebody waits. Snapshots
+	// do it all the same, as long as a file isn't large: there is one after each call of an agent.
 	compress bool
 	plain    *zlib.Writer
 	fast     *zlib.Writer
@@ -85,7 +86,8 @@ func (p *pack) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// add appends an object, unless this pack or an earlier one has it, and returns its name. An error of writing is reported by finish.
+// add appends an object, unless this pack or an earlier one has it, and returns its name. An error of writing
+// is reported by finish.
 func (p *pack) add(kind byte, data []byte) string {
 	name := objectName(sha1.New(), kindNames[kind], data)
 	if _, ok := p.used[name]; ok || p.reuse(name) {

@@ -15,8 +15,8 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// packFile reads a pack that [pack] has written: whole objects, none as a difference to another. So what our repository has is read
-// without git, which would look through all packs, be they ten thousand.
+// packFile reads a pack that [pack] has written: whole objects, none as a difference to another. So what our
+// repository has is read without git, which would look through all packs, be they ten thousand.
 type packFile struct {
 	file  *os.File
 	index []byte
@@ -103,7 +103,8 @@ func (p *packFile) offset(name string) (at int64, ok bool) {
 	return int64(binary.BigEndian.Uint32(p.index[indexHead+p.count*(nameSize+4)+4*i:])), true
 }
 
-// read reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if it isn't what its name says.
+// read reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if it
+// isn't what its name says.
 func (p *packFile) read(name string) (o object, err error) {
 	at, ok := p.offset(name)
 	if !ok {
@@ -140,7 +141,8 @@ func (p *packFile) read(name string) (o object, err error) {
 // maxInflated is by how much zlib can shrink at most. More is damage, for which no memory is taken.
 const maxInflated = 1100
 
-// objectHeader parses what stands before the bytes of an object: its kind, its size, and how long the header is.
+// objectHeader parses what stands before the bytes of an object: its kind, its size, and how long the header
+// is.
 func objectHeader(head []byte) (kind byte, size int64, used int) {
 	if len(head) == 0 {
 		return 0, -1, 0

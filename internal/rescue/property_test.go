@@ -21,8 +21,8 @@ var (
 	seed = flag.Uint64("rescue.seed", 0, "try the tree of this seed only")
 )
 
-// TestARandomTreeComesBack makes random trees, destroys uncommitted work by a random command, and restores it. On the same
-// commit, tree and index must be what they were, but for what was named.
+// TestARandomTreeComesBack makes random trees, destroys uncommitted work by a random command, and restores
+// it. On the same commit, tree and index must be what they were, but for what was named.
 func TestARandomTreeComesBack(t *testing.T) {
 	testenv.Alone(t)
 
@@ -50,8 +50,9 @@ func seeds(t *testing.T, last uint64, some int) (seeds []uint64) {
 	return testenv.Some(t, testenv.Every, "random trees", seeds, testenv.EveryNth[uint64](some))
 }
 
-// TestSnapshot_RandomTrees makes random trees and changes them again and again, with a snapshot after each time. Each snapshot has every byte
-// of its state, however many packs of others it needs, and after all of it each brings its state back.
+// TestSnapshot_RandomTrees makes random trees and changes them again and again, with a snapshot after each
+// time. Each snapshot has every byte of its state, however many packs of others it needs, and after all of it
+// each brings its state back.
 func TestSnapshot_RandomTrees(t *testing.T) {
 	testenv.Alone(t)
 
@@ -322,8 +323,8 @@ var damages = []damage{
 	}},
 }
 
-// TestUndo_RandomTrees makes random trees and changes them between two snapshots, and takes that back. Each file is as it was, but for those
-// that an undo leaves with a reason.
+// TestUndo_RandomTrees makes random trees and changes them between two snapshots, and takes that back. Each
+// file is as it was, but for those that an undo leaves with a reason.
 func TestUndo_RandomTrees(t *testing.T) {
 	testenv.Alone(t)
 

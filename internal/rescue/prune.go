@@ -14,15 +14,17 @@ import (
 // crashAge is the age at which a file that nobody owns is what a crash has left.
 const crashAge = time.Hour
 
-// Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest first, and what
-// crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When ctx ends it stops; the next one goes on.
+// Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest
+// first, and what crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When
+// ctx ends it stops; the next one goes on.
 //
-// Prune alone keeps commits for which [Store.KeepCommits] had too little time, and looks through them and through snapshots, of each
-// repository once an hour: that takes about a second for ten thousand. A process in the background calls it, see [Store.BeginPrune].
+// Prune alone keeps commits for which [Store.KeepCommits] had too little time, and looks through them and
+// through snapshots, of each repository once an hour: that takes about a second for ten thousand. A process
+// in the background calls it, see [Store.BeginPrune].
 func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
 
-// prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is nil. It
-// keeps the rescue that was just made.
+// prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is
+// nil. It keeps the rescue that was just made.
 func (s *Store) prune(ctx context.Context, first *repository, keep string, now stick.Time) {
 	if first != nil {
 		first.prune(ctx, keep, now, s.Limits)
@@ -123,7 +125,8 @@ func (r *repository) dropPack(f ref) {
 	os.Remove(base + keepSuffix)
 }
 
-// sweep removes what a crash has left in a directory: the chosen names, if they are older than anybody's work on them.
+// sweep removes what a crash has left in a directory: the chosen names, if they are older than anybody's work
+// on them.
 func (s *Store) sweep(dir string, now stick.Time, chosen func(name string) bool) {
 	all, _ := names(dir)
 	for _, name := range all {

@@ -20,11 +20,13 @@ const pruneEvery = time.Hour
 // isPruneDue reports whether an hour has passed since the snapshots were looked through.
 func (r *repository) isPruneDue(now stick.Time) bool { return r.hasPassed(prunedName, pruneEvery, now) }
 
-// retryPrune is how long nobody begins to look through the snapshots again, after somebody has begun and maybe died.
+// retryPrune is how long nobody begins to look through the snapshots again, after somebody has begun and
+// maybe died.
 const retryPrune = 10 * time.Minute
 
-// BeginPrune reports whether the caller is to start a process that calls [Store.Prune], because that is due, and notes that it does. It costs
-// the reading of two small files. Of a repository that is new, the first time is an hour off, but for what the clock did.
+// BeginPrune reports whether the caller is to start a process that calls [Store.Prune], because that is due,
+// and notes that it does. It costs the reading of two small files. Of a repository that is new, the first
+// time is an hour off, but for what the clock did.
 func (s *Store) BeginPrune(common string, now stick.Time) bool {
 	r := s.repository(common)
 	if r.check() != nil || !r.isPruneDue(now) || !r.hasPassed(pruningName, retryPrune, now) {
@@ -64,9 +66,9 @@ func (r *repository) noteTime(name string, now stick.Time) {
 	}
 }
 
-// pruneSnapshots drops the snapshots that aren't kept any longer, and the packs that none of the others needs. Whoever makes a snapshot
-// meanwhile leans on the last one of its checkout. That is kept, or loses its ref while nobody makes one: so what a new one leans on is
-// needed by what is kept.
+// pruneSnapshots drops the snapshots that aren't kept any longer, and the packs that none of the others
+// needs. Whoever makes a snapshot meanwhile leans on the last one of its checkout. That is kept, or loses its
+// ref while nobody makes one: so what a new one leans on is needed by what is kept.
 func (r *repository) pruneSnapshots(ctx context.Context, now stick.Time, l Limits) {
 	if !r.isPruneDue(now) {
 		return
@@ -89,7 +91,8 @@ type prunePlan struct {
 	needed map[string]bool // the ids whose packs are needed
 }
 
-// planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged: then nothing brings it back.
+// planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged:
+// then nothing brings it back.
 func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*prunePlan, error) {
 	all, err := r.refs("", lean)
 	if err != nil {
@@ -153,7 +156,8 @@ func (t thinning) keeps(f ref) bool {
 	return true
 }
 
-// packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no other.
+// packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
+// other.
 func (r *repository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
 	if !f.form.lean {
 		return []string{f.id}, nil
@@ -176,8 +180,9 @@ func isUnreadable(err error) bool {
 	return ok && !errors.Is(err, fs.ErrNotExist)
 }
 
-// dropRefs removes the refs of the snapshots that are dropped, while nobody makes one. It reports whether it could. A snapshot that was
-// marked meanwhile stays, with what it needs, and one that was made meanwhile is needed, too.
+// dropRefs removes the refs of the snapshots that are dropped, while nobody makes one. It reports whether it
+// could. A snapshot that was marked meanwhile stays, with what it needs, and one that was made meanwhile is
+// needed, too.
 func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	r := p.repo
 	lock, ok := tryLock(r.dir(makingLock), lockExclusive)
@@ -220,7 +225,8 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	return true
 }
 
-// dropPacks removes the packs of the snapshots that were dropped, and those that a crash has left, unless a snapshot needs them.
+// dropPacks removes the packs of the snapshots that were dropped, and those that a crash has left, unless a
+// snapshot needs them.
 func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 	r := p.repo
 	for _, f := range p.drop {
@@ -257,8 +263,9 @@ func (r *repository) isMarked(f ref) bool {
 	return err == nil
 }
 
-// Mark has a rescue stay until [Store.Unmark], whatever its age and the size of the others: something names it. The mark is a file beside its
-// pack, as git has them. It fails as [Store.Show] does, and with [stick.CodeDataDirNotWritable].
+// Mark has a rescue stay until [Store.Unmark], whatever its age and the size of the others: something names
+// it. The mark is a file beside its pack, as git has them. It fails as [Store.Show] does, and with
+// [stick.CodeDataDirNotWritable].
 func (s *Store) Mark(id string) error {
 	r, f, err := s.find(id)
 	if err != nil {

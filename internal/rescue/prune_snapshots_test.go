@@ -266,8 +266,8 @@ func TestPruneSnapshots_BesideMakers(t *testing.T) {
 	s.whole()
 }
 
-// Of several who ask, one is to look through the snapshots: once an hour, and ten minutes after one that may have died. Of a new repository
-// nobody is.
+// Of several who ask, one is to look through the snapshots: once an hour, and ten minutes after one that may
+// have died. Of a new repository nobody is.
 func TestBeginPrune(t *testing.T) {
 	s := newScratch(t)
 	if s.store.BeginPrune(s.tree.Common, s.now) {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// staged returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them any more.
+// staged returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them
+// any more.
 func (t *taking) staged() ([]candidate, error) {
 	var all []candidate
 	var ask bytes.Buffer
@@ -99,8 +100,8 @@ func (t *taking) read(wanted []candidate) error {
 	return nil
 }
 
-// readFile reads a file of the tree. If that isn't done when the time for reading is over, the tree is left to the goroutine that still
-// reads, and no other file is read.
+// readFile reads a file of the tree. If that isn't done when the time for reading is over, the tree is left
+// to the goroutine that still reads, and no other file is read.
 func (t *taking) readFile(path string) (c content, err error) {
 	if err := t.reading.Err(); err != nil {
 		return content{}, err

@@ -21,8 +21,8 @@ type ref struct {
 // noCommit is the name of no object.
 const noCommit = "0000000000000000000000000000000000000000"
 
-// refs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each form and checkout they are
-// sorted by id.
+// refs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each
+// form and checkout they are sorted by id.
 func (r *repository) refs(checkout string, in ...form) (all []ref, err error) {
 	if len(in) == 0 {
 		in = forms

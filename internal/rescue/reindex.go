@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// index restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the rescue hasn't either, stays:
-// somebody has staged something since.
-// A path whose file stays as somebody has changed it keeps its entry, too.
+// index restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the rescue
+// hasn't either, stays: somebody has staged something since. A path whose file stays as somebody has changed
+// it keeps its entry, too.
 func (w *restoring) index(ctx context.Context, entries []entry) {
 	kept := map[string]bool{}
 	for _, b := range w.result.Beside {
@@ -57,8 +57,8 @@ func (w *restoring) index(ctx context.Context, entries []entry) {
 	}
 }
 
-// dropBlocked drops the entries that would replace others in the index: a file in the place of a directory, or the other way
-// round.
+// dropBlocked drops the entries that would replace others in the index: a file in the place of a directory,
+// or the other way round.
 func (w *restoring) dropBlocked(entries []entry) []entry {
 	replaced := map[string]bool{}
 	for _, e := range entries {
@@ -110,8 +110,8 @@ func (w *restoring) replaceableIndex(e entry) bool {
 	})
 }
 
-// storeVersions has the user's repository keep the bytes of staged versions again, as far as it has lost them. It returns the entries
-// of which it has all.
+// storeVersions has the user's repository keep the bytes of staged versions again, as far as it has lost
+// them. It returns the entries of which it has all.
 func (w *restoring) storeVersions(ctx context.Context, entries []entry) []entry {
 	return slices.DeleteFunc(entries, func(e entry) bool {
 		for _, v := range e.Index {
@@ -186,8 +186,8 @@ func (w *restoring) writeIndex(ctx context.Context, entries []entry) error {
 	return w.intend(ctx, entries)
 }
 
-// intend adds entries without content, as git add -N does. Git takes their mode from the working tree, where the file may
-// have changed or be gone. So it gets a tree with empty files of the right modes.
+// intend adds entries without content, as git add -N does. Git takes their mode from the working tree, where
+// the file may have changed or be gone. So it gets a tree with empty files of the right modes.
 func (w *restoring) intend(ctx context.Context, entries []entry) error {
 	top, err := os.MkdirTemp(w.store.root(), newPrefix)
 	if err != nil {

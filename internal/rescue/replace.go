@@ -12,8 +12,9 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is removed. Both files get their
-// names after both are written; what is interrupted between, finishReplacing finishes, and openPack reads.
+// replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is
+// removed. Both files get their names after both are written; what is interrupted between, finishReplacing
+// finishes, and openPack reads.
 func (r *repository) replacePack(ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error) error {
 	w := r.begin(in)
 	defer w.abandon()
@@ -35,7 +36,8 @@ func (r *repository) replacePack(ctx context.Context, base string, in form, keep
 	return w.replace(base)
 }
 
-// copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such pack.
+// copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such
+// pack.
 func (w *writing) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
 	old, err := openPack(base)
 	if err != nil {

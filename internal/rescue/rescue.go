@@ -1,16 +1,17 @@
-// Package rescue keeps copies of uncommitted work: the state of a working tree, taken before something could destroy it.
+// Package rescue keeps copies of uncommitted work: the state of a working tree, taken before something could
+// destroy it.
 //
-// A rescue lies in a bare repository of ours in the data directory, one for each repository of the user. So it survives
-// whatever happens to that one, is never pushed and shows in nobody's log. Taking one changes nothing in the user's
-// repository and runs nothing but git itself.
+// A rescue lies in a bare repository of ours in the data directory, one for each repository of the user. So
+// it survives whatever happens to that one, is never pushed and shows in nobody's log. Taking one changes
+// nothing in the user's repository and runs nothing but git itself.
 //
-// What a rescue is, in git's terms: a commit without a parent, under refs/rescues/<checkout>/<id>, in a pack of its own.
-// Its message is the [Manifest]. Its tree has the file "entries", which says how each path was, and the bytes: work/<path>
-// as they lay in the working tree, index/<path> as they were staged, and stage1 to stage3/<path> of a conflict. Paths
-// without uncommitted changes aren't in it.
+// What a rescue is, in git's terms: a commit without a parent, under refs/rescues/<checkout>/<id>, in a pack
+// of its own. Its message is the [Manifest]. Its tree has the file "entries", which says how each path was,
+// and the bytes: work/<path> as they lay in the working tree, index/<path> as they were staged, and stage1 to
+// stage3/<path> of a conflict. Paths without uncommitted changes aren't in it.
 //
-// A snapshot is a rescue for a call of an agent's tool. Its ref is refs/snapshots/<checkout>/<id>, its pack has only what the packs of earlier
-// snapshots lack, and its entries are several files.
+// A snapshot is a rescue for a call of an agent's tool. Its ref is refs/snapshots/<checkout>/<id>, its pack
+// has only what the packs of earlier snapshots lack, and its entries are several files.
 package rescue
 
 import (
@@ -31,7 +32,8 @@ type Store struct {
 	Git    git.Client
 	Limits Limits
 
-	// Never returns which files of a checkout no rescue may have, by their paths relative to its top level. It may be nil, for none.
+	// Never returns which files of a checkout no rescue may have, by their paths relative to its top level.
+	// It may be nil, for none.
 	Never func(workspace.Checkout) func(path string) bool
 
 	// Kill is called at named points, for tests that end the process there. It may be nil.
@@ -69,8 +71,8 @@ var Defaults = Limits{
 	CommitBytes: 200 << 20, CommitTotal: 1 << 30,
 }
 
-// Longest is how long [Store.Take] may take at most: a rescue that the end of its time meets while it is written is completed, and
-// others are dropped after it.
+// Longest is how long [Store.Take] may take at most: a rescue that the end of its time meets while it is
+// written is completed, and others are dropped after it.
 func (l Limits) Longest() time.Duration { return l.Time + l.Time/10 + l.Prune }
 
 // New returns the store in a data directory, with the limits of the program.
@@ -98,8 +100,8 @@ type Request struct {
 	Tree  workspace.Checkout
 	Index string // the index that the command sets by GIT_INDEX_FILE; empty for that of the checkout
 
-	// Paths are what the command would change, relative to the top level, with / between names. A directory means
-	// everything below. None means the whole tree. Naming fewer only saves time: more may be kept.
+	// Paths are what the command would change, relative to the top level, with / between names. A directory
+	// means everything below. None means the whole tree. Naming fewer only saves time: more may be kept.
 	Paths []string
 
 	// What the command would destroy beside uncommitted changes of tracked files, which are always rescued.
@@ -146,7 +148,8 @@ type Taken struct {
 	NoIndex  bool       `json:"-"` // of a snapshot: the checkout has no index. Files that are as in HEAD aren't among Paths then
 }
 
-// Embedded is a repository inside another's working tree, with a git directory of its own there. [Store.KeepCommits] doesn't copy its commits with those of the other.
+// Embedded is a repository inside another's working tree, with a git directory of its own there.
+// [Store.KeepCommits] doesn't copy its commits with those of the other.
 type Embedded struct {
 	Path   string // relative to the top level of the checkout
 	Common string // its git directory
@@ -161,7 +164,8 @@ type Nested struct {
 // digits are those of ids: without l, o, i and u, which are read as others.
 const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// An id is the time in milliseconds, which takes nine digits, then four of the checksum of the state. Ids sort by time.
+// An id is the time in milliseconds, which takes nine digits, then four of the checksum of the state. Ids
+// sort by time.
 const (
 	idTime = 9
 	idLen  = idTime + 1 + 4
@@ -196,7 +200,8 @@ func timeOf(id string) (at stick.Time, ok bool) {
 	return at, true
 }
 
-// clean checks paths that a caller names and brings them into git's form. The result is nil for the whole tree.
+// clean checks paths that a caller names and brings them into git's form. The result is nil for the whole
+// tree.
 func clean(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
@@ -217,8 +222,8 @@ func within(path string, paths []string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// local reports whether a path of a rescue stays inside a working tree, and out of git's own files. Rescues hold only such
-// paths; one that somebody has changed may hold others.
+// local reports whether a path of a rescue stays inside a working tree, and out of git's own files. Rescues
+// hold only such paths; one that somebody has changed may hold others.
 func local(p string) bool {
 	for _, name := range strings.Split(p, "/") {
 		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.IndexByte(name, 0) >= 0 {

@@ -43,12 +43,13 @@ type Unrestored struct {
 	Why  stick.Words `json:"why"`  // the reason
 }
 
-// Restore brings the files of a rescue back, and on the commit on which it was taken deletions and the index, too. It never destroys
-// anything. It replaces a file only where that is the committed one, or one that the rescue has: else the rescued file
-// is put beside, as <path>.rescued-<id>. Restore can be called again, also after it was interrupted.
+// Restore brings the files of a rescue back, and on the commit on which it was taken deletions and the index,
+// too. It never destroys anything. It replaces a file only where that is the committed one, or one that the
+// rescue has: else the rescued file is put beside, as <path>.rescued-<id>. Restore can be called again, also
+// after it was interrupted.
 //
-// It follows no link inside of the tree, and starts no program but git. It fails with [stick.CodeNotFound] if there is no such
-// rescue, path in it, or checkout. What fails for one path is in [Restored.Failed].
+// It follows no link inside of the tree, and starts no program but git. It fails with [stick.CodeNotFound] if
+// there is no such rescue, path in it, or checkout. What fails for one path is in [Restored.Failed].
 func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error) {
 	l, entries, err := s.chosen(ctx, r.ID, r.Paths)
 	if err != nil {
@@ -101,8 +102,8 @@ func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loaded,
 	return l, entries, nil
 }
 
-// checkoutOf finds the checkout of which a rescue is. Where its repository is gone, only its directory counts, which is made
-// if it is gone too.
+// checkoutOf finds the checkout of which a rescue is. Where its repository is gone, only its directory
+// counts, which is made if it is gone too.
 func checkoutOf(m Manifest) (workspace.Checkout, error) {
 	if err := os.MkdirAll(m.Top, 0o777); err != nil {
 		return workspace.Checkout{}, errNoCheckout(m, err)
@@ -152,8 +153,8 @@ func (w *restoring) fail(e entry, format string, args ...any) {
 	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
-// files restores the files of the working tree. Deletions come first: a directory may have been in the place of a file,
-// or the other way round.
+// files restores the files of the working tree. Deletions come first: a directory may have been in the place
+// of a file, or the other way round.
 func (w *restoring) files(ctx context.Context, entries []entry) {
 	for _, e := range slices.Backward(entries) {
 		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
@@ -248,7 +249,8 @@ func (w *restoring) file(ctx context.Context, e entry) {
 
 func same(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
 
-// temp is the name of files that are being written. A restore that is run again finds what an interrupted one has left.
+// temp is the name of files that are being written. A restore that is run again finds what an interrupted one
+// has left.
 func (w *restoring) temp() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
 // beside puts the file of an entry beside its path.
@@ -261,8 +263,9 @@ func (w *restoring) beside(ctx context.Context, e entry, want content) {
 	w.result.Beside = append(w.result.Beside, Beside{string(e.Path), at})
 }
 
-// replaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the committed
-// one, which was committed when the rescue was taken, too, or one of those that the rescue has from the index.
+// replaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the
+// committed one, which was committed when the rescue was taken, too, or one of those that the rescue has from
+// the index.
 func (w *restoring) replaceable(e entry, now content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]

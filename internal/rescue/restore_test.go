@@ -141,8 +141,8 @@ func TestOnAnotherCommit(t *testing.T) {
 	}
 }
 
-// A conflict belongs to the commits that were merged. On another commit the file that is in its place stays, whatever it holds, also where it
-// is just what one side had.
+// A conflict belongs to the commits that were merged. On another commit the file that is in its place stays,
+// whatever it holds, also where it is just what one side had.
 func TestAConflictOnAnotherCommit(t *testing.T) {
 	s := newScratch(t)
 	s.git("switch", "-qc", "other")

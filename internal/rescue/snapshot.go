@@ -19,20 +19,23 @@ const (
 	maxRewritten = 256 << 10 // bytes of an object
 )
 
-// lockPatience is how long a snapshot waits for those who remove old ones, a few at a time. After that it leans on nothing.
+// lockPatience is how long a snapshot waits for those who remove old ones, a few at a time. After that it
+// leans on nothing.
 const lockPatience = 100 * time.Millisecond
 
 // errStale says that a pack isn't there, or isn't what the cache says of it.
 var errStale = errors.New("an earlier snapshot is damaged")
 
-// snapshotting is a snapshot that is being made. A nil one stands for a whole rescue, which knows nothing of earlier ones.
+// snapshotting is a snapshot that is being made. A nil one stands for a whole rescue, which knows nothing of
+// earlier ones.
 type snapshotting struct {
 	repo    *repository
 	writing *writing
 	began   time.Time // before git was asked
 
-	// checkout is held from looking at files until the cache is written, so that snapshots of a checkout come one after the other. Without
-	// it, the cache isn't written. packs is held from choosing what is leaned on until the ref stands, so that none of that is removed.
+	// checkout is held from looking at files until the cache is written, so that snapshots of a checkout come
+	// one after the other. Without it, the cache isn't written. packs is held from choosing what is leaned on
+	// until the ref stands, so that none of that is removed.
 	checkout, packs *fileLock
 
 	base   *cache            // nil if the snapshot leans on nothing
@@ -177,7 +180,8 @@ func (s *snapshotting) stagedBefore(oid string) (blob string, size int64, ok boo
 	return blob, size, ok
 }
 
-// note notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file wasn't read again.
+// note notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file
+// wasn't read again.
 func (s *snapshotting) note(path string, now stamp, at time.Time) {
 	switch {
 	case s == nil:
@@ -197,8 +201,9 @@ func (t *taking) ignoredLimit() int64 {
 	return t.store.Limits.SnapshotIgnored
 }
 
-// carriedOver returns entries for files of the last snapshot that git doesn't name: those in ignored directories, of which it names only the
-// directory. Where only a file was looked at after git was asked, its entry stays as it is.
+// carriedOver returns entries for files of the last snapshot that git doesn't name: those in ignored
+// directories, of which it names only the directory. Where only a file was looked at after git was asked, its
+// entry stays as it is.
 func (t *taking) carriedOver() (again []*entry) {
 	s := t.snapshot
 	if s == nil || s.base == nil {
@@ -246,8 +251,8 @@ func (v *survey) isNested(path string) bool {
 		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.submodule() && strings.HasPrefix(path, l.path+"/") })
 }
 
-// after returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's snapshots sort as they were made,
-// whatever the clock does.
+// after returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's
+// snapshots sort as they were made, whatever the clock does.
 func (s *snapshotting) after(at stick.Time) stick.Time {
 	if s.base == nil {
 		return at
@@ -320,7 +325,8 @@ func (t *taking) dropStale(err error) error {
 	return err
 }
 
-// addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't read lie in earlier packs.
+// addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't
+// read lie in earlier packs.
 func (t *taking) addSnapshot(st state) (tree string, err error) {
 	for _, b := range blobsOf(st.Entries) {
 		if _, ok := t.pack.used[b]; !ok && !t.pack.reuse(b) && t.pack.err == nil {
@@ -348,8 +354,8 @@ func addLean(p *pack, st state) (tree string, err error) {
 	return root.addTo(p), nil
 }
 
-// chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies in too many or too old ones:
-// from the packs of which it needs least.
+// chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies
+// in too many or too old ones: from the packs of which it needs least.
 func (t *taking) chooseNeeds() (needs []string, err error) {
 	weight := map[string]int64{}
 	for _, o := range t.pack.used {

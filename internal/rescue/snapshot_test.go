@@ -57,7 +57,8 @@ func describe(path string) string {
 	return fmt.Sprintf("%s %d bytes %x %.40q", info.Mode(), len(b), sha256.Sum256(b), b)
 }
 
-// named are paths in which differences are all right. A directory, with / at its end, stands for everything below.
+// named are paths in which differences are all right. A directory, with / at its end, stands for everything
+// below.
 type named map[string]bool
 
 func (n named) has(path string) bool {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a whole one, git reads it: somebody may
-// have had git pack it again.
+// source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a
+// whole one, git reads it: somebody may have had git pack it again.
 type source struct {
 	repo  *repository
 	ref   ref

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// stamp is what the system says of a file without reading it. Equal stamps mean equal bytes, but for what [stamp.settled] says.
+// stamp is what the system says of a file without reading it. Equal stamps mean equal bytes, but for what
+// [stamp.settled] says.
 type stamp struct {
 	Size       int64
 	Mode       fs.FileMode
@@ -20,15 +21,16 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// How far apart two times of a file system may be and still be written as the same. Kernels write the time of their last tick, and
-// some file systems whole seconds, or every second one.
+// How far apart two times of a file system may be and still be written as the same. Kernels write the time of
+// their last tick, and some file systems whole seconds, or every second one.
 const (
 	tick      = 100 * time.Millisecond
 	wholeTick = 3 * time.Second
 )
 
-// settled reports whether whatever is written to the file after at gets another stamp. A file that was written just before at may be
-// written again within the same tick of the clock, and one with a time of the future has another clock.
+// settled reports whether whatever is written to the file after at gets another stamp. A file that was
+// written just before at may be written again within the same tick of the clock, and one with a time of the
+// future has another clock.
 func (s stamp) settled(at time.Time) bool {
 	coarse := tick
 	if s.ModTime%int64(time.Second) == 0 && s.ChangeTime%int64(time.Second) == 0 {

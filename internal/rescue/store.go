@@ -16,9 +16,9 @@ import (
 	"talkingstick/stick"
 )
 
-// repository is the bare repository that holds the rescues of one repository of the user. Everything in it is written
-// first under a name that nobody reads, and then gets its own: the pack, its index, and last the ref. So two rescues at the same
-// time don't meet, and what is seen is whole.
+// repository is the bare repository that holds the rescues of one repository of the user. Everything in it is
+// written first under a name that nobody reads, and then gets its own: the pack, its index, and last the ref.
+// So two rescues at the same time don't meet, and what is seen is whole.
 type repository struct {
 	store *Store
 	path  string
@@ -45,17 +45,20 @@ const (
 	entriesName = "entries" // in the tree of a rescue
 )
 
-// form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other alone.
+// form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other
+// alone.
 type form struct {
 	refs, prefix string // the directory of its refs, and how the names of its packs begin
 	lean         bool
 }
 
 var (
-	// whole rescues have all their bytes in one pack, which the disk has when they are made, and their entries in one file.
+	// whole rescues have all their bytes in one pack, which the disk has when they are made, and their
+	// entries in one file.
 	whole = form{refs: refsName, prefix: packPrefix}
 
-	// lean ones are snapshots. They need packs of earlier ones, and have their entries in several files, of which most are as before.
+	// lean ones are snapshots. They need packs of earlier ones, and have their entries in several files, of
+	// which most are as before.
 	lean = form{refs: "refs/snapshots", prefix: "snap-", lean: true}
 
 	forms = []form{whole, lean}
@@ -64,7 +67,8 @@ var (
 // stageFolders are the directories of staged files in the tree of a rescue, by stage.
 var stageFolders = []string{"index", "stage1", "stage2", "stage3"}
 
-// config makes a bare repository in which git by itself, and by an order to clean up, leaves everything as it is.
+// config makes a bare repository in which git by itself, and by an order to clean up, leaves everything as it
+// is.
 const config = `[core]
 	repositoryformatversion = 0
 	bare = true
@@ -97,7 +101,8 @@ func (r *repository) dir(name string) string { return filepath.Join(r.path, file
 
 func (r *repository) git() git.Isolated { return r.store.Git.IsolateOwn(r.path) }
 
-// prepare returns the repository for the user's repository with a common git directory, and makes it if it doesn't exist.
+// prepare returns the repository for the user's repository with a common git directory, and makes it if it
+// doesn't exist.
 func (s *Store) prepare(ctx context.Context, common string) (*repository, error) {
 	if err := plainfile.MkdirAll(s.root()); err != nil {
 		return nil, unwritable(s.root(), err)
@@ -114,7 +119,8 @@ func (s *Store) prepare(ctx context.Context, common string) (*repository, error)
 	return r, r.check()
 }
 
-// check fails if the repository isn't made of directories of its own: a link would lead what is written elsewhere.
+// check fails if the repository isn't made of directories of its own: a link would lead what is written
+// elsewhere.
 func (r *repository) check() error {
 	for _, name := range []string{"", "objects", packsName, "refs", refsName} {
 		if err := checkFolder(r.dir(name)); err != nil {
@@ -137,7 +143,8 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// unwritable makes the error for something of the data directory that can't be written, if that is what err says.
+// unwritable makes the error for something of the data directory that can't be written, if that is what err
+// says.
 func unwritable(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errReadOnly) {
 		return fmt.Errorf("write a rescue: %w", err)
@@ -210,8 +217,8 @@ func (w *writing) abandon() {
 	}
 }
 
-// complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it doesn't wait any
-// longer until the disk has everything; every process sees it all the same.
+// complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
+// doesn't wait any longer until the disk has everything; every process sees it all the same.
 func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
 	refs := w.repo.dir(w.form.refs + "/" + checkout)
 	if err := plainfile.MkdirAll(refs); err != nil {
@@ -239,8 +246,8 @@ func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifes
 	return id, nil
 }
 
-// flush and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one after each call of an agent,
-// and only a failing machine could lose it.
+// flush and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
+// after each call of an agent, and only a failing machine could lose it.
 func (w *writing) flush(ctx context.Context, f *os.File) error {
 	if w.form.lean {
 		return nil
@@ -350,7 +357,8 @@ func (w *writing) settle(ctx context.Context, f *os.File, name string) error {
 	return os.Rename(f.Name(), name)
 }
 
-// flush is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still lose the file.
+// flush is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still lose
+// the file.
 func flush(ctx context.Context, f *os.File) error {
 	if ctx.Err() != nil {
 		return nil

@@ -30,17 +30,19 @@ type indexLine struct {
 	version
 }
 
-// statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside of
-// submodules is their own matter, and git would ask there without our settings.
+// statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside
+// of submodules is their own matter, and git would ask there without our settings.
 var statusArgs = []string{"status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames", "--ignore-submodules=dirty"}
 
-// maxPaths and maxPathBytes bound the paths that git gets as arguments. With more, git is asked for the whole tree.
+// maxPaths and maxPathBytes bound the paths that git gets as arguments. With more, git is asked for the whole
+// tree.
 const (
 	maxPaths     = 500
 	maxPathBytes = 60 << 10
 )
 
-// look asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are asked for alone.
+// look asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are asked
+// for alone.
 func (s *Store) look(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
 	paths := scope(r.Paths)
 	v := &survey{entries: map[string]*entry{}}
@@ -200,8 +202,9 @@ func (v *survey) changed(r string) bool {
 	return true
 }
 
-// intended marks the entries that were added without content and whose file is gone: of these, status says that HEAD has
-// them, with nothing in them. committed asks what HEAD has of some paths; it is called only if there are such entries.
+// intended marks the entries that were added without content and whose file is gone: of these, status says
+// that HEAD has them, with nothing in them. committed asks what HEAD has of some paths; it is called only if
+// there are such entries.
 func (v *survey) intended(committed func(paths []string) (map[string]version, error)) error {
 	var empty []string
 	for path, e := range v.entries {
@@ -236,8 +239,8 @@ func (v *survey) unmerged(r string) bool {
 	return true
 }
 
-// parseIndex reads the output of git ls-files -v -s -z, and adds to the entries what status doesn't tell: flags, and files
-// that git is told not to look at.
+// parseIndex reads the output of git ls-files -v -s -z, and adds to the entries what status doesn't tell:
+// flags, and files that git is told not to look at.
 func (v *survey) parseIndex(said []byte, paths []string) error {
 	lines, ok := indexLines(said)
 	if !ok {
@@ -262,8 +265,8 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 	return nil
 }
 
-// indexLines parses <tag> <mode> <oid> <stage>\t<path>, each with a NUL after it. A lower-case tag marks a file that git
-// takes for unchanged, S one that isn't wanted in the working tree.
+// indexLines parses <tag> <mode> <oid> <stage>\t<path>, each with a NUL after it. A lower-case tag marks a
+// file that git takes for unchanged, S one that isn't wanted in the working tree.
 func indexLines(said []byte) (lines []indexLine, ok bool) {
 	rest := string(said) // once, not for each line: an index may have very many
 	lines = make([]indexLine, 0, strings.Count(rest, "\x00"))
@@ -288,7 +291,8 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 // operations are the files by which git remembers what it is in the middle of.
 var operations = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"}
 
-// operation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge again.
+// operation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge
+// again.
 func operation(gitDir string) map[string]string {
 	var found map[string]string
 	for _, name := range operations {

@@ -12,15 +12,15 @@ import (
 	"talkingstick/stick"
 )
 
-// Take rescues what is uncommitted in a working tree. It returns in about [Limits.Time], and at the latest after
-// [Limits.Longest], even if a disk doesn't answer. What it couldn't keep is named in [Taken.LeftOut]. It changes nothing in
-// the user's repository or tree, and runs no program but git.
+// Take rescues what is uncommitted in a working tree. It returns in about [Limits.Time], and at the latest
+// after [Limits.Longest], even if a disk doesn't answer. What it couldn't keep is named in [Taken.LeftOut].
+// It changes nothing in the user's repository or tree, and runs no program but git.
 //
-// It fails if git can't tell what is uncommitted, if the rescue can't be written, with [stick.CodeUsage] for a path outside of
-// the tree, and with the error of ctx if that ends.
+// It fails if git can't tell what is uncommitted, if the rescue can't be written, with [stick.CodeUsage] for
+// a path outside of the tree, and with the error of ctx if that ends.
 //
-// With [CauseCall] it makes a snapshot: of the whole tree, leaning on the last snapshot of the checkout. If nothing has changed since, it
-// writes nothing. Of a tree without uncommitted changes there is one, too.
+// With [CauseCall] it makes a snapshot: of the whole tree, leaning on the last snapshot of the checkout. If
+// nothing has changed since, it writes nothing. Of a tree without uncommitted changes there is one, too.
 func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
 	return s.limited(ctx, r, (*taking).run)
 }
@@ -48,8 +48,9 @@ func (s *Store) limited(ctx context.Context, r Request, run func(*taking, contex
 	return t, err
 }
 
-// inTime returns what do returns, or the error of ctx if do goes on for longer than grace after the end of ctx: the system can't be
-// asked to give up a file or a directory that a disk doesn't hand out. What do returns later is dropped.
+// inTime returns what do returns, or the error of ctx if do goes on for longer than grace after the end of
+// ctx: the system can't be asked to give up a file or a directory that a disk doesn't hand out. What do
+// returns later is dropped.
 func inTime[T any](ctx context.Context, grace time.Duration, do func() (T, error)) (t T, err error) {
 	type outcome struct {
 		t        T
@@ -126,8 +127,8 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	return t.taken, err
 }
 
-// lookAround asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It returns the ignored files that may
-// be kept; named are the paths that say which.
+// lookAround asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It
+// returns the ignored files that may be kept; named are the paths that say which.
 func (t *taking) lookAround(ctx context.Context, named []string) (ignored []string, err error) {
 	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, variables(t.r.Tree, t.r.Index)...); err != nil {
 		return nil, err
@@ -179,8 +180,8 @@ const (
 	classIgnored
 )
 
-// candidates adds the untracked and ignored files to the entries, and chooses what is kept: tracked files first, small ones
-// first, up to the limit. Nothing is read for that. The result is sorted by path.
+// candidates adds the untracked and ignored files to the entries, and chooses what is kept: tracked files
+// first, small ones first, up to the limit. Nothing is read for that. The result is sorted by path.
 func (t *taking) candidates(ignored []string) ([]candidate, error) {
 	all, err := t.staged()
 	if err != nil {
@@ -252,8 +253,8 @@ func (t *taking) choose(all []candidate) []candidate {
 	return chosen
 }
 
-// measure looks at the file of an entry without reading it. ok is false if there is nothing to read: it doesn't exist, is a
-// directory, or can't be kept.
+// measure looks at the file of an entry without reading it. ok is false if there is nothing to read: it
+// doesn't exist, is a directory, or can't be kept.
 func (t *taking) measure(e *entry, class int) (c candidate, ok bool) {
 	if t.reading.Err() != nil {
 		t.leaveWork(e, WhyTime)
@@ -281,7 +282,8 @@ func (t *taking) measure(e *entry, class int) (c candidate, ok bool) {
 	return c, false
 }
 
-// dropSubmodules forgets submodules that are only at another commit: that is their own matter, until it is staged.
+// dropSubmodules forgets submodules that are only at another commit: that is their own matter, until it is
+// staged.
 func (v *survey) dropSubmodules() {
 	for path, e := range v.entries {
 		if len(e.Index) > 0 && e.Index[0].submodule() && !e.staged() {

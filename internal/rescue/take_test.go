@@ -447,7 +447,8 @@ func (o over) Err() error {
 	return nil
 }
 
-// A slow disk hands out 20 of 50 MB until the time for reading is over: these are kept, and the others are named.
+// A slow disk hands out 20 of 50 MB until the time for reading is over: these are kept, and the others are
+// named.
 func TestASlowDisk(t *testing.T) {
 	s := newScratch(t)
 	const files, inTime = 50, 20
@@ -477,7 +478,8 @@ func TestASlowDisk(t *testing.T) {
 	}
 }
 
-// hang makes the store wait at the n-th pass of a point, as for a disk that doesn't answer, until the test ends, and calls also then.
+// hang makes the store wait at the n-th pass of a point, as for a disk that doesn't answer, until the test
+// ends, and calls also then.
 func (s *scratch) hang(point string, n int, also func()) {
 	var passed atomic.Int64
 	release := make(chan struct{})

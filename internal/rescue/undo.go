@@ -23,7 +23,8 @@ type UndoRequest struct {
 	Paths         []string // relative to the top level, with / between names; a directory means everything below. None means all
 }
 
-// UndoFile is a path that differs between the two snapshots, and how it lies in the checkout now. Alone isn't set.
+// UndoFile is a path that differs between the two snapshots, and how it lies in the checkout now. Alone isn't
+// set.
 type UndoFile struct {
 	PathChange
 	stick.UndoneFile
@@ -60,8 +61,8 @@ type Undo struct {
 	inner   []*innerUndo // in repositories inside
 }
 
-// Undo compares two snapshots with what lies in their checkout. It changes nothing. It fails as [Store.Changes] does, and with
-// [stick.CodeNotFound] for a path in which they don't differ.
+// Undo compares two snapshots with what lies in their checkout. It changes nothing. It fails as
+// [Store.Changes] does, and with [stick.CodeNotFound] for a path in which they don't differ.
 func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	paths, err := clean(r.Paths)
 	if err != nil {
@@ -106,7 +107,8 @@ func (u *Undo) Close() {
 	}
 }
 
-// lookInside has files in repositories inside the checkout be taken back there, where these are as the change left them.
+// lookInside has files in repositories inside the checkout be taken back there, where these are as the change
+// left them.
 func (u *Undo) lookInside(ctx context.Context) error {
 	for _, n := range u.After.Nested {
 		i := slices.IndexFunc(u.Before.Nested, func(was Nested) bool { return was.Path == n.Path })
@@ -126,7 +128,8 @@ func (u *Undo) lookInside(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// openInner looks at a repository inside. It returns nil if that is gone, or if its HEAD has moved: its files are those of another commit then.
+// openInner looks at a repository inside. It returns nil if that is gone, or if its HEAD has moved: its files
+// are those of another commit then.
 func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUndo, error) {
 	top := filepath.Join(u.request.Tree.Top, filepath.FromSlash(n.Path))
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
@@ -146,7 +149,8 @@ func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUn
 	return &innerUndo{n.Path, inner}, nil
 }
 
-// takeInner replaces files of which nothing is known here by those that a repository inside knows. It may lie in another one that does, too.
+// takeInner replaces files of which nothing is known here by those that a repository inside knows. It may lie
+// in another one that does, too.
 func (u *Undo) takeInner(in *innerUndo) {
 	for i, f := range u.Files {
 		rel, ok := strings.CutPrefix(f.Path, in.path+"/")
@@ -267,8 +271,8 @@ func (u *Undo) isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Restore gives a path its state from before, and removes it if there was no file. It fails with [ErrChanged] if the path isn't as it was
-// looked at.
+// Restore gives a path its state from before, and removes it if there was no file. It fails with [ErrChanged]
+// if the path isn't as it was looked at.
 func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 	if f.inner != nil {
 		return f.inner.in.Restore(ctx, f.inner.file)
@@ -319,8 +323,8 @@ func asChanged(err error) error {
 	return err
 }
 
-// PutBeside puts the state of a path from before beside it, under its name with a suffix, and returns where that is. There must have been
-// a file.
+// PutBeside puts the state of a path from before beside it, under its name with a suffix, and returns where
+// that is. There must have been a file.
 func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at string, err error) {
 	if f.inner != nil {
 		at, err = f.inner.in.PutBeside(ctx, f.inner.file, suffix)
@@ -357,7 +361,8 @@ func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (content, error) {
 // temp is the name of files that are being written.
 func (u *Undo) temp() string { return ".tt-undo-" + u.request.Before }
 
-// HeadMove says how HEAD has moved between the snapshots. It is zero if HEAD is elsewhere by now, since that is somebody else's move.
+// HeadMove says how HEAD has moved between the snapshots. It is zero if HEAD is elsewhere by now, since that
+// is somebody else's move.
 func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 	if u.Before.Head == u.After.Head && u.Before.Branch == u.After.Branch {
 		return m, nil

@@ -156,7 +156,8 @@ func (s *scratch) outside() string {
 	return path
 }
 
-// TestUndo_conversions: a file without uncommitted changes comes back as git would check it out. Of one with a filter nobody knows that.
+// TestUndo_conversions: a file without uncommitted changes comes back as git would check it out. Of one with
+// a filter nobody knows that.
 func TestUndo_conversions(t *testing.T) {
 	for name, attributes := range map[string]string{"by attributes": "*.txt text eol=crlf\n", "of all texts": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,8 @@ func unchanged(dir *os.Root, name string, info fs.FileInfo) error {
 	return nil
 }
 
-// create makes a file or link, and the directories above it. A file appears under its name when it is complete. It fails with
-// [fs.ErrExist] if something is there, or as parent does.
+// create makes a file or link, and the directories above it. A file appears under its name when it is
+// complete. It fails with [fs.ErrExist] if something is there, or as parent does.
 func (f *folders) create(path, temp string, c content) error {
 	dir, name, err := f.parent(path, true)
 	if err != nil {
@@ -44,7 +44,8 @@ func (f *folders) create(path, temp string, c content) error {
 	return errors.Join(err, dir.Remove(temp))
 }
 
-// replace puts a file or link in the place of the one that info is of. It fails with errTorn if that has changed.
+// replace puts a file or link in the place of the one that info is of. It fails with errTorn if that has
+// changed.
 func (f *folders) replace(path, temp string, c content, info fs.FileInfo) error {
 	dir, name, err := f.parent(path, false)
 	if err != nil {
@@ -136,8 +137,9 @@ func (f *folders) remove(path string, c content) error {
 	}
 }
 
-// putBeside puts a file or link beside a path, under its name with a suffix. Where something else lies in the place of one of the path's
-// directories, a directory beside that one gets it. It replaces nothing, and does nothing if the same lies there already.
+// putBeside puts a file or link beside a path, under its name with a suffix. Where something else lies in the
+// place of one of the path's directories, a directory beside that one gets it. It replaces nothing, and does
+// nothing if the same lies there already.
 func (f *folders) putBeside(ctx context.Context, path, suffix, temp string, c content) (at string, err error) {
 	names := strings.Split(path, "/")
 	i := len(names) - 1
