@@ -27,7 +27,8 @@ func sorted(files []file) []file {
 	return files
 }
 
-// archive makes what people unpack by hand: one folder with the program, its completions, its manual pages and its texts.
+// archive makes what people unpack by hand: one folder with the program, its completions, its manual pages
+// and its texts.
 func (r *release) archive(p program, pages, texts []file) (file, error) {
 	name := fmt.Sprintf("tt_%s_%s_%s", r.commit.version, p.os, p.arch)
 	in := slices.Concat([]file{{p.program(), 0o755, p.data}}, pages, texts)
@@ -45,8 +46,8 @@ func (r *release) archive(p program, pages, texts []file) (file, error) {
 	return file{name + ending, 0o644, b}, err
 }
 
-// tarGz packs files into a compressed tar archive. All of it has one time and belongs to root. A root that isn't empty is the name of
-// a folder that all names are below, such as ".", which Debian wants.
+// tarGz packs files into a compressed tar archive. All of it has one time and belongs to root. A root that
+// isn't empty is the name of a folder that all names are below, such as ".", which Debian wants.
 func tarGz(files []file, when time.Time, root string) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The bill of materials is a document of CycloneDX 1.6. It says what the programs say of themselves, so nobody is asked for it.
+// The bill of materials is a document of CycloneDX 1.6. It says what the programs say of themselves, so
+// nobody is asked for it.
 type (
 	bill struct {
 		Schema     string      `json:"$schema"`
@@ -55,7 +56,8 @@ func licensedAs(names []string) (all []licensed) {
 	return all
 }
 
-// bill makes the bill of materials of all programs of the release. A component that some of them lack says which have it.
+// bill makes the bill of materials of all programs of the release. A component that some of them lack says
+// which have it.
 func (r *release) bill(modules []module) ([]byte, error) {
 	self := component{
 		Type: "application", Ref: "tt", Name: "tt", Version: r.commit.version, Licences: licensedAs([]string{"MIT"}),

@@ -77,7 +77,8 @@ func (r *release) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// goTool runs the go tool in the commit's tree, for a system. What the caller's environment would change in a build is left out.
+// goTool runs the go tool in the commit's tree, for a system. What the caller's environment would change in a
+// build is left out.
 func (r *release) goTool(ctx context.Context, s system, args ...string) error {
 	_, err := r.output(ctx, s, "go", args...)
 	return err
@@ -110,7 +111,8 @@ func (r *release) output(ctx context.Context, s system, name string, args ...str
 // shells are those that the program completes for, with the names that they want files of completion to have.
 var shells = map[string]string{"bash": "tt.bash", "zsh": "_tt", "fish": "tt.fish", "powershell": "tt.ps1"}
 
-// pages makes the files of completion and the manual pages, as completions/… and man/…: the program of this machine writes them.
+// pages makes the files of completion and the manual pages, as completions/… and man/…: the program of this
+// machine writes them.
 func (r *release) pages(ctx context.Context, built []program) (pages []file, err error) {
 	host := system{runtime.GOOS, runtime.GOARCH}
 	i := slices.IndexFunc(built, func(p program) bool { return p.system == host })

@@ -64,8 +64,9 @@ func checkOut(ctx context.Context, repo, rev, tree string) (c commit, err error)
 	return c, err
 }
 
-// versionOf returns the version that a commit is released as. With a tag like v1.2.3 that is 1.2.3, which the sources and the
-// list of changes have to name as well. Without one it is a version before that of the sources, which says when and of what.
+// versionOf returns the version that a commit is released as. With a tag like v1.2.3 that is 1.2.3, which the
+// sources and the list of changes have to name as well. Without one it is a version before that of the
+// sources, which says when and of what.
 func (c commit) versionOf(tree string, tags []string) (string, error) {
 	said, err := sourceVersion(filepath.Join(tree, "internal", "cli", "version.go"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestVersions: a tag makes a version, and the sources and the list of changes have to agree with it. Without a tag the version comes
-// before that of the sources, and says of which commit it is.
+// TestVersions: a tag makes a version, and the sources and the list of changes have to agree with it. Without
+// a tag the version comes before that of the sources, and says of which commit it is.
 func TestVersions(t *testing.T) {
 	c := commit{hash: "7c3d1d6aaabbbcccdddeee", date: time.Date(2026, 11, 24, 10, 9, 8, 0, time.UTC)}
 	for _, x := range []struct {
@@ -46,7 +46,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDebianVersions: Debian orders what comes before a release before it, and takes none of it for a packager's revision.
+// TestDebianVersions: Debian orders what comes before a release before it, and takes none of it for a
+// packager's revision.
 func TestDebianVersions(t *testing.T) {
 	for version, want := range map[string]string{
 		"0.2.0": "0.2.0", "0.2.0-20261124100908.g7c3d1d6aaa": "0.2.0~20261124100908.g7c3d1d6aaa", "0.2.0-rc-1.2": "0.2.0~rc.1.2",

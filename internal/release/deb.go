@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// debVersion is a version as Debian orders it: what comes before a release has a ~, and - would begin the revision of a packager.
+// debVersion is a version as Debian orders it: what comes before a release has a ~, and - would begin the
+// revision of a packager.
 func debVersion(version string) string {
 	release, before, ok := strings.Cut(version, "-")
 	if !ok {
@@ -19,8 +20,8 @@ func debVersion(version string) string {
 	return release + "~" + strings.ReplaceAll(before, "-", ".")
 }
 
-// deb makes the Debian package of a program. It has no scripts: there is nothing to start, to stop or to ask. The name of the file has
-// the version as the other files have it, because some servers replace a ~.
+// deb makes the Debian package of a program. It has no scripts: there is nothing to start, to stop or to ask.
+// The name of the file has the version as the other files have it, because some servers replace a ~.
 func (r *release) deb(p program, pages, texts []file) (file, error) {
 	in, err := debFiles(p, pages, texts)
 	if err != nil {
@@ -103,8 +104,8 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 	return slices.Clip(in), add(doc+"copyright", bytes.Join(rights, []byte("\n")), nil)
 }
 
-// ar packs files as the archiver of Unix does. The format is a line for each file and its bytes; dpkg-deb would write it too, but
-// only where there is one, and in another way from version to version.
+// ar packs files as the archiver of Unix does. The format is a line for each file and its bytes; dpkg-deb
+// would write it too, but only where there is one, and in another way from version to version.
 func ar(files []file, when time.Time) []byte {
 	var b bytes.Buffer
 	b.WriteString("!<arch>\n")

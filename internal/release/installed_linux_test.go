@@ -14,8 +14,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// These tests install what a release holds, where there is no Go: an archive and a Debian package each in a root with nothing else in
-// it, the packages of npm below a prefix of their own.
+// These tests install what a release holds, where there is no Go: an archive and a Debian package each in a
+// root with nothing else in it, the packages of npm below a prefix of their own.
 
 // bareRoot makes a root for a static program: nothing but what the system itself gives.
 func bareRoot(t *testing.T) string {
@@ -68,8 +68,8 @@ type answers struct {
 	Steps       []string `json:"steps"`
 }
 
-// update runs what self-update has said, in a directory with the files of a release, as if that were the newer one. The last step is
-// for a person.
+// update runs what self-update has said, in a directory with the files of a release, as if that were the
+// newer one. The last step is for a person.
 func (a answers) update(t *testing.T, dir string, env ...string) {
 	t.Helper()
 	last := len(a.Steps) - 1
@@ -125,7 +125,8 @@ func TestArchive(t *testing.T) {
 	plays(t, inside(t, root, tt, "demo"))
 }
 
-// TestDebianPackage: dpkg installs the package, finds its files as they were packed, and takes them away again.
+// TestDebianPackage: dpkg installs the package, finds its files as they were packed, and takes them away
+// again.
 func TestDebianPackage(t *testing.T) {
 	dir, root := filepath.Join(made(t), "one"), bareRoot(t)
 	needs(t, "dpkg", "dpkg-deb")
@@ -193,8 +194,9 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// TestNpmPackages: npm installs the packages from their files. The command runs in a PATH in which there is no Go, and what it
-// installs into a harness names the program itself and not the script that starts it. Both are taken away again, to the byte.
+// TestNpmPackages: npm installs the packages from their files. The command runs in a PATH in which there is
+// no Go, and what it installs into a harness names the program itself and not the script that starts it. Both
+// are taken away again, to the byte.
 func TestNpmPackages(t *testing.T) {
 	dir, prefix, bin := filepath.Join(made(t), "one"), t.TempDir(), t.TempDir()
 	needs(t, "node", "npm")

@@ -3,12 +3,13 @@
 //	go run ./internal/release                       everything, of HEAD, into dist
 //	go run ./internal/release -systems linux/amd64  for one system
 //
-// For each system it makes an archive and a package of npm, for Linux a Debian package as well, and for all of them the plugins, the
-// bill of materials and SHA256SUMS. It builds the commit's own files, not those of the working tree, and every time in an output is the
-// commit's. So two builds of one commit are equal byte by byte, if both use the same version of Go.
+// For each system it makes an archive and a package of npm, for Linux a Debian package as well, and for all
+// of them the plugins, the bill of materials and SHA256SUMS. It builds the commit's own files, not those of
+// the working tree, and every time in an output is the commit's. So two builds of one commit are equal byte
+// by byte, if both use the same version of Go.
 //
-// It needs Go and git, and the network only where the module cache lacks a module. What carries names of the project's owner
-// stands in [project].
+// It needs Go and git, and the network only where the module cache lacks a module. What carries names of the
+// project's owner stands in [project].
 package main
 
 import (
@@ -106,8 +107,8 @@ func (r *release) run(ctx context.Context) (err error) {
 	return r.write(files)
 }
 
-// packages makes what users install: for each system an archive and a package of npm, for Linux a Debian package, and the
-// package of npm that brings one of the others.
+// packages makes what users install: for each system an archive and a package of npm, for Linux a Debian
+// package, and the package of npm that brings one of the others.
 func (r *release) packages(built []program, pages []file, modules []module) (files []file, err error) {
 	own, err := r.texts()
 	if err != nil {

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// native does what its first argument says: it ends with a status, by a signal, or when it gets a signal, which it then names.
+// native does what its first argument says: it ends with a status, by a signal, or when it gets a signal,
+// which it then names.
 func native() {
 	switch os.Args[1] {
 	case "exit":
@@ -68,8 +69,8 @@ var (
 // host is the system on which the tests run.
 var host = system{runtime.GOOS, runtime.GOARCH}
 
-// made returns a directory with two releases for this system, one and two. They are made from one commit, which holds the files
-// of the working tree, in different surroundings.
+// made returns a directory with two releases for this system, one and two. They are made from one commit,
+// which holds the files of the working tree, in different surroundings.
 func made(t *testing.T) string {
 	t.Helper()
 	testenv.SkipShort(t, testenv.Every, "a release, which takes long to build")

@@ -14,7 +14,8 @@ var (
 	nodeProcessor = map[string]string{"amd64": "x64", "arm64": "arm64"}
 )
 
-// npmName is the package of npm that holds the program for a system. The wrapper makes the same name from what Node says.
+// npmName is the package of npm that holds the program for a system. The wrapper makes the same name from
+// what Node says.
 func npmName(s system) string {
 	return project.npm + "-" + nodeSystem[s.os] + "-" + nodeProcessor[s.arch]
 }
@@ -34,7 +35,8 @@ type manifest struct {
 	Optional    map[string]string `json:"optionalDependencies,omitempty"`
 	Publish     map[string]string `json:"publishConfig"`
 
-	// InstalledBy names the package that brings this one. By it tt self-update tells that npm has installed the program.
+	// InstalledBy names the package that brings this one. By it tt self-update tells that npm has installed
+	// the program.
 	InstalledBy string `json:"installedBy,omitempty"`
 }
 
@@ -45,7 +47,8 @@ func (r *release) manifest(name, description string, files ...string) manifest {
 	}
 }
 
-// npmProgram makes the package of npm that holds the program for one system. Elsewhere npm doesn't install it.
+// npmProgram makes the package of npm that holds the program for one system. Elsewhere npm doesn't install
+// it.
 func (r *release) npmProgram(p program, texts []file) (file, error) {
 	m := r.manifest(npmName(p.system), fmt.Sprintf("The program of %s for %s", project.npm, p.system), "bin")
 	m.OS, m.CPU, m.InstalledBy = []string{nodeSystem[p.os]}, []string{nodeProcessor[p.arch]}, project.npm
@@ -62,8 +65,8 @@ func (r *release) npmProgram(p program, texts []file) (file, error) {
 //go:embed npm/tt.js
 var wrapper []byte
 
-// npmWrapper makes the package of npm that users install. It depends on those of all systems, of which npm installs the one that fits,
-// and its command runs the program in it.
+// npmWrapper makes the package of npm that users install. It depends on those of all systems, of which npm
+// installs the one that fits, and its command runs the program in it.
 func (r *release) npmWrapper(texts []file) (file, error) {
 	m := r.manifest(project.npm, project.summary, "bin")
 	m.Bin, m.Engines, m.Optional = map[string]string{"tt": "bin/tt.js"}, map[string]string{"node": ">=18"}, map[string]string{}

@@ -15,7 +15,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// wrapped lays out the wrapper of npm as npm does. The program that it finds is this test binary, as [native].
+// wrapped lays out the wrapper of npm as npm does. The program that it finds is this test binary, as
+// [native].
 func wrapped(t *testing.T, withProgram bool) (script string) {
 	t.Helper()
 	testenv.SkipShort(t, testenv.Harnesses, "npm's wrapper of the program, which needs node")
@@ -55,8 +56,8 @@ func node(script string, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestWrapperPassesOn: the wrapper gives the program its arguments and ends as the program does: with its status, or by the signal
-// that has ended it.
+// TestWrapperPassesOn: the wrapper gives the program its arguments and ends as the program does: with its
+// status, or by the signal that has ended it.
 func TestWrapperPassesOn(t *testing.T) {
 	script := wrapped(t, true)
 	c := node(script, "exit", "a b", "", "--json")

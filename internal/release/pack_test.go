@@ -74,7 +74,8 @@ func TestAr(t *testing.T) {
 	}
 }
 
-// TestOlderFilesGo: a release takes away the files of the one before it, by the sums of that one, and no others.
+// TestOlderFilesGo: a release takes away the files of the one before it, by the sums of that one, and no
+// others.
 func TestOlderFilesGo(t *testing.T) {
 	dir := t.TempDir()
 	r := release{out: filepath.Join(dir, "dist"), progress: io.Discard}

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// plugins makes what harnesses install by commands of their own: an archive of the directory that a repository of the owner's can
-// publish, and the package of npm that lies in it. They bring no program, so they are the same for all systems.
+// plugins makes what harnesses install by commands of their own: an archive of the directory that a
+// repository of the owner's can publish, and the package of npm that lies in it. They bring no program, so
+// they are the same for all systems.
 func (r *release) plugins(ctx context.Context, texts []file) (files []file, err error) {
 	r.say("plugins")
 	dir := filepath.Join(r.work, "plugins")

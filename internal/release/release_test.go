@@ -58,8 +58,8 @@ func find(t *testing.T, dir, begin, end string) string {
 	return found[0]
 }
 
-// TestTwoBuildsAreEqual: two builds of one commit are equal byte by byte, whatever the time zone, the directory for temporary files
-// and the flags for Go that somebody has set.
+// TestTwoBuildsAreEqual: two builds of one commit are equal byte by byte, whatever the time zone, the
+// directory for temporary files and the flags for Go that somebody has set.
 func TestTwoBuildsAreEqual(t *testing.T) {
 	dir := made(t)
 	same(t, content(t, filepath.Join(dir, "one")), content(t, filepath.Join(dir, "two")))
@@ -128,8 +128,8 @@ func entries(t *testing.T, archive []byte) map[string]*tar.Header {
 	}
 }
 
-// TestPluginsOfARelease: the archive of plugins is one folder with a marketplace, an extension and a package, of the release's version;
-// the package of npm holds what lies in it.
+// TestPluginsOfARelease: the archive of plugins is one folder with a marketplace, an extension and a package,
+// of the release's version; the package of npm holds what lies in it.
 func TestPluginsOfARelease(t *testing.T) {
 	for end, want := range map[string][]string{
 		"_plugins.tar.gz": {
@@ -185,8 +185,8 @@ func TestArchiveHolds(t *testing.T) {
 	}
 }
 
-// TestBillNamesEveryModule: the bill of materials has each module that the program says it is linked from, and Go's own library,
-// each with its licence.
+// TestBillNamesEveryModule: the bill of materials has each module that the program says it is linked from,
+// and Go's own library, each with its licence.
 func TestBillNamesEveryModule(t *testing.T) {
 	dir := made(t)
 	b, err := os.ReadFile(find(t, filepath.Join(dir, "one"), "tt_", "_sbom.cdx.json"))
@@ -224,8 +224,8 @@ func TestBillNamesEveryModule(t *testing.T) {
 	}
 }
 
-// TestAllSystems builds for all systems, which changes nothing for one of them, and once more for this one without anything that Go has
-// kept.
+// TestAllSystems builds for all systems, which changes nothing for one of them, and once more for this one
+// without anything that Go has kept.
 func TestAllSystems(t *testing.T) {
 	if !*long {
 		testenv.Leaves(t, testenv.Full, "a release for all systems, and one built without a cache")
@@ -246,7 +246,8 @@ func TestAllSystems(t *testing.T) {
 		endings = append(endings, filepath.Ext(name))
 	}
 	slices.Sort(endings)
-	// An archive for each system, and one of the plugins; a package of npm for each, one that picks among them, and one for OpenCode.
+	// An archive for each system, and one of the plugins; a package of npm for each, one that picks among
+	// them, and one for OpenCode.
 	if got := strings.Join(endings, " "); got != " .deb .deb .gz .gz .gz .gz .gz .json .tgz .tgz .tgz .tgz .tgz .tgz .tgz .tgz .zip .zip" {
 		t.Errorf("the files end in %s", got)
 	}

@@ -13,8 +13,8 @@ import (
 // sumsName is the file with the sums of all others, as sha256sum --check reads it.
 const sumsName = "SHA256SUMS"
 
-// write writes the files of the release and their sums. It first removes those of an earlier release, which the earlier sums name,
-// and nothing else.
+// write writes the files of the release and their sums. It first removes those of an earlier release, which
+// the earlier sums name, and nothing else.
 func (r *release) write(files []file) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err

@@ -34,7 +34,8 @@ type module struct {
 // goLibrary is the name of Go's own library among modules.
 const goLibrary = "std"
 
-// modules lists what the programs are linked from, as they say themselves, with the licences that lie in the module cache.
+// modules lists what the programs are linked from, as they say themselves, with the licences that lie in the
+// module cache.
 func (r *release) modules(ctx context.Context, built []program) ([]module, error) {
 	found := map[string]*module{}
 	add := func(p program, path, version, sum string) error {
@@ -134,7 +135,8 @@ func rightsIn(dir string) (rights []file, err error) {
 	return rights, nil
 }
 
-// licencesOf tells which licences texts are. One that isn't known is a reason to look at it, so it has no name here.
+// licencesOf tells which licences texts are. One that isn't known is a reason to look at it, so it has no
+// name here.
 func licencesOf(rights []file) (names []string) {
 	for _, f := range rights {
 		text := strings.Join(strings.Fields(string(f.data)), " ")
@@ -156,7 +158,8 @@ func licencesOf(rights []file) (names []string) {
 	return names
 }
 
-// texts are what packages bring along of the project's own: who may do what with it, what it is, what has changed.
+// texts are what packages bring along of the project's own: who may do what with it, what it is, what has
+// changed.
 func (r *release) texts() (texts []file, err error) {
 	for _, name := range []string{licence, "README.md", changes} {
 		b, err := os.ReadFile(filepath.Join(r.tree, name))

@@ -13,8 +13,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// TestUpgradeUnderWaits: programs of three versions meet in one database, in the story of testdata/upgrade.sh. The newer ones are
-// built from these sources with one more migration each.
+// TestUpgradeUnderWaits: programs of three versions meet in one database, in the story of
+// testdata/upgrade.sh. The newer ones are built from these sources with one more migration each.
 func TestUpgradeUnderWaits(t *testing.T) {
 	if !*long {
 		testenv.Leaves(t, testenv.Full, "programs of three versions in one database")
