@@ -138,7 +138,8 @@ func (r *rewritten) writeFiles(into string, files map[string][]byte, regions map
 	return nil
 }
 
-// typeErrors returns the mutants whose regions the compiler would refuse, each with the first sentence about its region.
+// typeErrors returns the mutants whose regions the compiler would refuse, each with the first sentence about
+// its region.
 func typeErrors(path string, files map[string][]byte, regions map[string][]region, exports types.Importer) (map[int]string, error) {
 	fset := token.NewFileSet()
 	var trees []*ast.File
@@ -213,7 +214,8 @@ func exportData(ctx context.Context, packages []goPackage) (types.Importer, erro
 	return importer.ForCompiler(token.NewFileSet(), "gc", open), nil
 }
 
-// builds are the test binaries of packages with the files of an overlay instead of the tree's, built when they are asked for.
+// builds are the test binaries of packages with the files of an overlay instead of the tree's, built when
+// they are asked for.
 type builds struct {
 	scratch string
 	replace map[string]string

@@ -7,14 +7,16 @@ import (
 	"slices"
 )
 
-// A counting binary is built from the unchanged code, and tells which mutants matter to the tests that it runs. A mutant of a
-// condition matters when the condition would have had another value, any other when its statement ran. A mutant that doesn't
-// matter to a test can't be killed by it.
+// A counting binary is built from the unchanged code, and tells which mutants matter to the tests that it
+// runs. A mutant of a condition matters when the condition would have had another value, any other when its
+// statement ran. A mutant that doesn't matter to a test can't be killed by it.
 
-// seen is the environment variable with the file into which a counting binary writes the numbers of mutants that matter.
+// seen is the environment variable with the file into which a counting binary writes the numbers of mutants
+// that matter.
 const seen = "MUTANTS_SEEN"
 
-// counterSource is the file that a counting package has more than the original. Tests mustn't run side by side in it.
+// counterSource is the file that a counting package has more than the original. Tests mustn't run side by
+// side in it.
 func counterSource(pkg string, most int) []byte {
 	return fmt.Appendf(nil, `package %s
 
@@ -129,7 +131,8 @@ func (s sourceFile) counts(f function) []insertion {
 	return out
 }
 
-// statements are where the statements of a function begin that stand in a list, so that another can come before.
+// statements are where the statements of a function begin that stand in a list, so that another can come
+// before.
 func (s sourceFile) statements(fn *ast.FuncDecl) []int {
 	var out []int
 	ast.Inspect(fn.Body, func(n ast.Node) bool {

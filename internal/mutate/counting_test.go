@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithCounts: a condition is compared with what its mutants have, and stays as it is. Any other mutant counts where its
-// statement begins.
+// TestWithCounts: a condition is compared with what its mutants have, and stays as it is. Any other mutant
+// counts where its statement begins.
 func TestWithCounts(t *testing.T) {
 	const original = `package p
 

@@ -4,12 +4,13 @@
 //
 //	go run ./internal/mutate -short -n 150 -seed 1
 //
-// All mutants are in one test binary of each package, and an environment variable chooses the one that runs (see schema.go). A
-// mutant that can't be put there has a build of its own. It meets first the tests that reach it and are quick, then
-// explorations in short, then explorations in full; -short leaves out the last.
+// All mutants are in one test binary of each package, and an environment variable chooses the one that runs
+// (see schema.go). A mutant that can't be put there has a build of its own. It meets first the tests that
+// reach it and are quick, then explorations in short, then explorations in full; -short leaves out the last.
 //
-// .ci/survivors lists the mutants that may live, each with the reason. Any other that lives fails the run. -out writes the end
-// of each mutant into a file, and -against fails for those that were killed in such a file and live now.
+// .ci/survivors lists the mutants that may live, each with the reason. Any other that lives fails the run.
+// -out writes the end of each mutant into a file, and -against fails for those that were killed in such a
+// file and live now.
 package main
 
 import (

@@ -54,8 +54,8 @@ func mutantsBelow(dir string) ([]mutant, error) {
 	return out, err
 }
 
-// draw draws n mutants. The draw depends only on their names and the seed, so that most stay the same when code is added
-// elsewhere.
+// draw draws n mutants. The draw depends only on their names and the seed, so that most stay the same when
+// code is added elsewhere.
 func draw(ms []mutant, n int, seed uint64) []mutant {
 	rank := func(m mutant) uint64 {
 		h := fnv.New64a()
@@ -77,8 +77,8 @@ var swapped = map[token.Token][]token.Token{
 	token.ADD: {token.SUB}, token.SUB: {token.ADD},
 }
 
-// mutants lists the mutants of a file: comparisons and sums reversed, each part of a condition left out, conditions of if
-// and case always true or false, assignments and calls left out, constants changed.
+// mutants lists the mutants of a file: comparisons and sums reversed, each part of a condition left out,
+// conditions of if and case always true or false, assignments and calls left out, constants changed.
 func mutants(path string, code []byte) ([]mutant, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, path, code, parser.SkipObjectResolution)
@@ -124,8 +124,8 @@ func mutants(path string, code []byte) ([]mutant, error) {
 	return out, nil
 }
 
-// change calls add for each change of a node: where it is, what comes there, and whether that is a condition which may have the
-// value it had. text returns the source of a node.
+// change calls add for each change of a node: where it is, what comes there, and whether that is a condition
+// which may have the value it had. text returns the source of a node.
 func change(n ast.Node, text func(ast.Node) string, add func(start, end token.Pos, by string, condition bool)) {
 	replace := func(start, end token.Pos, by string) { add(start, end, by, false) }
 	condition := func(n ast.Node, by string) { add(n.Pos(), n.End(), by, true) }

@@ -77,8 +77,8 @@ func (r *record) named(ends ...string) []string {
 	return out
 }
 
-// compare returns an error that names each mutant which was killed before and lives now. Those that are no mutants any more
-// are printed apart.
+// compare returns an error that names each mutant which was killed before and lives now. Those that are no
+// mutants any more are printed apart.
 func (r *record) compare(before []result, known map[string]bool) error {
 	live := map[string]bool{}
 	for _, name := range r.named(lives) {
@@ -103,8 +103,8 @@ func (r *record) compare(before []result, known map[string]bool) error {
 	return nil
 }
 
-// unexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the list that
-// don't belong there.
+// unexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the
+// list that don't belong there.
 func (r *record) unexpected(allowed map[string]string, known map[string]bool, list string) error {
 	var wrong []string
 	for _, name := range r.named(lives) {

@@ -134,8 +134,8 @@ func newRun(t *testing.T) *run {
 	return &run{dir: "p", list: "survivors", parallel: 2, limit: 2 * time.Second, only: all, phases: all, record: record{path: "out"}}
 }
 
-// TestRun: each form of a function gets its mutants, and each end is found. The mutants of the function that recovers have
-// builds of their own.
+// TestRun: each form of a function gets its mutants, and each end is found. The mutants of the function that
+// recovers have builds of their own.
 func TestRun(t *testing.T) {
 	r := newRun(t)
 	want := maps.Clone(ends)

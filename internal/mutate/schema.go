@@ -10,8 +10,8 @@ import (
 // chosen is the environment variable that chooses the mutant a test binary runs, by its number.
 const chosen = "MUTANT"
 
-// addedFile is the name of the file that each mutated package has more. It sorts before all others, so that the number is known
-// when tables are made at initialisation.
+// addedFile is the name of the file that each mutated package has more. It sorts before all others, so that
+// the number is known when tables are made at initialisation.
 const addedFile = "0_mutants.go"
 
 // copying puts all mutants into the packages, from which the variable chooses one.
@@ -29,9 +29,9 @@ var mutantChosen, _ = strconv.Atoi(os.Getenv(%q))
 `, pkg, chosen)
 }
 
-// withCopies returns a source file that has these of its mutants in it: of each function a copy for each mutant, and
-// at its beginning a jump to the copy that is chosen. Functions for which that can't be done are left as they are: their
-// mutants have no copy.
+// withCopies returns a source file that has these of its mutants in it: of each function a copy for each
+// mutant, and at its beginning a jump to the copy that is chosen. Functions for which that can't be done are
+// left as they are: their mutants have no copy.
 func withCopies(path string, code []byte, mutants []mutant) ([]byte, []region, error) {
 	source, functions, err := readSource(path, code, mutants)
 	if err != nil {
@@ -94,8 +94,8 @@ type jump struct {
 	table string // a function that calls the copies
 }
 
-// jump builds the jump to the copies with these mutants, in the order of the source: all numbers between the first and the last
-// belong to the function. It only compares with those two itself, so that it stays quick.
+// jump builds the jump to the copies with these mutants, in the order of the source: all numbers between the
+// first and the last belong to the function. It only compares with those two itself, so that it stays quick.
 func (s sourceFile) jump(fn *ast.FuncDecl, mutants []mutant) jump {
 	receiver, prefix := "", ""
 	if fn.Recv != nil {

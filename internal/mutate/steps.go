@@ -17,8 +17,8 @@ import (
 // dear are the tests that take long. They run last, for mutants that have survived the others.
 var dear = regexp.MustCompile("Explor|Enumerated")
 
-// furtherTests are folders whose tests run against the mutants of the rules too, after the tables of the rules' own packages.
-// One that doesn't exist is passed over.
+// furtherTests are folders whose tests run against the mutants of the rules too, after the tables of the
+// rules' own packages. One that doesn't exist is passed over.
 var furtherTests = []string{"internal/model"}
 
 // The phases of a run, from cheap to dear.
@@ -64,8 +64,8 @@ func planSteps(dirs []string, short bool, phases *regexp.Regexp) []*step {
 
 func (s *step) String() string { return s.phase + ", " + s.dir }
 
-// concerns reports whether a mutant has to survive this step: it is of its own package, of the package whose folder is top,
-// which uses those below, or of a further one.
+// concerns reports whether a mutant has to survive this step: it is of its own package, of the package whose
+// folder is top, which uses those below, or of a further one.
 func (s *step) concerns(m mutant, top string) bool {
 	return s.dir == filepath.Dir(m.file) || s.dir == top || s.phase == further
 }
@@ -81,11 +81,12 @@ func (s *step) has(test string) bool {
 	return s.isDear() && dear.MatchString(test)
 }
 
-// isDear reports whether each test of the step, and each first part of it, runs by itself: then a mutant meets only the parts
-// to which it matters.
+// isDear reports whether each test of the step, and each first part of it, runs by itself: then a mutant
+// meets only the parts to which it matters.
 func (s *step) isDear() bool { return s.phase == shortExplorations || s.phase == explorations }
 
-// measure finds the tests of the step. It runs them without a mutant, and takes the limit from the time that this needs.
+// measure finds the tests of the step. It runs them without a mutant, and takes the limit from the time that
+// this needs.
 func (s *step) measure(ctx context.Context, least time.Duration) error {
 	names, err := listTests(ctx, s.binary, s.dir)
 	if err != nil {
@@ -223,7 +224,8 @@ func (s *step) trial(binary string, tests []string) trial {
 		t.flags = append(t.flags, "-test.short")
 	}
 	if s.draws {
-		// The same draws for each mutant, and in each run. Without the second, rapid writes failing cases into the tree.
+		// The same draws for each mutant, and in each run. Without the second, rapid writes failing cases
+		// into the tree.
 		t.flags = append(t.flags, "-rapid.seed=1", "-rapid.nofailfile")
 	}
 	return t

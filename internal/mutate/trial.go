@@ -36,8 +36,9 @@ type outcome struct {
 // memory is the largest size of a trial, in KiB.
 const memory = 4_000_000
 
-// run runs the tests with limits: a mutant may loop for ever, and take all memory. The limit is of processor time, so that it
-// doesn't matter what else the machine does. A mutant that sleeps instead meets another, which is much longer.
+// run runs the tests with limits: a mutant may loop for ever, and take all memory. The limit is of processor
+// time, so that it doesn't matter what else the machine does. A mutant that sleeps instead meets another,
+// which is much longer.
 func (t trial) run(ctx context.Context) outcome {
 	shell := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, memory)
 	if t.limit > 0 {
@@ -80,8 +81,8 @@ var (
 	started = regexp.MustCompile(`(?m)^=== RUN +([^\s/]+)`)
 )
 
-// failedTest finds the first test that failed in what `go test -v` prints. If none says so, the process ended in the midst of
-// one: the last that began.
+// failedTest finds the first test that failed in what `go test -v` prints. If none says so, the process ended
+// in the midst of one: the last that began.
 func failedTest(said string) string {
 	if m := failed.FindStringSubmatch(said); m != nil {
 		return m[1]
