@@ -70,7 +70,8 @@ var kindNames = [Kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// isOfAgent reports whether the agent itself performs the act, which it can only if it isn't mute and its process lives.
+// isOfAgent reports whether the agent itself performs the act, which it can only if it isn't mute and its
+// process lives.
 func (k Kind) isOfAgent() bool { return k < PersonCloses }
 
 // Act is one thing that happens.

@@ -61,7 +61,8 @@ func (r *Room) ownerActed() int {
 	return max(r.GrantedAt, r.ResumedAt, r.Agents[r.Owner].LastAct)
 }
 
-// ownerActive is when the owner last did something. Heartbeats alone count for so long that it is idle after four limits.
+// ownerActive is when the owner last did something. Heartbeats alone count for so long that it is idle after
+// four limits.
 func (r *Room) ownerActive() int {
 	acted := r.ownerActed()
 	return max(acted, min(r.HeartbeatAt, acted+3*r.Limits.Idle))
@@ -143,8 +144,8 @@ func (r *Room) causeOfOwner() Cause {
 // idleOpens is when an owner that was told that it looks idle may be replaced.
 func (r *Room) idleOpens() int { return max(r.idleAt(), r.NoticeAt+r.Limits.Grace) }
 
-// isOffered reports whether a takeover is open that waits are offered. That of a recipient that is gone isn't: the reservation moves
-// on instead.
+// isOffered reports whether a takeover is open that waits are offered. That of a recipient that is gone
+// isn't: the reservation moves on instead.
 func (r *Room) isOffered() bool {
 	c := r.Cause()
 	return c != NoCause && c != RecipientGone
@@ -169,8 +170,8 @@ func (r *Room) roundGoesOn() bool {
 // hasOffer reports whether an agent was offered the takeover in this round.
 func (r *Room) hasOffer(a Who) bool { return r.Agents[a].HasOffer && r.roundGoesOn() }
 
-// mayBeOffered reports whether an offer to an agent is allowed now: each gets one in a round, and they are a grace apart. When
-// several could have it, the model doesn't say which.
+// mayBeOffered reports whether an offer to an agent is allowed now: each gets one in a round, and they are a
+// grace apart. When several could have it, the model doesn't say which.
 func (r *Room) mayBeOffered(a Who) bool {
 	if r.hasOffer(a) || r.isGuardedFrom(a) {
 		return false
@@ -178,7 +179,8 @@ func (r *Room) mayBeOffered(a Who) bool {
 	return r.OfferedAt == Never || r.Now >= r.OfferedAt+r.Limits.Grace
 }
 
-// isGuardedFrom reports whether an agent must leave the takeover to others after a timeout of a claim, because it had the turn before.
+// isGuardedFrom reports whether an agent must leave the takeover to others after a timeout of a claim,
+// because it had the turn before.
 func (r *Room) isGuardedFrom(a Who) bool {
 	if r.Cause() != ClaimTimeout || r.Prior != a || r.hasOffer(a) {
 		return false
@@ -286,7 +288,8 @@ func (r Room) NextAfterRelease() Who {
 	return r.next()
 }
 
-// nextForPass returns whom a pass to the next one means: whom a release names, or else the next member that isn't gone.
+// nextForPass returns whom a pass to the next one means: whom a release names, or else the next member that
+// isn't gone.
 func (r *Room) nextForPass(a Who) Who {
 	if to := r.next(); to != Nobody && to != a {
 		return to
@@ -306,7 +309,8 @@ func (r *Room) IsUnder(a Who) bool {
 		return false
 	}
 
-	// It knows its parent by the process that started it, if that carries no other sessions and is the one that the parent has now.
+	// It knows its parent by the process that started it, if that carries no other sessions and is the one
+	// that the parent has now.
 	m := r.Agents[p]
 	if m.Proof == Carrier || m.Proof == Person || m.Seen != 1 {
 		return false

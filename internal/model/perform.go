@@ -1,7 +1,7 @@
 package model
 
-// After returns the room after an act. offered is whether the wait that looks in it was offered a takeover. A refused act leaves
-// the room as it was.
+// After returns the room after an act. offered is whether the wait that looks in it was offered a takeover. A
+// refused act leaves the room as it was.
 func (r Room) After(a Act, offered bool) (Room, Result) {
 	next, res := r, Result{}
 	if res.Refusal = next.perform(a, offered, &res); res.Refusal != Accepted {
@@ -72,7 +72,8 @@ func (r *Room) perform(a Act, offered bool, res *Result) Refusal {
 	return Accepted
 }
 
-// The acts, one by one. Each changes the room, or returns why it is refused; then what it has changed doesn't count.
+// The acts, one by one. Each changes the room, or returns why it is refused; then what it has changed doesn't
+// count.
 
 func (r *Room) isMember(a Who) bool { return r.Agents[a].Membership == Joined }
 
@@ -367,7 +368,8 @@ func (r *Room) changeProcess(a Act) Refusal {
 	return Accepted
 }
 
-// endProcess ends the process of an agent, and with it its wait, unless that is stopped. Waits that watch the process notice.
+// endProcess ends the process of an agent, and with it its wait, unless that is stopped. Waits that watch the
+// process notice.
 func (r *Room) endProcess(a Who) {
 	m := &r.Agents[a]
 	m.Process = Ended
@@ -385,7 +387,8 @@ func (r *Room) endProcess(a Who) {
 	}
 }
 
-// restore is a reboot, or a restore of the database: it ends the turn and all reservations, of the stick and of paths.
+// restore is a reboot, or a restore of the database: it ends the turn and all reservations, of the stick and
+// of paths.
 func (r *Room) restore() Refusal {
 	if r.Stage == Idle {
 		return Impossible
@@ -415,7 +418,8 @@ func (r *Room) tick() {
 	r.RunGuardian()
 }
 
-// RunGuardian lets the guardian of the owner renew the lease, if there is one: it runs while the owner's process does.
+// RunGuardian lets the guardian of the owner renew the lease, if there is one: it runs while the owner's
+// process does.
 func (r *Room) RunGuardian() bool {
 	if r.Stage != Owned || r.Agents[r.Owner].Proof != Guarded {
 		return false

@@ -43,8 +43,8 @@ func (r *Room) setEnforce(a Act) Refusal {
 	return Accepted
 }
 
-// reorder puts some members first. Whose turn comes after whom doesn't change by it: the place that the sequence has reached moves
-// along with its member.
+// reorder puts some members first. Whose turn comes after whom doesn't change by it: the place that the
+// sequence has reached moves along with its member.
 func (r *Room) reorder(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
@@ -91,8 +91,8 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 		return Accepted
 	}
 
-	// All limits begin anew, and so do the offers: one that was offered the takeover before the pause may get it again at once,
-	// because nobody could take it meanwhile.
+	// All limits begin anew, and so do the offers: one that was offered the takeover before the pause may get
+	// it again at once, because nobody could take it meanwhile.
 	r.Paused = false
 	r.beginRound()
 	r.GoneSince, r.NoticeAt = Never, Never

@@ -1,16 +1,18 @@
-// Package model says the rules of a room and of its tasks a second time, as docs/PROTOCOL.md states them. Tests of package stick play
-// the same random acts by the rules and by the model, and compare the two after each act.
+// Package model says the rules of a room and of its tasks a second time, as docs/PROTOCOL.md states them.
+// Tests of package stick play the same random acts by the rules and by the model, and compare the two after
+// each act.
 //
-// The model has nothing in common with package stick: it imports nothing, counts ticks where the rules keep deadlines, knows what the
-// world really is where the rules know what was probed, and keeps the fair order as a list where they compare numbers of events. So
-// a mistake shows unless it was made twice. Who changes a rule changes the protocol first, and then the model by what the protocol
-// says, without a look at the rule.
+// The model has nothing in common with package stick: it imports nothing, counts ticks where the rules keep
+// deadlines, knows what the world really is where the rules know what was probed, and keeps the fair order as
+// a list where they compare numbers of events. So a mistake shows unless it was made twice. Who changes a
+// rule changes the protocol first, and then the model by what the protocol says, without a look at the rule.
 //
-// Where the protocol leaves something open, such as which of several waits reads the room first, the model is told what happened,
-// and says whether that was allowed.
+// Where the protocol leaves something open, such as which of several waits reads the room first, the model is
+// told what happened, and says whether that was allowed.
 package model
 
-// MaxAgents is how many agents a room has at most. All of a room is in arrays, so that an assignment copies it.
+// MaxAgents is how many agents a room has at most. All of a room is in arrays, so that an assignment copies
+// it.
 const MaxAgents = 4
 
 // Who is the place of an agent in [Room.Agents].

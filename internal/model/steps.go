@@ -34,8 +34,8 @@ func (r *Room) touch(a Who) {
 	}
 }
 
-// settle does what is due before an act of an agent. take is whether the act is a takeover, which may take the reservation of a
-// recipient that is gone.
+// settle does what is due before an act of an agent. take is whether the act is a takeover, which may take
+// the reservation of a recipient that is gone.
 func (r *Room) settle(by Who, take bool) {
 	switch {
 	case r.Paused:

@@ -20,7 +20,8 @@ const (
 // Tasks are the tasks of a room by their names.
 type Tasks map[string]*Task
 
-// Task is one task. Commits and changes are names; two commits with the same change differ in their base only.
+// Task is one task. Commits and changes are names; two commits with the same change differ in their base
+// only.
 type Task struct {
 	State    State
 	Attempt  int
@@ -94,7 +95,8 @@ func (ts Tasks) CheckAfter(id string, after []string) Refusal {
 	return Accepted
 }
 
-// waitsFor reports whether a task waits for another, at once or through others. One that was begun waits for none.
+// waitsFor reports whether a task waits for another, at once or through others. One that was begun waits for
+// none.
 func (ts Tasks) waitsFor(id, other string, seen map[string]bool) bool {
 	t := ts[id]
 	if t == nil || !t.ForLater || seen[id] {
@@ -261,7 +263,8 @@ func (t *Task) checkApproval(c Caller, seen string, override bool) Refusal {
 	return Accepted
 }
 
-// RequestChanges returns the task to its worker. The reviewer saw the commit that was offered, or a newer one.
+// RequestChanges returns the task to its worker. The reviewer saw the commit that was offered, or a newer
+// one.
 func (t *Task) RequestChanges(c Caller, seen string) Refusal {
 	switch {
 	case !t.isIn(InReview, Approved):
