@@ -320,7 +320,7 @@ func (r *cacheReader) entry() (e entry) {
 		e.Index = append(e.Index, r.version())
 	}
 	if bits&bitWork != 0 {
-		e.Work = &work{Mode: r.text(), Perm: fs.FileMode(r.number()), Size: r.number(), Blob: r.name()}
+		e.Work = &workFile{Mode: r.text(), Perm: fs.FileMode(r.number()), Size: r.number(), Blob: r.name()}
 	}
 	return e
 }

@@ -97,11 +97,11 @@ func TestCache_Damaged(t *testing.T) {
 		},
 		"a lost pack": func(s *scratch, path string, b []byte) error {
 			r := s.store.repository(s.tree.Common)
-			return os.Remove(r.base(lean, r.readCache(s.tree).id) + indexSuffix)
+			return os.Remove(r.base(leanForm, r.readCache(s.tree).id) + indexSuffix)
 		},
 		"a lost snapshot": func(s *scratch, path string, b []byte) error {
 			r := s.store.repository(s.tree.Common)
-			return os.Remove(r.refPath(ref{lean, checkoutName(s.tree), r.readCache(s.tree).id}))
+			return os.Remove(r.refPath(ref{leanForm, checkoutName(s.tree), r.readCache(s.tree).id}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestCache_Damaged(t *testing.T) {
 // No cut or changed cache makes reading it fail otherwise than by saying so.
 func FuzzDecodeCache(f *testing.F) {
 	c := &cache{
-		top: "/t", id: "x", state: state{Entries: []entry{{Path: "p", Index: []version{{Mode: modeFile, OID: noCommit}}, Work: &work{Mode: modeFile}}}},
+		top: "/t", id: "x", state: state{Entries: []entry{{Path: "p", Index: []version{{Mode: modeFile, OID: noCommit}}, Work: &workFile{Mode: modeFile}}}},
 		stamps: map[string]seenStamp{}, objects: map[string]heldObject{noCommit: {"x", 3}}, leftOut: []LeftOut{{Path: "l"}},
 	}
 	f.Add(encodeCache(c))

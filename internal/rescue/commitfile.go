@@ -18,8 +18,8 @@ type commitFiles struct {
 	autocrlf bool         // git converts the line ends of all texts
 }
 
-// conversions are the attributes of a path that say how git writes it to the tree.
-var conversions = []string{"text", "eol", "crlf", "ident", "working-tree-encoding"}
+// conversionAttributes are the attributes of a path that say how git writes it to the tree.
+var conversionAttributes = []string{"text", "eol", "crlf", "ident", "working-tree-encoding"}
 
 // filterAttribute names the filter through which git writes a path.
 const filterAttribute = "filter"
@@ -77,7 +77,7 @@ func (f *commitFiles) read(ctx context.Context, commit string, paths []string) m
 }
 
 func (f *commitFiles) isConverted(attributes map[string]string) bool {
-	for _, name := range conversions {
+	for _, name := range conversionAttributes {
 		if attributes[name] != "" {
 			return true
 		}
@@ -88,7 +88,7 @@ func (f *commitFiles) isConverted(attributes map[string]string) bool {
 // attributes returns the attributes of paths that are set, by the path and the name.
 func (f *commitFiles) attributes(ctx context.Context, paths []string) (map[string]map[string]string, error) {
 	var out bytes.Buffer
-	args := append(append([]string{"check-attr", "-z", "--stdin"}, conversions...), filterAttribute)
+	args := append(append([]string{"check-attr", "-z", "--stdin"}, conversionAttributes...), filterAttribute)
 	if _, err := f.git.Run(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), &out, args...); err != nil {
 		return nil, err
 	}

@@ -103,8 +103,8 @@ func submodulesOf(common string) (dirs []string) {
 	return dirs
 }
 
-// keeping is one time of keeping the commits of a repository.
-type keeping struct {
+// commitKeeper keeps the commits of a repository, at one time.
+type commitKeeper struct {
 	repo   *repository
 	common string
 	log    *commitLog
@@ -158,7 +158,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	}
 	defer lock.unlock()
 
-	k := &keeping{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
+	k := &commitKeeper{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
 	if k.log.isCurrent(stamp, now) && !again { // somebody else has kept them meanwhile
 		return KeptCommits{Same: true, LeftOut: k.log.LeftOut}, nil
 	}
@@ -187,7 +187,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 
 // laterLog is the log after commits couldn't be kept. Where that was to begin anew, the next time leans on
 // earlier ones.
-func (k *keeping) laterLog() *commitLog {
+func (k *commitKeeper) laterLog() *commitLog {
 	log := k.repo.readCommitLog(k.common)
 	log.Late = k.log.Late
 	if k.fresh && log.Round != "" && k.log.isRoundOld(k.now, k.repo.store.Limits) {
@@ -196,7 +196,7 @@ func (k *keeping) laterLog() *commitLog {
 	return log
 }
 
-func (k *keeping) run(ctx context.Context) (n int, err error) {
+func (k *commitKeeper) run(ctx context.Context) (n int, err error) {
 	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
 		return 0, err
 	}
@@ -225,7 +225,7 @@ func (k *keeping) run(ctx context.Context) (n int, err error) {
 }
 
 // readRefs lists the local branches, the entries of the stash, and where the checkouts are.
-func (k *keeping) readRefs(ctx context.Context) (all []keptRef, err error) {
+func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) {
 	var out bytes.Buffer
 	if _, err := k.git.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", stashName); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (k *keeping) readRefs(ctx context.Context) (all []keptRef, err error) {
 
 // mustBeginAnew reports whether nothing of earlier times can be leaned on: there is nothing, a remote no
 // longer has what that lacks, or it has become large or old.
-func (k *keeping) mustBeginAnew(ctx context.Context) (bool, error) {
+func (k *commitKeeper) mustBeginAnew(ctx context.Context) (bool, error) {
 	if k.log.Round == "" || k.log.isRoundOld(k.now, k.repo.store.Limits) && k.now >= k.log.NotBefore {
 		return true, nil
 	}
@@ -265,7 +265,7 @@ func (k *keeping) mustBeginAnew(ctx context.Context) (bool, error) {
 
 // findCommits finds what is to be copied. Where a ref names what isn't there, it is left out, and so are
 // reflogs.
-func (k *keeping) findCommits(ctx context.Context) error {
+func (k *commitKeeper) findCommits(ctx context.Context) error {
 	err := k.listCommits(ctx, true)
 	if err != nil && stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
 		err = k.findWithout(ctx)
@@ -278,7 +278,7 @@ func (k *keeping) findCommits(ctx context.Context) error {
 
 // recognizeOther begins anew where the repository is another one in the place of that whose commits were
 // kept: it has none of them.
-func (k *keeping) recognizeOther(ctx context.Context) error {
+func (k *commitKeeper) recognizeOther(ctx context.Context) error {
 	if len(k.found.heads) == 0 || len(k.found.bases) > 0 {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (k *keeping) recognizeOther(ctx context.Context) error {
 }
 
 // findWithout finds what is to be copied without the refs whose commits or files are missing.
-func (k *keeping) findWithout(ctx context.Context) error {
+func (k *commitKeeper) findWithout(ctx context.Context) error {
 	var whole []keptRef
 	for _, f := range k.refs {
 		_, err := k.git.Run(ctx, strings.NewReader(f.Commit+"\n"), nil, k.revList("--objects", "--quiet")...)
@@ -306,11 +306,11 @@ func (k *keeping) findWithout(ctx context.Context) error {
 	return k.listCommits(ctx, false)
 }
 
-func (k *keeping) revList(more ...string) []string {
+func (k *commitKeeper) revList(more ...string) []string {
 	return slices.Concat([]string{"rev-list"}, more, []string{"--exclude-promisor-objects", "--stdin", "--not", "--remotes"})
 }
 
-func (k *keeping) listCommits(ctx context.Context, reflogs bool) error {
+func (k *commitKeeper) listCommits(ctx context.Context, reflogs bool) error {
 	var in strings.Builder
 	for _, f := range k.refs {
 		fmt.Fprintln(&in, f.Commit)
@@ -331,7 +331,7 @@ func (k *keeping) listCommits(ctx context.Context, reflogs bool) error {
 }
 
 // keptCommits lists the commits that earlier times have kept, and that are leaned on.
-func (k *keeping) keptCommits() (commits []string) {
+func (k *commitKeeper) keptCommits() (commits []string) {
 	if k.fresh {
 		return nil
 	}

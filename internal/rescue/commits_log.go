@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	commitRefs   = "refs/commits" // the directory of the refs of kept commits, as <id>/<number>
-	commitPrefix = "commits-"     // of the names of their packs
-	commitLog1   = "commits"      // the file of the log, in the directory of caches
+	commitRefs    = "refs/commits" // the directory of the refs of kept commits, as <id>/<number>
+	commitPrefix  = "commits-"     // of the names of their packs
+	commitLogName = "commits"      // the file of the log, in the directory of caches
 
 	stashName = "refs/stash"
 	headName  = "HEAD" // stands for what only a reflog or a detached HEAD reaches
@@ -62,7 +62,7 @@ type keptPack struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (r *repository) commitLogPath() string { return r.dir(stateName + "/" + commitLog1) }
+func (r *repository) commitLogPath() string { return r.dir(stateName + "/" + commitLogName) }
 
 func (r *repository) commitBase(id string) string {
 	return filepath.Join(r.dir(packsName), commitPrefix+id)

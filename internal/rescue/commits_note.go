@@ -8,7 +8,7 @@ import (
 
 // noteRefs writes a ref for each local ref whose commit ours has and that has none, and says in the log what
 // refs are now.
-func (k *keeping) noteRefs(ctx context.Context, id string) error {
+func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 	log := k.log
 	if len(k.found.heads) > 0 {
 		if k.fresh {
@@ -50,7 +50,7 @@ func (k *keeping) noteRefs(ctx context.Context, id string) error {
 }
 
 // noteBases adds to the log the commits that a pack leans on and ours hasn't.
-func (k *keeping) noteBases(ctx context.Context) error {
+func (k *commitKeeper) noteBases(ctx context.Context) error {
 	missing, err := missingCommits(ctx, k.repo.git(), k.found.bases)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (k *keeping) noteBases(ctx context.Context) error {
 }
 
 // chooseTips lists the refs whose commits ours has, and the commits that nothing but a reflog reaches.
-func (k *keeping) chooseTips(ctx context.Context, known map[string]keptRef) (tips []keptRef, err error) {
+func (k *commitKeeper) chooseTips(ctx context.Context, known map[string]keptRef) (tips []keptRef, err error) {
 	if k.log.Round == "" {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (k *keeping) chooseTips(ctx context.Context, known map[string]keptRef) (tip
 
 // retire puts the present tips in the log, and among those that are gone the earlier ones that nothing
 // reaches now.
-func (k *keeping) retire(tips []keptRef) {
+func (k *commitKeeper) retire(tips []keptRef) {
 	isBase := map[string]bool{}
 	for _, b := range k.found.bases {
 		isBase[b] = true

@@ -15,7 +15,7 @@ var errTooLarge = errors.New("the commits are too large")
 
 // copyCommits copies what was found into a pack of ours. If refs turn out to lack something, it copies the
 // others.
-func (k *keeping) copyCommits(ctx context.Context, id string) error {
+func (k *commitKeeper) copyCommits(ctx context.Context, id string) error {
 	err := k.writePack(ctx, id)
 	if err == nil || stick.CodeOf(err) != stick.CodeGitFailed || ctx.Err() != nil {
 		return err
@@ -26,7 +26,7 @@ func (k *keeping) copyCommits(ctx context.Context, id string) error {
 	return k.writePack(ctx, id)
 }
 
-func (k *keeping) writePack(ctx context.Context, id string) error {
+func (k *commitKeeper) writePack(ctx context.Context, id string) error {
 	file, err := plainfile.Temp(k.repo.dir(packsName), tempPrefix+"*"+packSuffix)
 	if err != nil {
 		return unwritable(k.repo.dir(packsName), err)
@@ -75,7 +75,7 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 }
 
 // settlePack has git check a pack and make its index, and gives both their names.
-func (k *keeping) settlePack(ctx context.Context, id, pack string) error {
+func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
 	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
 	defer os.Remove(index) // nothing, once it has its name
 	own := k.repo.git().WithEnv("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")

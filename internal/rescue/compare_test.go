@@ -12,14 +12,14 @@ import (
 )
 
 func TestCompareStates(t *testing.T) {
-	file := func(blob string) *work { return &work{Mode: modeFile, Blob: blob} }
+	file := func(blob string) *workFile { return &workFile{Mode: modeFile, Blob: blob} }
 	head := &version{Mode: modeFile, OID: "h"}
 	index := func(oid string) []version { return []version{{Mode: modeFile, OID: oid}} }
 	conflict := []version{{Mode: modeFile, OID: "b", Stage: 1}, {Mode: modeFile, OID: "o", Stage: 2}}
 	modified := func(blob string) *entry { return &entry{Head: head, Index: index("h"), Work: file(blob)} }
 	deleted := &entry{Head: head, Index: index("h")}
 	untracked := func(blob string) *entry { return &entry{Work: file(blob)} }
-	unsure := func(w *work) *entry { return &entry{Unsure: true, Work: w} }
+	unsure := func(w *workFile) *entry { return &entry{Unsure: true, Work: w} }
 
 	const one, two = "commit one", "commit two"
 	of := func(blob string) Side { return Side{Mode: modeFile, Blob: blob} }
@@ -34,7 +34,7 @@ func TestCompareStates(t *testing.T) {
 	}{
 		{name: "the same", was: modified("a"), is: modified("a")},
 		{name: "changed again", was: modified("a"), is: modified("b"), want: ChangeChanged, old: of("a"), new: of("b")},
-		{name: "another mode", was: modified("a"), is: &entry{Head: head, Index: index("h"), Work: &work{Mode: modeProgram, Blob: "a"}}, want: ChangeChanged, old: of("a"), new: Side{Mode: modeProgram, Blob: "a"}},
+		{name: "another mode", was: modified("a"), is: &entry{Head: head, Index: index("h"), Work: &workFile{Mode: modeProgram, Blob: "a"}}, want: ChangeChanged, old: of("a"), new: Side{Mode: modeProgram, Blob: "a"}},
 		{name: "a committed file changed", is: modified("a"), want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
 		{name: "a committed file deleted", is: deleted, want: ChangeDeleted, old: Side{Commit: one}},
 		{name: "a changed file deleted", was: modified("a"), is: deleted, want: ChangeDeleted, old: of("a")},

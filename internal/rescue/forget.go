@@ -47,7 +47,7 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	os.Remove(r.base(f.form, id) + keepSuffix)
 	s.kill("forgot ref")
 	for i, id := range packs {
-		form := lean
+		form := leanForm
 		if i == 0 {
 			form = f.form
 		}
@@ -124,8 +124,8 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 	return done, g.removeUnreached(ctx)
 }
 
-// forgetting is what is done while something is forgotten. Nobody leans on earlier packs meanwhile.
-type forgetting struct {
+// forgetter removes what is to be forgotten. Nobody leans on earlier packs meanwhile.
+type forgetter struct {
 	repo  *repository
 	lock  *fileLock
 	swept map[string]bool // packs from which goes what no rescue reaches
@@ -136,7 +136,7 @@ type forgetting struct {
 	again bool
 }
 
-func (r *repository) forgetting(ctx context.Context) (*forgetting, error) {
+func (r *repository) forgetting(ctx context.Context) (*forgetter, error) {
 	lock, ok := waitLock(ctx, r.dir(makingLock), lockExclusive)
 	if !ok {
 		return nil, errors.Join(unwritable(r.dir(makingLock), fs.ErrPermission), ctx.Err())
@@ -148,18 +148,18 @@ func (r *repository) forgetting(ctx context.Context) (*forgetting, error) {
 			os.Remove(r.cachePath(name))
 		}
 	}
-	return &forgetting{repo: r, lock: lock, swept: map[string]bool{}, blobs: map[string]bool{}}, nil
+	return &forgetter{repo: r, lock: lock, swept: map[string]bool{}, blobs: map[string]bool{}}, nil
 }
 
-func (g *forgetting) end() { g.lock.unlock() }
+func (g *forgetter) end() { g.lock.unlock() }
 
-func (g *forgetting) sweep(base string) { g.swept[base] = true }
+func (g *forgetter) sweep(base string) { g.swept[base] = true }
 
 // rewrite takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is
 // now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any moment.
-func (g *forgetting) rewrite(ctx context.Context, f ref, path string) (had bool, err error) {
+func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, err error) {
 	r := g.repo
-	l := &loaded{repo: r, ref: f}
+	l := &loadedRescue{repo: r, ref: f}
 	if err := l.read(ctx); err != nil {
 		return false, err
 	}
@@ -204,10 +204,10 @@ func (g *forgetting) rewrite(ctx context.Context, f ref, path string) (had bool,
 }
 
 // holdNeeded has a pack not write again what the packs that it needs have.
-func (g *forgetting) holdNeeded(p *pack, needs []string) error {
+func (g *forgetter) holdNeeded(p *pack, needs []string) error {
 	p.held = map[string]heldObject{}
 	for _, id := range needs {
-		n, err := openPack(g.repo.base(lean, id))
+		n, err := openPack(g.repo.base(leanForm, id))
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (r *repository) moveRef(f ref, commit string) error {
 
 // removeUnreached removes from the packs that were named, and from those with bytes that go, what no rescue
 // reaches.
-func (g *forgetting) removeUnreached(ctx context.Context) error {
+func (g *forgetter) removeUnreached(ctx context.Context) error {
 	r := g.repo
 	reached, needed, err := r.reached(ctx)
 	if err != nil {
@@ -286,9 +286,9 @@ func (g *forgetting) removeUnreached(ctx context.Context) error {
 		if !g.swept[base] && !hasForgotten {
 			continue
 		}
-		in := whole
-		if strings.HasPrefix(name, lean.prefix) {
-			in = lean
+		in := wholeForm
+		if strings.HasPrefix(name, leanForm.prefix) {
+			in = leanForm
 		}
 		keep := func(name string) bool { return needed[base] && reached[name] }
 		if err := r.replacePack(ctx, base, in, keep, nil); err != nil {
@@ -299,7 +299,7 @@ func (g *forgetting) removeUnreached(ctx context.Context) error {
 }
 
 // hasForgotten reports whether a pack has bytes that go. A damaged one has none that can be read.
-func (g *forgetting) hasForgotten(base string, reached map[string]bool) (bool, error) {
+func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, error) {
 	p, err := openPack(base)
 	if errors.Is(err, errPack) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -336,7 +336,7 @@ func (r *repository) reached(ctx context.Context) (objects, packs map[string]boo
 		}
 		packs[r.base(f.form, f.id)] = true
 		for _, id := range s.needs {
-			packs[r.base(lean, id)] = true
+			packs[r.base(leanForm, id)] = true
 		}
 	}
 	return objects, packs, nil

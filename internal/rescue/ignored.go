@@ -8,7 +8,7 @@ import (
 // ignored lists the ignored files that may be kept: those in directories that hold many are left out. A
 // rescue has those at paths that are named, or all. A snapshot has all but those in ignored directories, and
 // of these what is named.
-func (t *taking) ignored(named []string) []string {
+func (t *rescueTaker) ignored(named []string) []string {
 	if !t.r.Ignored {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (t *taking) ignored(named []string) []string {
 
 // ignoredAt lists the files at a path below an ignored directory. If that lies in a repository below the
 // directory, it notes the repository instead.
-func (t *taking) ignoredAt(dir, path string) []string {
+func (t *rescueTaker) ignoredAt(dir, path string) []string {
 	for at := dir; ; {
 		if _, err := t.tree.lstat(at + "/.git"); err == nil {
 			if !slices.Contains(t.seen.untracked, at+"/") {
@@ -68,7 +68,7 @@ func (t *taking) ignoredAt(dir, path string) []string {
 
 // ignoredBelow lists the files below an ignored directory, and stops when there are too many. Repositories
 // among them are noted as such.
-func (t *taking) ignoredBelow(dir string) (files []string) {
+func (t *rescueTaker) ignoredBelow(dir string) (files []string) {
 	pending := []string{dir}
 	for len(pending) > 0 && len(files) <= t.store.Limits.IgnoredFiles {
 		dir := pending[len(pending)-1]

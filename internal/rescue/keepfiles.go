@@ -20,10 +20,10 @@ import (
 // It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
 func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
 	r.Facts.Cause = CauseCall
-	return s.limited(ctx, r, (*taking).keepFiles)
+	return s.limited(ctx, r, (*rescueTaker).keepFiles)
 }
 
-func (t *taking) keepFiles(ctx context.Context) (taken Taken, err error) {
+func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
 	if t.r.Paths, err = clean(t.r.Paths); err != nil {
 		return Taken{}, err
 	}
@@ -49,13 +49,13 @@ func (t *taking) keepFiles(ctx context.Context) (taken Taken, err error) {
 }
 
 // another begins the same again.
-func (t *taking) another() *taking {
-	return &taking{store: t.store, r: t.r, reading: t.reading, left: t.left}
+func (t *rescueTaker) another() *rescueTaker {
+	return &rescueTaker{store: t.store, r: t.r, reading: t.reading, left: t.left}
 }
 
 // keepAlone makes a snapshot of the named files, and of nothing else: nobody knows what else there is.
-func (t *taking) keepAlone(ctx context.Context) (taken Taken, err error) {
-	t.snapshot = &snapshotting{began: t.store.now(), alone: true}
+func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
+	t.snapshot = &snapshotTaker{began: t.store.now(), alone: true}
 	if err := t.beginSnapshot(ctx); err != nil {
 		return Taken{}, err
 	}
@@ -78,11 +78,11 @@ func (t *taking) keepAlone(ctx context.Context) (taken Taken, err error) {
 
 // updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if
 // there is no last state.
-func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err error) {
+func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool, err error) {
 	if !t.store.Knows(t.r.Tree.Common) {
 		return Taken{}, false, nil
 	}
-	s := &snapshotting{began: t.store.now()}
+	s := &snapshotTaker{began: t.store.now()}
 	t.snapshot = s
 	if err := t.beginSnapshot(ctx); err != nil {
 		return Taken{}, true, err
@@ -115,7 +115,7 @@ func (t *taking) updateFiles(ctx context.Context) (taken Taken, known bool, err 
 
 // related returns paths with those of the last state that lie above or below one: of a file and one in a
 // directory of the same name, only one can be there.
-func (t *taking) related(paths []string) []string {
+func (t *rescueTaker) related(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, e := range t.snapshot.base.state.Entries {
 		at := string(e.Path)
@@ -128,7 +128,7 @@ func (t *taking) related(paths []string) []string {
 }
 
 // takeOver begins with the last state. It reports whether that has something that may no longer be kept.
-func (t *taking) takeOver() (touched bool) {
+func (t *rescueTaker) takeOver() (touched bool) {
 	s := t.snapshot
 	t.seen = &survey{head: s.base.state.Head, branch: s.base.branch, entries: make(map[string]*entry, len(s.base.state.Entries))}
 	for _, e := range s.base.state.Entries {
@@ -151,7 +151,7 @@ func (t *taking) takeOver() (touched bool) {
 
 // lookAt looks at the file of a path. touched is false if it is as it was. If it has to be read, the
 // candidate says so.
-func (t *taking) lookAt(path string) (c candidate, touched bool) {
+func (t *rescueTaker) lookAt(path string) (c candidate, touched bool) {
 	if !local(path) {
 		return c, false
 	}

@@ -102,9 +102,9 @@ func TestSnapshot_FileKeptMeanwhile(t *testing.T) {
 	began := time.Now()
 	s.write("a.txt", "edited\n")
 	s.keep("a.txt")
-	taking := &taking{
+	taking := &rescueTaker{
 		store: s.store, r: s.call(), seen: &survey{entries: map[string]*entry{}},
-		snapshot: &snapshotting{began: began, stamps: map[string]seenStamp{}},
+		snapshot: &snapshotTaker{began: began, stamps: map[string]seenStamp{}},
 	}
 	taking.snapshot.leanOn(s.store.repository(s.tree.Common).readCache(s.tree))
 	if again := taking.carriedOver(); len(again) != 0 || taking.seen.entries["a.txt"] == nil {

@@ -141,7 +141,7 @@ func TestSnapshot_Leans(t *testing.T) {
 		t.Errorf("%s needs %q", second.ID, needs)
 	}
 	r := s.store.repository(s.tree.Common)
-	p, err := openPack(r.base(lean, second.ID))
+	p, err := openPack(r.base(leanForm, second.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestSnapshot_DamagedNeed(t *testing.T) {
 	s := newScratch(t)
 	s.write("a.txt", "changed\n")
 	first := s.snapshot()
-	name := s.store.repository(s.tree.Common).base(lean, first.ID) + packSuffix
+	name := s.store.repository(s.tree.Common).base(leanForm, first.ID) + packSuffix
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ func TestSnapshot_Git(t *testing.T) {
 	second := s.keep("new")
 	dir := s.store.repository(s.tree.Common).path
 	s.git("--git-dir="+dir, "gc", "-q", "--prune=now")
-	ref := lean.refs + "/" + checkoutName(s.tree) + "/" + second.ID
+	ref := leanForm.refs + "/" + checkoutName(s.tree) + "/" + second.ID
 	if got := s.git("--git-dir="+dir, "show", ref+":work/a.txt"); got != "changed\n" {
 		t.Errorf("git shows %q", got)
 	}

@@ -52,7 +52,7 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 		return l, err
 	}
 	if which == Named {
-		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.form == lean && !h.repo.isMarked(h.ref) })
+		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.form == leanForm && !h.repo.isMarked(h.ref) })
 	}
 	if limit > 0 && len(held) > limit {
 		held, l.Hidden = held[:limit], len(held)-limit
@@ -188,7 +188,7 @@ func (s *Store) leanBytes() (n int64, err error) {
 			return 0, err
 		}
 		for _, name := range packs {
-			if info, err := os.Lstat(filepath.Join(r.dir(packsName), name)); err == nil && strings.HasPrefix(name, lean.prefix) {
+			if info, err := os.Lstat(filepath.Join(r.dir(packsName), name)); err == nil && strings.HasPrefix(name, leanForm.prefix) {
 				n += info.Size()
 			}
 		}
@@ -330,8 +330,8 @@ func errNoPath(id, path string) error {
 		Hintf("see what it has: %s", stick.Cmd("tt rescue show <rescue>"))
 }
 
-// loaded is a rescue that was read, but for its blobs.
-type loaded struct {
+// loadedRescue is a rescue that was read, but for its blobs.
+type loadedRescue struct {
 	repo     *repository
 	ref      ref
 	manifest Manifest
@@ -339,16 +339,16 @@ type loaded struct {
 	state    state
 }
 
-func (s *Store) load(ctx context.Context, id string) (*loaded, error) {
+func (s *Store) load(ctx context.Context, id string) (*loadedRescue, error) {
 	r, f, err := s.find(id)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{repo: r, ref: f}
+	l := &loadedRescue{repo: r, ref: f}
 	return l, r.asDamage(f, l.read(ctx))
 }
 
-func (l *loaded) read(ctx context.Context) (err error) {
+func (l *loadedRescue) read(ctx context.Context) (err error) {
 	s := l.repo.source(l.ref)
 	defer s.close()
 	if l.manifest, l.tree, err = s.manifest(ctx); err != nil {
@@ -406,7 +406,7 @@ func errNoRescue(id string) error {
 }
 
 // blobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
-func (l *loaded) blobs(ctx context.Context, names []string) (map[string][]byte, error) {
+func (l *loadedRescue) blobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	s := l.repo.source(l.ref)
 	defer s.close()
 	s.needs = l.manifest.Needs

@@ -71,20 +71,22 @@ func TestTheListIsCut(t *testing.T) {
 // Damage to one rescue hides no other, and whoever asks learns which it is.
 func TestADamagedRescueIsNamed(t *testing.T) {
 	for what, damage := range map[string]func(s *scratch, r *repository, id string) error{
-		"a cut pack":     func(s *scratch, r *repository, id string) error { return os.Truncate(r.base(whole, id)+".pack", 20) },
-		"no pack":        func(s *scratch, r *repository, id string) error { return os.Remove(r.base(whole, id) + ".pack") },
-		"no index":       func(s *scratch, r *repository, id string) error { return os.Remove(r.base(whole, id) + ".idx") },
-		"an empty index": func(s *scratch, r *repository, id string) error { return os.Truncate(r.base(whole, id)+".idx", 0) },
+		"a cut pack": func(s *scratch, r *repository, id string) error {
+			return os.Truncate(r.base(wholeForm, id)+".pack", 20)
+		},
+		"no pack":        func(s *scratch, r *repository, id string) error { return os.Remove(r.base(wholeForm, id) + ".pack") },
+		"no index":       func(s *scratch, r *repository, id string) error { return os.Remove(r.base(wholeForm, id) + ".idx") },
+		"an empty index": func(s *scratch, r *repository, id string) error { return os.Truncate(r.base(wholeForm, id)+".idx", 0) },
 		"an empty ref": func(s *scratch, r *repository, id string) error {
 			return os.Truncate(r.dir(refsName+"/"+checkoutName(s.tree)+"/"+id), 0)
 		},
 		"flipped bits": func(s *scratch, r *repository, id string) error {
-			b, err := os.ReadFile(r.base(whole, id) + ".pack")
+			b, err := os.ReadFile(r.base(wholeForm, id) + ".pack")
 			for i := packHeader; i < len(b)-20; i++ {
 				b[i] ^= 0x55
 			}
-			os.Chmod(r.base(whole, id)+".pack", 0o600)
-			return errors.Join(err, os.WriteFile(r.base(whole, id)+".pack", b, 0o600))
+			os.Chmod(r.base(wholeForm, id)+".pack", 0o600)
+			return errors.Join(err, os.WriteFile(r.base(wholeForm, id)+".pack", b, 0o600))
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -135,7 +137,7 @@ func TestARescueThatLacksBytes(t *testing.T) {
 	s.write("a.txt", "one that is lost\n")
 	s.write("dir/b.txt", "one that is whole\n")
 	id := s.take().ID
-	name := s.store.repository(s.tree.Common).base(whole, id) + ".pack"
+	name := s.store.repository(s.tree.Common).base(wholeForm, id) + ".pack"
 	b, err := os.ReadFile(name)
 	if err != nil || !bytes.Contains(b, []byte("one that is lost")) {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ type entry struct {
 	Assume  bool      `json:"assume_unchanged,omitempty"`
 	Skip    bool      `json:"skip_worktree,omitempty"`
 	Ignored bool      `json:"ignored,omitempty"`
-	Work    *work     `json:"work,omitempty"`     // nil if it wasn't in the working tree
+	Work    *workFile `json:"work,omitempty"`     // nil if it wasn't in the working tree
 	LeftOut bool      `json:"left_out,omitempty"` // it was in the working tree, and isn't in the rescue
 	Unsure  bool      `json:"unsure,omitempty"`   // only its file was looked at: what HEAD and the index have isn't known
 }
@@ -82,8 +82,8 @@ type version struct {
 
 func (v version) submodule() bool { return v.Mode == modeSubmodule }
 
-// work is a file or link in the working tree.
-type work struct {
+// workFile is a file or link in the working tree.
+type workFile struct {
 	Mode string      `json:"mode"`
 	Perm fs.FileMode `json:"perm,omitempty"` // of a file
 	Size int64       `json:"size"`

@@ -14,7 +14,7 @@ import (
 const maxDepth = 5
 
 // nested rescues the submodules and the other repositories inside the tree, each in itself.
-func (t *taking) nested(ctx context.Context) {
+func (t *rescueTaker) nested(ctx context.Context) {
 	var paths []string
 	for _, l := range t.seen.index {
 		inside := func(p string) bool { return within(p, []string{l.path}) }
@@ -35,7 +35,7 @@ func (t *taking) nested(ctx context.Context) {
 	}
 }
 
-func (t *taking) nest(ctx context.Context, path string) {
+func (t *rescueTaker) nest(ctx context.Context, path string) {
 	top := filepath.Join(t.r.Tree.Top, filepath.FromSlash(path))
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok || tree.Top != top || t.depth >= maxDepth {
@@ -48,7 +48,7 @@ func (t *taking) nest(ctx context.Context, path string) {
 	}
 	r := t.r
 	r.Tree, r.Index, r.Paths = tree, "", nil
-	taken, err := (&taking{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}).run(ctx)
+	taken, err := (&rescueTaker{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}).run(ctx)
 	if err != nil {
 		why := WhyNested
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -3,7 +3,7 @@ package rescue
 import "slices"
 
 // isNever reports whether no rescue may have a file.
-func (t *taking) isNever(path string) bool {
+func (t *rescueTaker) isNever(path string) bool {
 	if t.never == nil {
 		t.never = func(string) bool { return false }
 		if t.store.Never != nil {
@@ -14,7 +14,7 @@ func (t *taking) isNever(path string) bool {
 }
 
 // leaveStaged notes that the rescue lacks what is staged of an entry, if it may not have it.
-func (t *taking) leaveStaged(e *entry) bool {
+func (t *rescueTaker) leaveStaged(e *entry) bool {
 	if !t.isNever(string(e.Path)) {
 		return false
 	}
@@ -27,7 +27,7 @@ func (t *taking) leaveStaged(e *entry) bool {
 
 // dropNever takes from an entry of an earlier state the bytes that no rescue may have any more. It reports
 // whether there were any.
-func (t *taking) dropNever(e *entry) bool {
+func (t *rescueTaker) dropNever(e *entry) bool {
 	if len(blobsOf([]entry{*e})) == 0 || !t.isNever(string(e.Path)) {
 		return false
 	}

@@ -22,7 +22,7 @@ type pack struct {
 	out     *bufio.Writer
 	crc     hash.Hash32
 	offset  int64
-	objects []packed
+	objects []packedObject
 	err     error
 
 	// held are the objects that earlier packs have, which aren't written again. used are those of the rescue,
@@ -43,7 +43,7 @@ const ownPack = ""
 // maxCompressed is the size of the largest object that is compressed.
 const maxCompressed = 1 << 20
 
-type packed struct {
+type packedObject struct {
 	name   [sha1.Size]byte
 	crc    uint32
 	offset int64
@@ -112,7 +112,7 @@ func (p *pack) write(name string, kind byte, data []byte) {
 		return
 	}
 	p.used[name] = heldObject{ownPack, int64(len(data))}
-	o := packed{offset: p.offset}
+	o := packedObject{offset: p.offset}
 	hex.Decode(o.name[:], []byte(name))
 	p.crc.Reset()
 	size := uint64(len(data))
@@ -166,7 +166,7 @@ func (p *pack) finish() (index []byte, err error) {
 }
 
 func (p *pack) index(packSum []byte) []byte {
-	slices.SortFunc(p.objects, func(a, b packed) int { return bytes.Compare(a.name[:], b.name[:]) })
+	slices.SortFunc(p.objects, func(a, b packedObject) int { return bytes.Compare(a.name[:], b.name[:]) })
 	out := []byte("\xfftOc\x00\x00\x00\x02")
 	for first, i := 0, 0; first < 256; first++ {
 		for i < len(p.objects) && int(p.objects[i].name[0]) <= first {
@@ -188,34 +188,34 @@ func (p *pack) index(packSum []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// folder is a tree of git's that is being made.
-type folder struct {
-	files   map[string]file
-	folders map[string]*folder
+// treeBuilder makes a tree of git's.
+type treeBuilder struct {
+	files   map[string]treeFile
+	folders map[string]*treeBuilder
 }
 
-type file struct{ mode, name string } // name of the object
+type treeFile struct{ mode, name string } // name of the object
 
-func (d *folder) put(path, mode, object string) {
+func (d *treeBuilder) put(path, mode, object string) {
 	first, rest, below := strings.Cut(path, "/")
 	if !below {
 		if d.files == nil {
-			d.files = map[string]file{}
+			d.files = map[string]treeFile{}
 		}
-		d.files[first] = file{mode, object}
+		d.files[first] = treeFile{mode, object}
 		return
 	}
 	if d.folders == nil {
-		d.folders = map[string]*folder{}
+		d.folders = map[string]*treeBuilder{}
 	}
 	if d.folders[first] == nil {
-		d.folders[first] = &folder{}
+		d.folders[first] = &treeBuilder{}
 	}
 	d.folders[first].put(rest, mode, object)
 }
 
 // addTo writes the tree and those below it, and returns its name.
-func (d *folder) addTo(p *pack) string {
+func (d *treeBuilder) addTo(p *pack) string {
 	type line struct{ key, text string }
 	var lines []line
 	add := func(key, mode, name, object string) {

@@ -9,8 +9,8 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// present is what git says of the tree to which a rescue is restored.
-type present struct {
+// currentTree is what git says of the tree to which a rescue is restored.
+type currentTree struct {
 	git       git.Isolated
 	tree      workspace.Checkout
 	exact     bool                   // HEAD is that of the rescue
@@ -20,11 +20,11 @@ type present struct {
 }
 
 // dirty reports whether git sees uncommitted changes of a tracked path.
-func (n *present) dirty(path string) bool { return n.entries[path] != nil }
+func (n *currentTree) dirty(path string) bool { return n.entries[path] != nil }
 
 // present asks git. head is the commit of the rescue. Without a repository there is nothing committed.
-func (s *Store) present(ctx context.Context, tree workspace.Checkout, head string) (*present, error) {
-	n := &present{tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{}}
+func (s *Store) present(ctx context.Context, tree workspace.Checkout, head string) (*currentTree, error) {
+	n := &currentTree{tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{}}
 	if tree.Git == "" {
 		return n, nil
 	}
@@ -55,7 +55,7 @@ func (s *Store) present(ctx context.Context, tree workspace.Checkout, head strin
 }
 
 // lines reads the index.
-func (n *present) lines(ctx context.Context) ([]indexLine, error) {
+func (n *currentTree) lines(ctx context.Context) ([]indexLine, error) {
 	var out bytes.Buffer
 	if _, err := n.git.Run(ctx, nil, &out, "ls-files", "-v", "-s", "-z"); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s *Store) repositories() ([]*repository, error) {
 
 // prune drops rescues of one repository. A limit of 0 is none.
 func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l Limits) {
-	all, err := r.refs("", whole)
+	all, err := r.refs("", wholeForm)
 	if err != nil {
 		return
 	}

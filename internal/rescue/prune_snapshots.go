@@ -94,7 +94,7 @@ type prunePlan struct {
 // planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged:
 // then nothing brings it back.
 func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*prunePlan, error) {
-	all, err := r.refs("", lean)
+	all, err := r.refs("", leanForm)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 		packs = slices.DeleteFunc(packs, func(id string) bool { return p.needed[id] })
 		more := int64(0)
 		for _, id := range packs {
-			more += r.size(ref{form: lean, id: id})
+			more += r.size(ref{form: leanForm, id: id})
 		}
 		if full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal; full && !isMarked {
 			p.drop = append(p.drop, f)
@@ -190,7 +190,7 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 		return false
 	}
 	defer lock.unlock()
-	now, err := r.refs("", lean)
+	now, err := r.refs("", leanForm)
 	if err != nil {
 		return false
 	}
@@ -238,7 +238,7 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		}
 	}
 	held := map[string]bool{}
-	refs, err := r.refs("", lean)
+	refs, err := r.refs("", leanForm)
 	if err != nil {
 		return
 	}
@@ -246,14 +246,14 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		held[f.id] = true
 	}
 	r.store.sweep(r.dir(packsName), now, func(name string) bool {
-		id, ours := strings.CutPrefix(name, lean.prefix)
+		id, ours := strings.CutPrefix(name, leanForm.prefix)
 		id, _, _ = strings.Cut(id, ".")
 		_, isID := timeOf(id)
 		return ours && isID && !held[id] && !p.needed[id]
 	})
-	checkouts, _ := names(r.dir(lean.refs))
+	checkouts, _ := names(r.dir(leanForm.refs))
 	for _, c := range checkouts {
-		r.store.sweep(r.dir(lean.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+		r.store.sweep(r.dir(leanForm.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
 	}
 }
 

@@ -95,7 +95,7 @@ func TestPruneSnapshots_BySize(t *testing.T) {
 	}
 	s.store.Limits.SnapshotsTotal = 0
 	for id := range packs {
-		s.store.Limits.SnapshotsTotal += r.size(ref{form: lean, id: id})
+		s.store.Limits.SnapshotsTotal += r.size(ref{form: leanForm, id: id})
 	}
 	s.store.Prune(context.Background(), s.now)
 	s.have(ids[0], ids[4], ids[5])

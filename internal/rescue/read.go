@@ -11,7 +11,7 @@ import (
 
 // staged returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them
 // any more.
-func (t *taking) staged() ([]candidate, error) {
+func (t *rescueTaker) staged() ([]candidate, error) {
 	var all []candidate
 	var ask bytes.Buffer
 	for _, e := range t.seen.entries {
@@ -64,7 +64,7 @@ func (t *taking) staged() ([]candidate, error) {
 }
 
 // read reads what was chosen into the pack.
-func (t *taking) read(wanted []candidate) error {
+func (t *rescueTaker) read(wanted []candidate) error {
 	var versions []*version
 	paths := map[*version]string{}
 	for _, c := range wanted {
@@ -102,7 +102,7 @@ func (t *taking) read(wanted []candidate) error {
 
 // readFile reads a file of the tree. If that isn't done when the time for reading is over, the tree is left
 // to the goroutine that still reads, and no other file is read.
-func (t *taking) readFile(path string) (c content, err error) {
+func (t *rescueTaker) readFile(path string) (c content, err error) {
 	if err := t.reading.Err(); err != nil {
 		return content{}, err
 	}
@@ -125,7 +125,7 @@ func (t *taking) readFile(path string) (c content, err error) {
 }
 
 // readWork reads the file of an entry into the pack, unless it is untouched since an earlier pack has it.
-func (t *taking) readWork(wanted candidate) {
+func (t *rescueTaker) readWork(wanted candidate) {
 	e := wanted.entry
 	if wanted.same != nil {
 		e.Work = wanted.same
@@ -154,7 +154,7 @@ func (t *taking) readWork(wanted candidate) {
 		delete(t.seen.entries, string(e.Path)) // git was told to take it for unchanged, and it is
 		return
 	}
-	e.Work = &work{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.add(kindBlob, c.data)}
+	e.Work = &workFile{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.add(kindBlob, c.data)}
 	t.taken.Bytes += int64(len(c.data))
 	t.snapshot.note(string(e.Path), stampOf(c.info), at)
 }

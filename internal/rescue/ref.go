@@ -88,7 +88,7 @@ func names(dir string) ([]string, error) {
 
 // last returns the newest whole rescue of a checkout, if its state has this tree.
 func (r *repository) last(ctx context.Context, checkout, tree string) (id string, ok bool) {
-	all, err := r.refs(checkout, whole)
+	all, err := r.refs(checkout, wholeForm)
 	if err != nil || len(all) == 0 {
 		return "", false
 	}

@@ -12,7 +12,7 @@ import (
 // index restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the rescue
 // hasn't either, stays: somebody has staged something since. A path whose file stays as somebody has changed
 // it keeps its entry, too.
-func (w *restoring) index(ctx context.Context, entries []entry) {
+func (w *restorer) index(ctx context.Context, entries []entry) {
 	kept := map[string]bool{}
 	for _, b := range w.result.Beside {
 		kept[b.Path] = true
@@ -41,7 +41,7 @@ func (w *restoring) index(ctx context.Context, entries []entry) {
 		return
 	}
 	lines, err := w.now.lines(ctx)
-	now := &present{index: map[string][]indexLine{}, entries: map[string]*entry{}}
+	now := &currentTree{index: map[string][]indexLine{}, entries: map[string]*entry{}}
 	for _, l := range lines {
 		now.index[l.path] = append(now.index[l.path], l)
 	}
@@ -59,7 +59,7 @@ func (w *restoring) index(ctx context.Context, entries []entry) {
 
 // dropBlocked drops the entries that would replace others in the index: a file in the place of a directory,
 // or the other way round.
-func (w *restoring) dropBlocked(entries []entry) []entry {
+func (w *restorer) dropBlocked(entries []entry) []entry {
 	replaced := map[string]bool{}
 	for _, e := range entries {
 		replaced[string(e.Path)] = true
@@ -77,7 +77,7 @@ func (w *restoring) dropBlocked(entries []entry) []entry {
 }
 
 // indexed reports whether the index has for a path what it had when the rescue was taken.
-func (n *present) indexed(e entry) bool {
+func (n *currentTree) indexed(e entry) bool {
 	now := n.index[string(e.Path)]
 	known := n.entries[string(e.Path)]
 	if len(now) != len(e.Index) || e.Intent != (known != nil && known.Intent) {
@@ -93,7 +93,7 @@ func (n *present) indexed(e entry) bool {
 }
 
 // replaceableIndex reports whether nothing is lost when the index entries of a path are replaced.
-func (w *restoring) replaceableIndex(e entry) bool {
+func (w *restorer) replaceableIndex(e entry) bool {
 	path := string(e.Path)
 	if now := w.now.entries[path]; now != nil && now.Intent {
 		return true
@@ -112,7 +112,7 @@ func (w *restoring) replaceableIndex(e entry) bool {
 
 // storeVersions has the user's repository keep the bytes of staged versions again, as far as it has lost
 // them. It returns the entries of which it has all.
-func (w *restoring) storeVersions(ctx context.Context, entries []entry) []entry {
+func (w *restorer) storeVersions(ctx context.Context, entries []entry) []entry {
 	return slices.DeleteFunc(entries, func(e entry) bool {
 		for _, v := range e.Index {
 			if v.submodule() || e.Intent {
@@ -127,7 +127,7 @@ func (w *restoring) storeVersions(ctx context.Context, entries []entry) []entry 
 	})
 }
 
-func (w *restoring) storeVersion(ctx context.Context, v version) error {
+func (w *restorer) storeVersion(ctx context.Context, v version) error {
 	if v.Blob == "" {
 		var out bytes.Buffer
 		_, err := w.now.git.WithEnv(noReplace).Run(ctx, strings.NewReader(v.OID+"\n"), &out, "cat-file", "--batch-check")
@@ -145,7 +145,7 @@ func (w *restoring) storeVersion(ctx context.Context, v version) error {
 }
 
 // writeIndex writes index entries. First all are removed, because a directory may be in the place of a file.
-func (w *restoring) writeIndex(ctx context.Context, entries []entry) error {
+func (w *restorer) writeIndex(ctx context.Context, entries []entry) error {
 	var removed, added strings.Builder
 	var intended, assumed, skipped []string
 	for _, e := range entries {
@@ -188,7 +188,7 @@ func (w *restoring) writeIndex(ctx context.Context, entries []entry) error {
 
 // intend adds entries without content, as git add -N does. Git takes their mode from the working tree, where
 // the file may have changed or be gone. So it gets a tree with empty files of the right modes.
-func (w *restoring) intend(ctx context.Context, entries []entry) error {
+func (w *restorer) intend(ctx context.Context, entries []entry) error {
 	top, err := os.MkdirTemp(w.store.root(), newPrefix)
 	if err != nil {
 		return err

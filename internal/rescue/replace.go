@@ -38,7 +38,7 @@ func (r *repository) replacePack(ctx context.Context, base string, in form, keep
 
 // copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such
 // pack.
-func (w *writing) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
+func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
 	old, err := openPack(base)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (w *writing) copyFrom(ctx context.Context, base string, keep func(name stri
 }
 
 // replace puts what was written in the place of a pack.
-func (w *writing) replace(base string) error {
+func (w *rescueWriter) replace(base string) error {
 	index, err := w.pack.finish()
 	if err != nil {
 		return err

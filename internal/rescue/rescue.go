@@ -161,8 +161,8 @@ type Nested struct {
 	ID   string `json:"id"`   // of the rescue
 }
 
-// digits are those of ids: without l, o, i and u, which are read as others.
-const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+// idDigits are those of ids: without l, o, i and u, which are read as others.
+const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // An id is the time in milliseconds, which takes nine digits, then four of the checksum of the state. Ids
 // sort by time.
@@ -174,7 +174,7 @@ const (
 func newID(at stick.Time, sum string) string {
 	var b [idTime]byte
 	for i, t := idTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
-		b[i] = digits[t&31]
+		b[i] = idDigits[t&31]
 	}
 	return string(b[:]) + "-" + sum[:idLen-idTime-1]
 }
@@ -191,7 +191,7 @@ func timeOf(id string) (at stick.Time, ok bool) {
 		return 0, false
 	}
 	for _, c := range []byte(id[:idTime]) {
-		i := strings.IndexByte(digits, c)
+		i := strings.IndexByte(idDigits, c)
 		if i < 0 {
 			return 0, false
 		}

@@ -60,7 +60,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 			return Restored{}, err
 		}
 	}
-	w := &restoring{
+	w := &restorer{
 		store: s, loaded: l,
 		result: Restored{Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Unrestored{}, LeftOut: l.manifest.LeftOut},
 	}
@@ -84,7 +84,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 }
 
 // chosen loads a rescue and the entries for paths.
-func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loaded, []entry, error) {
+func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loadedRescue, []entry, error) {
 	paths, err := clean(paths)
 	if err != nil {
 		return nil, nil, err
@@ -139,23 +139,23 @@ func blobsOf(entries []entry) (names []string) {
 	return slices.Compact(names)
 }
 
-// restoring is one restore.
-type restoring struct {
+// restorer does one restore.
+type restorer struct {
 	store  *Store
-	loaded *loaded
-	now    *present
+	loaded *loadedRescue
+	now    *currentTree
 	data   map[string][]byte // of blobs
 	tree   *folders
 	result Restored
 }
 
-func (w *restoring) fail(e entry, format string, args ...any) {
+func (w *restorer) fail(e entry, format string, args ...any) {
 	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
 // files restores the files of the working tree. Deletions come first: a directory may have been in the place
 // of a file, or the other way round.
-func (w *restoring) files(ctx context.Context, entries []entry) {
+func (w *restorer) files(ctx context.Context, entries []entry) {
 	for _, e := range slices.Backward(entries) {
 		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
 			w.deletion(ctx, e)
@@ -171,7 +171,7 @@ func (w *restoring) files(ctx context.Context, entries []entry) {
 }
 
 // deletion removes the file of an entry that had been deleted, if it is the committed one.
-func (w *restoring) deletion(ctx context.Context, e entry) {
+func (w *restorer) deletion(ctx context.Context, e entry) {
 	path := string(e.Path)
 	if w.refused(e) || e.submodule() {
 		return
@@ -202,7 +202,7 @@ func absent(err error) bool {
 }
 
 // refused reports, and notes, whether the path of an entry leads out of the tree.
-func (w *restoring) refused(e entry) bool {
+func (w *restorer) refused(e entry) bool {
 	if local(string(e.Path)) {
 		return false
 	}
@@ -215,7 +215,7 @@ func (e entry) submodule() bool {
 }
 
 // file restores the file of an entry.
-func (w *restoring) file(ctx context.Context, e entry) {
+func (w *restorer) file(ctx context.Context, e entry) {
 	path := string(e.Path)
 	if w.refused(e) {
 		return
@@ -251,10 +251,10 @@ func same(a, b content) bool { return a.mode == b.mode && string(a.data) == stri
 
 // temp is the name of files that are being written. A restore that is run again finds what an interrupted one
 // has left.
-func (w *restoring) temp() string { return ".tt-rescue-" + w.loaded.manifest.ID }
+func (w *restorer) temp() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
 // beside puts the file of an entry beside its path.
-func (w *restoring) beside(ctx context.Context, e entry, want content) {
+func (w *restorer) beside(ctx context.Context, e entry, want content) {
 	at, err := w.tree.putBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.temp(), want)
 	if err != nil {
 		w.fail(e, "it has changed, and the rescued file can't be put beside it: %v", err)
@@ -266,7 +266,7 @@ func (w *restoring) beside(ctx context.Context, e entry, want content) {
 // replaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the
 // committed one, which was committed when the rescue was taken, too, or one of those that the rescue has from
 // the index.
-func (w *restoring) replaceable(e entry, now content) bool {
+func (w *restorer) replaceable(e entry, now content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]
 	if !w.now.exact && (e.conflict() || (e.Head != nil) != committed || committed && (e.Head.Mode != head.Mode || e.Head.OID != head.OID)) {

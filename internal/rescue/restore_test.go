@@ -257,12 +257,12 @@ func (s *scratch) forge(entries ...entry) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w := repo.begin(whole)
+	w := repo.begin(wholeForm)
 	blob := w.pack.add(kindBlob, []byte("forged\n"))
 	for i := range entries {
-		entries[i].Work = &work{Mode: modeFile, Perm: 0o644, Blob: blob}
+		entries[i].Work = &workFile{Mode: modeFile, Perm: 0o644, Blob: blob}
 	}
-	root := &folder{}
+	root := &treeBuilder{}
 	text, err := encodeState(state{Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Entries: entries})
 	if err != nil {
 		s.t.Fatal(err)
@@ -346,7 +346,7 @@ func TestADamagedRescue(t *testing.T) {
 	first := s.take()
 	s.write("a.txt", "second\n")
 	second := s.take()
-	pack := s.store.repository(s.tree.Common).base(whole, first.ID) + ".pack"
+	pack := s.store.repository(s.tree.Common).base(wholeForm, first.ID) + ".pack"
 	b, err := os.ReadFile(pack)
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +388,7 @@ func TestRescuesThatAreTooOldTooManyOrTooLarge(t *testing.T) {
 	s.store.Limits.Count = 3
 	take()
 	have("one too many", ids[1:]...)
-	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repository(s.tree.Common).size(ref{form: whole, id: ids[1]})+100
+	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repository(s.tree.Common).size(ref{form: wholeForm, id: ids[1]})+100
 	take()
 	have("too large", ids[3:]...)
 	s.store.Limits.Total = 1

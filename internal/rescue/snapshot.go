@@ -26,11 +26,11 @@ const lockPatience = 100 * time.Millisecond
 // errStale says that a pack isn't there, or isn't what the cache says of it.
 var errStale = errors.New("an earlier snapshot is damaged")
 
-// snapshotting is a snapshot that is being made. A nil one stands for a whole rescue, which knows nothing of
+// snapshotTaker makes one snapshot. A nil one stands for a whole rescue, which knows nothing of
 // earlier ones.
-type snapshotting struct {
+type snapshotTaker struct {
 	repo    *repository
-	writing *writing
+	writing *rescueWriter
 	began   time.Time // before git was asked
 
 	// checkout is held from looking at files until the cache is written, so that snapshots of a checkout come
@@ -47,20 +47,20 @@ type snapshotting struct {
 }
 
 // runSnapshot makes a snapshot of everything that is uncommitted, and leans on the last one.
-func (t *taking) runSnapshot(ctx context.Context) (Taken, error) {
+func (t *rescueTaker) runSnapshot(ctx context.Context) (Taken, error) {
 	named, left := t.r.Paths, *t.left
 	taken, err := t.lookAndKeep(ctx, named)
 	if !errors.Is(err, errStale) {
 		return taken, err
 	}
 	*t.left = left
-	again := &taking{store: t.store, r: t.r, reading: t.reading, left: t.left, depth: t.depth}
+	again := &rescueTaker{store: t.store, r: t.r, reading: t.reading, left: t.left, depth: t.depth}
 	return again.lookAndKeep(ctx, named) // the cache is gone
 }
 
-func (t *taking) lookAndKeep(ctx context.Context, named []string) (Taken, error) {
+func (t *rescueTaker) lookAndKeep(ctx context.Context, named []string) (Taken, error) {
 	t.r.Paths, t.r.Untracked, t.r.Ignored = nil, true, true
-	t.snapshot = &snapshotting{began: t.store.now()}
+	t.snapshot = &snapshotTaker{began: t.store.now()}
 	ignored, err := t.lookAround(ctx, named)
 	if err != nil {
 		return Taken{}, err
@@ -80,7 +80,7 @@ func (t *taking) lookAndKeep(ctx context.Context, named []string) (Taken, error)
 }
 
 // beginSnapshot takes the locks, and reads what is known of the checkout.
-func (t *taking) beginSnapshot(ctx context.Context) error {
+func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 	s := t.snapshot
 	repo, err := t.store.prepare(ctx, t.r.Tree.Common)
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *taking) beginSnapshot(ctx context.Context) error {
 		return err
 	}
 
-	s.repo, s.writing, s.stamps = repo, repo.begin(lean), map[string]seenStamp{}
+	s.repo, s.writing, s.stamps = repo, repo.begin(leanForm), map[string]seenStamp{}
 	t.pack = s.writing.pack
 	var ok bool
 	if s.checkout, ok = waitLock(t.reading, repo.cachePath(checkoutName(t.r.Tree))+lockSuffix, lockExclusive); !ok {
@@ -113,11 +113,11 @@ func (t *taking) beginSnapshot(ctx context.Context) error {
 
 // hasAll reports whether the last snapshot, and all packs that it needs, are there.
 func (r *repository) hasAll(c *cache, checkout string) bool {
-	if !r.isHeld(ref{lean, checkout, c.id}) {
+	if !r.isHeld(ref{leanForm, checkout, c.id}) {
 		return false
 	}
 	for _, id := range packsOf(c.objects) {
-		if _, err := os.Lstat(r.base(lean, id) + indexSuffix); err != nil {
+		if _, err := os.Lstat(r.base(leanForm, id) + indexSuffix); err != nil {
 			return false
 		}
 	}
@@ -137,7 +137,7 @@ func packsOf(objects map[string]heldObject) (ids []string) {
 	return ids
 }
 
-func (s *snapshotting) leanOn(base *cache) {
+func (s *snapshotTaker) leanOn(base *cache) {
 	s.base, s.was, s.staged = base, make(map[string]*entry, len(base.state.Entries)), map[string]string{}
 	for i := range base.state.Entries {
 		e := &base.state.Entries[i]
@@ -151,14 +151,14 @@ func (s *snapshotting) leanOn(base *cache) {
 }
 
 // end gives up what isn't complete, and the locks.
-func (s *snapshotting) end() {
+func (s *snapshotTaker) end() {
 	s.writing.abandon()
 	s.packs.unlock()
 	s.checkout.unlock()
 }
 
 // untouched returns the file of an entry as it was kept last, if its stamp is still the same. Else it is nil.
-func (s *snapshotting) untouched(e *entry, now stamp) *work {
+func (s *snapshotTaker) untouched(e *entry, now stamp) *workFile {
 	if s == nil || s.base == nil || e.Assume || e.Skip { // git doesn't look at files with these flags: only their bytes tell
 		return nil
 	}
@@ -170,7 +170,7 @@ func (s *snapshotting) untouched(e *entry, now stamp) *work {
 }
 
 // stagedBefore returns the blob of a staged version that the last snapshot has, and its size.
-func (s *snapshotting) stagedBefore(oid string) (blob string, size int64, ok bool) {
+func (s *snapshotTaker) stagedBefore(oid string) (blob string, size int64, ok bool) {
 	if s == nil || s.base == nil {
 		return "", 0, false
 	}
@@ -182,7 +182,7 @@ func (s *snapshotting) stagedBefore(oid string) (blob string, size int64, ok boo
 
 // note notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file
 // wasn't read again.
-func (s *snapshotting) note(path string, now stamp, at time.Time) {
+func (s *snapshotTaker) note(path string, now stamp, at time.Time) {
 	switch {
 	case s == nil:
 	case at.IsZero():
@@ -194,7 +194,7 @@ func (s *snapshotting) note(path string, now stamp, at time.Time) {
 }
 
 // ignoredLimit returns how many bytes of ignored files are kept.
-func (t *taking) ignoredLimit() int64 {
+func (t *rescueTaker) ignoredLimit() int64 {
 	if t.snapshot == nil {
 		return t.store.Limits.Bytes
 	}
@@ -204,7 +204,7 @@ func (t *taking) ignoredLimit() int64 {
 // carriedOver returns entries for files of the last snapshot that git doesn't name: those in ignored
 // directories, of which it names only the directory. Where only a file was looked at after git was asked, its
 // entry stays as it is.
-func (t *taking) carriedOver() (again []*entry) {
+func (t *rescueTaker) carriedOver() (again []*entry) {
 	s := t.snapshot
 	if s == nil || s.base == nil {
 		return nil
@@ -253,7 +253,7 @@ func (v *survey) isNested(path string) bool {
 
 // after returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's
 // snapshots sort as they were made, whatever the clock does.
-func (s *snapshotting) after(at stick.Time) stick.Time {
+func (s *snapshotTaker) after(at stick.Time) stick.Time {
 	if s.base == nil {
 		return at
 	}
@@ -262,7 +262,7 @@ func (s *snapshotting) after(at stick.Time) stick.Time {
 }
 
 // keepSnapshot reads what was chosen, and writes the snapshot unless it would be the same as the last.
-func (t *taking) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, error) {
+func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, error) {
 	s := t.snapshot
 	if err := t.read(wanted); err != nil {
 		return Taken{}, err
@@ -318,7 +318,7 @@ func ownedBy(id string, objects map[string]heldObject) map[string]heldObject {
 }
 
 // dropStale forgets what is known of the checkout, if that is to blame for an error.
-func (t *taking) dropStale(err error) error {
+func (t *rescueTaker) dropStale(err error) error {
 	if errors.Is(err, errStale) {
 		os.Remove(t.snapshot.repo.cachePath(checkoutName(t.r.Tree)))
 	}
@@ -327,7 +327,7 @@ func (t *taking) dropStale(err error) error {
 
 // addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't
 // read lie in earlier packs.
-func (t *taking) addSnapshot(st state) (tree string, err error) {
+func (t *rescueTaker) addSnapshot(st state) (tree string, err error) {
 	for _, b := range blobsOf(st.Entries) {
 		if _, ok := t.pack.used[b]; !ok && !t.pack.reuse(b) && t.pack.err == nil {
 			return "", errStale
@@ -343,12 +343,12 @@ func addLean(p *pack, st state) (tree string, err error) {
 	if err != nil {
 		return "", err
 	}
-	entries := &folder{}
+	entries := &treeBuilder{}
 	for name, text := range files {
 		entries.put(name, modeFile, p.add(kindBlob, text))
 	}
 	if root.folders == nil {
-		root.folders = map[string]*folder{}
+		root.folders = map[string]*treeBuilder{}
 	}
 	root.folders[entriesName] = entries
 	return root.addTo(p), nil
@@ -356,7 +356,7 @@ func addLean(p *pack, st state) (tree string, err error) {
 
 // chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies
 // in too many or too old ones: from the packs of which it needs least.
-func (t *taking) chooseNeeds() (needs []string, err error) {
+func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
 	weight := map[string]int64{}
 	for _, o := range t.pack.used {
 		if o.pack != ownPack && o.size <= maxRewritten {
@@ -387,14 +387,14 @@ func (t *taking) chooseNeeds() (needs []string, err error) {
 }
 
 // writeAgain writes what lies in packs again, but for large objects.
-func (t *taking) writeAgain(packs map[string]bool) error {
-	from := t.snapshot.repo.source(ref{form: lean})
+func (t *rescueTaker) writeAgain(packs map[string]bool) error {
+	from := t.snapshot.repo.source(ref{form: leanForm})
 	defer from.close()
 	for name, o := range t.pack.used {
 		if !packs[o.pack] || o.size > maxRewritten {
 			continue
 		}
-		p, err := from.pack(lean, o.pack)
+		p, err := from.pack(leanForm, o.pack)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}

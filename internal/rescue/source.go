@@ -60,7 +60,7 @@ func (s *source) object(name string) (object, error) {
 	for i := -1; i < len(s.needs); i++ {
 		in, id := s.ref.form, s.ref.id
 		if i >= 0 {
-			in, id = lean, s.needs[i]
+			in, id = leanForm, s.needs[i]
 		}
 		p, err := s.pack(in, id)
 		if err != nil {

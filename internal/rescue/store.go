@@ -53,23 +53,23 @@ type form struct {
 }
 
 var (
-	// whole rescues have all their bytes in one pack, which the disk has when they are made, and their
+	// wholeForm rescues have all their bytes in one pack, which the disk has when they are made, and their
 	// entries in one file.
-	whole = form{refs: refsName, prefix: packPrefix}
+	wholeForm = form{refs: refsName, prefix: packPrefix}
 
-	// lean ones are snapshots. They need packs of earlier ones, and have their entries in several files, of
+	// leanForm ones are snapshots. They need packs of earlier ones, and have their entries in several files, of
 	// which most are as before.
-	lean = form{refs: "refs/snapshots", prefix: "snap-", lean: true}
+	leanForm = form{refs: "refs/snapshots", prefix: "snap-", lean: true}
 
-	forms = []form{whole, lean}
+	forms = []form{wholeForm, leanForm}
 )
 
 // stageFolders are the directories of staged files in the tree of a rescue, by stage.
 var stageFolders = []string{"index", "stage1", "stage2", "stage3"}
 
-// config makes a bare repository in which git by itself, and by an order to clean up, leaves everything as it
+// bareConfig makes a bare repository in which git by itself, and by an order to clean up, leaves everything as it
 // is.
-const config = `[core]
+const bareConfig = `[core]
 	repositoryformatversion = 0
 	bare = true
 	logAllRefUpdates = false
@@ -171,7 +171,7 @@ func (r *repository) make(ctx context.Context, common string) error {
 		}
 	}
 	for name, text := range map[string]string{
-		"HEAD": "ref: refs/heads/none\n", "config": config, "description": "tt: uncommitted work rescued from " + common + "\n",
+		"HEAD": "ref: refs/heads/none\n", "config": bareConfig, "description": "tt: uncommitted work rescued from " + common + "\n",
 	} {
 		f, err := plainfile.Open(filepath.Join(temp, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil {
@@ -190,8 +190,8 @@ func (r *repository) make(ctx context.Context, common string) error {
 	return err
 }
 
-// writing is a rescue that is being written.
-type writing struct {
+// rescueWriter writes one rescue.
+type rescueWriter struct {
 	repo *repository
 	form form
 	pack *pack
@@ -199,8 +199,8 @@ type writing struct {
 }
 
 // begin begins a rescue. Nothing is made before its first object is added.
-func (r *repository) begin(f form) *writing {
-	return &writing{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
+func (r *repository) begin(f form) *rescueWriter {
+	return &rescueWriter{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
 		file, err := plainfile.Temp(r.dir(packsName), tempPrefix)
 		if err != nil {
 			return nil, unwritable(r.dir(packsName), err)
@@ -210,7 +210,7 @@ func (r *repository) begin(f form) *writing {
 }
 
 // abandon removes what was written, unless the rescue is complete.
-func (w *writing) abandon() {
+func (w *rescueWriter) abandon() {
 	if w.pack.file != nil && !w.done {
 		w.pack.file.Close()
 		os.Remove(w.pack.file.Name())
@@ -219,7 +219,7 @@ func (w *writing) abandon() {
 
 // complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
 // doesn't wait any longer until the disk has everything; every process sees it all the same.
-func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
+func (w *rescueWriter) complete(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
 	refs := w.repo.dir(w.form.refs + "/" + checkout)
 	if err := plainfile.MkdirAll(refs); err != nil {
 		return "", unwritable(refs, err)
@@ -248,24 +248,24 @@ func (w *writing) complete(ctx context.Context, checkout, tree string, m Manifes
 
 // flush and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
 // after each call of an agent, and only a failing machine could lose it.
-func (w *writing) flush(ctx context.Context, f *os.File) error {
+func (w *rescueWriter) flush(ctx context.Context, f *os.File) error {
 	if w.form.lean {
 		return nil
 	}
 	return flush(ctx, f)
 }
 
-func (w *writing) syncFolder(ctx context.Context, path string) {
+func (w *rescueWriter) syncFolder(ctx context.Context, path string) {
 	if !w.form.lean {
 		syncFolder(ctx, path)
 	}
 }
 
 // claim finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
-func (w *writing) claim(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+func (w *rescueWriter) claim(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
 	refs := w.repo.dir(w.form.refs + "/" + checkout)
 	sum := tree
-	if w.form == lean { // one call makes snapshots of several checkouts at the same time, and clean ones have the same tree
+	if w.form == leanForm { // one call makes snapshots of several checkouts at the same time, and clean ones have the same tree
 		sum = shortSum(checkout+tree, 2)
 	}
 	for {
@@ -303,7 +303,7 @@ func (r *repository) base(f form, id string) string {
 }
 
 // write gives the pack and its index their names, and writes the ref's lock file.
-func (w *writing) write(ctx context.Context, lock *os.File, tree string, m Manifest) error {
+func (w *rescueWriter) write(ctx context.Context, lock *os.File, tree string, m Manifest) error {
 	text, err := m.encode()
 	if err != nil {
 		return err
@@ -349,7 +349,7 @@ func commitText(tree string, at stick.Time, manifest []byte) []byte {
 }
 
 // settle has the disk keep a file, closes it, and gives it its name.
-func (w *writing) settle(ctx context.Context, f *os.File, name string) error {
+func (w *rescueWriter) settle(ctx context.Context, f *os.File, name string) error {
 	if err := w.flush(ctx, f); err != nil {
 		return err
 	}

@@ -288,14 +288,14 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 	return lines, true
 }
 
-// operations are the files by which git remembers what it is in the middle of.
-var operations = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"}
+// operationFiles are the files by which git remembers what it is in the middle of.
+var operationFiles = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"}
 
 // operation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge
 // again.
 func operation(gitDir string) map[string]string {
 	var found map[string]string
-	for _, name := range operations {
+	for _, name := range operationFiles {
 		b, err := os.ReadFile(filepath.Join(gitDir, name))
 		if err != nil || len(b) > 4<<10 {
 			continue

@@ -22,11 +22,11 @@ import (
 // With [CauseCall] it makes a snapshot: of the whole tree, leaning on the last snapshot of the checkout. If
 // nothing has changed since, it writes nothing. Of a tree without uncommitted changes there is one, too.
 func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
-	return s.limited(ctx, r, (*taking).run)
+	return s.limited(ctx, r, (*rescueTaker).run)
 }
 
 // limited has a rescue made within its time.
-func (s *Store) limited(ctx context.Context, r Request, run func(*taking, context.Context) (Taken, error)) (Taken, error) {
+func (s *Store) limited(ctx context.Context, r Request, run func(*rescueTaker, context.Context) (Taken, error)) (Taken, error) {
 	if r.At.IsZero() {
 		r.At = stick.At(time.Now())
 	}
@@ -37,7 +37,7 @@ func (s *Store) limited(ctx context.Context, r Request, run func(*taking, contex
 	defer stop()
 	left := s.Limits.Bytes
 	t, err := inTime(limited, s.Limits.Longest()-s.Limits.Time, func() (Taken, error) {
-		return run(&taking{store: s, r: r, reading: reading, left: &left}, limited)
+		return run(&rescueTaker{store: s, r: r, reading: reading, left: &left}, limited)
 	})
 	if err := ctx.Err(); err != nil {
 		return Taken{}, err
@@ -82,8 +82,8 @@ func inTime[T any](ctx context.Context, grace time.Duration, do func() (T, error
 	}
 }
 
-// taking is one rescue that is being made.
-type taking struct {
+// rescueTaker makes one rescue.
+type rescueTaker struct {
 	store   *Store
 	r       Request
 	reading context.Context // until when files are read
@@ -97,10 +97,10 @@ type taking struct {
 	taken Taken
 	never func(path string) bool // see isNever
 
-	snapshot *snapshotting // nil for a whole rescue
+	snapshot *snapshotTaker // nil for a whole rescue
 }
 
-func (t *taking) run(ctx context.Context) (taken Taken, err error) {
+func (t *rescueTaker) run(ctx context.Context) (taken Taken, err error) {
 	if t.r.Paths, err = clean(t.r.Paths); err != nil {
 		return Taken{}, err
 	}
@@ -129,7 +129,7 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 
 // lookAround asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It
 // returns the ignored files that may be kept; named are the paths that say which.
-func (t *taking) lookAround(ctx context.Context, named []string) (ignored []string, err error) {
+func (t *rescueTaker) lookAround(ctx context.Context, named []string) (ignored []string, err error) {
 	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, variables(t.r.Tree, t.r.Index)...); err != nil {
 		return nil, err
 	}
@@ -147,19 +147,19 @@ func (t *taking) lookAround(ctx context.Context, named []string) (ignored []stri
 	return ignored, nil
 }
 
-func (t *taking) closeTree() {
+func (t *rescueTaker) closeTree() {
 	if t.tree != nil {
 		t.tree.close()
 	}
 }
 
 // leave notes that the rescue lacks something.
-func (t *taking) leave(path string, why Why, files int) {
+func (t *rescueTaker) leave(path string, why Why, files int) {
 	t.taken.LeftOut = append(t.taken.LeftOut, LeftOut{Path: path, Why: why, Files: files})
 }
 
 // leaveWork notes that the rescue lacks the file of an entry.
-func (t *taking) leaveWork(e *entry, why Why) {
+func (t *rescueTaker) leaveWork(e *entry, why Why) {
 	e.LeftOut = true
 	t.leave(string(e.Path), why, 0)
 }
@@ -170,8 +170,8 @@ type candidate struct {
 	version *version // nil for the file in the working tree
 	class   int      // tracked ones are kept first
 	size    int64
-	same    *work // the file as it was when it was kept last, if it is untouched since
-	stamp   stamp // of the file in the working tree
+	same    *workFile // the file as it was when it was kept last, if it is untouched since
+	stamp   stamp     // of the file in the working tree
 }
 
 const (
@@ -182,7 +182,7 @@ const (
 
 // candidates adds the untracked and ignored files to the entries, and chooses what is kept: tracked files
 // first, small ones first, up to the limit. Nothing is read for that. The result is sorted by path.
-func (t *taking) candidates(ignored []string) ([]candidate, error) {
+func (t *rescueTaker) candidates(ignored []string) ([]candidate, error) {
 	all, err := t.staged()
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (t *taking) candidates(ignored []string) ([]candidate, error) {
 	return t.choose(all), nil
 }
 
-func (t *taking) choose(all []candidate) []candidate {
+func (t *rescueTaker) choose(all []candidate) []candidate {
 	slices.SortFunc(all, func(a, b candidate) int {
 		if a.class != b.class {
 			return a.class - b.class
@@ -255,7 +255,7 @@ func (t *taking) choose(all []candidate) []candidate {
 
 // measure looks at the file of an entry without reading it. ok is false if there is nothing to read: it
 // doesn't exist, is a directory, or can't be kept.
-func (t *taking) measure(e *entry, class int) (c candidate, ok bool) {
+func (t *rescueTaker) measure(e *entry, class int) (c candidate, ok bool) {
 	if t.reading.Err() != nil {
 		t.leaveWork(e, WhyTime)
 		return c, false
@@ -293,13 +293,13 @@ func (v *survey) dropSubmodules() {
 }
 
 // keep reads what was chosen, and writes the rescue unless it would be the same as the last.
-func (t *taking) keep(ctx context.Context, wanted []candidate) error {
+func (t *rescueTaker) keep(ctx context.Context, wanted []candidate) error {
 	repo, err := t.store.prepare(ctx, t.r.Tree.Common)
 	if err != nil {
 		return err
 	}
 	defer func() { t.prune(ctx, repo) }() // also where nothing new is kept: what a killed one has left may be large
-	w := repo.begin(whole)
+	w := repo.begin(wholeForm)
 	defer w.abandon() // nothing, once it is complete
 	t.pack = w.pack
 	if err := t.read(wanted); err != nil {
@@ -327,13 +327,13 @@ func (t *taking) keep(ctx context.Context, wanted []candidate) error {
 }
 
 // prune drops what is too much, or was left by a rescue that was killed.
-func (t *taking) prune(ctx context.Context, repo *repository) {
+func (t *rescueTaker) prune(ctx context.Context, repo *repository) {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.store.Limits.Prune)
 	defer cancel()
 	t.store.prune(after, repo, t.taken.ID, t.r.At)
 }
 
-func (t *taking) manifest(st state) Manifest {
+func (t *rescueTaker) manifest(st state) Manifest {
 	return Manifest{
 		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch, Operation: operation(t.r.Tree.Git),
 		Facts: t.r.Facts, Files: t.taken.Files, Bytes: t.taken.Bytes, LeftOut: t.taken.LeftOut, Nested: t.taken.Nested,
@@ -341,7 +341,7 @@ func (t *taking) manifest(st state) Manifest {
 }
 
 // state returns the entries that have something to restore.
-func (t *taking) state() state {
+func (t *rescueTaker) state() state {
 	st := state{Head: t.seen.head, Entries: []entry{}}
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
@@ -367,8 +367,8 @@ func addWhole(p *pack, st state) (tree string, err error) {
 }
 
 // bytesOf returns the tree of the bytes of a state.
-func bytesOf(st state) *folder {
-	root := &folder{}
+func bytesOf(st state) *treeBuilder {
+	root := &treeBuilder{}
 	for _, e := range st.Entries {
 		if e.Work != nil {
 			root.put("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)

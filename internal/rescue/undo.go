@@ -53,7 +53,7 @@ type Undo struct {
 
 	store   *Store
 	request UndoRequest
-	before  *loaded
+	before  *loadedRescue
 	held    map[string]entry   // what the first snapshot has, by path
 	then    map[string]content // files that the first snapshot has as in its commit
 	tree    *folders
