@@ -82,37 +82,37 @@ func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
 func encodeCache(c *cache) []byte {
 	w := &cacheWriter{b: append(make([]byte, 0, 64<<10), cacheVersion...), packs: map[string]uint64{}}
 	for _, text := range []string{c.top, c.id, c.tree, c.branch, c.state.Head} {
-		w.text(text)
+		w.writeText(text)
 	}
-	w.number(int64(c.files))
-	w.number(c.bytes)
+	w.writeNumber(int64(c.files))
+	w.writeNumber(c.bytes)
 
-	w.number(int64(len(c.state.Entries)))
+	w.writeNumber(int64(len(c.state.Entries)))
 	for _, e := range c.state.Entries {
-		w.entry(e)
+		w.writeEntry(e)
 		seen := c.stamps[string(e.Path)]
 		for _, n := range []int64{seen.Size, int64(seen.Mode), seen.ModTime, seen.ChangeTime, int64(seen.Inode), seen.at} {
-			w.number(n)
+			w.writeNumber(n)
 		}
 	}
 
-	w.number(int64(len(c.objects)))
+	w.writeNumber(int64(len(c.objects)))
 	for name, o := range c.objects {
-		w.name(name)
-		w.pack(o.pack)
-		w.number(o.size)
+		w.writeObjectName(name)
+		w.writePackID(o.pack)
+		w.writeNumber(o.size)
 	}
 
-	w.number(int64(len(c.leftOut)))
+	w.writeNumber(int64(len(c.leftOut)))
 	for _, l := range c.leftOut {
-		w.text(l.Path)
-		w.text(string(l.Why))
-		w.number(int64(l.Files))
+		w.writeText(l.Path)
+		w.writeText(string(l.Why))
+		w.writeNumber(int64(l.Files))
 	}
-	w.number(int64(len(c.nested)))
+	w.writeNumber(int64(len(c.nested)))
 	for _, n := range c.nested {
-		w.text(n.Path)
-		w.text(n.ID)
+		w.writeText(n.Path)
+		w.writeText(n.ID)
 	}
 	sum := sha1.Sum(w.b)
 	return append(w.b, sum[:]...)
@@ -128,30 +128,30 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 		return nil, false
 	}
 	r := &cacheReader{b: string(b[len(cacheVersion):])}
-	c = &cache{top: r.text(), id: r.text(), tree: r.text(), branch: r.text(), state: state{Head: r.text()}}
-	c.files, c.bytes = int(r.number()), r.number()
+	c = &cache{top: r.readText(), id: r.readText(), tree: r.readText(), branch: r.readText(), state: state{Head: r.readText()}}
+	c.files, c.bytes = int(r.readNumber()), r.readNumber()
 
-	n := r.count()
+	n := r.readCount()
 	c.state.Entries, c.stamps = make([]entry, n), make(map[string]seenStamp, n)
 	for i := range c.state.Entries {
-		e := r.entry()
-		seen := seenStamp{stamp: stamp{Size: r.number(), Mode: fs.FileMode(r.number()), ModTime: r.number(), ChangeTime: r.number(), Inode: uint64(r.number())}}
-		seen.at = r.number()
+		e := r.readEntry()
+		seen := seenStamp{stamp: stamp{Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(), ChangeTime: r.readNumber(), Inode: uint64(r.readNumber())}}
+		seen.at = r.readNumber()
 		c.state.Entries[i], c.stamps[string(e.Path)] = e, seen
 	}
 
-	n = r.count()
+	n = r.readCount()
 	c.objects = make(map[string]heldObject, n)
 	for range n {
-		name := r.name()
-		c.objects[name] = heldObject{pack: r.pack(), size: r.number()}
+		name := r.readObjectName()
+		c.objects[name] = heldObject{pack: r.readPackID(), size: r.readNumber()}
 	}
 
-	for range r.count() {
-		c.leftOut = append(c.leftOut, LeftOut{Path: r.text(), Why: Why(r.text()), Files: int(r.number())})
+	for range r.readCount() {
+		c.leftOut = append(c.leftOut, LeftOut{Path: r.readText(), Why: Why(r.readText()), Files: int(r.readNumber())})
 	}
-	for range r.count() {
-		c.nested = append(c.nested, Nested{Path: r.text(), ID: r.text()})
+	for range r.readCount() {
+		c.nested = append(c.nested, Nested{Path: r.readText(), ID: r.readText()})
 	}
 	return c, !r.failed && r.b == ""
 }
@@ -162,20 +162,20 @@ type cacheWriter struct {
 	packs map[string]uint64
 }
 
-func (w *cacheWriter) number(n int64) { w.b = binary.AppendVarint(w.b, n) }
+func (w *cacheWriter) writeNumber(n int64) { w.b = binary.AppendVarint(w.b, n) }
 
-func (w *cacheWriter) text(s string) {
+func (w *cacheWriter) writeText(s string) {
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)))
 	w.b = append(w.b, s...)
 }
 
-// name writes the name of an object as bytes; none is written as no bytes.
-func (w *cacheWriter) name(s string) {
+// writeObjectName writes the name of an object as bytes; none is written as no bytes.
+func (w *cacheWriter) writeObjectName(s string) {
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)/2))
 	w.b, _ = hex.AppendDecode(w.b, []byte(s)) // names come from git or from us
 }
 
-func (w *cacheWriter) pack(id string) {
+func (w *cacheWriter) writePackID(id string) {
 	n, ok := w.packs[id]
 	if ok {
 		w.b = binary.AppendUvarint(w.b, n)
@@ -184,7 +184,7 @@ func (w *cacheWriter) pack(id string) {
 	n = uint64(len(w.packs))
 	w.packs[id] = n
 	w.b = binary.AppendUvarint(w.b, n)
-	w.text(id)
+	w.writeText(id)
 }
 
 // Bits of an entry in a cache.
@@ -199,7 +199,7 @@ const (
 	bitUnsure
 )
 
-func (w *cacheWriter) entry(e entry) {
+func (w *cacheWriter) writeEntry(e entry) {
 	bits := int64(0)
 	for _, f := range [...]struct {
 		is  bool
@@ -218,28 +218,28 @@ func (w *cacheWriter) entry(e entry) {
 			bits |= f.bit
 		}
 	}
-	w.text(string(e.Path))
-	w.number(bits)
+	w.writeText(string(e.Path))
+	w.writeNumber(bits)
 	if e.Head != nil {
-		w.version(*e.Head)
+		w.writeVersion(*e.Head)
 	}
-	w.number(int64(len(e.Index)))
+	w.writeNumber(int64(len(e.Index)))
 	for _, v := range e.Index {
-		w.version(v)
+		w.writeVersion(v)
 	}
 	if e.Work != nil {
-		w.text(e.Work.Mode)
-		w.number(int64(e.Work.Perm))
-		w.number(e.Work.Size)
-		w.name(e.Work.Blob)
+		w.writeText(e.Work.Mode)
+		w.writeNumber(int64(e.Work.Perm))
+		w.writeNumber(e.Work.Size)
+		w.writeObjectName(e.Work.Blob)
 	}
 }
 
-func (w *cacheWriter) version(v version) {
-	w.text(v.Mode)
-	w.name(v.OID)
-	w.number(int64(v.Stage))
-	w.name(v.Blob)
+func (w *cacheWriter) writeVersion(v version) {
+	w.writeText(v.Mode)
+	w.writeObjectName(v.OID)
+	w.writeNumber(int64(v.Stage))
+	w.writeObjectName(v.Blob)
 }
 
 // cacheReader reads values from a cache. After the first that isn't there, everything is zero.
@@ -249,12 +249,12 @@ type cacheReader struct {
 	failed bool
 }
 
-func (r *cacheReader) fail() {
+func (r *cacheReader) markFailed() {
 	r.failed, r.b = true, ""
 }
 
-// uvarint decodes as [binary.Uvarint] does, of a string.
-func (r *cacheReader) uvarint() (n uint64) {
+// readUvarint decodes as [binary.Uvarint] does, of a string.
+func (r *cacheReader) readUvarint() (n uint64) {
 	for i := 0; i < len(r.b) && i < binary.MaxVarintLen64; i++ {
 		n |= uint64(r.b[i]&0x7f) << (7 * i)
 		if r.b[i] < 0x80 {
@@ -262,29 +262,29 @@ func (r *cacheReader) uvarint() (n uint64) {
 			return n
 		}
 	}
-	r.fail()
+	r.markFailed()
 	return 0
 }
 
-func (r *cacheReader) number() int64 {
-	n := r.uvarint()
+func (r *cacheReader) readNumber() int64 {
+	n := r.readUvarint()
 	return int64(n>>1) ^ -int64(n&1)
 }
 
-// count reads how many of something follow, each of which takes a byte or more.
-func (r *cacheReader) count() int {
-	n := r.number()
+// readCount reads how many of something follow, each of which takes a byte or more.
+func (r *cacheReader) readCount() int {
+	n := r.readNumber()
 	if n < 0 || n > int64(len(r.b)) {
-		r.fail()
+		r.markFailed()
 		return 0
 	}
 	return int(n)
 }
 
-func (r *cacheReader) text() string {
-	n := r.uvarint()
+func (r *cacheReader) readText() string {
+	n := r.readUvarint()
 	if n > uint64(len(r.b)) {
-		r.fail()
+		r.markFailed()
 		return ""
 	}
 	s := r.b[:n]
@@ -292,46 +292,46 @@ func (r *cacheReader) text() string {
 	return s
 }
 
-func (r *cacheReader) name() string { return hex.EncodeToString([]byte(r.text())) }
+func (r *cacheReader) readObjectName() string { return hex.EncodeToString([]byte(r.readText())) }
 
-func (r *cacheReader) pack() string {
-	n := r.uvarint()
+func (r *cacheReader) readPackID() string {
+	n := r.readUvarint()
 	switch {
 	case n < uint64(len(r.packs)):
 		return r.packs[n]
 	case n == uint64(len(r.packs)) && !r.failed:
-		r.packs = append(r.packs, r.text())
+		r.packs = append(r.packs, r.readText())
 		return r.packs[n]
 	}
-	r.fail()
+	r.markFailed()
 	return ""
 }
 
-func (r *cacheReader) entry() (e entry) {
-	e.Path = bytesText(r.text())
-	bits := r.number()
+func (r *cacheReader) readEntry() (e entry) {
+	e.Path = bytesText(r.readText())
+	bits := r.readNumber()
 	e.Intent, e.Assume, e.Skip = bits&bitIntent != 0, bits&bitAssume != 0, bits&bitSkip != 0
 	e.Ignored, e.LeftOut, e.Unsure = bits&bitIgnored != 0, bits&bitLeftOut != 0, bits&bitUnsure != 0
 	if bits&bitHead != 0 {
-		v := r.version()
+		v := r.readVersion()
 		e.Head = &v
 	}
-	for range r.count() {
-		e.Index = append(e.Index, r.version())
+	for range r.readCount() {
+		e.Index = append(e.Index, r.readVersion())
 	}
 	if bits&bitWork != 0 {
-		e.Work = &workFile{Mode: r.text(), Perm: fs.FileMode(r.number()), Size: r.number(), Blob: r.name()}
+		e.Work = &workFile{Mode: r.readText(), Perm: fs.FileMode(r.readNumber()), Size: r.readNumber(), Blob: r.readObjectName()}
 	}
 	return e
 }
 
-func (r *cacheReader) version() version {
-	return version{Mode: r.text(), OID: r.name(), Stage: int(r.number()), Blob: r.name()}
+func (r *cacheReader) readVersion() version {
+	return version{Mode: r.readText(), OID: r.readObjectName(), Stage: int(r.readNumber()), Blob: r.readObjectName()}
 }
 
-// seen returns a stamp for the cache. at is when the file was looked at, before it was read.
-func seen(s stamp, at time.Time) seenStamp {
-	if !s.settled(at) {
+// seenStampOf returns a stamp for the cache. at is when the file was looked at, before it was read.
+func seenStampOf(s stamp, at time.Time) seenStamp {
+	if !s.isSettled(at) {
 		s = stamp{}
 	}
 	return seenStamp{s, at.UnixNano()}

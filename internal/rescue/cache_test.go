@@ -75,7 +75,7 @@ func TestStamp_Settled(t *testing.T) {
 		{"whole seconds, two ago", of(2*time.Second + 500*time.Millisecond), false},
 		{"whole seconds, long ago", of(9*time.Second + 500*time.Millisecond), true},
 	} {
-		if got := c.s.settled(at); got != c.want {
+		if got := c.s.isSettled(at); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -137,9 +137,9 @@ func FuzzDecodeCache(f *testing.F) {
 	f.Add(encodeCache(c))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := &cacheReader{b: string(b)}
-		for range r.count() {
-			r.entry()
-			r.pack()
+		for range r.readCount() {
+			r.readEntry()
+			r.readPackID()
 		}
 		decodeCache(b)
 	})

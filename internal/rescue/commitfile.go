@@ -35,10 +35,10 @@ func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*comm
 	return &commitFiles{git: g, kept: kept, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
 }
 
-// read returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one
+// readFiles returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one
 // without a mode for a file of which nobody can tell how git would write it. The repository may have lost the
 // commit, if ours keeps it.
-func (f *commitFiles) read(ctx context.Context, commit string, paths []string) map[string]content {
+func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []string) map[string]content {
 	all := map[string]content{}
 	if commit == "" || len(paths) == 0 {
 		return all
@@ -50,7 +50,7 @@ func (f *commitFiles) read(ctx context.Context, commit string, paths []string) m
 	}
 	var said map[string]map[string]string
 	if err == nil {
-		said, err = f.attributes(ctx, paths)
+		said, err = f.readAttributes(ctx, paths)
 	}
 	if err != nil { // such as for a commit that is gone
 		for _, p := range paths {
@@ -64,10 +64,10 @@ func (f *commitFiles) read(ctx context.Context, commit string, paths []string) m
 		v, ok := in[p]
 		switch {
 		case !ok:
-		case v.submodule() || v.Mode != modeLink && said[p][filterAttribute] != "":
+		case v.isSubmodule() || v.Mode != modeLink && said[p][filterAttribute] != "":
 			all[p] = content{}
 		case v.Mode != modeLink && f.isConverted(said[p]):
-			all[p] = f.converted(ctx, p, v)
+			all[p] = f.readConverted(ctx, p, v)
 		default:
 			plain = append(plain, p)
 		}
@@ -85,8 +85,8 @@ func (f *commitFiles) isConverted(attributes map[string]string) bool {
 	return f.autocrlf
 }
 
-// attributes returns the attributes of paths that are set, by the path and the name.
-func (f *commitFiles) attributes(ctx context.Context, paths []string) (map[string]map[string]string, error) {
+// readAttributes returns the attributes of paths that are set, by the path and the name.
+func (f *commitFiles) readAttributes(ctx context.Context, paths []string) (map[string]map[string]string, error) {
 	var out bytes.Buffer
 	args := append(append([]string{"check-attr", "-z", "--stdin"}, conversionAttributes...), filterAttribute)
 	if _, err := f.git.Run(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), &out, args...); err != nil {
@@ -114,7 +114,7 @@ func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in m
 	for i, p := range paths {
 		names[i] = in[p].OID
 	}
-	found, err := objects(ctx, f.git, names)
+	found, err := readObjects(ctx, f.git, names)
 	for i, p := range paths {
 		all[p] = content{}
 		if err == nil && found[i].kind == "blob" {
@@ -123,8 +123,8 @@ func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in m
 	}
 }
 
-// converted reads one file that git converts.
-func (f *commitFiles) converted(ctx context.Context, path string, v version) content {
+// readConverted reads one file that git converts.
+func (f *commitFiles) readConverted(ctx context.Context, path string, v version) content {
 	var out bytes.Buffer
 	if _, err := f.git.WithEnv(noReplace).Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
 		return content{}
@@ -132,8 +132,8 @@ func (f *commitFiles) converted(ctx context.Context, path string, v version) con
 	return content{mode: v.Mode, data: out.Bytes(), usual: true}
 }
 
-// differ lists the paths in which two commits differ.
-func (f *commitFiles) differ(ctx context.Context, from, to string) ([]string, error) {
+// listDiffering lists the paths in which two commits differ.
+func (f *commitFiles) listDiffering(ctx context.Context, from, to string) ([]string, error) {
 	var out bytes.Buffer
 	if _, err := f.git.Run(ctx, nil, &out, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to); err != nil {
 		return nil, err

@@ -162,7 +162,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	if k.log.isCurrent(stamp, now) && !again { // somebody else has kept them meanwhile
 		return KeptCommits{Same: true, LeftOut: k.log.LeftOut}, nil
 	}
-	kept.New, err = k.run(ctx)
+	kept.New, err = k.keepNew(ctx)
 	kept.LeftOut = k.dropped
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -196,7 +196,7 @@ func (k *commitKeeper) laterLog() *commitLog {
 	return log
 }
 
-func (k *commitKeeper) run(ctx context.Context) (n int, err error) {
+func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
 		return 0, err
 	}
@@ -215,7 +215,7 @@ func (k *commitKeeper) run(ctx context.Context) (n int, err error) {
 	if err := k.findCommits(ctx); err != nil {
 		return 0, err
 	}
-	id := newID(k.log.after(k.now), shortSum(k.common, 2))
+	id := newID(k.log.timeAfterKept(k.now), shortSum(k.common, 2))
 	if len(k.found.heads) > 0 {
 		if err := k.copyCommits(ctx, id); err != nil {
 			return 0, err
@@ -268,7 +268,7 @@ func (k *commitKeeper) mustBeginAnew(ctx context.Context) (bool, error) {
 func (k *commitKeeper) findCommits(ctx context.Context) error {
 	err := k.listCommits(ctx, true)
 	if err != nil && stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
-		err = k.findWithout(ctx)
+		err = k.findFromWholeRefs(ctx)
 	}
 	if err != nil {
 		return err
@@ -288,8 +288,8 @@ func (k *commitKeeper) recognizeOther(ctx context.Context) error {
 	return err
 }
 
-// findWithout finds what is to be copied without the refs whose commits or files are missing.
-func (k *commitKeeper) findWithout(ctx context.Context) error {
+// findFromWholeRefs finds what is to be copied without the refs whose commits or files are missing.
+func (k *commitKeeper) findFromWholeRefs(ctx context.Context) error {
 	var whole []keptRef
 	for _, f := range k.refs {
 		_, err := k.git.Run(ctx, strings.NewReader(f.Commit+"\n"), nil, k.revList("--objects", "--quiet")...)

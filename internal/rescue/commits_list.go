@@ -34,7 +34,7 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 	all := slices.Concat(log.Tips, log.Gone)
 	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.dir(f.Ref)) != nil })
 
-	lacks, err := s.lackedBy(ctx, common, all)
+	lacks, err := s.findLackedCommits(ctx, common, all)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (s *Store) InnerRepositories(common, top string) (inner []string) {
 	return inner
 }
 
-// lackedBy says which commits of kept refs the user's repository lacks.
-func (s *Store) lackedBy(ctx context.Context, common string, kept []keptRef) (map[string]bool, error) {
+// findLackedCommits says which commits of kept refs the user's repository lacks.
+func (s *Store) findLackedCommits(ctx context.Context, common string, kept []keptRef) (map[string]bool, error) {
 	var commits []string
 	for _, f := range kept {
 		commits = append(commits, f.Commit)
@@ -109,7 +109,7 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 		return nil, err
 	}
 	for line := range strings.Lines(out.String()) {
-		o, err := objectHead(strings.TrimSuffix(line, "\n"))
+		o, err := parseObjectHead(strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (r *repository) pruneCommits(now stick.Time, l Limits) {
 		log.loseTips(now)
 	}
 	log.Gone = slices.DeleteFunc(log.Gone, func(f keptRef) bool { return now.Sub(f.Gone) > l.Age })
-	for log.dropRounds(); l.CommitTotal > 0 && log.total() > l.CommitTotal && log.Packs[0].Round != log.Round; log.dropRounds() {
+	for log.dropRounds(); l.CommitTotal > 0 && log.totalBytes() > l.CommitTotal && log.Packs[0].Round != log.Round; log.dropRounds() {
 		oldest := log.Packs[0].Round
 		log.Gone = slices.DeleteFunc(log.Gone, func(f keptRef) bool { return f.Round == oldest })
 		log.Tips = slices.DeleteFunc(log.Tips, func(f keptRef) bool { return f.Round == oldest })
@@ -183,7 +183,7 @@ func (l *commitLog) dropRounds() {
 	}
 }
 
-func (l *commitLog) total() (n int64) {
+func (l *commitLog) totalBytes() (n int64) {
 	for _, p := range l.Packs {
 		n += p.Bytes
 	}

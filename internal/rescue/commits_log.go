@@ -119,11 +119,11 @@ func (l *commitLog) isCurrent(stamp string, now stick.Time) bool {
 // isRoundOld reports whether the present round has lasted long, or become large.
 func (l *commitLog) isRoundOld(now stick.Time, limits Limits) bool {
 	began, ok := timeOf(l.Round)
-	return ok && now.Sub(began) > limits.Age || l.size(l.Round) > limits.CommitTotal/2
+	return ok && now.Sub(began) > limits.Age || l.roundBytes(l.Round) > limits.CommitTotal/2
 }
 
-// size returns the bytes of the packs of a round.
-func (l *commitLog) size(round string) (n int64) {
+// roundBytes returns the bytes of the packs of a round.
+func (l *commitLog) roundBytes(round string) (n int64) {
 	for _, p := range l.Packs {
 		if p.Round == round {
 			n += p.Bytes
@@ -132,8 +132,8 @@ func (l *commitLog) size(round string) (n int64) {
 	return n
 }
 
-// after returns the present time, or if something was kept at it or after it, the next one.
-func (l *commitLog) after(now stick.Time) stick.Time {
+// timeAfterKept returns the present time, or if something was kept at it or after it, the next one.
+func (l *commitLog) timeAfterKept(now stick.Time) stick.Time {
 	for _, p := range l.Packs {
 		at, _ := timeOf(p.ID)
 		now = max(now, at+1)

@@ -45,7 +45,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 	if err := k.repo.writeCommitRefs(id, made); err != nil {
 		return err
 	}
-	k.retire(tips)
+	k.retireTips(tips)
 	return nil
 }
 
@@ -91,9 +91,9 @@ func (k *commitKeeper) chooseTips(ctx context.Context, known map[string]keptRef)
 	return tips, nil
 }
 
-// retire puts the present tips in the log, and among those that are gone the earlier ones that nothing
+// retireTips puts the present tips in the log, and among those that are gone the earlier ones that nothing
 // reaches now.
-func (k *commitKeeper) retire(tips []keptRef) {
+func (k *commitKeeper) retireTips(tips []keptRef) {
 	isBase := map[string]bool{}
 	for _, b := range k.found.bases {
 		isBase[b] = true

@@ -20,7 +20,7 @@ func (k *commitKeeper) copyCommits(ctx context.Context, id string) error {
 	if err == nil || stick.CodeOf(err) != stick.CodeGitFailed || ctx.Err() != nil {
 		return err
 	}
-	if err := k.findWithout(ctx); err != nil || len(k.found.heads) == 0 {
+	if err := k.findFromWholeRefs(ctx); err != nil || len(k.found.heads) == 0 {
 		return err
 	}
 	return k.writePack(ctx, id)

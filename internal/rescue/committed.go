@@ -34,7 +34,7 @@ func (s *Store) Uncommitted(ctx context.Context, tree workspace.Checkout, commit
 	if err != nil {
 		return nil, err
 	}
-	then := files.read(ctx, commit, pathsOf(differing))
+	then := files.readFiles(ctx, commit, pathsOf(differing))
 	for _, c := range differing {
 		if was := then[c.Path]; was.mode != "" {
 			found[c.Path] = was.version().Sum != c.Old.Blob

@@ -48,11 +48,11 @@ const (
 // be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does, and
 // with [stick.CodeUsage] for rescues of two checkouts.
 func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange, error) {
-	a, err := s.load(ctx, before)
+	a, err := s.loadRescue(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.load(ctx, after)
+	b, err := s.loadRescue(ctx, after)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func compareStates(before, after state, leftOut []LeftOut) []PathChange {
 		if len(now) > 0 && (was == nil || now[0].Path == was.Path) {
 			is, now = &now[0], now[1:]
 		}
-		if change, ok := c.compare(was, is); ok {
+		if change, ok := c.compareEntries(was, is); ok {
 			all = append(all, change)
 		}
 	}
@@ -109,7 +109,7 @@ type comparison struct {
 	unseen        map[string]bool // paths that the second state couldn't look at
 }
 
-func (c comparison) compare(was, is *entry) (change PathChange, ok bool) {
+func (c comparison) compareEntries(was, is *entry) (change PathChange, ok bool) {
 	change.Old, change.New = sideOf(was, c.before), sideOf(is, c.after)
 	for _, e := range []*entry{was, is} {
 		if e != nil {
@@ -120,15 +120,15 @@ func (c comparison) compare(was, is *entry) (change PathChange, ok bool) {
 	}
 	switch {
 	case was == nil:
-		change.Kind, ok = c.appeared(is)
+		change.Kind, ok = c.kindOfAppeared(is)
 	case is == nil && c.isUnseen(change.Path):
 	case is == nil:
-		change.Kind, ok = c.vanished(was)
+		change.Kind, ok = c.kindOfVanished(was)
 		if change.Kind == ChangeDeleted {
 			change.New = Side{}
 		}
 	default:
-		change.Kind, ok = c.differs(was, is, change)
+		change.Kind, ok = c.kindOfDiffering(was, is, change)
 	}
 	return change, ok
 }
@@ -144,14 +144,14 @@ func sideOf(e *entry, head string) Side {
 	return Side{LeftOut: e.LeftOut}
 }
 
-// appeared judges an entry where there was nothing uncommitted.
-func (c comparison) appeared(is *entry) (ChangeKind, bool) {
-	isTracked := is.Head != nil || is.conflict()
+// kindOfAppeared judges an entry where there was nothing uncommitted.
+func (c comparison) kindOfAppeared(is *entry) (ChangeKind, bool) {
+	isTracked := is.Head != nil || is.isConflict()
 	switch {
 	case is.Unsure:
 		return ChangeKept, is.Work != nil
 	case is.Work == nil && !is.LeftOut && isTracked:
-		return ChangeDeleted, !is.submodule()
+		return ChangeDeleted, !is.isSubmodule()
 	case is.Work == nil && !is.LeftOut, is.isHead():
 		return ChangeStaged, true
 	case isTracked:
@@ -160,13 +160,13 @@ func (c comparison) appeared(is *entry) (ChangeKind, bool) {
 	return ChangeMade, true
 }
 
-// vanished judges an entry where there is nothing uncommitted any more.
-func (c comparison) vanished(was *entry) (ChangeKind, bool) {
+// kindOfVanished judges an entry where there is nothing uncommitted any more.
+func (c comparison) kindOfVanished(was *entry) (ChangeKind, bool) {
 	isFile := was.Work != nil || was.LeftOut
 	switch {
 	case was.Unsure:
 		return ChangeClean, isFile
-	case was.Head != nil || was.conflict() || c.before != c.after && isFile:
+	case was.Head != nil || was.isConflict() || c.before != c.after && isFile:
 		return ChangeClean, true
 	case isFile:
 		return ChangeDeleted, true // HEAD hasn't got it
@@ -174,8 +174,8 @@ func (c comparison) vanished(was *entry) (ChangeKind, bool) {
 	return ChangeStaged, len(was.Index) > 0
 }
 
-// differs judges a path of which both states hold something.
-func (c comparison) differs(was, is *entry, change PathChange) (ChangeKind, bool) {
+// kindOfDiffering judges a path of which both states hold something.
+func (c comparison) kindOfDiffering(was, is *entry, change PathChange) (ChangeKind, bool) {
 	wasFile, isFile := was.Work != nil || was.LeftOut, is.Work != nil || is.LeftOut
 	switch {
 	case !wasFile && isFile:

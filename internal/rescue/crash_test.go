@@ -53,11 +53,11 @@ func (s *scratch) whole() int {
 		if _, err := s.store.Show(context.Background(), m.ID); err != nil {
 			s.t.Errorf("%s is listed, and can't be shown: %v", m.ID, err)
 		}
-		l, err := s.store.load(context.Background(), m.ID)
+		l, err := s.store.loadRescue(context.Background(), m.ID)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if _, err := l.blobs(context.Background(), blobsOf(l.state.Entries)); err != nil {
+		if _, err := l.readBlobs(context.Background(), blobsOf(l.state.Entries)); err != nil {
 			s.t.Errorf("%s is listed, and isn't whole: %v", m.ID, err)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *scratch) leftovers() (left []string) {
 // needs returns the packs that a rescue needs beside its own.
 func (s *scratch) needs(f ref) []string {
 	s.t.Helper()
-	l, err := s.store.load(context.Background(), f.id)
+	l, err := s.store.loadRescue(context.Background(), f.id)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	if err != nil {
 		return "", false, err
 	}
-	data, err := l.blobs(ctx, blobsOf(entries))
+	data, err := l.readBlobs(ctx, blobsOf(entries))
 	if err != nil {
 		return "", false, err
 	}
@@ -36,7 +36,7 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	defer tree.close()
 	var all strings.Builder
 	for _, e := range entries {
-		if e.LeftOut || e.Work == nil && e.submodule() {
+		if e.LeftOut || e.Work == nil && e.isSubmodule() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -51,7 +51,7 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 }
 
 func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte) string {
-	name := printable(string(e.Path))
+	name := quoteUnprintable(string(e.Path))
 	var then content
 	if e.Work != nil {
 		then = content{mode: e.Work.Mode, data: data[e.Work.Blob]}
@@ -81,8 +81,8 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 	return b.String()
 }
 
-// printable quotes a path that has characters which no line should have.
-func printable(path string) string {
+// quoteUnprintable quotes a path that has characters which no line should have.
+func quoteUnprintable(path string) string {
 	if q := strconv.Quote(path); q != `"`+path+`"` {
 		return q
 	}

@@ -24,7 +24,7 @@ type Forgotten struct {
 // waits for those who make rescues, and may be called again after it was interrupted. It fails as
 // [Store.Show] does.
 func (s *Store) Forget(ctx context.Context, id string) error {
-	r, f, err := s.find(id)
+	r, f, err := s.findRescue(id)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		return s.forgetRemains(ctx, id, err)
 	}
@@ -160,7 +160,7 @@ func (g *forgetter) sweep(base string) { g.swept[base] = true }
 func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, err error) {
 	r := g.repo
 	l := &loadedRescue{repo: r, ref: f}
-	if err := l.read(ctx); err != nil {
+	if err := l.readParts(ctx); err != nil {
 		return false, err
 	}
 	st, gone := withoutPath(l.state, path)
@@ -173,8 +173,8 @@ func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, 
 	}
 
 	m := l.manifest
-	m.Files = st.files()
-	m.LeftOut = collapse(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
+	m.Files = st.countFiles()
+	m.LeftOut = collapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
 	var commit string
 	err = r.replacePack(ctx, r.base(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
 		if err := g.holdNeeded(p, m.Needs); err != nil {
@@ -188,11 +188,11 @@ func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, 
 		if err != nil {
 			return err
 		}
-		text, err := m.encode()
+		text, err := m.encodeJSON()
 		if err != nil {
 			return err
 		}
-		commit = p.add(kindCommit, commitText(tree, m.At, text))
+		commit = p.addObject(kindCommit, commitText(tree, m.At, text))
 		return nil
 	})
 	if err != nil {
@@ -211,7 +211,7 @@ func (g *forgetter) holdNeeded(p *pack, needs []string) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range n.names() {
+		for _, name := range n.objectNames() {
 			p.held[name] = heldObject{pack: id}
 		}
 		n.close()
@@ -309,10 +309,10 @@ func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, er
 	}
 	defer p.close()
 	if g.again {
-		return slices.ContainsFunc(p.names(), func(name string) bool { return !reached[name] }), nil
+		return slices.ContainsFunc(p.objectNames(), func(name string) bool { return !reached[name] }), nil
 	}
 	for name := range g.blobs {
-		if _, ok := p.offset(name); ok && !reached[name] {
+		if _, ok := p.objectOffset(name); ok && !reached[name] {
 			return true, nil
 		}
 	}
@@ -328,7 +328,7 @@ func (r *repository) reached(ctx context.Context) (objects, packs map[string]boo
 	}
 	objects, packs = map[string]bool{}, map[string]bool{}
 	for _, f := range refs {
-		s := r.source(f)
+		s := r.newSource(f)
 		err := s.reach(ctx, objects)
 		s.close()
 		if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
@@ -345,11 +345,11 @@ func (r *repository) reached(ctx context.Context) (objects, packs map[string]boo
 // reach adds the names of the objects of a rescue.
 func (s *source) reach(ctx context.Context, all map[string]bool) error {
 	commit, _ := s.repo.commit(s.ref)
-	o, err := s.object(commit)
+	o, err := s.readObject(commit)
 	if err != nil {
 		return err
 	}
-	m, tree, err := commitOf(o)
+	m, tree, err := parseCommit(o)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (s *source) reachTree(ctx context.Context, name string, all map[string]bool
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o, err := s.object(name)
+	o, err := s.readObject(name)
 	if err != nil {
 		return err
 	}

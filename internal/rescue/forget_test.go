@@ -29,8 +29,8 @@ func (s *scratch) holds(text string) bool {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		for _, object := range p.names() {
-			o, err := p.read(object)
+		for _, object := range p.objectNames() {
+			o, err := p.readObject(object)
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -175,7 +175,7 @@ func TestForget_Again(t *testing.T) {
 	s.write("a.txt", "in all\n")
 	first := s.keptAt(s.now, "only in the first")
 	second := s.keptAt(s.now, "only in the second")
-	r, f, err := s.store.find(first)
+	r, f, err := s.store.findRescue(first)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now sti
 	if err != nil {
 		return nil, err
 	}
-	old, err := tips(ctx, g)
+	old, err := listTips(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +79,10 @@ func (s *Store) Tips(ctx context.Context, common string) ([]Tip, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tips(ctx, g)
+	return listTips(ctx, g)
 }
 
-func tips(ctx context.Context, g git.Isolated) ([]Tip, error) {
+func listTips(ctx context.Context, g git.Isolated) ([]Tip, error) {
 	var out bytes.Buffer
 	if _, err := g.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", keptRefs); err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func (s *scratch) reads(do func()) (n int) {
 // needs returns the packs that a snapshot needs beside its own.
 func (s *scratch) needsOf(id string) []string {
 	s.t.Helper()
-	l, err := s.store.load(context.Background(), id)
+	l, err := s.store.loadRescue(context.Background(), id)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -75,13 +75,13 @@ func (s *scratch) needsOf(id string) []string {
 
 func (s *scratch) blob(id, path string) string {
 	s.t.Helper()
-	l, err := s.store.load(context.Background(), id)
+	l, err := s.store.loadRescue(context.Background(), id)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, e := range l.state.Entries {
 		if string(e.Path) == path && e.Work != nil {
-			data, err := l.blobs(context.Background(), []string{e.Work.Blob})
+			data, err := l.readBlobs(context.Background(), []string{e.Work.Blob})
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestSnapshot_Leans(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
-	if _, ok := p.offset(s.entryBlob(first.ID, "a.txt")); ok {
+	if _, ok := p.objectOffset(s.entryBlob(first.ID, "a.txt")); ok {
 		t.Error("the second has the bytes of the first again")
 	}
 	for id, want := range map[string]string{first.ID: "new\n", second.ID: "newer\n"} {
@@ -170,7 +170,7 @@ func TestSnapshot_Leans(t *testing.T) {
 
 func (s *scratch) entryBlob(id, path string) string {
 	s.t.Helper()
-	l, err := s.store.load(context.Background(), id)
+	l, err := s.store.loadRescue(context.Background(), id)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ const (
 // directory they lie in.
 const maxLeftOut = 100
 
-func collapse(all []LeftOut) []LeftOut {
+func collapseLeftOut(all []LeftOut) []LeftOut {
 	if len(all) == 0 {
 		return []LeftOut{}
 	}

@@ -47,7 +47,7 @@ const (
 // to read them.
 func (s *Store) List(ctx context.Context, common string, limit int, which Which) (Listing, error) {
 	l := Listing{Rescues: []Manifest{}}
-	held, err := s.held(common)
+	held, err := s.listHeld(common)
 	if err != nil {
 		return l, err
 	}
@@ -62,7 +62,7 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 		refs[h.repo] = append(refs[h.repo], h.ref)
 	}
 	for r, its := range refs {
-		found, damaged, err := r.manifests(ctx, its)
+		found, damaged, err := r.readManifests(ctx, its)
 		if err != nil {
 			return l, err
 		}
@@ -79,9 +79,9 @@ type heldRef struct {
 	repo *repository
 }
 
-// held lists the rescues of the repository with a common git directory, or all if common is empty, the newest
+// listHeld lists the rescues of the repository with a common git directory, or all if common is empty, the newest
 // first.
-func (s *Store) held(common string) (all []heldRef, err error) {
+func (s *Store) listHeld(common string) (all []heldRef, err error) {
 	repositories, err := s.repositories()
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ const minName = 6
 // Named returns the id of the rescue that a text names: the id, or at least six characters of its start. It
 // fails with [stick.CodeNotFound], and with [stick.CodeUsage] if several ids begin with the text.
 func (s *Store) Named(text string) (id string, err error) {
-	all, err := s.held("")
+	all, err := s.listHeld("")
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +154,7 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	if err := checkFolder(s.root()); err != nil {
 		return sum, err
 	}
-	held, err := s.held("")
+	held, err := s.listHeld("")
 	if err != nil {
 		return sum, err
 	}
@@ -196,22 +196,22 @@ func (s *Store) leanBytes() (n int64, err error) {
 	return n, nil
 }
 
-// manifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in
+// readManifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in
 // neither.
-func (r *repository) manifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
+func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
 	var left []ref
 	isLean := func(f ref) bool { return f.form.lean }
 	if wholes := slices.DeleteFunc(slices.Clone(refs), isLean); len(wholes) > 0 {
-		all, left, err = r.readManifests(ctx, wholes...)
+		all, left, err = r.readWholeManifests(ctx, wholes...)
 		if err != nil && isDamage(err) { // git stops at a damaged pack
-			all, left, err = r.oneByOne(ctx, wholes)
+			all, left, err = r.readManifestsSingly(ctx, wholes)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f ref) bool { return !isLean(f) }) {
-		m, err := r.readSnapshot(ctx, f)
+		m, err := r.readSnapshotManifest(ctx, f)
 		switch {
 		case err == nil:
 			all = append(all, m)
@@ -229,22 +229,22 @@ func (r *repository) manifests(ctx context.Context, refs []ref) (all []Manifest,
 	return all, damaged, nil
 }
 
-// readSnapshot reads the manifest of a snapshot. It fails if its entries aren't there.
-func (r *repository) readSnapshot(ctx context.Context, f ref) (Manifest, error) {
-	s := r.source(f)
+// readSnapshotManifest reads the manifest of a snapshot. It fails if its entries aren't there.
+func (r *repository) readSnapshotManifest(ctx context.Context, f ref) (Manifest, error) {
+	s := r.newSource(f)
 	defer s.close()
-	m, tree, err := s.manifest(ctx)
+	m, tree, err := s.readManifest(ctx)
 	if err == nil {
 		_, err = s.entryFiles(ctx, tree)
 	}
 	return m, err
 }
 
-// oneByOne reads the manifests of refs as [repository.readManifests] does, so that damage to one hides no
+// readManifestsSingly reads the manifests of refs as [repository.readWholeManifests] does, so that damage to one hides no
 // other.
-func (r *repository) oneByOne(ctx context.Context, refs []ref) (all []Manifest, left []ref, err error) {
+func (r *repository) readManifestsSingly(ctx context.Context, refs []ref) (all []Manifest, left []ref, err error) {
 	for _, f := range refs {
-		one, not, err := r.readManifests(ctx, f)
+		one, not, err := r.readWholeManifests(ctx, f)
 		switch {
 		case err != nil && !isDamage(err):
 			return nil, nil, err
@@ -261,20 +261,20 @@ func isDamage(err error) bool {
 	return stick.CodeOf(err) != stick.CodeGitMissing && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// readManifests reads the manifests of whole rescues. It returns the refs that have none in left, and fails
+// readWholeManifests reads the manifests of whole rescues. It returns the refs that have none in left, and fails
 // if git does.
-func (r *repository) readManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
+func (r *repository) readWholeManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
 	var wanted []string
 	for _, f := range refs {
 		commit, _ := r.commit(f)
 		wanted = append(wanted, commit, commit+":"+entriesName)
 	}
-	found, err := objects(ctx, r.git(), wanted)
+	found, err := readObjects(ctx, r.git(), wanted)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, f := range refs {
-		if m, err := commitManifest(found[2*i]); err == nil && found[2*i+1].kind == "blob" {
+		if m, err := parseManifest(found[2*i]); err == nil && found[2*i+1].kind == "blob" {
 			all = append(all, m)
 		} else {
 			left = append(left, f)
@@ -283,7 +283,7 @@ func (r *repository) readManifests(ctx context.Context, refs ...ref) (all []Mani
 	return all, left, nil
 }
 
-func commitManifest(commit object) (Manifest, error) {
+func parseManifest(commit object) (Manifest, error) {
 	_, message, ok := bytes.Cut(commit.data, []byte("\n\n"))
 	if commit.kind != "commit" || !ok {
 		return Manifest{}, errObject
@@ -294,13 +294,13 @@ func commitManifest(commit object) (Manifest, error) {
 // Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id, and with
 // [stick.CodeGitFailed] if it is damaged.
 func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
-	l, err := s.load(ctx, id)
+	l, err := s.loadRescue(ctx, id)
 	if err != nil {
 		return Rescue{}, err
 	}
 	r := Rescue{Manifest: l.manifest, Entries: []File{}}
 	for _, e := range l.state.Entries {
-		f := File{Path: string(e.Path), States: e.states()}
+		f := File{Path: string(e.Path), States: e.stateWords()}
 		if e.Work != nil {
 			f.Size = e.Work.Size
 		}
@@ -339,22 +339,22 @@ type loadedRescue struct {
 	state    state
 }
 
-func (s *Store) load(ctx context.Context, id string) (*loadedRescue, error) {
-	r, f, err := s.find(id)
+func (s *Store) loadRescue(ctx context.Context, id string) (*loadedRescue, error) {
+	r, f, err := s.findRescue(id)
 	if err != nil {
 		return nil, err
 	}
 	l := &loadedRescue{repo: r, ref: f}
-	return l, r.asDamage(f, l.read(ctx))
+	return l, r.asDamage(f, l.readParts(ctx))
 }
 
-func (l *loadedRescue) read(ctx context.Context) (err error) {
-	s := l.repo.source(l.ref)
+func (l *loadedRescue) readParts(ctx context.Context) (err error) {
+	s := l.repo.newSource(l.ref)
 	defer s.close()
-	if l.manifest, l.tree, err = s.manifest(ctx); err != nil {
+	if l.manifest, l.tree, err = s.readManifest(ctx); err != nil {
 		return err
 	}
-	l.state, err = s.state(ctx, l.manifest, l.tree)
+	l.state, err = s.readState(ctx, l.manifest, l.tree)
 	return err
 }
 
@@ -375,8 +375,8 @@ func (r *repository) asDamage(f ref, err error) error {
 	return e
 }
 
-// find looks for a rescue in all repositories.
-func (s *Store) find(id string) (*repository, ref, error) {
+// findRescue looks for a rescue in all repositories.
+func (s *Store) findRescue(id string) (*repository, ref, error) {
 	if _, ok := timeOf(id); !ok {
 		return nil, ref{}, errNoRescue(id)
 	}
@@ -405,12 +405,12 @@ func errNoRescue(id string) error {
 		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }
 
-// blobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
-func (l *loadedRescue) blobs(ctx context.Context, names []string) (map[string][]byte, error) {
-	s := l.repo.source(l.ref)
+// readBlobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
+func (l *loadedRescue) readBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	s := l.repo.newSource(l.ref)
 	defer s.close()
 	s.needs = l.manifest.Needs
-	found, err := s.objects(ctx, names)
+	found, err := s.readObjects(ctx, names)
 	if err != nil {
 		return nil, l.repo.asDamage(l.ref, err)
 	}

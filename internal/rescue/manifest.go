@@ -36,8 +36,8 @@ type state struct {
 	Entries []entry `json:"entries"` // sorted by path
 }
 
-// files counts the paths of which the rescue holds something, be it that they were deleted.
-func (s state) files() (n int) {
+// countFiles counts the paths of which the rescue holds something, be it that they were deleted.
+func (s state) countFiles() (n int) {
 	for _, e := range s.Entries {
 		if !e.LeftOut || slices.ContainsFunc(e.Index, func(v version) bool { return v.Blob != "" }) {
 			n++
@@ -46,9 +46,9 @@ func (s state) files() (n int) {
 	return n
 }
 
-// uncommitted lists the paths of a state that git doesn't ignore. Without an index git finds every file of
+// uncommittedPaths lists the paths of a state that git doesn't ignore. Without an index git finds every file of
 // HEAD both deleted and untracked; then those that are as in HEAD don't count.
-func (s state) uncommitted(hasIndex bool) (paths []string) {
+func (s state) uncommittedPaths(hasIndex bool) (paths []string) {
 	for _, e := range s.Entries {
 		isUnchanged := !hasIndex && e.isHead()
 		if !e.Ignored && !isUnchanged {
@@ -80,7 +80,7 @@ type version struct {
 	Blob  string `json:"blob,omitempty"` // the same bytes in the rescue; empty if they aren't there
 }
 
-func (v version) submodule() bool { return v.Mode == modeSubmodule }
+func (v version) isSubmodule() bool { return v.Mode == modeSubmodule }
 
 // workFile is a file or link in the working tree.
 type workFile struct {
@@ -99,18 +99,18 @@ const (
 	modeSubmodule = "160000"
 )
 
-// conflict reports whether the path was unmerged.
-func (e entry) conflict() bool { return len(e.Index) > 0 && e.Index[0].Stage > 0 }
+// isConflict reports whether the path was unmerged.
+func (e entry) isConflict() bool { return len(e.Index) > 0 && e.Index[0].Stage > 0 }
 
 // isHead reports whether the file has the bytes and the mode that HEAD has, as far as git converts nothing.
 func (e entry) isHead() bool {
 	return e.Head != nil && e.Work != nil && e.Work.Mode == e.Head.Mode && e.Work.Blob == e.Head.OID
 }
 
-// staged reports whether the index differed from HEAD.
-func (e entry) staged() bool {
+// isStaged reports whether the index differed from HEAD.
+func (e entry) isStaged() bool {
 	switch {
-	case e.conflict() || e.Intent:
+	case e.isConflict() || e.Intent:
 		return true
 	case len(e.Index) == 0 || e.Head == nil:
 		return (e.Head == nil) != (len(e.Index) == 0)
@@ -118,8 +118,8 @@ func (e entry) staged() bool {
 	return e.Head.Mode != e.Index[0].Mode || e.Head.OID != e.Index[0].OID
 }
 
-// states returns how the path was, in words of git.
-func (e entry) states() []string {
+// stateWords returns how the path was, in words of git.
+func (e entry) stateWords() []string {
 	var s []string
 	add := func(is bool, word string) {
 		if is {
@@ -127,22 +127,22 @@ func (e entry) states() []string {
 		}
 	}
 	add(e.Unsure, "unsure")
-	add(e.conflict(), "conflict")
+	add(e.isConflict(), "conflict")
 	add(e.Intent, "intent to add")
-	add(e.staged() && !e.conflict() && !e.Intent, "staged")
+	add(e.isStaged() && !e.isConflict() && !e.Intent, "staged")
 	tracked := len(e.Index) > 0
 	add(e.Ignored, "ignored")
 	add(!tracked && !e.Ignored && !e.Unsure && (e.Work != nil || e.LeftOut), "untracked")
-	add(e.Work == nil && !e.LeftOut && !(tracked && e.Index[0].submodule()), "deleted")
-	add(tracked && !e.conflict() && e.modified(), "modified")
+	add(e.Work == nil && !e.LeftOut && !(tracked && e.Index[0].isSubmodule()), "deleted")
+	add(tracked && !e.isConflict() && e.isModified(), "modified")
 	add(e.Assume, "assume unchanged")
 	add(e.Skip, "skip worktree")
 	return s
 }
 
-// modified reports whether the working tree had other bytes than the index, as far as the rescue knows both.
+// isModified reports whether the working tree had other bytes than the index, as far as the rescue knows both.
 // Where only git's conversions differ, it says so too.
-func (e entry) modified() bool {
+func (e entry) isModified() bool {
 	if e.Work == nil || e.Intent {
 		return false
 	}
@@ -200,7 +200,7 @@ type nestedPathsID struct {
 	Path bytesText `json:"path"`
 }
 
-func (m Manifest) encode() ([]byte, error) {
+func (m Manifest) encodeJSON() ([]byte, error) {
 	j := manifestJSON{
 		Manifest: m, Top: bytesText(m.Top), Common: bytesText(m.Common), Branch: bytesText(m.Branch), Command: bytesText(m.Command),
 		LeftOut: []leftOutJSON{}, Needs: m.Needs,

@@ -18,7 +18,7 @@ func (t *rescueTaker) nested(ctx context.Context) {
 	var paths []string
 	for _, l := range t.seen.index {
 		inside := func(p string) bool { return within(p, []string{l.path}) }
-		if l.submodule() && l.Stage == 0 && (within(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
+		if l.isSubmodule() && l.Stage == 0 && (within(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
 			if _, err := t.tree.lstat(l.path + "/.git"); err == nil {
 				paths = append(paths, l.path)
 			}

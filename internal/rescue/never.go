@@ -18,7 +18,7 @@ func (t *rescueTaker) leaveStaged(e *entry) bool {
 	if !t.isNever(string(e.Path)) {
 		return false
 	}
-	isStaged := e.staged() || e.conflict()
+	isStaged := e.isStaged() || e.isConflict()
 	if isStaged {
 		t.leave(string(e.Path), WhyNever, 0)
 	}

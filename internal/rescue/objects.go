@@ -29,8 +29,8 @@ type object struct {
 
 var errObject = errors.New("read git cat-file: the output ends early")
 
-// objectHead parses a line of git cat-file --batch-check.
-func objectHead(line string) (o object, err error) {
+// parseObjectHead parses a line of git cat-file --batch-check.
+func parseObjectHead(line string) (o object, err error) {
 	f := strings.Fields(line)
 	switch {
 	case strings.HasSuffix(line, " missing"):
@@ -42,13 +42,13 @@ func objectHead(line string) (o object, err error) {
 	return object{name: f[0], kind: f[1], size: size}, err
 }
 
-// nextObject parses the next object of the output of git cat-file --batch.
-func nextObject(said []byte) (o object, rest []byte, err error) {
+// parseObject parses the next object of the output of git cat-file --batch.
+func parseObject(said []byte) (o object, rest []byte, err error) {
 	line, rest, ok := bytes.Cut(said, []byte{'\n'})
 	if !ok {
 		return o, nil, errObject
 	}
-	if o, err = objectHead(string(line)); err != nil || o.kind == "" {
+	if o, err = parseObjectHead(string(line)); err != nil || o.kind == "" {
 		return o, rest, err
 	}
 	if int64(len(rest)) <= o.size {
@@ -58,8 +58,8 @@ func nextObject(said []byte) (o object, rest []byte, err error) {
 	return o, rest[o.size+1:], nil
 }
 
-// objects reads objects of a repository, in the order of their names.
-func objects(ctx context.Context, g git.Isolated, names []string) ([]object, error) {
+// readObjects reads objects of a repository, in the order of their names.
+func readObjects(ctx context.Context, g git.Isolated, names []string) ([]object, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func objects(ctx context.Context, g git.Isolated, names []string) ([]object, err
 	said := out.Bytes()
 	all := make([]object, 0, len(names))
 	for range names {
-		o, rest, err := nextObject(said)
+		o, rest, err := parseObject(said)
 		if err != nil {
 			return nil, err
 		}

@@ -64,8 +64,8 @@ func newPack(compress bool, open func() (*os.File, error)) *pack {
 	return &pack{open: open, compress: compress, crc: crc32.NewIEEE(), used: map[string]heldObject{}}
 }
 
-// begin makes the file.
-func (p *pack) begin() bool {
+// openFile makes the file.
+func (p *pack) openFile() bool {
 	if p.file != nil || p.err != nil {
 		return p.err == nil
 	}
@@ -86,19 +86,19 @@ func (p *pack) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// add appends an object, unless this pack or an earlier one has it, and returns its name. An error of writing
+// addObject appends an object, unless this pack or an earlier one has it, and returns its name. An error of writing
 // is reported by finish.
-func (p *pack) add(kind byte, data []byte) string {
+func (p *pack) addObject(kind byte, data []byte) string {
 	name := objectName(sha1.New(), kindNames[kind], data)
-	if _, ok := p.used[name]; ok || p.reuse(name) {
+	if _, ok := p.used[name]; ok || p.reuseObject(name) {
 		return name
 	}
-	p.write(name, kind, data)
+	p.writeObject(name, kind, data)
 	return name
 }
 
-// reuse counts an object that an earlier pack has to those of the rescue. It reports whether one has it.
-func (p *pack) reuse(name string) bool {
+// reuseObject counts an object that an earlier pack has to those of the rescue. It reports whether one has it.
+func (p *pack) reuseObject(name string) bool {
 	o, ok := p.held[name]
 	if ok {
 		p.used[name] = o
@@ -106,9 +106,9 @@ func (p *pack) reuse(name string) bool {
 	return ok
 }
 
-// write appends an object.
-func (p *pack) write(name string, kind byte, data []byte) {
-	if !p.begin() {
+// writeObject appends an object.
+func (p *pack) writeObject(name string, kind byte, data []byte) {
+	if !p.openFile() {
 		return
 	}
 	p.used[name] = heldObject{ownPack, int64(len(data))}
@@ -121,17 +121,17 @@ func (p *pack) write(name string, kind byte, data []byte) {
 		head[len(head)-1] |= 0x80
 		head = append(head, byte(size&0x7f))
 	}
-	p.note(p.Write(head))
-	deflate := p.deflater(len(data))
+	p.noteError(p.Write(head))
+	deflate := p.deflaterFor(len(data))
 	deflate.Reset(p)
-	p.note(deflate.Write(data))
-	p.note(0, deflate.Close())
+	p.noteError(deflate.Write(data))
+	p.noteError(0, deflate.Close())
 	o.crc = p.crc.Sum32()
 	p.objects = append(p.objects, o)
 }
 
-// deflater returns the writer for an object of a size.
-func (p *pack) deflater(size int) *zlib.Writer {
+// deflaterFor returns the writer for an object of a size.
+func (p *pack) deflaterFor(size int) *zlib.Writer {
 	w, level := &p.plain, zlib.NoCompression
 	if p.compress && size <= maxCompressed {
 		w, level = &p.fast, zlib.BestSpeed
@@ -142,7 +142,7 @@ func (p *pack) deflater(size int) *zlib.Writer {
 	return *w
 }
 
-func (p *pack) note(_ int, err error) {
+func (p *pack) noteError(_ int, err error) {
 	if p.err == nil {
 		p.err = err
 	}
@@ -150,22 +150,22 @@ func (p *pack) note(_ int, err error) {
 
 // finish completes the pack and returns its index, version 2.
 func (p *pack) finish() (index []byte, err error) {
-	if !p.begin() {
+	if !p.openFile() {
 		return nil, p.err
 	}
-	p.note(0, p.out.Flush())
+	p.noteError(0, p.out.Flush())
 	head := append([]byte("PACK\x00\x00\x00\x02"), 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(head[8:], uint32(len(p.objects)))
-	p.note(p.file.WriteAt(head, 0))
+	p.noteError(p.file.WriteAt(head, 0))
 	sum := sha1.New()
 	_, err = io.Copy(sum, io.NewSectionReader(p.file, 0, p.offset))
-	p.note(0, err)
+	p.noteError(0, err)
 	end := sum.Sum(nil)
-	p.note(p.file.WriteAt(end, p.offset))
-	return p.index(end), p.err
+	p.noteError(p.file.WriteAt(end, p.offset))
+	return p.buildIndex(end), p.err
 }
 
-func (p *pack) index(packSum []byte) []byte {
+func (p *pack) buildIndex(packSum []byte) []byte {
 	slices.SortFunc(p.objects, func(a, b packedObject) int { return bytes.Compare(a.name[:], b.name[:]) })
 	out := []byte("\xfftOc\x00\x00\x00\x02")
 	for first, i := 0, 0; first < 256; first++ {
@@ -196,7 +196,7 @@ type treeBuilder struct {
 
 type treeFile struct{ mode, name string } // name of the object
 
-func (d *treeBuilder) put(path, mode, object string) {
+func (d *treeBuilder) putFile(path, mode, object string) {
 	first, rest, below := strings.Cut(path, "/")
 	if !below {
 		if d.files == nil {
@@ -211,7 +211,7 @@ func (d *treeBuilder) put(path, mode, object string) {
 	if d.folders[first] == nil {
 		d.folders[first] = &treeBuilder{}
 	}
-	d.folders[first].put(rest, mode, object)
+	d.folders[first].putFile(rest, mode, object)
 }
 
 // addTo writes the tree and those below it, and returns its name.
@@ -233,5 +233,5 @@ func (d *treeBuilder) addTo(p *pack) string {
 	for _, l := range lines {
 		b.WriteString(l.text)
 	}
-	return p.add(kindTree, []byte(b.String()))
+	return p.addObject(kindTree, []byte(b.String()))
 }

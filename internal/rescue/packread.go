@@ -44,7 +44,7 @@ func openPack(base string) (*packFile, error) {
 	err = fs.ErrNotExist
 	for _, suffix := range []string{indexSuffix, indexSuffix + replaceSuffix} { // the second, if replacing both was interrupted
 		b, rerr := plainfile.Read(base + suffix)
-		if p.index = b; rerr == nil && p.matches() {
+		if p.index = b; rerr == nil && p.hasMatchingIndex() {
 			return p, nil
 		}
 		switch {
@@ -60,8 +60,8 @@ func openPack(base string) (*packFile, error) {
 
 func (p *packFile) close() { p.file.Close() }
 
-// matches reports whether the index is one, and that of the pack.
-func (p *packFile) matches() bool {
+// hasMatchingIndex reports whether the index is one, and that of the pack.
+func (p *packFile) hasMatchingIndex() bool {
 	if len(p.index) < indexHead+indexTail || string(p.index[:indexFan]) != "\xfftOc\x00\x00\x00\x02" {
 		return false
 	}
@@ -78,35 +78,35 @@ func (p *packFile) matches() bool {
 	return err == nil && bytes.Equal(sum[:], p.index[len(p.index)-indexTail:len(p.index)-nameSize])
 }
 
-// name returns the name of an object by its number.
-func (p *packFile) name(i int) []byte { return p.index[indexHead+i*nameSize:][:nameSize] }
+// objectNameAt returns the name of an object by its number.
+func (p *packFile) objectNameAt(i int) []byte { return p.index[indexHead+i*nameSize:][:nameSize] }
 
-// names lists the objects.
-func (p *packFile) names() []string {
+// objectNames lists the objects.
+func (p *packFile) objectNames() []string {
 	all := make([]string, p.count)
 	for i := range all {
-		all[i] = hex.EncodeToString(p.name(i))
+		all[i] = hex.EncodeToString(p.objectNameAt(i))
 	}
 	return all
 }
 
-// offset returns where an object begins.
-func (p *packFile) offset(name string) (at int64, ok bool) {
+// objectOffset returns where an object begins.
+func (p *packFile) objectOffset(name string) (at int64, ok bool) {
 	raw, err := hex.DecodeString(name)
 	if err != nil || len(raw) != nameSize {
 		return 0, false
 	}
-	i := sort.Search(p.count, func(i int) bool { return bytes.Compare(p.name(i), raw) >= 0 })
-	if i == p.count || !bytes.Equal(p.name(i), raw) {
+	i := sort.Search(p.count, func(i int) bool { return bytes.Compare(p.objectNameAt(i), raw) >= 0 })
+	if i == p.count || !bytes.Equal(p.objectNameAt(i), raw) {
 		return 0, false
 	}
 	return int64(binary.BigEndian.Uint32(p.index[indexHead+p.count*(nameSize+4)+4*i:])), true
 }
 
-// read reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if it
+// readObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if it
 // isn't what its name says.
-func (p *packFile) read(name string) (o object, err error) {
-	at, ok := p.offset(name)
+func (p *packFile) readObject(name string) (o object, err error) {
+	at, ok := p.objectOffset(name)
 	if !ok {
 		return o, fs.ErrNotExist
 	}

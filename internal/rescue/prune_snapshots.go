@@ -165,9 +165,9 @@ func (r *repository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
 	if _, err := plainfile.Read(r.refPath(f)); err != nil && isUnreadable(err) {
 		return nil, err
 	}
-	s := r.source(f)
+	s := r.newSource(f)
 	defer s.close()
-	m, _, err := s.manifest(ctx)
+	m, _, err := s.readManifest(ctx)
 	if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (r *repository) isMarked(f ref) bool {
 // it. The mark is a file beside its pack, as git has them. It fails as [Store.Show] does, and with
 // [stick.CodeDataDirNotWritable].
 func (s *Store) Mark(id string) error {
-	r, f, err := s.find(id)
+	r, f, err := s.findRescue(id)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (s *Store) Mark(id string) error {
 
 // Unmark takes the mark of a rescue away. It fails as [Store.Mark] does.
 func (s *Store) Unmark(id string) error {
-	r, f, err := s.find(id)
+	r, f, err := s.findRescue(id)
 	if err != nil {
 		return err
 	}

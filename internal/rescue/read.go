@@ -20,7 +20,7 @@ func (t *rescueTaker) staged() ([]candidate, error) {
 		}
 		for i := range e.Index {
 			v := &e.Index[i]
-			if e.Intent || v.submodule() || !e.conflict() && e.Head != nil && e.Head.OID == v.OID {
+			if e.Intent || v.isSubmodule() || !e.isConflict() && e.Head != nil && e.Head.OID == v.OID {
 				continue
 			}
 			if blob, size, ok := t.snapshot.stagedBefore(v.OID); ok {
@@ -52,7 +52,7 @@ func (t *rescueTaker) staged() ([]candidate, error) {
 	}
 	found := all[:0]
 	for i, c := range all {
-		o, err := objectHead(lines[i])
+		o, err := parseObjectHead(lines[i])
 		if err != nil || o.kind != "blob" {
 			t.leave(string(c.entry.Path), WhyUnreadable, 0)
 			continue
@@ -79,7 +79,7 @@ func (t *rescueTaker) read(wanted []candidate) error {
 	for i, v := range versions {
 		names[i] = v.OID
 	}
-	found, err := objects(t.reading, t.git, names)
+	found, err := readObjects(t.reading, t.git, names)
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, v := range versions {
 			t.leave(paths[v], WhyTime, 0)
@@ -94,7 +94,7 @@ func (t *rescueTaker) read(wanted []candidate) error {
 			t.leave(paths[v], WhyUnreadable, 0)
 			continue
 		}
-		v.Blob = t.pack.add(kindBlob, found[i].data)
+		v.Blob = t.pack.addObject(kindBlob, found[i].data)
 		t.taken.Bytes += int64(len(found[i].data))
 	}
 	return nil
@@ -150,11 +150,11 @@ func (t *rescueTaker) readWork(wanted candidate) {
 		t.leaveWork(e, WhyUnreadable)
 		return
 	}
-	if (e.Assume || e.Skip) && !e.staged() && e.Index[0].Mode == c.mode && e.Index[0].OID == objectName(newHash(e.Index[0].OID), "blob", c.data) {
+	if (e.Assume || e.Skip) && !e.isStaged() && e.Index[0].Mode == c.mode && e.Index[0].OID == objectName(newHash(e.Index[0].OID), "blob", c.data) {
 		delete(t.seen.entries, string(e.Path)) // git was told to take it for unchanged, and it is
 		return
 	}
-	e.Work = &workFile{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.add(kindBlob, c.data)}
+	e.Work = &workFile{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.addObject(kindBlob, c.data)}
 	t.taken.Bytes += int64(len(c.data))
 	t.snapshot.note(string(e.Path), stampOf(c.info), at)
 }

@@ -103,7 +103,7 @@ func (w *restorer) replaceableIndex(e entry) bool {
 		switch {
 		case committed && l.OID == head.OID:
 			return false
-		case slices.ContainsFunc(e.Index, func(v version) bool { return v.OID == l.OID && (v.Blob != "" || v.submodule()) }):
+		case slices.ContainsFunc(e.Index, func(v version) bool { return v.OID == l.OID && (v.Blob != "" || v.isSubmodule()) }):
 			return false
 		}
 		return e.Work == nil || l.OID != objectName(newHash(l.OID), "blob", w.data[e.Work.Blob])
@@ -115,7 +115,7 @@ func (w *restorer) replaceableIndex(e entry) bool {
 func (w *restorer) storeVersions(ctx context.Context, entries []entry) []entry {
 	return slices.DeleteFunc(entries, func(e entry) bool {
 		for _, v := range e.Index {
-			if v.submodule() || e.Intent {
+			if v.isSubmodule() || e.Intent {
 				continue
 			}
 			if err := w.storeVersion(ctx, v); err != nil {
@@ -131,7 +131,7 @@ func (w *restorer) storeVersion(ctx context.Context, v version) error {
 	if v.Blob == "" {
 		var out bytes.Buffer
 		_, err := w.now.git.WithEnv(noReplace).Run(ctx, strings.NewReader(v.OID+"\n"), &out, "cat-file", "--batch-check")
-		if o, herr := objectHead(strings.TrimSpace(out.String())); err == nil && (herr != nil || o.kind != "blob") {
+		if o, herr := parseObjectHead(strings.TrimSpace(out.String())); err == nil && (herr != nil || o.kind != "blob") {
 			return fmt.Errorf("the staged bytes weren't rescued, and the repository has lost them")
 		}
 		return err

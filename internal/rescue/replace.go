@@ -44,18 +44,18 @@ func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name
 		return err
 	}
 	defer old.close()
-	for _, name := range old.names() {
+	for _, name := range old.objectNames() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !keep(name) {
 			continue
 		}
-		o, err := old.read(name)
+		o, err := old.readObject(name)
 		if err != nil {
 			return err
 		}
-		w.pack.write(name, kindOf(o.kind), o.data)
+		w.pack.writeObject(name, kindOf(o.kind), o.data)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 	if w.now, err = s.present(ctx, r.Tree, l.state.Head); err != nil {
 		return Restored{}, err
 	}
-	if w.data, err = l.blobs(ctx, blobsOf(entries)); err != nil {
+	if w.data, err = l.readBlobs(ctx, blobsOf(entries)); err != nil {
 		return Restored{}, err
 	}
 	if w.tree, err = openFolders(r.Tree.Top); err != nil {
@@ -89,7 +89,7 @@ func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loadedR
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := s.load(ctx, id)
+	l, err := s.loadRescue(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ func (w *restorer) files(ctx context.Context, entries []entry) {
 // deletion removes the file of an entry that had been deleted, if it is the committed one.
 func (w *restorer) deletion(ctx context.Context, e entry) {
 	path := string(e.Path)
-	if w.refused(e) || e.submodule() {
+	if w.refused(e) || e.isSubmodule() {
 		return
 	}
 	c, err := w.tree.read(ctx, path, math.MaxInt64-1)
@@ -210,8 +210,8 @@ func (w *restorer) refused(e entry) bool {
 	return true
 }
 
-func (e entry) submodule() bool {
-	return len(e.Index) > 0 && e.Index[0].submodule() || e.Head != nil && e.Head.submodule()
+func (e entry) isSubmodule() bool {
+	return len(e.Index) > 0 && e.Index[0].isSubmodule() || e.Head != nil && e.Head.isSubmodule()
 }
 
 // file restores the file of an entry.
@@ -269,7 +269,7 @@ func (w *restorer) beside(ctx context.Context, e entry, want content) {
 func (w *restorer) replaceable(e entry, now content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]
-	if !w.now.exact && (e.conflict() || (e.Head != nil) != committed || committed && (e.Head.Mode != head.Mode || e.Head.OID != head.OID)) {
+	if !w.now.exact && (e.isConflict() || (e.Head != nil) != committed || committed && (e.Head.Mode != head.Mode || e.Head.OID != head.OID)) {
 		return false
 	}
 	index := w.now.index[path]
@@ -281,6 +281,6 @@ func (w *restorer) replaceable(e entry, now content) bool {
 		known = append(known, head)
 	}
 	return slices.ContainsFunc(known, func(v version) bool {
-		return !v.submodule() && v.OID == objectName(newHash(v.OID), "blob", now.data)
+		return !v.isSubmodule() && v.OID == objectName(newHash(v.OID), "blob", now.data)
 	})
 }

@@ -258,7 +258,7 @@ func (s *scratch) forge(entries ...entry) string {
 		s.t.Fatal(err)
 	}
 	w := repo.begin(wholeForm)
-	blob := w.pack.add(kindBlob, []byte("forged\n"))
+	blob := w.pack.addObject(kindBlob, []byte("forged\n"))
 	for i := range entries {
 		entries[i].Work = &workFile{Mode: modeFile, Perm: 0o644, Blob: blob}
 	}
@@ -267,7 +267,7 @@ func (s *scratch) forge(entries ...entry) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	root.put(entriesName, modeFile, w.pack.add(kindBlob, text))
+	root.putFile(entriesName, modeFile, w.pack.addObject(kindBlob, text))
 	id, err := w.complete(context.Background(), checkoutName(s.tree), root.addTo(w.pack), Manifest{At: s.now, Top: s.top})
 	if err != nil {
 		s.t.Fatal(err)

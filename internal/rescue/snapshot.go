@@ -188,7 +188,7 @@ func (s *snapshotTaker) note(path string, now stamp, at time.Time) {
 	case at.IsZero():
 		s.stamps[path] = s.base.stamps[path]
 	default:
-		s.stamps[path] = seen(now, at)
+		s.stamps[path] = seenStampOf(now, at)
 		s.looked = s.looked || s.stamps[path].stamp != stamp{}
 	}
 }
@@ -248,7 +248,7 @@ func (v *survey) tracked() map[string]bool {
 // isNested reports whether a path lies in a repository inside the tree.
 func (v *survey) isNested(path string) bool {
 	return slices.ContainsFunc(v.untracked, func(p string) bool { return strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) }) ||
-		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.submodule() && strings.HasPrefix(path, l.path+"/") })
+		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.isSubmodule() && strings.HasPrefix(path, l.path+"/") })
 }
 
 // after returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's
@@ -269,7 +269,7 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	}
 	st := t.state()
 	t.taken.NoIndex = !hasIndex(t.r.Tree)
-	t.taken.Files, t.taken.Paths, t.taken.LeftOut = st.files(), st.uncommitted(!t.taken.NoIndex), collapse(t.taken.LeftOut)
+	t.taken.Files, t.taken.Paths, t.taken.LeftOut = st.countFiles(), st.uncommittedPaths(!t.taken.NoIndex), collapseLeftOut(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 	tree, err := t.addSnapshot(st)
 	if err != nil {
@@ -329,7 +329,7 @@ func (t *rescueTaker) dropStale(err error) error {
 // read lie in earlier packs.
 func (t *rescueTaker) addSnapshot(st state) (tree string, err error) {
 	for _, b := range blobsOf(st.Entries) {
-		if _, ok := t.pack.used[b]; !ok && !t.pack.reuse(b) && t.pack.err == nil {
+		if _, ok := t.pack.used[b]; !ok && !t.pack.reuseObject(b) && t.pack.err == nil {
 			return "", errStale
 		}
 	}
@@ -345,7 +345,7 @@ func addLean(p *pack, st state) (tree string, err error) {
 	}
 	entries := &treeBuilder{}
 	for name, text := range files {
-		entries.put(name, modeFile, p.add(kindBlob, text))
+		entries.putFile(name, modeFile, p.addObject(kindBlob, text))
 	}
 	if root.folders == nil {
 		root.folders = map[string]*treeBuilder{}
@@ -388,21 +388,21 @@ func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
 
 // writeAgain writes what lies in packs again, but for large objects.
 func (t *rescueTaker) writeAgain(packs map[string]bool) error {
-	from := t.snapshot.repo.source(ref{form: leanForm})
+	from := t.snapshot.repo.newSource(ref{form: leanForm})
 	defer from.close()
 	for name, o := range t.pack.used {
 		if !packs[o.pack] || o.size > maxRewritten {
 			continue
 		}
-		p, err := from.pack(leanForm, o.pack)
+		p, err := from.openPackOf(leanForm, o.pack)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}
-		found, err := p.read(name)
+		found, err := p.readObject(name)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}
-		t.pack.write(name, kindOf(found.kind), found.data)
+		t.pack.writeObject(name, kindOf(found.kind), found.data)
 	}
 	return nil
 }

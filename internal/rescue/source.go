@@ -19,7 +19,7 @@ type source struct {
 	packs map[string]*packFile
 }
 
-func (r *repository) source(f ref) *source {
+func (r *repository) newSource(f ref) *source {
 	return &source{repo: r, ref: f, packs: map[string]*packFile{}}
 }
 
@@ -29,23 +29,23 @@ func (s *source) close() {
 	}
 }
 
-// objects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
-func (s *source) objects(ctx context.Context, names []string) ([]object, error) {
-	all, err := s.ownObjects(ctx, names)
+// readObjects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
+func (s *source) readObjects(ctx context.Context, names []string) ([]object, error) {
+	all, err := s.readOwnObjects(ctx, names)
 	isLacking := slices.ContainsFunc(all, func(o object) bool { return o.kind == "" })
 	if s.ref.form.lean || err == nil && !isLacking {
 		return all, err
 	}
-	return objects(ctx, s.repo.git(), names)
+	return readObjects(ctx, s.repo.git(), names)
 }
 
-func (s *source) ownObjects(ctx context.Context, names []string) ([]object, error) {
+func (s *source) readOwnObjects(ctx context.Context, names []string) ([]object, error) {
 	all := make([]object, len(names))
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		o, err := s.object(name)
+		o, err := s.readObject(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -55,26 +55,26 @@ func (s *source) ownObjects(ctx context.Context, names []string) ([]object, erro
 	return all, nil
 }
 
-// object reads an object without git.
-func (s *source) object(name string) (object, error) {
+// readObject reads an object without git.
+func (s *source) readObject(name string) (object, error) {
 	for i := -1; i < len(s.needs); i++ {
 		in, id := s.ref.form, s.ref.id
 		if i >= 0 {
 			in, id = leanForm, s.needs[i]
 		}
-		p, err := s.pack(in, id)
+		p, err := s.openPackOf(in, id)
 		if err != nil {
 			return object{}, err
 		}
-		if o, err := p.read(name); !errors.Is(err, fs.ErrNotExist) {
+		if o, err := p.readObject(name); !errors.Is(err, fs.ErrNotExist) {
 			return o, err
 		}
 	}
 	return object{}, fs.ErrNotExist
 }
 
-// pack opens the pack of a rescue.
-func (s *source) pack(in form, id string) (*packFile, error) {
+// openPackOf opens the pack of a rescue.
+func (s *source) openPackOf(in form, id string) (*packFile, error) {
 	base := s.repo.base(in, id)
 	if p := s.packs[base]; p != nil {
 		return p, nil
@@ -87,21 +87,21 @@ func (s *source) pack(in form, id string) (*packFile, error) {
 	return p, nil
 }
 
-// manifest reads what the rescue is, and the name of its tree. The packs that it needs are known after that.
-func (s *source) manifest(ctx context.Context) (m Manifest, tree string, err error) {
+// readManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after that.
+func (s *source) readManifest(ctx context.Context) (m Manifest, tree string, err error) {
 	commit, _ := s.repo.commit(s.ref)
-	found, err := s.objects(ctx, []string{commit})
+	found, err := s.readObjects(ctx, []string{commit})
 	if err != nil {
 		return m, "", err
 	}
-	m, tree, err = commitOf(found[0])
+	m, tree, err = parseCommit(found[0])
 	s.needs = m.Needs
 	return m, tree, err
 }
 
-// commitOf returns what a commit says of its rescue, and the name of its tree.
-func commitOf(commit object) (m Manifest, tree string, err error) {
-	if m, err = commitManifest(commit); err != nil {
+// parseCommit returns what a commit says of its rescue, and the name of its tree.
+func parseCommit(commit object) (m Manifest, tree string, err error) {
+	if m, err = parseManifest(commit); err != nil {
 		return m, "", err
 	}
 	head, _, _ := strings.Cut(string(commit.data), "\n")
@@ -112,13 +112,13 @@ func commitOf(commit object) (m Manifest, tree string, err error) {
 	return m, tree, nil
 }
 
-// state reads how each path was, given what the rescue is and the name of its tree.
-func (s *source) state(ctx context.Context, m Manifest, tree string) (st state, err error) {
+// readState reads how each path was, given what the rescue is and the name of its tree.
+func (s *source) readState(ctx context.Context, m Manifest, tree string) (st state, err error) {
 	parts, err := s.entryFiles(ctx, tree)
 	if err != nil {
 		return st, err
 	}
-	found, err := s.objects(ctx, parts)
+	found, err := s.readObjects(ctx, parts)
 	if err != nil {
 		return st, err
 	}
@@ -133,7 +133,7 @@ func (s *source) state(ctx context.Context, m Manifest, tree string) (st state, 
 
 // entryFiles names the files with the entries of a rescue: one of a whole one.
 func (s *source) entryFiles(ctx context.Context, tree string) (names []string, err error) {
-	top, err := s.tree(ctx, tree)
+	top, err := s.readTree(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *source) entryFiles(ctx context.Context, tree string) (names []string, e
 	case !s.ref.form.lean:
 		return []string{top[i].object}, nil
 	}
-	files, err := s.tree(ctx, top[i].object)
+	files, err := s.readTree(ctx, top[i].object)
 	for _, f := range files {
 		names = append(names, f.object)
 	}
@@ -154,9 +154,9 @@ func (s *source) entryFiles(ctx context.Context, tree string) (names []string, e
 // treeLine is one line of a tree.
 type treeLine struct{ mode, name, object string }
 
-// tree reads a tree.
-func (s *source) tree(ctx context.Context, name string) ([]treeLine, error) {
-	found, err := s.objects(ctx, []string{name})
+// readTree reads a tree.
+func (s *source) readTree(ctx context.Context, name string) ([]treeLine, error) {
+	found, err := s.readObjects(ctx, []string{name})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // stamp is what the system says of a file without reading it. Equal stamps mean equal bytes, but for what
-// [stamp.settled] says.
+// [stamp.isSettled] says.
 type stamp struct {
 	Size       int64
 	Mode       fs.FileMode
@@ -28,10 +28,10 @@ const (
 	wholeTick = 3 * time.Second
 )
 
-// settled reports whether whatever is written to the file after at gets another stamp. A file that was
+// isSettled reports whether whatever is written to the file after at gets another stamp. A file that was
 // written just before at may be written again within the same tick of the clock, and one with a time of the
 // future has another clock.
-func (s stamp) settled(at time.Time) bool {
+func (s stamp) isSettled(at time.Time) bool {
 	coarse := tick
 	if s.ModTime%int64(time.Second) == 0 && s.ChangeTime%int64(time.Second) == 0 {
 		coarse = wholeTick

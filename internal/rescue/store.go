@@ -304,11 +304,11 @@ func (r *repository) base(f form, id string) string {
 
 // write gives the pack and its index their names, and writes the ref's lock file.
 func (w *rescueWriter) write(ctx context.Context, lock *os.File, tree string, m Manifest) error {
-	text, err := m.encode()
+	text, err := m.encodeJSON()
 	if err != nil {
 		return err
 	}
-	commit := w.pack.add(kindCommit, commitText(tree, m.At, text))
+	commit := w.pack.addObject(kindCommit, commitText(tree, m.At, text))
 	index, err := w.pack.finish()
 	if err != nil {
 		return err

@@ -249,7 +249,7 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 	v.index = lines
 	for _, l := range lines {
 		e := v.entries[l.path]
-		if e == nil && (l.assume || l.skip) && !l.submodule() && within(l.path, paths) {
+		if e == nil && (l.assume || l.skip) && !l.isSubmodule() && within(l.path, paths) {
 			head := l.version
 			e = v.at(l.path)
 			e.Head, e.Index = &head, []version{l.version}

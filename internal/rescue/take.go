@@ -119,7 +119,7 @@ func (t *rescueTaker) run(ctx context.Context) (taken Taken, err error) {
 	}
 	t.seen.dropSubmodules()
 	if len(t.seen.entries) == 0 {
-		t.taken.LeftOut = collapse(t.taken.LeftOut)
+		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return t.taken, nil
 	}
@@ -286,7 +286,7 @@ func (t *rescueTaker) measure(e *entry, class int) (c candidate, ok bool) {
 // staged.
 func (v *survey) dropSubmodules() {
 	for path, e := range v.entries {
-		if len(e.Index) > 0 && e.Index[0].submodule() && !e.staged() {
+		if len(e.Index) > 0 && e.Index[0].isSubmodule() && !e.isStaged() {
 			delete(v.entries, path)
 		}
 	}
@@ -307,16 +307,16 @@ func (t *rescueTaker) keep(ctx context.Context, wanted []candidate) error {
 	}
 	st := t.state()
 	if len(st.Entries) == 0 {
-		t.taken.LeftOut = collapse(t.taken.LeftOut)
+		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return nil
 	}
-	t.taken.Files = st.files()
+	t.taken.Files = st.countFiles()
 	tree, err := addWhole(t.pack, st)
 	if err != nil {
 		return err
 	}
-	t.taken.LeftOut = collapse(t.taken.LeftOut)
+	t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 	checkout := checkoutName(t.r.Tree)
 	if id, ok := repo.last(ctx, checkout, tree); ok {
 		t.taken.ID, t.taken.Same = id, true
@@ -345,7 +345,7 @@ func (t *rescueTaker) state() state {
 	st := state{Head: t.seen.head, Entries: []entry{}}
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
-		hidden := e.Skip && !e.staged() && e.Work == nil && !e.LeftOut // not wanted in the tree, and not there
+		hidden := e.Skip && !e.isStaged() && e.Work == nil && !e.LeftOut // not wanted in the tree, and not there
 		if untracked && e.Work == nil && !e.Unsure || hidden {
 			continue
 		}
@@ -362,7 +362,7 @@ func addWhole(p *pack, st state) (tree string, err error) {
 	if err != nil {
 		return "", err
 	}
-	root.put(entriesName, modeFile, p.add(kindBlob, text))
+	root.putFile(entriesName, modeFile, p.addObject(kindBlob, text))
 	return root.addTo(p), nil
 }
 
@@ -371,11 +371,11 @@ func bytesOf(st state) *treeBuilder {
 	root := &treeBuilder{}
 	for _, e := range st.Entries {
 		if e.Work != nil {
-			root.put("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
+			root.putFile("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
 		}
 		for _, v := range e.Index {
 			if v.Blob != "" {
-				root.put(stageFolders[v.Stage]+"/"+string(e.Path), v.Mode, v.Blob)
+				root.putFile(stageFolders[v.Stage]+"/"+string(e.Path), v.Mode, v.Blob)
 			}
 		}
 	}

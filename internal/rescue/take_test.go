@@ -364,10 +364,10 @@ func TestManyThingsThatWereLeftOut(t *testing.T) {
 	for i := range maxLeftOut {
 		all = append(all, LeftOut{Path: fmt.Sprintf("dir/%d", i), Why: WhyLimit})
 	}
-	if got := collapse(all); len(got) != maxLeftOut {
+	if got := collapseLeftOut(all); len(got) != maxLeftOut {
 		t.Errorf("%d of %d are named", len(got), maxLeftOut)
 	}
-	got := collapse(append(all, LeftOut{Path: "top", Why: WhyLimit}, LeftOut{Path: "dir/x/", Why: WhyMany, Files: 5}))
+	got := collapseLeftOut(append(all, LeftOut{Path: "top", Why: WhyLimit}, LeftOut{Path: "dir/x/", Why: WhyMany, Files: 5}))
 	want := []LeftOut{{"./", WhyLimit, 1}, {"dir/", WhyMany, 5}, {"dir/", WhyLimit, maxLeftOut}}
 	slices.SortFunc(want, func(a, b LeftOut) int {
 		return strings.Compare(a.Path+"\x00"+string(a.Why), b.Path+"\x00"+string(b.Why))
@@ -633,7 +633,7 @@ func TestTextsOfAnyBytes(t *testing.T) {
 		ID: "x", Top: "\xfftop", Common: "\xfe", Branch: "\xfd", Facts: Facts{Command: "rm \xff", Agent: "a"},
 		LeftOut: []LeftOut{{"\xff", WhyTime, 2}}, Nested: []Nested{{"\xff", "id"}},
 	}
-	b, err := m.encode()
+	b, err := m.encodeJSON()
 	if err != nil {
 		t.Fatal(err)
 	}

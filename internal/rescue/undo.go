@@ -80,10 +80,10 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !within(c.Path, paths) })
 
 	u := &Undo{store: s, request: r, held: map[string]entry{}}
-	if u.before, err = s.load(ctx, r.Before); err != nil {
+	if u.before, err = s.loadRescue(ctx, r.Before); err != nil {
 		return nil, err
 	}
-	after, err := s.load(ctx, r.After)
+	after, err := s.loadRescue(ctx, r.After)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +197,8 @@ func (u *Undo) look(ctx context.Context, changes []PathChange) (err error) {
 			now = append(now, c)
 		}
 	}
-	u.then = u.commits.read(ctx, u.Before.Head, pathsOf(old))
-	later := u.commits.read(ctx, u.After.Head, pathsOf(now))
+	u.then = u.commits.readFiles(ctx, u.Before.Head, pathsOf(old))
+	later := u.commits.readFiles(ctx, u.After.Head, pathsOf(now))
 
 	for _, c := range changes {
 		f := UndoFile{PathChange: c, Nested: isNested(c.Path, u.Before.Nested) || isNested(c.Path, u.After.Nested)}
@@ -346,7 +346,7 @@ func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (content, error) {
 	if c, ok := u.then[f.Path]; ok && f.Old.Commit != "" {
 		return c, nil
 	}
-	data, err := u.before.blobs(ctx, []string{f.Old.Blob})
+	data, err := u.before.readBlobs(ctx, []string{f.Old.Blob})
 	if err != nil {
 		return content{}, err
 	}
@@ -380,7 +380,7 @@ func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 	if m.From == "" || m.From == m.To {
 		return m, nil
 	}
-	if m.Differ, err = u.commits.differ(ctx, m.From, m.To); err != nil {
+	if m.Differ, err = u.commits.listDiffering(ctx, m.From, m.To); err != nil {
 		return stick.HeadMove{}, err
 	}
 	for _, p := range m.Differ {
