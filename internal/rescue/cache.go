@@ -47,7 +47,7 @@ const (
 	cacheVersion = "tt state 1\n"
 )
 
-func (r *repository) cachePath(checkout string) string { return r.dir(stateName + "/" + checkout) }
+func (r *repository) cachePath(checkout string) string { return r.pathTo(stateName + "/" + checkout) }
 
 // readCache returns what is known of a checkout, or nil.
 func (r *repository) readCache(tree workspace.Checkout) *cache {

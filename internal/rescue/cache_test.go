@@ -96,11 +96,11 @@ func TestCache_Damaged(t *testing.T) {
 			return os.MkdirAll(path, 0o700)
 		},
 		"a lost pack": func(s *scratch, path string, b []byte) error {
-			r := s.store.repository(s.tree.Common)
-			return os.Remove(r.base(leanForm, r.readCache(s.tree).id) + indexSuffix)
+			r := s.store.repositoryOf(s.tree.Common)
+			return os.Remove(r.packBase(leanForm, r.readCache(s.tree).id) + indexSuffix)
 		},
 		"a lost snapshot": func(s *scratch, path string, b []byte) error {
-			r := s.store.repository(s.tree.Common)
+			r := s.store.repositoryOf(s.tree.Common)
 			return os.Remove(r.refPath(ref{leanForm, checkoutName(s.tree), r.readCache(s.tree).id}))
 		},
 	} {
@@ -108,7 +108,7 @@ func TestCache_Damaged(t *testing.T) {
 			s := newScratch(t)
 			s.write("a.txt", "changed\n")
 			s.snapshot()
-			path := s.store.repository(s.tree.Common).cachePath(checkoutName(s.tree))
+			path := s.store.repositoryOf(s.tree.Common).cachePath(checkoutName(s.tree))
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

@@ -25,13 +25,13 @@ var conversionAttributes = []string{"text", "eol", "crlf", "ident", "working-tre
 const filterAttribute = "filter"
 
 func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*commitFiles, error) {
-	g, err := s.Git.Isolate(ctx, tree.Top, variables(tree, "")...)
+	g, err := s.Git.Isolate(ctx, tree.Top, gitVariables(tree, "")...)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	_, err = g.Run(ctx, nil, &out, "config", "--default", "false", "--get", "core.autocrlf")
-	kept := g.WithEnv("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.repository(tree.Common).dir("objects"))
+	kept := g.WithEnv("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.repositoryOf(tree.Common).pathTo("objects"))
 	return &commitFiles{git: g, kept: kept, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
 }
 
@@ -43,10 +43,10 @@ func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []stri
 	if commit == "" || len(paths) == 0 {
 		return all
 	}
-	in, err := committed(ctx, f.git, commit, scope(paths))
+	in, err := listCommitted(ctx, f.git, commit, limitPaths(paths))
 	if stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
 		f = &commitFiles{git: f.kept, kept: f.kept, autocrlf: f.autocrlf}
-		in, err = committed(ctx, f.git, commit, scope(paths))
+		in, err = listCommitted(ctx, f.git, commit, limitPaths(paths))
 	}
 	var said map[string]map[string]string
 	if err == nil {

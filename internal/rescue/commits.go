@@ -71,7 +71,7 @@ func nameLeftOut(main, common string, all []LeftOut) []LeftOut {
 // inside: refs, or "./" for all of a repository. It asks no git.
 func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []LeftOut) {
 	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
-		log := s.repository(common).readCommitLog(common)
+		log := s.repositoryOf(common).readCommitLog(common)
 		all = append(all, nameLeftOut(tree.Common, common, log.LeftOut)...)
 	}
 	return all
@@ -79,7 +79,7 @@ func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []LeftOut) {
 
 // HasCommits reports whether [Store.KeepCommits] was done for the repository with a common git directory.
 func (s *Store) HasCommits(common string) bool {
-	_, err := os.Lstat(s.repository(common).commitLogPath())
+	_, err := os.Lstat(s.repositoryOf(common).commitLogPath())
 	return err == nil
 }
 
@@ -139,16 +139,16 @@ func (r *repository) keepLateCommits(ctx context.Context) {
 // keepCommitsOf keeps the commits of one repository. again tries what took too long a short time ago.
 func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (kept KeptCommits, err error) {
 	stamp := stampRefs(common) // before git is asked: what moves meanwhile is seen next time
-	repo, now := s.repository(common), stick.At(s.now())
+	repo, now := s.repositoryOf(common), stick.At(s.now())
 	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) && !again {
 		return KeptCommits{Same: true, LeftOut: log.LeftOut}, nil
 	}
 
-	if repo, err = s.prepare(ctx, common); err != nil {
+	if repo, err = s.prepareRepository(ctx, common); err != nil {
 		return kept, err
 	}
-	if err := plainfile.MkdirAll(repo.dir(stateName)); err != nil {
-		return kept, unwritable(repo.dir(stateName), err)
+	if err := plainfile.MkdirAll(repo.pathTo(stateName)); err != nil {
+		return kept, unwritable(repo.pathTo(stateName), err)
 	}
 	short, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()

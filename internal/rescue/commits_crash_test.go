@@ -67,7 +67,7 @@ func TestStore_KeepCommits_killed(t *testing.T) {
 			s.store.Prune(context.Background(), s.now)
 			s.loseRepository()
 			s.brings(second)
-			r := s.store.repository(s.tree.Common)
+			r := s.store.repositoryOf(s.tree.Common)
 			if out, err := exec.Command("git", "--git-dir", r.path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
 				t.Errorf("git fsck: %v\n%s", err, out)
 			}
@@ -78,11 +78,11 @@ func TestStore_KeepCommits_killed(t *testing.T) {
 func TestStore_Prune_keeps_late_commits(t *testing.T) {
 	s := newScratch(t)
 	second := s.commit("second")
-	r, err := s.store.prepare(context.Background(), s.tree.Common)
+	r, err := s.store.prepareRepository(context.Background(), s.tree.Common)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(r.dir(stateName), 0o700); err != nil {
+	if err := os.MkdirAll(r.pathTo(stateName), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.writeCommitLog(&commitLog{Common: s.tree.Common, Stamp: stampRefs(s.tree.Common), Late: s.now}); err != nil {
@@ -104,7 +104,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	s.keepsNew(0)
 	later := func(days int) stick.Time { return stick.At(time.Now()).Add(time.Duration(days) * 24 * time.Hour) }
 	hasRef := func(commit string) bool {
-		out, err := exec.Command("git", "--git-dir", s.store.repository(s.tree.Common).path, "for-each-ref", commitRefs).Output()
+		out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).path, "for-each-ref", commitRefs).Output()
 		return err == nil && strings.Contains(string(out), commit)
 	}
 	s.store.Prune(context.Background(), later(13))
@@ -124,7 +124,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	}()
 	s.keepsNew(1)
 	s.store.Prune(context.Background(), later(15))
-	if packs, _ := filepath.Glob(filepath.Join(s.store.repository(s.tree.Common).dir(packsName), commitPrefix+"*"+packSuffix)); len(packs) != 1 || !hasRef(third) {
+	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).pathTo(packsName), commitPrefix+"*"+packSuffix)); len(packs) != 1 || !hasRef(third) {
 		t.Errorf("the packs of the lost repository stay: %q", packs)
 	}
 	if err := os.RemoveAll(s.tree.Common); err != nil {

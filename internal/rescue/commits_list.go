@@ -23,8 +23,8 @@ type LostTip struct {
 // LostTips lists the kept commits that the repository with a common git directory lacks, or all if it is
 // gone: first what local refs were last, then what they were before, the newest first.
 func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) {
-	r := s.repository(common)
-	if r.check() != nil {
+	r := s.repositoryOf(common)
+	if r.checkFolders() != nil {
 		return nil, nil
 	}
 	log := r.readCommitLog(common)
@@ -32,7 +32,7 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 	slices.SortStableFunc(log.Tips, newest)
 	slices.SortStableFunc(log.Gone, newest)
 	all := slices.Concat(log.Tips, log.Gone)
-	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.dir(f.Ref)) != nil })
+	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.pathTo(f.Ref)) != nil })
 
 	lacks, err := s.findLackedCommits(ctx, common, all)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 // InnerRepositories lists the git directories of repositories inside that of a checkout, as submodules have
 // them, or inside its working tree, as far as commits of them were kept. They may be gone.
 func (s *Store) InnerRepositories(common, top string) (inner []string) {
-	all, _ := s.repositories()
+	all, _ := s.listRepositories()
 	for _, r := range all {
 		if checkFile(r.commitLogPath()) != nil {
 			continue
@@ -201,25 +201,25 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 		refs[f.Ref] = true
 	}
 
-	folders, _ := names(r.dir(commitRefs))
+	folders, _ := listNames(r.pathTo(commitRefs))
 	for _, id := range folders {
-		files, _ := names(r.dir(commitRefs + "/" + id))
+		files, _ := listNames(r.pathTo(commitRefs + "/" + id))
 		for _, name := range files {
 			if ref := commitRefs + "/" + id + "/" + name; !refs[ref] {
-				os.Remove(r.dir(ref))
+				os.Remove(r.pathTo(ref))
 			}
 		}
-		os.Remove(r.dir(commitRefs + "/" + id)) // if it is empty
+		os.Remove(r.pathTo(commitRefs + "/" + id)) // if it is empty
 	}
-	all, _ := names(r.dir(packsName))
+	all, _ := listNames(r.pathTo(packsName))
 	for _, name := range all {
 		id, ours := strings.CutPrefix(name, commitPrefix)
 		id, _, _ = strings.Cut(id, ".")
 		if ours && !packs[id] {
-			os.Remove(filepath.Join(r.dir(packsName), name))
+			os.Remove(filepath.Join(r.pathTo(packsName), name))
 		}
 	}
-	r.store.sweep(r.dir(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
+	r.store.sweepLeftovers(r.pathTo(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
 }
 
 // UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching

@@ -62,10 +62,10 @@ type keptPack struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (r *repository) commitLogPath() string { return r.dir(stateName + "/" + commitLogName) }
+func (r *repository) commitLogPath() string { return r.pathTo(stateName + "/" + commitLogName) }
 
 func (r *repository) commitBase(id string) string {
-	return filepath.Join(r.dir(packsName), commitPrefix+id)
+	return filepath.Join(r.pathTo(packsName), commitPrefix+id)
 }
 
 // readCommitLog reads the log. One that is missing or damaged is as none: then commits are kept again.
@@ -87,9 +87,9 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 	if err != nil {
 		return fmt.Errorf("write kept commits: %w", err)
 	}
-	f, err := plainfile.Temp(r.dir(stateName), tempPrefix)
+	f, err := plainfile.Temp(r.pathTo(stateName), tempPrefix)
 	if err != nil {
-		return unwritable(r.dir(stateName), err)
+		return unwritable(r.pathTo(stateName), err)
 	}
 	defer os.Remove(f.Name()) // nothing, once it has its name
 	_, err = f.Write(b)
@@ -149,16 +149,16 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 	if len(made) == 0 {
 		return nil
 	}
-	all := r.dir(commitRefs)
+	all := r.pathTo(commitRefs)
 	if err := plainfile.MkdirAll(all); err != nil {
 		return unwritable(all, err)
 	}
 	if err := checkFolder(all); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(r.dir(stateName), tempPrefix)
+	temp, err := os.MkdirTemp(r.pathTo(stateName), tempPrefix)
 	if err != nil {
-		return unwritable(r.dir(stateName), err)
+		return unwritable(r.pathTo(stateName), err)
 	}
 	defer os.RemoveAll(temp) // nothing, once it has its name
 	if err := plainfile.InheritPath(temp); err != nil {

@@ -51,7 +51,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 
 // noteBases adds to the log the commits that a pack leans on and ours hasn't.
 func (k *commitKeeper) noteBases(ctx context.Context) error {
-	missing, err := missingCommits(ctx, k.repo.git(), k.found.bases)
+	missing, err := missingCommits(ctx, k.repo.ownGit(), k.found.bases)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (k *commitKeeper) chooseTips(ctx context.Context, known map[string]keptRef)
 			asked = append(asked, f.Commit)
 		}
 	}
-	lacks, err := missingCommits(ctx, k.repo.git(), asked)
+	lacks, err := missingCommits(ctx, k.repo.ownGit(), asked)
 	if err != nil {
 		return nil, err
 	}

@@ -27,9 +27,9 @@ func (k *commitKeeper) copyCommits(ctx context.Context, id string) error {
 }
 
 func (k *commitKeeper) writePack(ctx context.Context, id string) error {
-	file, err := plainfile.Temp(k.repo.dir(packsName), tempPrefix+"*"+packSuffix)
+	file, err := plainfile.Temp(k.repo.pathTo(packsName), tempPrefix+"*"+packSuffix)
 	if err != nil {
-		return unwritable(k.repo.dir(packsName), err)
+		return unwritable(k.repo.pathTo(packsName), err)
 	}
 	defer os.Remove(file.Name()) // nothing, once it has its name
 	defer file.Close()
@@ -78,7 +78,7 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
 	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
 	defer os.Remove(index) // nothing, once it has its name
-	own := k.repo.git().WithEnv("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
+	own := k.repo.ownGit().WithEnv("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
 	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, pack); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (s *Store) Uncommitted(ctx context.Context, tree workspace.Checkout, commit
 	then := files.readFiles(ctx, commit, pathsOf(differing))
 	for _, c := range differing {
 		if was := then[c.Path]; was.mode != "" {
-			found[c.Path] = was.version().Sum != c.Old.Blob
+			found[c.Path] = was.fileVersion().Sum != c.Old.Blob
 		}
 	}
 	return found, nil

@@ -61,12 +61,12 @@ func (s *scratch) whole() int {
 			s.t.Errorf("%s is listed, and isn't whole: %v", m.ID, err)
 		}
 	}
-	refs, err := s.store.repository(s.tree.Common).refs("")
+	refs, err := s.store.repositoryOf(s.tree.Common).listRefs("")
 	if err != nil || len(refs) != len(all) {
 		s.t.Errorf("%d refs, %d rescues: %v", len(refs), len(all), err)
 	}
 	if len(all) > 0 {
-		if out, err := exec.Command("git", "--git-dir", s.store.repository(s.tree.Common).path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
+		if out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
 			s.t.Errorf("git fsck: %v\n%s", err, out)
 		}
 	}
@@ -76,9 +76,9 @@ func (s *scratch) whole() int {
 // leftovers lists the files of the store that no rescue needs.
 func (s *scratch) leftovers() (left []string) {
 	s.t.Helper()
-	r := s.store.repository(s.tree.Common)
+	r := s.store.repositoryOf(s.tree.Common)
 	needed := map[string]bool{"HEAD": true, "config": true, "description": true}
-	refs, err := r.refs("")
+	refs, err := r.listRefs("")
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const (
 // what was rescued. Of binary and large files it only says that they differ. cut reports whether there is
 // more. It fails as [Store.Restore] does.
 func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bool, err error) {
-	l, entries, err := s.chosen(ctx, r.ID, r.Paths)
+	l, entries, err := s.loadChosen(ctx, r.ID, r.Paths)
 	if err != nil {
 		return "", false, err
 	}
@@ -56,11 +56,11 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 	if e.Work != nil {
 		then = content{mode: e.Work.Mode, data: data[e.Work.Blob]}
 	}
-	now, err := tree.read(ctx, string(e.Path), maxDiffed)
+	now, err := tree.readContent(ctx, string(e.Path), maxDiffed)
 	switch {
-	case err != nil && !absent(err):
+	case err != nil && !isAbsent(err):
 		return fmt.Sprintf("%s can't be compared: %v\n", name, err)
-	case same(now, then):
+	case isSameContent(now, then):
 		return ""
 	case len(then.data) > maxDiffed:
 		return fmt.Sprintf("%s differs: it is large\n", name)

@@ -37,12 +37,12 @@ func openFolders(top string) (*folders, error) {
 	return &folders{open: []*os.Root{root}}, nil
 }
 
-func (f *folders) close() { f.shrink(-1) }
+func (f *folders) close() { f.closeBelow(-1) }
 
-// forget closes the directories below the top level, because they may have been removed.
-func (f *folders) forget() { f.shrink(0) }
+// closeBelowTop closes the directories below the top level, because they may have been removed.
+func (f *folders) closeBelowTop() { f.closeBelow(0) }
 
-func (f *folders) shrink(depth int) {
+func (f *folders) closeBelow(depth int) {
 	for len(f.open) > depth+1 {
 		f.open[len(f.open)-1].Close()
 		f.open = f.open[:len(f.open)-1]
@@ -50,9 +50,9 @@ func (f *folders) shrink(depth int) {
 	f.names = f.names[:max(0, min(len(f.names), depth))]
 }
 
-// parent opens the directory of path and returns the last name of path. It fails with [fs.ErrNotExist] or a
+// openParent opens the directory of path and returns the last name of path. It fails with [fs.ErrNotExist] or a
 // [*blockedError]. With make it makes the directories that don't exist.
-func (f *folders) parent(path string, make bool) (*os.Root, string, error) {
+func (f *folders) openParent(path string, make bool) (*os.Root, string, error) {
 	names := strings.Split(path, "/")
 	name := names[len(names)-1]
 	names = names[:len(names)-1]
@@ -60,7 +60,7 @@ func (f *folders) parent(path string, make bool) (*os.Root, string, error) {
 	for same < len(names) && same < len(f.names) && names[same] == f.names[same] {
 		same++
 	}
-	f.shrink(same)
+	f.closeBelow(same)
 	for i := same; i < len(names); i++ {
 		above := f.open[i]
 		child, err := openFolder(above, names[i])
@@ -102,9 +102,9 @@ func openFolder(above *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// lstat is [os.Lstat] of a path in the tree. It fails as parent does.
+// lstat is [os.Lstat] of a path in the tree. It fails as openParent does.
 func (f *folders) lstat(path string) (fs.FileInfo, error) {
-	dir, name, err := f.parent(path, false)
+	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return nil, err
 	}
@@ -127,19 +127,19 @@ var (
 	errLarge   = errors.New("it is too large")
 )
 
-// read reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
-// directories, too), with the error of ctx, or as parent does. It doesn't wait for the other side of a FIFO.
-func (f *folders) read(ctx context.Context, path string, limit int64) (content, error) {
+// readContent reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
+// directories, too), with the error of ctx, or as openParent does. It doesn't wait for the other side of a FIFO.
+func (f *folders) readContent(ctx context.Context, path string, limit int64) (content, error) {
 	for try := 0; ; try++ {
-		c, err := f.readOnce(ctx, path, limit)
+		c, err := f.readContentOnce(ctx, path, limit)
 		if !errors.Is(err, errTorn) || try > 0 {
 			return c, err
 		}
 	}
 }
 
-func (f *folders) readOnce(ctx context.Context, path string, limit int64) (content, error) {
-	dir, name, err := f.parent(path, false)
+func (f *folders) readContentOnce(ctx context.Context, path string, limit int64) (content, error) {
+	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return content{}, err
 	}
@@ -202,9 +202,9 @@ func gitMode(info fs.FileInfo) string {
 	return modeFile
 }
 
-// list names what is in a directory of the tree, at most most of it, sorted. Names of directories end with /.
-func (f *folders) list(path string, most int) (names []string, err error) {
-	dir, _, err := f.parent(path+"/.", false)
+// listFolder names what is in a directory of the tree, at most most of it, sorted. Names of directories end with /.
+func (f *folders) listFolder(path string, most int) (names []string, err error) {
+	dir, _, err := f.openParent(path+"/.", false)
 	if err != nil {
 		return nil, err
 	}

@@ -31,11 +31,11 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	g, err := r.forgetting(ctx)
+	g, err := r.beginForgetting(ctx)
 	if err != nil {
 		return err
 	}
-	defer g.end()
+	defer g.releaseLock()
 
 	packs, err := r.packsNeeded(ctx, f)
 	if err != nil {
@@ -44,14 +44,14 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	if err := os.Remove(r.refPath(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(r.refPath(f), err)
 	}
-	os.Remove(r.base(f.form, id) + keepSuffix)
+	os.Remove(r.packBase(f.form, id) + keepSuffix)
 	s.kill("forgot ref")
 	for i, id := range packs {
 		form := leanForm
 		if i == 0 {
 			form = f.form
 		}
-		g.sweep(r.base(form, id))
+		g.markSwept(r.packBase(form, id))
 	}
 	return g.removeUnreached(ctx)
 }
@@ -60,22 +60,22 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 // that was dropped, or whose forgetting was interrupted. If there is nothing, it returns the error that says
 // so.
 func (s *Store) forgetRemains(ctx context.Context, id string, none error) error {
-	all, err := s.repositories()
+	all, err := s.listRepositories()
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
 		for _, in := range forms {
-			base := r.base(in, id)
-			if _, err := os.Lstat(base + packSuffix); err != nil || r.check() != nil {
+			base := r.packBase(in, id)
+			if _, err := os.Lstat(base + packSuffix); err != nil || r.checkFolders() != nil {
 				continue
 			}
-			g, err := r.forgetting(ctx)
+			g, err := r.beginForgetting(ctx)
 			if err != nil {
 				return err
 			}
-			defer g.end()
-			g.sweep(base)
+			defer g.releaseLock()
+			g.markSwept(base)
 			return g.removeUnreached(ctx)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Store) forgetRemains(ctx context.Context, id string, none error) error 
 // again after it was interrupted.
 func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgotten, err error) {
 	done = Forgotten{Rescues: []string{}, Unread: []string{}}
-	paths, err := clean([]string{path})
+	paths, err := cleanPaths([]string{path})
 	if err != nil {
 		return done, err
 	}
@@ -99,19 +99,19 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 	if !s.Knows(common) {
 		return done, nil
 	}
-	r := s.repository(common)
-	g, err := r.forgetting(ctx)
+	r := s.repositoryOf(common)
+	g, err := r.beginForgetting(ctx)
 	if err != nil {
 		return done, err
 	}
-	defer g.end()
+	defer g.releaseLock()
 
-	refs, err := r.refs("")
+	refs, err := r.listRefs("")
 	if err != nil {
 		return done, err
 	}
 	for _, f := range refs {
-		had, err := g.rewrite(ctx, f, paths[0])
+		had, err := g.rewriteRescue(ctx, f, paths[0])
 		switch {
 		case err != nil && !isDamage(err):
 			return done, err
@@ -136,13 +136,13 @@ type forgetter struct {
 	again bool
 }
 
-func (r *repository) forgetting(ctx context.Context) (*forgetter, error) {
-	lock, ok := waitLock(ctx, r.dir(makingLock), lockExclusive)
+func (r *repository) beginForgetting(ctx context.Context) (*forgetter, error) {
+	lock, ok := waitLock(ctx, r.pathTo(makingLock), lockExclusive)
 	if !ok {
-		return nil, errors.Join(unwritable(r.dir(makingLock), fs.ErrPermission), ctx.Err())
+		return nil, errors.Join(unwritable(r.pathTo(makingLock), fs.ErrPermission), ctx.Err())
 	}
 	r.finishReplacing()
-	caches, _ := names(r.dir(stateName))
+	caches, _ := listNames(r.pathTo(stateName))
 	for _, name := range caches { // they lead to what is about to go
 		if !strings.HasSuffix(name, lockSuffix) {
 			os.Remove(r.cachePath(name))
@@ -151,13 +151,13 @@ func (r *repository) forgetting(ctx context.Context) (*forgetter, error) {
 	return &forgetter{repo: r, lock: lock, swept: map[string]bool{}, blobs: map[string]bool{}}, nil
 }
 
-func (g *forgetter) end() { g.lock.unlock() }
+func (g *forgetter) releaseLock() { g.lock.unlock() }
 
-func (g *forgetter) sweep(base string) { g.swept[base] = true }
+func (g *forgetter) markSwept(base string) { g.swept[base] = true }
 
-// rewrite takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is
+// rewriteRescue takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is
 // now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any moment.
-func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, err error) {
+func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had bool, err error) {
 	r := g.repo
 	l := &loadedRescue{repo: r, ref: f}
 	if err := l.readParts(ctx); err != nil {
@@ -176,7 +176,7 @@ func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, 
 	m.Files = st.countFiles()
 	m.LeftOut = collapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
 	var commit string
-	err = r.replacePack(ctx, r.base(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
+	err = r.replacePack(ctx, r.packBase(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
 		if err := g.holdNeeded(p, m.Needs); err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, 
 		return false, err
 	}
 	r.store.kill("rewrote pack")
-	g.sweep(r.base(f.form, f.id))
+	g.markSwept(r.packBase(f.form, f.id))
 	return true, r.moveRef(f, commit)
 }
 
@@ -207,7 +207,7 @@ func (g *forgetter) rewrite(ctx context.Context, f ref, path string) (had bool, 
 func (g *forgetter) holdNeeded(p *pack, needs []string) error {
 	p.held = map[string]heldObject{}
 	for _, id := range needs {
-		n, err := openPack(g.repo.base(leanForm, id))
+		n, err := openPack(g.repo.packBase(leanForm, id))
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (g *forgetter) holdNeeded(p *pack, needs []string) error {
 func withoutPath(st state, path string) (without state, gone []string) {
 	without = state{Head: st.Head, Entries: []entry{}}
 	for _, e := range st.Entries {
-		if !within(string(e.Path), []string{path}) {
+		if !isWithin(string(e.Path), []string{path}) {
 			without.Entries = append(without.Entries, e)
 			continue
 		}
@@ -265,17 +265,17 @@ func (r *repository) moveRef(f ref, commit string) error {
 // reaches.
 func (g *forgetter) removeUnreached(ctx context.Context) error {
 	r := g.repo
-	reached, needed, err := r.reached(ctx)
+	reached, needed, err := r.listReached(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := names(r.dir(packsName))
+	all, err := listNames(r.pathTo(packsName))
 	if err != nil {
 		return err
 	}
 	for _, name := range all {
 		name, ok := strings.CutSuffix(name, indexSuffix)
-		base := filepath.Join(r.dir(packsName), name)
+		base := filepath.Join(r.pathTo(packsName), name)
 		if !ok || strings.HasPrefix(name, commitPrefix) { // what was committed isn't a rescue's
 			continue
 		}
@@ -319,32 +319,32 @@ func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, er
 	return false, nil
 }
 
-// reached returns the names of the objects of all rescues of a repository, and the packs in which they lie.
+// listReached returns the names of the objects of all rescues of a repository, and the packs in which they lie.
 // Those of damaged rescues are as far as they can be read.
-func (r *repository) reached(ctx context.Context) (objects, packs map[string]bool, err error) {
-	refs, err := r.refs("")
+func (r *repository) listReached(ctx context.Context) (objects, packs map[string]bool, err error) {
+	refs, err := r.listRefs("")
 	if err != nil {
 		return nil, nil, err
 	}
 	objects, packs = map[string]bool{}, map[string]bool{}
 	for _, f := range refs {
 		s := r.newSource(f)
-		err := s.reach(ctx, objects)
+		err := s.addReached(ctx, objects)
 		s.close()
 		if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
 			return nil, nil, err
 		}
-		packs[r.base(f.form, f.id)] = true
+		packs[r.packBase(f.form, f.id)] = true
 		for _, id := range s.needs {
-			packs[r.base(leanForm, id)] = true
+			packs[r.packBase(leanForm, id)] = true
 		}
 	}
 	return objects, packs, nil
 }
 
-// reach adds the names of the objects of a rescue.
-func (s *source) reach(ctx context.Context, all map[string]bool) error {
-	commit, _ := s.repo.commit(s.ref)
+// addReached adds the names of the objects of a rescue.
+func (s *source) addReached(ctx context.Context, all map[string]bool) error {
+	commit, _ := s.repo.readCommit(s.ref)
 	o, err := s.readObject(commit)
 	if err != nil {
 		return err
@@ -355,10 +355,10 @@ func (s *source) reach(ctx context.Context, all map[string]bool) error {
 	}
 	s.needs = m.Needs
 	all[commit] = true
-	return s.reachTree(ctx, tree, all)
+	return s.addReachedTree(ctx, tree, all)
 }
 
-func (s *source) reachTree(ctx context.Context, name string, all map[string]bool) error {
+func (s *source) addReachedTree(ctx context.Context, name string, all map[string]bool) error {
 	if all[name] {
 		return nil
 	}
@@ -378,7 +378,7 @@ func (s *source) reachTree(ctx context.Context, name string, all map[string]bool
 			all[l.object] = true
 			continue
 		}
-		if err := s.reachTree(ctx, l.object, all); err != nil {
+		if err := s.addReachedTree(ctx, l.object, all); err != nil {
 			return err
 		}
 	}

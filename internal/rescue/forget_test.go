@@ -19,13 +19,13 @@ import (
 // text.
 func (s *scratch) holds(text string) bool {
 	s.t.Helper()
-	r := s.store.repository(s.tree.Common)
+	r := s.store.repositoryOf(s.tree.Common)
 	for _, name := range s.packs() {
 		name, ok := strings.CutSuffix(name, indexSuffix)
 		if !ok {
 			continue
 		}
-		p, err := openPack(filepath.Join(r.dir(packsName), name))
+		p, err := openPack(filepath.Join(r.pathTo(packsName), name))
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ignored lists the ignored files that may be kept: those in directories that hold many are left out. A
+// listIgnored lists the ignored files that may be kept: those in directories that hold many are left out. A
 // rescue has those at paths that are named, or all. A snapshot has all but those in ignored directories, and
 // of these what is named.
-func (t *rescueTaker) ignored(named []string) []string {
+func (t *rescueTaker) listIgnored(named []string) []string {
 	if !t.r.Ignored {
 		return nil
 	}
@@ -16,16 +16,16 @@ func (t *rescueTaker) ignored(named []string) []string {
 	for _, path := range t.seen.ignored {
 		folder := path[:strings.LastIndexByte(path, '/')+1]
 		dir, isDir := strings.CutSuffix(path, "/")
-		switch isNamed := within(dir, named) && (len(named) > 0 || t.snapshot == nil); {
+		switch isNamed := isWithin(dir, named) && (len(named) > 0 || t.snapshot == nil); {
 		case !isNamed && isDir: // git names the directory, though only some paths below it are asked for
 			for _, p := range named {
 				if strings.HasPrefix(p, path) {
-					byFolder[folder] = append(byFolder[folder], t.ignoredAt(dir, p)...)
+					byFolder[folder] = append(byFolder[folder], t.listIgnoredAt(dir, p)...)
 				}
 			}
 		case !isNamed && t.snapshot == nil:
 		case isDir:
-			byFolder[folder] = append(byFolder[folder], t.ignoredBelow(dir)...)
+			byFolder[folder] = append(byFolder[folder], t.listIgnoredBelow(dir)...)
 		default:
 			byFolder[folder] = append(byFolder[folder], path)
 		}
@@ -36,7 +36,7 @@ func (t *rescueTaker) ignored(named []string) []string {
 			if folder == "" {
 				folder = "./"
 			}
-			t.leave(folder, WhyMany, 0)
+			t.leaveOut(folder, WhyMany, 0)
 			continue
 		}
 		all = append(all, files...)
@@ -45,9 +45,9 @@ func (t *rescueTaker) ignored(named []string) []string {
 	return all
 }
 
-// ignoredAt lists the files at a path below an ignored directory. If that lies in a repository below the
+// listIgnoredAt lists the files at a path below an ignored directory. If that lies in a repository below the
 // directory, it notes the repository instead.
-func (t *rescueTaker) ignoredAt(dir, path string) []string {
+func (t *rescueTaker) listIgnoredAt(dir, path string) []string {
 	for at := dir; ; {
 		if _, err := t.tree.lstat(at + "/.git"); err == nil {
 			if !slices.Contains(t.seen.untracked, at+"/") {
@@ -61,21 +61,21 @@ func (t *rescueTaker) ignoredAt(dir, path string) []string {
 		}
 	}
 	if info, err := t.tree.lstat(path); err == nil && info.IsDir() {
-		return t.ignoredBelow(path)
+		return t.listIgnoredBelow(path)
 	}
 	return []string{path} // if it isn't there, that shows when it is measured
 }
 
-// ignoredBelow lists the files below an ignored directory, and stops when there are too many. Repositories
+// listIgnoredBelow lists the files below an ignored directory, and stops when there are too many. Repositories
 // among them are noted as such.
-func (t *rescueTaker) ignoredBelow(dir string) (files []string) {
+func (t *rescueTaker) listIgnoredBelow(dir string) (files []string) {
 	pending := []string{dir}
 	for len(pending) > 0 && len(files) <= t.store.Limits.IgnoredFiles {
 		dir := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		names, err := t.tree.list(dir, t.store.Limits.IgnoredFiles+1)
+		names, err := t.tree.listFolder(dir, t.store.Limits.IgnoredFiles+1)
 		if err != nil {
-			t.leave(dir+"/", WhyUnreadable, 0)
+			t.leaveOut(dir+"/", WhyUnreadable, 0)
 			continue
 		}
 		if slices.Contains(names, ".git") || slices.Contains(names, ".git/") {

@@ -20,11 +20,11 @@ import (
 // It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
 func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
 	r.Facts.Cause = CauseCall
-	return s.limited(ctx, r, (*rescueTaker).keepFiles)
+	return s.takeInTime(ctx, r, (*rescueTaker).keepFiles)
 }
 
 func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
-	if t.r.Paths, err = clean(t.r.Paths); err != nil {
+	if t.r.Paths, err = cleanPaths(t.r.Paths); err != nil {
 		return Taken{}, err
 	}
 	if len(t.r.Paths) == 0 {
@@ -35,31 +35,31 @@ func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
 		return taken, err
 	}
 
-	taken, err = t.another().runSnapshot(ctx)
+	taken, err = t.startOver().runSnapshot(ctx)
 	switch {
 	case git.Distrust(err) != nil:
-		return t.another().keepAlone(ctx)
+		return t.startOver().keepAlone(ctx)
 	case err != nil || taken.ID == "":
 		return taken, err
 	}
-	if more, known, err := t.another().updateFiles(ctx); known && err == nil {
+	if more, known, err := t.startOver().updateFiles(ctx); known && err == nil {
 		return more, nil // with the named files that have no uncommitted changes
 	}
 	return taken, nil
 }
 
-// another begins the same again.
-func (t *rescueTaker) another() *rescueTaker {
+// startOver begins the same again.
+func (t *rescueTaker) startOver() *rescueTaker {
 	return &rescueTaker{store: t.store, r: t.r, reading: t.reading, left: t.left}
 }
 
 // keepAlone makes a snapshot of the named files, and of nothing else: nobody knows what else there is.
 func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
-	t.snapshot = &snapshotTaker{began: t.store.now(), alone: true}
+	t.snapshot = &snapshotTaker{began: t.store.now(), isPartial: true}
 	if err := t.beginSnapshot(ctx); err != nil {
 		return Taken{}, err
 	}
-	defer t.snapshot.end()
+	defer t.snapshot.abandonAndUnlock()
 	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
 		return Taken{}, err
 	}
@@ -69,11 +69,11 @@ func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
 	t.taken = Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyForeign}}, Nested: []Nested{}}
 	var there []candidate
 	for _, path := range t.r.Paths {
-		if c, _ := t.lookAt(path); c.entry != nil {
+		if c, _ := t.recheckFile(path); c.entry != nil {
 			there = append(there, c)
 		}
 	}
-	return t.keepSnapshot(ctx, t.choose(there))
+	return t.keepSnapshot(ctx, t.chooseCandidates(there))
 }
 
 // updateFiles makes the snapshot of the last state with the named paths as they are now. known is false if
@@ -87,7 +87,7 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 	if err := t.beginSnapshot(ctx); err != nil {
 		return Taken{}, true, err
 	}
-	defer s.end()
+	defer s.abandonAndUnlock()
 	if s.base == nil {
 		return Taken{}, false, nil
 	}
@@ -96,10 +96,10 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 	}
 	defer t.closeTree()
 
-	touched := t.takeOver()
+	touched := t.copyLastState()
 	var changed []candidate
-	for _, path := range t.related(t.r.Paths) {
-		c, isChanged := t.lookAt(path)
+	for _, path := range t.addRelatedPaths(t.r.Paths) {
+		c, isChanged := t.recheckFile(path)
 		touched = touched || isChanged
 		if c.entry != nil {
 			changed = append(changed, c)
@@ -109,13 +109,13 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 		t.taken.ID, t.taken.Same, t.taken.Nothing = s.base.id, true, len(s.base.state.Entries) == 0
 		return t.taken, true, nil
 	}
-	taken, err = t.keepSnapshot(ctx, t.choose(changed))
+	taken, err = t.keepSnapshot(ctx, t.chooseCandidates(changed))
 	return taken, true, err
 }
 
-// related returns paths with those of the last state that lie above or below one: of a file and one in a
+// addRelatedPaths returns paths with those of the last state that lie above or below one: of a file and one in a
 // directory of the same name, only one can be there.
-func (t *rescueTaker) related(paths []string) []string {
+func (t *rescueTaker) addRelatedPaths(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, e := range t.snapshot.base.state.Entries {
 		at := string(e.Path)
@@ -127,8 +127,8 @@ func (t *rescueTaker) related(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// takeOver begins with the last state. It reports whether that has something that may no longer be kept.
-func (t *rescueTaker) takeOver() (touched bool) {
+// copyLastState begins with the last state. It reports whether that has something that may no longer be kept.
+func (t *rescueTaker) copyLastState() (touched bool) {
 	s := t.snapshot
 	t.seen = &survey{head: s.base.state.Head, branch: s.base.branch, entries: make(map[string]*entry, len(s.base.state.Entries))}
 	for _, e := range s.base.state.Entries {
@@ -149,10 +149,10 @@ func (t *rescueTaker) takeOver() (touched bool) {
 	return touched
 }
 
-// lookAt looks at the file of a path. touched is false if it is as it was. If it has to be read, the
+// recheckFile looks at the file of a path. touched is false if it is as it was. If it has to be read, the
 // candidate says so.
-func (t *rescueTaker) lookAt(path string) (c candidate, touched bool) {
-	if !local(path) {
+func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
+	if !isLocalPath(path) {
 		return c, false
 	}
 	e := t.seen.entries[path]
@@ -160,7 +160,7 @@ func (t *rescueTaker) lookAt(path string) (c candidate, touched bool) {
 		e = &entry{Path: bytesText(path), Unsure: true}
 	}
 	info, err := t.tree.lstat(path)
-	if err == nil && info.IsDir() && e.Work == nil || err == nil && t.snapshot.untouched(e, stampOf(info)) != nil {
+	if err == nil && info.IsDir() && e.Work == nil || err == nil && t.snapshot.untouchedWork(e, stampOf(info)) != nil {
 		return c, false
 	}
 
@@ -176,10 +176,10 @@ func (t *rescueTaker) lookAt(path string) (c candidate, touched bool) {
 	if was != nil {
 		t.taken.Bytes -= was.Size
 	}
-	if absent(err) || err == nil && info.IsDir() {
+	if isAbsent(err) || err == nil && info.IsDir() {
 		return c, isNew || was != nil
 	}
-	if c, ok := t.measure(e, classTracked); ok {
+	if c, ok := t.measureFile(e, classTracked); ok {
 		return c, true
 	}
 	return c, true

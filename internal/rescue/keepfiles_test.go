@@ -106,8 +106,8 @@ func TestSnapshot_FileKeptMeanwhile(t *testing.T) {
 		store: s.store, r: s.call(), seen: &survey{entries: map[string]*entry{}},
 		snapshot: &snapshotTaker{began: began, stamps: map[string]seenStamp{}},
 	}
-	taking.snapshot.leanOn(s.store.repository(s.tree.Common).readCache(s.tree))
-	if again := taking.carriedOver(); len(again) != 0 || taking.seen.entries["a.txt"] == nil {
+	taking.snapshot.leanOn(s.store.repositoryOf(s.tree.Common).readCache(s.tree))
+	if again := taking.carryOverEntries(); len(again) != 0 || taking.seen.entries["a.txt"] == nil {
 		t.Errorf("%+v, %+v", again, taking.seen.entries)
 	}
 }

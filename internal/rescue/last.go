@@ -5,7 +5,7 @@ import "talkingstick/internal/workspace"
 // Last returns the id of the last snapshot of a checkout, and "" if there is none, or if nobody knows which
 // it is.
 func (s *Store) Last(tree workspace.Checkout) string {
-	r := s.repository(tree.Common)
+	r := s.repositoryOf(tree.Common)
 	c := r.readCache(tree)
 	if c == nil || !r.isHeld(ref{leanForm, checkoutName(tree), c.id}) {
 		return ""

@@ -140,8 +140,8 @@ func TestSnapshot_Leans(t *testing.T) {
 	if needs := s.needsOf(second.ID); len(needs) != 1 || needs[0] != first.ID {
 		t.Errorf("%s needs %q", second.ID, needs)
 	}
-	r := s.store.repository(s.tree.Common)
-	p, err := openPack(r.base(leanForm, second.ID))
+	r := s.store.repositoryOf(s.tree.Common)
+	p, err := openPack(r.packBase(leanForm, second.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestSnapshot_DamagedNeed(t *testing.T) {
 	s := newScratch(t)
 	s.write("a.txt", "changed\n")
 	first := s.snapshot()
-	name := s.store.repository(s.tree.Common).base(leanForm, first.ID) + packSuffix
+	name := s.store.repositoryOf(s.tree.Common).packBase(leanForm, first.ID) + packSuffix
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func TestSnapshot_Git(t *testing.T) {
 	first := s.snapshot()
 	s.write("new", "new\n")
 	second := s.keep("new")
-	dir := s.store.repository(s.tree.Common).path
+	dir := s.store.repositoryOf(s.tree.Common).path
 	s.git("--git-dir="+dir, "gc", "-q", "--prune=now")
 	ref := leanForm.refs + "/" + checkoutName(s.tree) + "/" + second.ID
 	if got := s.git("--git-dir="+dir, "show", ref+":work/a.txt"); got != "changed\n" {

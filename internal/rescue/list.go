@@ -82,15 +82,15 @@ type heldRef struct {
 // listHeld lists the rescues of the repository with a common git directory, or all if common is empty, the newest
 // first.
 func (s *Store) listHeld(common string) (all []heldRef, err error) {
-	repositories, err := s.repositories()
+	repositories, err := s.listRepositories()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range repositories {
-		if common != "" && r.path != s.repository(common).path {
+		if common != "" && r.path != s.repositoryOf(common).path {
 			continue
 		}
-		refs, err := r.refs("")
+		refs, err := r.listRefs("")
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (s *Store) listHeld(common string) (all []heldRef, err error) {
 
 // Knows reports whether there may be rescues of the repository with a common git directory, which may be gone
 // itself.
-func (s *Store) Knows(common string) bool { return s.repository(common).check() == nil }
+func (s *Store) Knows(common string) bool { return s.repositoryOf(common).checkFolders() == nil }
 
 // minName is how many characters of the start of an id name a rescue, if no other id begins with them.
 const minName = 6
@@ -163,7 +163,7 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 		if h.form.lean {
 			sum.Snapshots++
 		} else {
-			sum.Bytes += h.repo.size(h.ref)
+			sum.Bytes += h.repo.rescueBytes(h.ref)
 		}
 	}
 	sum.SnapshotsBytes, err = s.leanBytes()
@@ -178,17 +178,17 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 
 // leanBytes returns how much the packs of snapshots take on disk, in bytes.
 func (s *Store) leanBytes() (n int64, err error) {
-	all, err := s.repositories()
+	all, err := s.listRepositories()
 	if err != nil {
 		return 0, err
 	}
 	for _, r := range all {
-		packs, err := names(r.dir(packsName))
+		packs, err := listNames(r.pathTo(packsName))
 		if err != nil {
 			return 0, err
 		}
 		for _, name := range packs {
-			if info, err := os.Lstat(filepath.Join(r.dir(packsName), name)); err == nil && strings.HasPrefix(name, leanForm.prefix) {
+			if info, err := os.Lstat(filepath.Join(r.pathTo(packsName), name)); err == nil && strings.HasPrefix(name, leanForm.prefix) {
 				n += info.Size()
 			}
 		}
@@ -266,10 +266,10 @@ func isDamage(err error) bool {
 func (r *repository) readWholeManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
 	var wanted []string
 	for _, f := range refs {
-		commit, _ := r.commit(f)
+		commit, _ := r.readCommit(f)
 		wanted = append(wanted, commit, commit+":"+entriesName)
 	}
-	found, err := readObjects(ctx, r.git(), wanted)
+	found, err := readObjects(ctx, r.ownGit(), wanted)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -313,16 +313,16 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 // name all. It fails with [stick.CodeNotFound] for a path of which the rescue has nothing, and with
 // [stick.CodeUsage] for one outside of the checkout.
 func (r Rescue) Within(paths []string) ([]File, error) {
-	paths, err := clean(paths)
+	paths, err := cleanPaths(paths)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(r.Entries, func(f File) bool { return within(f.Path, []string{p}) }) {
+		if !slices.ContainsFunc(r.Entries, func(f File) bool { return isWithin(f.Path, []string{p}) }) {
 			return nil, errNoPath(r.ID, p)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(r.Entries), func(f File) bool { return !within(f.Path, paths) }), nil
+	return slices.DeleteFunc(slices.Clone(r.Entries), func(f File) bool { return !isWithin(f.Path, paths) }), nil
 }
 
 func errNoPath(id, path string) error {
@@ -367,7 +367,7 @@ func (r *repository) asDamage(f ref, err error) error {
 	if !r.isHeld(f) {
 		return errNoRescue(f.id)
 	}
-	path := r.base(f.form, f.id) + packSuffix
+	path := r.packBase(f.form, f.id) + packSuffix
 	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err)).
 		With("rescue", f.id).With("path", path).
 		Hintf("only a backup of %s brings it back; see the others: %s", path, stick.Cmd("tt rescue list --all"))
@@ -380,13 +380,13 @@ func (s *Store) findRescue(id string) (*repository, ref, error) {
 	if _, ok := timeOf(id); !ok {
 		return nil, ref{}, errNoRescue(id)
 	}
-	all, err := s.repositories()
+	all, err := s.listRepositories()
 	if err != nil {
 		return nil, ref{}, err
 	}
 	for _, r := range all {
 		for _, in := range forms {
-			checkouts, err := names(r.dir(in.refs))
+			checkouts, err := listNames(r.pathTo(in.refs))
 			if err != nil {
 				return nil, ref{}, err
 			}

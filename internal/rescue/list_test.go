@@ -72,27 +72,31 @@ func TestTheListIsCut(t *testing.T) {
 func TestADamagedRescueIsNamed(t *testing.T) {
 	for what, damage := range map[string]func(s *scratch, r *repository, id string) error{
 		"a cut pack": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.base(wholeForm, id)+".pack", 20)
+			return os.Truncate(r.packBase(wholeForm, id)+".pack", 20)
 		},
-		"no pack":        func(s *scratch, r *repository, id string) error { return os.Remove(r.base(wholeForm, id) + ".pack") },
-		"no index":       func(s *scratch, r *repository, id string) error { return os.Remove(r.base(wholeForm, id) + ".idx") },
-		"an empty index": func(s *scratch, r *repository, id string) error { return os.Truncate(r.base(wholeForm, id)+".idx", 0) },
+		"no pack": func(s *scratch, r *repository, id string) error {
+			return os.Remove(r.packBase(wholeForm, id) + ".pack")
+		},
+		"no index": func(s *scratch, r *repository, id string) error { return os.Remove(r.packBase(wholeForm, id) + ".idx") },
+		"an empty index": func(s *scratch, r *repository, id string) error {
+			return os.Truncate(r.packBase(wholeForm, id)+".idx", 0)
+		},
 		"an empty ref": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.dir(refsName+"/"+checkoutName(s.tree)+"/"+id), 0)
+			return os.Truncate(r.pathTo(refsName+"/"+checkoutName(s.tree)+"/"+id), 0)
 		},
 		"flipped bits": func(s *scratch, r *repository, id string) error {
-			b, err := os.ReadFile(r.base(wholeForm, id) + ".pack")
+			b, err := os.ReadFile(r.packBase(wholeForm, id) + ".pack")
 			for i := packHeader; i < len(b)-20; i++ {
 				b[i] ^= 0x55
 			}
-			os.Chmod(r.base(wholeForm, id)+".pack", 0o600)
-			return errors.Join(err, os.WriteFile(r.base(wholeForm, id)+".pack", b, 0o600))
+			os.Chmod(r.packBase(wholeForm, id)+".pack", 0o600)
+			return errors.Join(err, os.WriteFile(r.packBase(wholeForm, id)+".pack", b, 0o600))
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := newScratch(t)
 			ids := s.three()
-			if err := damage(s, s.store.repository(s.tree.Common), ids[1]); err != nil {
+			if err := damage(s, s.store.repositoryOf(s.tree.Common), ids[1]); err != nil {
 				t.Fatal(err)
 			}
 			l, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
@@ -120,7 +124,7 @@ func TestADamagedRepositoryOfRescues(t *testing.T) {
 	for _, part := range []string{"HEAD", packsName} {
 		s := newScratch(t)
 		ids := s.three()
-		if err := os.RemoveAll(s.store.repository(s.tree.Common).dir(part)); err != nil {
+		if err := os.RemoveAll(s.store.repositoryOf(s.tree.Common).pathTo(part)); err != nil {
 			t.Fatal(err)
 		}
 		l, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
@@ -137,7 +141,7 @@ func TestARescueThatLacksBytes(t *testing.T) {
 	s.write("a.txt", "one that is lost\n")
 	s.write("dir/b.txt", "one that is whole\n")
 	id := s.take().ID
-	name := s.store.repository(s.tree.Common).base(wholeForm, id) + ".pack"
+	name := s.store.repositoryOf(s.tree.Common).packBase(wholeForm, id) + ".pack"
 	b, err := os.ReadFile(name)
 	if err != nil || !bytes.Contains(b, []byte("one that is lost")) {
 		t.Fatal(err)

@@ -13,12 +13,12 @@ import (
 // maxDepth bounds how deep repositories inside of repositories are followed.
 const maxDepth = 5
 
-// nested rescues the submodules and the other repositories inside the tree, each in itself.
-func (t *rescueTaker) nested(ctx context.Context) {
+// takeNested rescues the submodules and the other repositories inside the tree, each in itself.
+func (t *rescueTaker) takeNested(ctx context.Context) {
 	var paths []string
 	for _, l := range t.seen.index {
-		inside := func(p string) bool { return within(p, []string{l.path}) }
-		if l.isSubmodule() && l.Stage == 0 && (within(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
+		inside := func(p string) bool { return isWithin(p, []string{l.path}) }
+		if l.isSubmodule() && l.Stage == 0 && (isWithin(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
 			if _, err := t.tree.lstat(l.path + "/.git"); err == nil {
 				paths = append(paths, l.path)
 			}
@@ -31,40 +31,40 @@ func (t *rescueTaker) nested(ctx context.Context) {
 	}
 	slices.Sort(paths)
 	for _, p := range paths {
-		t.nest(ctx, p)
+		t.takeNestedAt(ctx, p)
 	}
 }
 
-func (t *rescueTaker) nest(ctx context.Context, path string) {
+func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 	top := filepath.Join(t.r.Tree.Top, filepath.FromSlash(path))
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok || tree.Top != top || t.depth >= maxDepth {
-		t.leave(path+"/", WhyNested, 0)
+		t.leaveOut(path+"/", WhyNested, 0)
 		return
 	}
 	if t.reading.Err() != nil {
-		t.leave(path+"/", WhyTime, 0)
+		t.leaveOut(path+"/", WhyTime, 0)
 		return
 	}
 	r := t.r
 	r.Tree, r.Index, r.Paths = tree, "", nil
-	taken, err := (&rescueTaker{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}).run(ctx)
+	taken, err := (&rescueTaker{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}).runRescue(ctx)
 	if err != nil {
 		why := WhyNested
 		if errors.Is(err, context.DeadlineExceeded) {
 			why = WhyTime
 		}
-		t.leave(path+"/", why, 0)
+		t.leaveOut(path+"/", why, 0)
 		return
 	}
 	for _, l := range taken.LeftOut {
-		t.leave(path+"/"+strings.TrimPrefix(l.Path, "./"), l.Why, l.Files)
+		t.leaveOut(path+"/"+strings.TrimPrefix(l.Path, "./"), l.Why, l.Files)
 	}
 	if rel, err := filepath.Rel(top, tree.Git); err == nil && filepath.IsLocal(rel) { // a submodule's lie in the repository around it
 		if t.r.isSnapshot() {
 			t.taken.Embedded = append(t.taken.Embedded, Embedded{path, tree.Common})
 		} else {
-			t.leave(path+"/", WhyCommits, 0)
+			t.leaveOut(path+"/", WhyCommits, 0)
 		}
 	}
 	for _, e := range taken.Embedded {

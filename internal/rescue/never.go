@@ -13,14 +13,14 @@ func (t *rescueTaker) isNever(path string) bool {
 	return t.never(path)
 }
 
-// leaveStaged notes that the rescue lacks what is staged of an entry, if it may not have it.
-func (t *rescueTaker) leaveStaged(e *entry) bool {
+// leaveOutStaged notes that the rescue lacks what is staged of an entry, if it may not have it.
+func (t *rescueTaker) leaveOutStaged(e *entry) bool {
 	if !t.isNever(string(e.Path)) {
 		return false
 	}
 	isStaged := e.isStaged() || e.isConflict()
 	if isStaged {
-		t.leave(string(e.Path), WhyNever, 0)
+		t.leaveOut(string(e.Path), WhyNever, 0)
 	}
 	return true
 }
@@ -40,6 +40,6 @@ func (t *rescueTaker) dropNever(e *entry) bool {
 	for i := range e.Index {
 		e.Index[i].Blob = ""
 	}
-	t.leave(string(e.Path), WhyNever, 0)
+	t.leaveOut(string(e.Path), WhyNever, 0)
 	return true
 }

@@ -219,7 +219,7 @@ func (d *treeBuilder) addTo(p *pack) string {
 	type line struct{ key, text string }
 	var lines []line
 	add := func(key, mode, name, object string) {
-		raw, _ := hex.DecodeString(object) // it comes from add
+		raw, _ := hex.DecodeString(object) // it comes from addObject
 		lines = append(lines, line{key, mode + " " + name + "\x00" + string(raw)})
 	}
 	for name, f := range d.files {

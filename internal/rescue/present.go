@@ -19,17 +19,17 @@ type currentTree struct {
 	entries   map[string]*entry      // tracked paths with uncommitted changes
 }
 
-// dirty reports whether git sees uncommitted changes of a tracked path.
-func (n *currentTree) dirty(path string) bool { return n.entries[path] != nil }
+// isDirty reports whether git sees uncommitted changes of a tracked path.
+func (n *currentTree) isDirty(path string) bool { return n.entries[path] != nil }
 
-// present asks git. head is the commit of the rescue. Without a repository there is nothing committed.
-func (s *Store) present(ctx context.Context, tree workspace.Checkout, head string) (*currentTree, error) {
+// readCurrentTree asks git. head is the commit of the rescue. Without a repository there is nothing committed.
+func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, head string) (*currentTree, error) {
 	n := &currentTree{tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{}}
 	if tree.Git == "" {
 		return n, nil
 	}
 	var err error
-	if n.git, err = s.Git.Isolate(ctx, tree.Top, variables(tree, "")...); err != nil {
+	if n.git, err = s.Git.Isolate(ctx, tree.Top, gitVariables(tree, "")...); err != nil {
 		return nil, err
 	}
 	said, _, err := runStatus(ctx, n.git, []string{"-uno"}, nil)
@@ -41,21 +41,21 @@ func (s *Store) present(ctx context.Context, tree workspace.Checkout, head strin
 		return nil, err
 	}
 	n.exact = v.head == head
-	lines, err := n.lines(ctx)
+	lines, err := n.readIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range lines {
 		n.index[l.path] = append(n.index[l.path], l)
 	}
-	if n.committed, err = committed(ctx, n.git, v.head, nil); err != nil {
+	if n.committed, err = listCommitted(ctx, n.git, v.head, nil); err != nil {
 		return nil, err
 	}
-	return n, v.intended(func([]string) (map[string]version, error) { return n.committed, nil })
+	return n, v.markIntended(func([]string) (map[string]version, error) { return n.committed, nil })
 }
 
-// lines reads the index.
-func (n *currentTree) lines(ctx context.Context) ([]indexLine, error) {
+// readIndex reads the index.
+func (n *currentTree) readIndex(ctx context.Context) ([]indexLine, error) {
 	var out bytes.Buffer
 	if _, err := n.git.Run(ctx, nil, &out, "ls-files", "-v", "-s", "-z"); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (n *currentTree) lines(ctx context.Context) ([]indexLine, error) {
 	return lines, nil
 }
 
-// committed returns what a commit has of paths, or everything for no paths. An empty commit has nothing.
-func committed(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]version, error) {
+// listCommitted returns what a commit has of paths, or everything for no paths. An empty commit has nothing.
+func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]version, error) {
 	all := map[string]version{}
 	if commit == "" {
 		return all, nil
@@ -87,8 +87,8 @@ func committed(ctx context.Context, g git.Isolated, commit string, paths []strin
 	return all, nil
 }
 
-// variables name the git directory, tree and index of a checkout, as far as git wouldn't find them.
-func variables(tree workspace.Checkout, index string) (env []string) {
+// gitVariables name the git directory, tree and index of a checkout, as far as git wouldn't find them.
+func gitVariables(tree workspace.Checkout, index string) (env []string) {
 	if tree.Given {
 		env = append(env, "GIT_DIR="+tree.Git, "GIT_WORK_TREE="+tree.Top)
 	}

@@ -21,15 +21,15 @@ const crashAge = time.Hour
 // Prune alone keeps commits for which [Store.KeepCommits] had too little time, and looks through them and
 // through snapshots, of each repository once an hour: that takes about a second for ten thousand. A process
 // in the background calls it, see [Store.BeginPrune].
-func (s *Store) Prune(ctx context.Context, now stick.Time) { s.prune(ctx, nil, "", now) }
+func (s *Store) Prune(ctx context.Context, now stick.Time) { s.pruneRepositories(ctx, nil, "", now) }
 
-// prune drops what is past its time everywhere, and what is too much in one repository, or in all if first is
+// pruneRepositories drops what is past its time everywhere, and what is too much in one repository, or in all if first is
 // nil. It keeps the rescue that was just made.
-func (s *Store) prune(ctx context.Context, first *repository, keep string, now stick.Time) {
+func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep string, now stick.Time) {
 	if first != nil {
-		first.prune(ctx, keep, now, s.Limits)
+		first.pruneRescues(ctx, keep, now, s.Limits)
 	}
-	all, err := s.repositories()
+	all, err := s.listRepositories()
 	if err != nil {
 		return
 	}
@@ -38,21 +38,21 @@ func (s *Store) prune(ctx context.Context, first *repository, keep string, now s
 		limits.Count, limits.Total = 0, 0
 	}
 	for _, r := range all {
-		if (first == nil || r.path != first.path) && r.check() == nil {
-			r.prune(ctx, "", now, limits)
+		if (first == nil || r.path != first.path) && r.checkFolders() == nil {
+			r.pruneRescues(ctx, "", now, limits)
 		}
-		if first == nil && r.check() == nil {
+		if first == nil && r.checkFolders() == nil {
 			r.pruneSnapshots(ctx, now, limits)
 			r.keepLateCommits(ctx)
 			r.pruneCommits(now, limits)
 		}
 	}
-	s.sweep(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
+	s.sweepLeftovers(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
 }
 
-// repositories lists those that are there. What is in them may be damaged.
-func (s *Store) repositories() ([]*repository, error) {
-	all, err := names(s.root())
+// listRepositories lists those that are there. What is in them may be damaged.
+func (s *Store) listRepositories() ([]*repository, error) {
+	all, err := listNames(s.root())
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ func (s *Store) repositories() ([]*repository, error) {
 	return found, nil
 }
 
-// prune drops rescues of one repository. A limit of 0 is none.
-func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l Limits) {
-	all, err := r.refs("", wholeForm)
+// pruneRescues drops rescues of one repository. A limit of 0 is none.
+func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Time, l Limits) {
+	all, err := r.listRefs("", wholeForm)
 	if err != nil {
 		return
 	}
@@ -76,39 +76,39 @@ func (r *repository) prune(ctx context.Context, keep string, now stick.Time, l L
 	count, total, full := 0, int64(0), false // older ones go with the first that is too much
 	for _, f := range all {
 		at, _ := timeOf(f.id)
-		size := r.size(f)
+		size := r.rescueBytes(f)
 		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
 		if (full || now.Sub(at) > l.Age) && f.id != keep && ctx.Err() == nil && !r.isMarked(f) {
-			r.drop(f)
+			r.dropRescue(f)
 			continue
 		}
 		held[f.id] = true
 		count++
 		total += size
 	}
-	r.store.sweep(r.dir(packsName), now, func(name string) bool {
+	r.store.sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
 		id, ours := strings.CutPrefix(name, packPrefix)
 		_, isID := timeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
 		return strings.HasPrefix(name, tempPrefix) || ours && isID && !held[id[:idLen]]
 	})
-	folders, _ := names(r.dir(refsName))
+	folders, _ := listNames(r.pathTo(refsName))
 	for _, folder := range folders {
-		r.store.sweep(r.dir(refsName+"/"+folder), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+		r.store.sweepLeftovers(r.pathTo(refsName+"/"+folder), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
 	}
 }
 
-// size returns how much a rescue takes on disk by itself, in bytes.
-func (r *repository) size(f ref) (n int64) {
+// rescueBytes returns how much a rescue takes on disk by itself, in bytes.
+func (r *repository) rescueBytes(f ref) (n int64) {
 	for _, suffix := range []string{packSuffix, indexSuffix} {
-		if info, err := os.Lstat(r.base(f.form, f.id) + suffix); err == nil {
+		if info, err := os.Lstat(r.packBase(f.form, f.id) + suffix); err == nil {
 			n += info.Size()
 		}
 	}
 	return n
 }
 
-// drop removes a rescue: first what makes it visible.
-func (r *repository) drop(f ref) {
+// dropRescue removes a rescue: first what makes it visible.
+func (r *repository) dropRescue(f ref) {
 	if os.Remove(r.refPath(f)) != nil {
 		return
 	}
@@ -118,17 +118,17 @@ func (r *repository) drop(f ref) {
 
 // dropPack removes the pack of a rescue that is gone.
 func (r *repository) dropPack(f ref) {
-	base := r.base(f.form, f.id)
+	base := r.packBase(f.form, f.id)
 	os.Remove(base + indexSuffix)
 	r.store.kill("dropped index")
 	os.Remove(base + packSuffix)
 	os.Remove(base + keepSuffix)
 }
 
-// sweep removes what a crash has left in a directory: the chosen names, if they are older than anybody's work
+// sweepLeftovers removes what a crash has left in a directory: the chosen names, if they are older than anybody's work
 // on them.
-func (s *Store) sweep(dir string, now stick.Time, chosen func(name string) bool) {
-	all, _ := names(dir)
+func (s *Store) sweepLeftovers(dir string, now stick.Time, chosen func(name string) bool) {
+	all, _ := listNames(dir)
 	for _, name := range all {
 		path := filepath.Join(dir, name)
 		if info, err := os.Lstat(path); err == nil && chosen(name) && now.Sub(stick.At(info.ModTime())) > crashAge {

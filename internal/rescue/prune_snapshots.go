@@ -28,11 +28,11 @@ const retryPrune = 10 * time.Minute
 // and notes that it does. It costs the reading of two small files. Of a repository that is new, the first
 // time is an hour off, but for what the clock did.
 func (s *Store) BeginPrune(common string, now stick.Time) bool {
-	r := s.repository(common)
-	if r.check() != nil || !r.isPruneDue(now) || !r.hasPassed(pruningName, retryPrune, now) {
+	r := s.repositoryOf(common)
+	if r.checkFolders() != nil || !r.isPruneDue(now) || !r.hasPassed(pruningName, retryPrune, now) {
 		return false
 	}
-	_, err := os.Lstat(r.dir(prunedName))
+	_, err := os.Lstat(r.pathTo(prunedName))
 	isFirst := errors.Is(err, fs.ErrNotExist) && r.isNew(now)
 	if !isFirst {
 		r.noteTime(pruningName, now)
@@ -42,13 +42,13 @@ func (s *Store) BeginPrune(common string, now stick.Time) bool {
 
 // isNew reports whether there is no snapshot yet that is older than an hour.
 func (r *repository) isNew(now stick.Time) bool {
-	info, err := os.Lstat(r.dir("HEAD")) // written once
+	info, err := os.Lstat(r.pathTo("HEAD")) // written once
 	return err == nil && now.Sub(stick.At(info.ModTime())) < pruneEvery
 }
 
 // hasPassed reports whether a time has passed since the one that a file notes. Without it, it has.
 func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) bool {
-	b, err := plainfile.Read(r.dir(name))
+	b, err := plainfile.Read(r.pathTo(name))
 	if err != nil {
 		return true
 	}
@@ -59,7 +59,7 @@ func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) boo
 
 // noteTime notes a time in a file.
 func (r *repository) noteTime(name string, now stick.Time) {
-	f, err := plainfile.Open(r.dir(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+	f, err := plainfile.Open(r.pathTo(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err == nil {
 		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n") // without it, the time has passed
 		f.Close()
@@ -94,7 +94,7 @@ type prunePlan struct {
 // planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged:
 // then nothing brings it back.
 func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*prunePlan, error) {
-	all, err := r.refs("", leanForm)
+	all, err := r.listRefs("", leanForm)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 		}
 		p.known[f] = true
 		isMarked := r.isMarked(f)
-		if !isMarked && (full || !thinned.keeps(f)) {
+		if !isMarked && (full || !thinned.keepsSnapshot(f)) {
 			p.drop = append(p.drop, f)
 			continue
 		}
@@ -119,7 +119,7 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 		packs = slices.DeleteFunc(packs, func(id string) bool { return p.needed[id] })
 		more := int64(0)
 		for _, id := range packs {
-			more += r.size(ref{form: leanForm, id: id})
+			more += r.rescueBytes(ref{form: leanForm, id: id})
 		}
 		if full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal; full && !isMarked {
 			p.drop = append(p.drop, f)
@@ -142,7 +142,7 @@ type thinning struct {
 
 func newThinning(now stick.Time, l Limits) thinning { return thinning{now, l, map[string]bool{}} }
 
-func (t thinning) keeps(f ref) bool {
+func (t thinning) keepsSnapshot(f ref) bool {
 	at, _ := timeOf(f.id)
 	age := t.now.Sub(at)
 	if age <= t.limits.SnapshotsAll {
@@ -185,12 +185,12 @@ func isUnreadable(err error) bool {
 // needed, too.
 func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	r := p.repo
-	lock, ok := tryLock(r.dir(makingLock), lockExclusive)
+	lock, ok := tryLock(r.pathTo(makingLock), lockExclusive)
 	if !ok {
 		return false
 	}
 	defer lock.unlock()
-	now, err := r.refs("", leanForm)
+	now, err := r.listRefs("", leanForm)
 	if err != nil {
 		return false
 	}
@@ -238,28 +238,28 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		}
 	}
 	held := map[string]bool{}
-	refs, err := r.refs("", leanForm)
+	refs, err := r.listRefs("", leanForm)
 	if err != nil {
 		return
 	}
 	for _, f := range refs {
 		held[f.id] = true
 	}
-	r.store.sweep(r.dir(packsName), now, func(name string) bool {
+	r.store.sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
 		id, ours := strings.CutPrefix(name, leanForm.prefix)
 		id, _, _ = strings.Cut(id, ".")
 		_, isID := timeOf(id)
 		return ours && isID && !held[id] && !p.needed[id]
 	})
-	checkouts, _ := names(r.dir(leanForm.refs))
+	checkouts, _ := listNames(r.pathTo(leanForm.refs))
 	for _, c := range checkouts {
-		r.store.sweep(r.dir(leanForm.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+		r.store.sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
 	}
 }
 
 // isMarked reports whether a rescue stays until its mark is removed.
 func (r *repository) isMarked(f ref) bool {
-	_, err := os.Lstat(r.base(f.form, f.id) + keepSuffix)
+	_, err := os.Lstat(r.packBase(f.form, f.id) + keepSuffix)
 	return err == nil
 }
 
@@ -271,7 +271,7 @@ func (s *Store) Mark(id string) error {
 	if err != nil {
 		return err
 	}
-	path := r.base(f.form, f.id) + keepSuffix
+	path := r.packBase(f.form, f.id) + keepSuffix
 	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return unwritable(path, err)
@@ -290,7 +290,7 @@ func (s *Store) Unmark(id string) error {
 	if err != nil {
 		return err
 	}
-	path := r.base(f.form, f.id) + keepSuffix
+	path := r.packBase(f.form, f.id) + keepSuffix
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(path, err)
 	}

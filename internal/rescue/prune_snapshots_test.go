@@ -70,7 +70,7 @@ func TestPruneSnapshots_ByTime(t *testing.T) {
 }
 
 func (s *scratch) packs() []string {
-	all, err := names(s.store.repository(s.tree.Common).dir(packsName))
+	all, err := listNames(s.store.repositoryOf(s.tree.Common).pathTo(packsName))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestPruneSnapshots_BySize(t *testing.T) {
 	for i := range 6 {
 		ids = append(ids, s.keptAt(s.now, fmt.Sprint("text ", i)))
 	}
-	r := s.store.repository(s.tree.Common)
+	r := s.store.repositoryOf(s.tree.Common)
 	if err := s.store.Mark(ids[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestPruneSnapshots_BySize(t *testing.T) {
 	}
 	s.store.Limits.SnapshotsTotal = 0
 	for id := range packs {
-		s.store.Limits.SnapshotsTotal += r.size(ref{form: leanForm, id: id})
+		s.store.Limits.SnapshotsTotal += r.rescueBytes(ref{form: leanForm, id: id})
 	}
 	s.store.Prune(context.Background(), s.now)
 	s.have(ids[0], ids[4], ids[5])
@@ -106,7 +106,7 @@ func TestPruneSnapshots_OnceAnHour(t *testing.T) {
 	s.store.Limits.SnapshotsTotal = 1
 	due := func(want bool) {
 		t.Helper()
-		if got := s.store.repository(s.tree.Common).isPruneDue(s.now); got != want {
+		if got := s.store.repositoryOf(s.tree.Common).isPruneDue(s.now); got != want {
 			t.Errorf("due: %v", got)
 		}
 	}
@@ -128,8 +128,8 @@ func TestPruneSnapshots_OnceAnHour(t *testing.T) {
 func TestPruneSnapshots_Locked(t *testing.T) {
 	s := newScratch(t)
 	first := s.keptAt(s.now, "one")
-	r := s.store.repository(s.tree.Common)
-	maker, ok := tryLock(r.dir(makingLock), lockShared)
+	r := s.store.repositoryOf(s.tree.Common)
+	maker, ok := tryLock(r.pathTo(makingLock), lockShared)
 	if !ok {
 		t.Fatal("no lock")
 	}
@@ -138,7 +138,7 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 	s.have(first)
 	maker.unlock()
 
-	pruner, ok := tryLock(r.dir(makingLock), lockExclusive)
+	pruner, ok := tryLock(r.pathTo(makingLock), lockExclusive)
 	if !ok {
 		t.Fatal("no lock")
 	}
@@ -147,7 +147,7 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 		t.Errorf("it needs %q", needs)
 	}
 	pruner.unlock()
-	for s.store.repository(s.tree.Common).isPruneDue(s.now) { // the one that gave up waiting gets its lock now, and returns it
+	for s.store.repositoryOf(s.tree.Common).isPruneDue(s.now) { // the one that gave up waiting gets its lock now, and returns it
 		s.store.Prune(context.Background(), s.now)
 	}
 	s.have()
@@ -249,7 +249,7 @@ func TestPruneSnapshots_BesideMakers(t *testing.T) {
 				return
 			default:
 				store.Prune(context.Background(), begin)
-				os.Remove(store.repository(s.tree.Common).dir(prunedName)) // as if an hour had passed
+				os.Remove(store.repositoryOf(s.tree.Common).pathTo(prunedName)) // as if an hour had passed
 			}
 		}
 	})
@@ -275,7 +275,7 @@ func TestBeginPrune(t *testing.T) {
 	}
 	made := stick.At(time.Now()) // as files are dated
 	s.keptAt(s.now, "one")
-	r := s.store.repository(s.tree.Common)
+	r := s.store.repositoryOf(s.tree.Common)
 	for _, c := range []struct {
 		name  string
 		after time.Duration
@@ -298,7 +298,7 @@ func TestBeginPrune(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if _, err := os.Lstat(r.dir(prunedName)); err != nil {
+	if _, err := os.Lstat(r.pathTo(prunedName)); err != nil {
 		t.Error(err)
 	}
 }

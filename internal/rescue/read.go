@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// staged returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them
+// stagedCandidates returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them
 // any more.
-func (t *rescueTaker) staged() ([]candidate, error) {
+func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 	var all []candidate
 	var ask bytes.Buffer
 	for _, e := range t.seen.entries {
-		if t.leaveStaged(e) {
+		if t.leaveOutStaged(e) {
 			continue
 		}
 		for i := range e.Index {
@@ -39,7 +39,7 @@ func (t *rescueTaker) staged() ([]candidate, error) {
 	_, err := t.git.WithEnv(noReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, c := range all {
-			t.leave(string(c.entry.Path), WhyTime, 0)
+			t.leaveOut(string(c.entry.Path), WhyTime, 0)
 		}
 		return nil, nil
 	}
@@ -54,7 +54,7 @@ func (t *rescueTaker) staged() ([]candidate, error) {
 	for i, c := range all {
 		o, err := parseObjectHead(lines[i])
 		if err != nil || o.kind != "blob" {
-			t.leave(string(c.entry.Path), WhyUnreadable, 0)
+			t.leaveOut(string(c.entry.Path), WhyUnreadable, 0)
 			continue
 		}
 		c.size = o.size
@@ -63,8 +63,8 @@ func (t *rescueTaker) staged() ([]candidate, error) {
 	return found, nil
 }
 
-// read reads what was chosen into the pack.
-func (t *rescueTaker) read(wanted []candidate) error {
+// readCandidates reads what was chosen into the pack.
+func (t *rescueTaker) readCandidates(wanted []candidate) error {
 	var versions []*version
 	paths := map[*version]string{}
 	for _, c := range wanted {
@@ -82,7 +82,7 @@ func (t *rescueTaker) read(wanted []candidate) error {
 	found, err := readObjects(t.reading, t.git, names)
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, v := range versions {
-			t.leave(paths[v], WhyTime, 0)
+			t.leaveOut(paths[v], WhyTime, 0)
 		}
 		return nil
 	}
@@ -91,7 +91,7 @@ func (t *rescueTaker) read(wanted []candidate) error {
 	}
 	for i, v := range versions {
 		if found[i].kind != "blob" {
-			t.leave(paths[v], WhyUnreadable, 0)
+			t.leaveOut(paths[v], WhyUnreadable, 0)
 			continue
 		}
 		v.Blob = t.pack.addObject(kindBlob, found[i].data)
@@ -110,7 +110,7 @@ func (t *rescueTaker) readFile(path string) (c content, err error) {
 	c, err = inTime(t.reading, 0, func() (content, error) {
 		defer close(ended)
 		t.store.kill("reading")
-		return tree.read(t.reading, path, t.store.Limits.Bytes)
+		return tree.readContent(t.reading, path, t.store.Limits.Bytes)
 	})
 	select {
 	case <-ended:
@@ -130,7 +130,7 @@ func (t *rescueTaker) readWork(wanted candidate) {
 	if wanted.same != nil {
 		e.Work = wanted.same
 		t.taken.Bytes += wanted.same.Size
-		t.snapshot.note(string(e.Path), wanted.stamp, time.Time{})
+		t.snapshot.noteStamp(string(e.Path), wanted.stamp, time.Time{})
 		return
 	}
 	at := t.store.now()
@@ -138,16 +138,16 @@ func (t *rescueTaker) readWork(wanted candidate) {
 	switch {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		t.leaveWork(e, WhyTime)
+		t.leaveOutWork(e, WhyTime)
 		return
 	case errors.Is(err, errTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, errLarge): // it was there, and small enough
-		t.leaveWork(e, WhyTorn)
+		t.leaveOutWork(e, WhyTorn)
 		return
 	case errors.Is(err, errSpecial):
-		t.leaveWork(e, WhySpecial)
+		t.leaveOutWork(e, WhySpecial)
 		return
 	default:
-		t.leaveWork(e, WhyUnreadable)
+		t.leaveOutWork(e, WhyUnreadable)
 		return
 	}
 	if (e.Assume || e.Skip) && !e.isStaged() && e.Index[0].Mode == c.mode && e.Index[0].OID == objectName(newHash(e.Index[0].OID), "blob", c.data) {
@@ -156,5 +156,5 @@ func (t *rescueTaker) readWork(wanted candidate) {
 	}
 	e.Work = &workFile{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.addObject(kindBlob, c.data)}
 	t.taken.Bytes += int64(len(c.data))
-	t.snapshot.note(string(e.Path), stampOf(c.info), at)
+	t.snapshot.noteStamp(string(e.Path), stampOf(c.info), at)
 }

@@ -21,21 +21,21 @@ type ref struct {
 // noCommit is the name of no object.
 const noCommit = "0000000000000000000000000000000000000000"
 
-// refs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each
+// listRefs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each
 // form and checkout they are sorted by id.
-func (r *repository) refs(checkout string, in ...form) (all []ref, err error) {
+func (r *repository) listRefs(checkout string, in ...form) (all []ref, err error) {
 	if len(in) == 0 {
 		in = forms
 	}
 	for _, f := range in {
 		checkouts := []string{checkout}
 		if checkout == "" {
-			if checkouts, err = names(r.dir(f.refs)); err != nil {
+			if checkouts, err = listNames(r.pathTo(f.refs)); err != nil {
 				return nil, err
 			}
 		}
 		for _, c := range checkouts {
-			ids, err := names(r.dir(f.refs + "/" + c))
+			ids, err := listNames(r.pathTo(f.refs + "/" + c))
 			if err != nil {
 				return nil, err
 			}
@@ -49,10 +49,12 @@ func (r *repository) refs(checkout string, in ...form) (all []ref, err error) {
 	return all, nil
 }
 
-func (r *repository) refPath(f ref) string { return r.dir(f.form.refs + "/" + f.checkout + "/" + f.id) }
+func (r *repository) refPath(f ref) string {
+	return r.pathTo(f.form.refs + "/" + f.checkout + "/" + f.id)
+}
 
-// commit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
-func (r *repository) commit(f ref) (commit string, ok bool) {
+// readCommit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
+func (r *repository) readCommit(f ref) (commit string, ok bool) {
 	b, err := plainfile.Read(r.refPath(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return noCommit, false
@@ -70,8 +72,8 @@ func (r *repository) isHeld(f ref) bool {
 	return err == nil
 }
 
-// names lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
-func names(dir string) ([]string, error) {
+// listNames lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
+func listNames(dir string) ([]string, error) {
 	if checkFolder(dir) != nil {
 		return nil, nil
 	}
@@ -86,9 +88,9 @@ func names(dir string) ([]string, error) {
 	return all, nil
 }
 
-// last returns the newest whole rescue of a checkout, if its state has this tree.
-func (r *repository) last(ctx context.Context, checkout, tree string) (id string, ok bool) {
-	all, err := r.refs(checkout, wholeForm)
+// lastWithTree returns the newest whole rescue of a checkout, if its state has this tree.
+func (r *repository) lastWithTree(ctx context.Context, checkout, tree string) (id string, ok bool) {
+	all, err := r.listRefs(checkout, wholeForm)
 	if err != nil || len(all) == 0 {
 		return "", false
 	}
@@ -96,8 +98,8 @@ func (r *repository) last(ctx context.Context, checkout, tree string) (id string
 	if !strings.HasSuffix(f.id, tree[:idLen-idTime-1]) {
 		return "", false
 	}
-	commit, _ := r.commit(f)
+	commit, _ := r.readCommit(f)
 	var out bytes.Buffer
-	_, err = r.git().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
+	_, err = r.ownGit().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
 	return f.id, err == nil && strings.TrimSpace(out.String()) == tree
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// index restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the rescue
+// restoreIndex restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the rescue
 // hasn't either, stays: somebody has staged something since. A path whose file stays as somebody has changed
 // it keeps its entry, too.
-func (w *restorer) index(ctx context.Context, entries []entry) {
+func (w *restorer) restoreIndex(ctx context.Context, entries []entry) {
 	kept := map[string]bool{}
 	for _, b := range w.result.Beside {
 		kept[b.Path] = true
@@ -23,9 +23,9 @@ func (w *restorer) index(ctx context.Context, entries []entry) {
 	var wrong []entry
 	for _, e := range entries {
 		switch {
-		case kept[string(e.Path)] || e.Unsure || w.now.indexed(e):
-		case !w.replaceableIndex(e):
-			w.fail(e, "something else was staged since: its index entry is kept")
+		case kept[string(e.Path)] || e.Unsure || w.now.matchesIndex(e):
+		case !w.isIndexReplaceable(e):
+			w.addFailed(e, "something else was staged since: its index entry is kept")
 		default:
 			wrong = append(wrong, e)
 		}
@@ -36,11 +36,11 @@ func (w *restorer) index(ctx context.Context, entries []entry) {
 	}
 	if err := w.writeIndex(ctx, wrong); err != nil {
 		for _, e := range wrong {
-			w.fail(e, "its index entry: %s", err)
+			w.addFailed(e, "its index entry: %s", err)
 		}
 		return
 	}
-	lines, err := w.now.lines(ctx)
+	lines, err := w.now.readIndex(ctx)
 	now := &currentTree{index: map[string][]indexLine{}, entries: map[string]*entry{}}
 	for _, l := range lines {
 		now.index[l.path] = append(now.index[l.path], l)
@@ -49,8 +49,8 @@ func (w *restorer) index(ctx context.Context, entries []entry) {
 		if e.Intent { // ls-files doesn't tell; that git added it so is enough
 			now.entries[string(e.Path)] = &entry{Intent: true}
 		}
-		if err != nil || !now.indexed(e) {
-			w.fail(e, "its index entry isn't what it was")
+		if err != nil || !now.matchesIndex(e) {
+			w.addFailed(e, "its index entry isn't what it was")
 			continue
 		}
 		w.result.Index = append(w.result.Index, string(e.Path))
@@ -68,7 +68,7 @@ func (w *restorer) dropBlocked(entries []entry) []entry {
 		path := string(e.Path)
 		for other := range w.now.index {
 			if !replaced[other] && len(e.Index) > 0 && (strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/")) {
-				w.fail(e, "%q is staged in its place: its index entry isn't restored", other)
+				w.addFailed(e, "%q is staged in its place: its index entry isn't restored", other)
 				return true
 			}
 		}
@@ -76,8 +76,8 @@ func (w *restorer) dropBlocked(entries []entry) []entry {
 	})
 }
 
-// indexed reports whether the index has for a path what it had when the rescue was taken.
-func (n *currentTree) indexed(e entry) bool {
+// matchesIndex reports whether the index has for a path what it had when the rescue was taken.
+func (n *currentTree) matchesIndex(e entry) bool {
 	now := n.index[string(e.Path)]
 	known := n.entries[string(e.Path)]
 	if len(now) != len(e.Index) || e.Intent != (known != nil && known.Intent) {
@@ -92,8 +92,8 @@ func (n *currentTree) indexed(e entry) bool {
 	return true
 }
 
-// replaceableIndex reports whether nothing is lost when the index entries of a path are replaced.
-func (w *restorer) replaceableIndex(e entry) bool {
+// isIndexReplaceable reports whether nothing is lost when the index entries of a path are replaced.
+func (w *restorer) isIndexReplaceable(e entry) bool {
 	path := string(e.Path)
 	if now := w.now.entries[path]; now != nil && now.Intent {
 		return true
@@ -119,7 +119,7 @@ func (w *restorer) storeVersions(ctx context.Context, entries []entry) []entry {
 				continue
 			}
 			if err := w.storeVersion(ctx, v); err != nil {
-				w.fail(e, "its index entry: %s", err)
+				w.addFailed(e, "its index entry: %s", err)
 				return true
 			}
 		}
@@ -183,12 +183,12 @@ func (w *restorer) writeIndex(ctx context.Context, entries []entry) error {
 	if len(intended) == 0 {
 		return nil
 	}
-	return w.intend(ctx, entries)
+	return w.addIntended(ctx, entries)
 }
 
-// intend adds entries without content, as git add -N does. Git takes their mode from the working tree, where
+// addIntended adds entries without content, as git add -N does. Git takes their mode from the working tree, where
 // the file may have changed or be gone. So it gets a tree with empty files of the right modes.
-func (w *restorer) intend(ctx context.Context, entries []entry) error {
+func (w *restorer) addIntended(ctx context.Context, entries []entry) error {
 	top, err := os.MkdirTemp(w.store.root(), newPrefix)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (w *restorer) intend(ctx context.Context, entries []entry) error {
 		case modeLink:
 			c.data = []byte("none")
 		}
-		if err := tree.create(string(e.Path), w.temp(), c); err != nil {
+		if err := tree.createFile(string(e.Path), w.tempName(), c); err != nil {
 			return err
 		}
 		paths = append(paths, string(e.Path))

@@ -16,7 +16,7 @@ import (
 // removed. Both files get their names after both are written; what is interrupted between, finishReplacing
 // finishes, and openPack reads.
 func (r *repository) replacePack(ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error) error {
-	w := r.begin(in)
+	w := r.beginWriting(in)
 	defer w.abandon()
 	err := w.copyFrom(ctx, base, keep)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func (r *repository) replacePack(ctx context.Context, base string, in form, keep
 	if len(w.pack.objects) == 0 && w.pack.err == nil {
 		return errors.Join(os.Remove(base+indexSuffix), os.Remove(base+packSuffix))
 	}
-	return w.replace(base)
+	return w.replaceFiles(base)
 }
 
 // copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such
@@ -60,13 +60,13 @@ func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name
 	return nil
 }
 
-// replace puts what was written in the place of a pack.
-func (w *rescueWriter) replace(base string) error {
+// replaceFiles puts what was written in the place of a pack.
+func (w *rescueWriter) replaceFiles(base string) error {
 	index, err := w.pack.finish()
 	if err != nil {
 		return err
 	}
-	f, err := plainfile.Temp(w.repo.dir(packsName), tempPrefix)
+	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
 	if err != nil {
 		return unwritable(base, err)
 	}
@@ -95,10 +95,10 @@ func (w *rescueWriter) replace(base string) error {
 
 // finishReplacing finishes what an interrupted replacePack has left.
 func (r *repository) finishReplacing() {
-	all, _ := names(r.dir(packsName))
+	all, _ := listNames(r.pathTo(packsName))
 	for _, name := range all {
 		if name, ok := strings.CutSuffix(name, indexSuffix+replaceSuffix); ok {
-			_ = r.finishReplace(filepath.Join(r.dir(packsName), name)) // the next one tries again
+			_ = r.finishReplace(filepath.Join(r.pathTo(packsName), name)) // the next one tries again
 		}
 	}
 }

@@ -200,9 +200,9 @@ func timeOf(id string) (at stick.Time, ok bool) {
 	return at, true
 }
 
-// clean checks paths that a caller names and brings them into git's form. The result is nil for the whole
+// cleanPaths checks paths that a caller names and brings them into git's form. The result is nil for the whole
 // tree.
-func clean(paths []string) ([]string, error) {
+func cleanPaths(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
 		c := path.Clean(p)
@@ -217,14 +217,14 @@ func clean(paths []string) ([]string, error) {
 	return out, nil
 }
 
-// within reports whether path is one of paths or below one. No paths stand for the whole tree.
-func within(path string, paths []string) bool {
+// isWithin reports whether path is one of paths or below one. No paths stand for the whole tree.
+func isWithin(path string, paths []string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// local reports whether a path of a rescue stays inside a working tree, and out of git's own files. Rescues
+// isLocalPath reports whether a path of a rescue stays inside a working tree, and out of git's own files. Rescues
 // hold only such paths; one that somebody has changed may hold others.
-func local(p string) bool {
+func isLocalPath(p string) bool {
 	for _, name := range strings.Split(p, "/") {
 		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.IndexByte(name, 0) >= 0 {
 			return false

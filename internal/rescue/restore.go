@@ -51,7 +51,7 @@ type Unrestored struct {
 // It follows no link inside of the tree, and starts no program but git. It fails with [stick.CodeNotFound] if
 // there is no such rescue, path in it, or checkout. What fails for one path is in [Restored.Failed].
 func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error) {
-	l, entries, err := s.chosen(ctx, r.ID, r.Paths)
+	l, entries, err := s.loadChosen(ctx, r.ID, r.Paths)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -64,7 +64,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 		store: s, loaded: l,
 		result: Restored{Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Unrestored{}, LeftOut: l.manifest.LeftOut},
 	}
-	if w.now, err = s.present(ctx, r.Tree, l.state.Head); err != nil {
+	if w.now, err = s.readCurrentTree(ctx, r.Tree, l.state.Head); err != nil {
 		return Restored{}, err
 	}
 	if w.data, err = l.readBlobs(ctx, blobsOf(entries)); err != nil {
@@ -75,17 +75,17 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 	}
 	defer w.tree.close()
 	w.tree.kill = s.Kill
-	w.files(ctx, entries)
+	w.restoreFiles(ctx, entries)
 	if w.now.exact {
-		w.index(ctx, entries)
+		w.restoreIndex(ctx, entries)
 	}
 	w.result.Exact = w.now.exact && len(w.result.Beside) == 0 && len(w.result.Failed) == 0
 	return w.result, ctx.Err()
 }
 
-// chosen loads a rescue and the entries for paths.
-func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loadedRescue, []entry, error) {
-	paths, err := clean(paths)
+// loadChosen loads a rescue and the entries for paths.
+func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loadedRescue, []entry, error) {
+	paths, err := cleanPaths(paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,11 +94,11 @@ func (s *Store) chosen(ctx context.Context, id string, paths []string) (*loadedR
 		return nil, nil, err
 	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(l.state.Entries, func(e entry) bool { return within(string(e.Path), []string{p}) }) {
+		if !slices.ContainsFunc(l.state.Entries, func(e entry) bool { return isWithin(string(e.Path), []string{p}) }) {
 			return nil, nil, errNoPath(id, p)
 		}
 	}
-	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool { return !within(string(e.Path), paths) })
+	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool { return !isWithin(string(e.Path), paths) })
 	return l, entries, nil
 }
 
@@ -149,64 +149,64 @@ type restorer struct {
 	result Restored
 }
 
-func (w *restorer) fail(e entry, format string, args ...any) {
+func (w *restorer) addFailed(e entry, format string, args ...any) {
 	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
-// files restores the files of the working tree. Deletions come first: a directory may have been in the place
+// restoreFiles restores the files of the working tree. Deletions come first: a directory may have been in the place
 // of a file, or the other way round.
-func (w *restorer) files(ctx context.Context, entries []entry) {
+func (w *restorer) restoreFiles(ctx context.Context, entries []entry) {
 	for _, e := range slices.Backward(entries) {
 		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
-			w.deletion(ctx, e)
+			w.restoreDeletion(ctx, e)
 		}
 	}
-	w.tree.forget()
+	w.tree.closeBelowTop()
 	for _, e := range entries {
 		if e.Work != nil && ctx.Err() == nil {
-			w.file(ctx, e)
+			w.restoreFile(ctx, e)
 			w.store.kill("restored a file")
 		}
 	}
 }
 
-// deletion removes the file of an entry that had been deleted, if it is the committed one.
-func (w *restorer) deletion(ctx context.Context, e entry) {
+// restoreDeletion removes the file of an entry that had been deleted, if it is the committed one.
+func (w *restorer) restoreDeletion(ctx context.Context, e entry) {
 	path := string(e.Path)
-	if w.refused(e) || e.isSubmodule() {
+	if w.refuseOutside(e) || e.isSubmodule() {
 		return
 	}
-	c, err := w.tree.read(ctx, path, math.MaxInt64-1)
+	c, err := w.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case absent(err) || errors.Is(err, errSpecial): // a directory, for one, is in its place, as it may have been
+	case isAbsent(err) || errors.Is(err, errSpecial): // a directory, for one, is in its place, as it may have been
 		w.result.Same = append(w.result.Same, path)
 	case err != nil:
-		w.fail(e, "%v", err)
+		w.addFailed(e, "%v", err)
 	case !w.now.exact:
-		w.fail(e, "it was deleted, and HEAD is another commit now: the file is kept")
-	case !w.replaceable(e, c):
-		w.fail(e, "it was deleted, and has changed since: the file is kept")
+		w.addFailed(e, "it was deleted, and HEAD is another commit now: the file is kept")
+	case !w.isReplaceable(e, c):
+		w.addFailed(e, "it was deleted, and has changed since: the file is kept")
 	default:
-		if err := w.tree.remove(path, c); err != nil {
-			w.fail(e, "%v", err)
+		if err := w.tree.removeFile(path, c); err != nil {
+			w.addFailed(e, "%v", err)
 			return
 		}
 		w.result.Restored = append(w.result.Restored, path)
 	}
 }
 
-// absent reports whether there is nothing at a path, by the error of reading it.
-func absent(err error) bool {
+// isAbsent reports whether there is nothing at a path, by the error of reading it.
+func isAbsent(err error) bool {
 	blocked := (*blockedError)(nil)
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked)
 }
 
-// refused reports, and notes, whether the path of an entry leads out of the tree.
-func (w *restorer) refused(e entry) bool {
-	if local(string(e.Path)) {
+// refuseOutside reports, and notes, whether the path of an entry leads out of the tree.
+func (w *restorer) refuseOutside(e entry) bool {
+	if isLocalPath(string(e.Path)) {
 		return false
 	}
-	w.fail(e, "it isn't a path inside of the checkout")
+	w.addFailed(e, "it isn't a path inside of the checkout")
 	return true
 }
 
@@ -214,66 +214,66 @@ func (e entry) isSubmodule() bool {
 	return len(e.Index) > 0 && e.Index[0].isSubmodule() || e.Head != nil && e.Head.isSubmodule()
 }
 
-// file restores the file of an entry.
-func (w *restorer) file(ctx context.Context, e entry) {
+// restoreFile restores the file of an entry.
+func (w *restorer) restoreFile(ctx context.Context, e entry) {
 	path := string(e.Path)
-	if w.refused(e) {
+	if w.refuseOutside(e) {
 		return
 	}
 	want := content{mode: e.Work.Mode, perm: e.Work.Perm, data: w.data[e.Work.Blob]}
-	now, err := w.tree.read(ctx, path, math.MaxInt64-1)
+	now, err := w.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case err == nil && same(now, want):
+	case err == nil && isSameContent(now, want):
 		w.result.Same = append(w.result.Same, path)
 		return
-	case err == nil && !w.replaceable(e, now):
-		w.beside(ctx, e, want)
+	case err == nil && !w.isReplaceable(e, now):
+		w.putBeside(ctx, e, want)
 		return
 	case err == nil:
-		err = w.tree.replace(path, w.temp(), want, now.info)
+		err = w.tree.replaceFile(path, w.tempName(), want, now.info)
 	case errors.Is(err, fs.ErrNotExist):
-		err = w.tree.create(path, w.temp(), want)
+		err = w.tree.createFile(path, w.tempName(), want)
 	case errors.Is(err, errSpecial) && w.tree.removeEmpty(path):
-		err = w.tree.create(path, w.temp(), want)
+		err = w.tree.createFile(path, w.tempName(), want)
 	}
 	blocked := (*blockedError)(nil)
 	switch {
 	case err == nil:
 		w.result.Restored = append(w.result.Restored, path)
 	case errors.As(err, &blocked), errors.Is(err, errSpecial), errors.Is(err, errTorn), errors.Is(err, fs.ErrExist):
-		w.beside(ctx, e, want)
+		w.putBeside(ctx, e, want)
 	default:
-		w.fail(e, "%v", err)
+		w.addFailed(e, "%v", err)
 	}
 }
 
-func same(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
+func isSameContent(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
 
-// temp is the name of files that are being written. A restore that is run again finds what an interrupted one
+// tempName is the name of files that are being written. A restore that is run again finds what an interrupted one
 // has left.
-func (w *restorer) temp() string { return ".tt-rescue-" + w.loaded.manifest.ID }
+func (w *restorer) tempName() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
-// beside puts the file of an entry beside its path.
-func (w *restorer) beside(ctx context.Context, e entry, want content) {
-	at, err := w.tree.putBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.temp(), want)
+// putBeside puts the file of an entry beside its path.
+func (w *restorer) putBeside(ctx context.Context, e entry, want content) {
+	at, err := w.tree.putBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.tempName(), want)
 	if err != nil {
-		w.fail(e, "it has changed, and the rescued file can't be put beside it: %v", err)
+		w.addFailed(e, "it has changed, and the rescued file can't be put beside it: %v", err)
 		return
 	}
 	w.result.Beside = append(w.result.Beside, Beside{string(e.Path), at})
 }
 
-// replaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the
+// isReplaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the
 // committed one, which was committed when the rescue was taken, too, or one of those that the rescue has from
 // the index.
-func (w *restorer) replaceable(e entry, now content) bool {
+func (w *restorer) isReplaceable(e entry, now content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]
 	if !w.now.exact && (e.isConflict() || (e.Head != nil) != committed || committed && (e.Head.Mode != head.Mode || e.Head.OID != head.OID)) {
 		return false
 	}
 	index := w.now.index[path]
-	if committed && len(index) == 1 && index[0].version == head && !index[0].assume && !index[0].skip && !w.now.dirty(path) {
+	if committed && len(index) == 1 && index[0].version == head && !index[0].assume && !index[0].skip && !w.now.isDirty(path) {
 		return true // as git says, with its conversions
 	}
 	known := slices.Clone(e.Index)

@@ -253,11 +253,11 @@ func TestATopLevelBehindALink(t *testing.T) {
 // forge writes a rescue with any entries, as somebody may who can write to the data directory.
 func (s *scratch) forge(entries ...entry) string {
 	s.t.Helper()
-	repo, err := s.store.prepare(context.Background(), s.tree.Common)
+	repo, err := s.store.prepareRepository(context.Background(), s.tree.Common)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w := repo.begin(wholeForm)
+	w := repo.beginWriting(wholeForm)
 	blob := w.pack.addObject(kindBlob, []byte("forged\n"))
 	for i := range entries {
 		entries[i].Work = &workFile{Mode: modeFile, Perm: 0o644, Blob: blob}
@@ -268,7 +268,7 @@ func (s *scratch) forge(entries ...entry) string {
 		s.t.Fatal(err)
 	}
 	root.putFile(entriesName, modeFile, w.pack.addObject(kindBlob, text))
-	id, err := w.complete(context.Background(), checkoutName(s.tree), root.addTo(w.pack), Manifest{At: s.now, Top: s.top})
+	id, err := w.completeRescue(context.Background(), checkoutName(s.tree), root.addTo(w.pack), Manifest{At: s.now, Top: s.top})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -297,10 +297,10 @@ func TestAStoreBehindALink(t *testing.T) {
 			s := newScratch(t)
 			s.write("a.txt", "changed\n")
 			s.take()
-			r := s.store.repository(s.tree.Common)
-			at := map[string]string{"": s.store.root(), "repository": r.path, "checkout": r.dir(refsName + "/" + checkoutName(s.tree))}[name]
+			r := s.store.repositoryOf(s.tree.Common)
+			at := map[string]string{"": s.store.root(), "repository": r.path, "checkout": r.pathTo(refsName + "/" + checkoutName(s.tree))}[name]
 			if at == "" {
-				at = r.dir(name)
+				at = r.pathTo(name)
 			}
 			elsewhere := filepath.Join(filepath.Dir(s.top), "elsewhere")
 			if err := os.Rename(at, elsewhere); err != nil {
@@ -346,7 +346,7 @@ func TestADamagedRescue(t *testing.T) {
 	first := s.take()
 	s.write("a.txt", "second\n")
 	second := s.take()
-	pack := s.store.repository(s.tree.Common).base(wholeForm, first.ID) + ".pack"
+	pack := s.store.repositoryOf(s.tree.Common).packBase(wholeForm, first.ID) + ".pack"
 	b, err := os.ReadFile(pack)
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +388,7 @@ func TestRescuesThatAreTooOldTooManyOrTooLarge(t *testing.T) {
 	s.store.Limits.Count = 3
 	take()
 	have("one too many", ids[1:]...)
-	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repository(s.tree.Common).size(ref{form: wholeForm, id: ids[1]})+100
+	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repositoryOf(s.tree.Common).rescueBytes(ref{form: wholeForm, id: ids[1]})+100
 	take()
 	have("too large", ids[3:]...)
 	s.store.Limits.Total = 1
@@ -559,7 +559,7 @@ func TestGitReadsTheStore(t *testing.T) {
 		t.Fatal("not one rescue")
 	}
 	git := func(args ...string) string {
-		out, err := exec.Command("git", append([]string{"--git-dir", s.store.repository(s.tree.Common).path}, args...)...).CombinedOutput()
+		out, err := exec.Command("git", append([]string{"--git-dir", s.store.repositoryOf(s.tree.Common).path}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("git %q: %v\n%s", args, err, out)
 		}

@@ -38,30 +38,30 @@ type snapshotTaker struct {
 	// until the ref stands, so that none of that is removed.
 	checkout, packs *fileLock
 
-	base   *cache            // nil if the snapshot leans on nothing
-	was    map[string]*entry // those of base, by path
-	staged map[string]string // the blobs of versions that were staged, by their names in the user's repository
-	stamps map[string]seenStamp
-	looked bool // a file was read of which another stamp was known
-	alone  bool // of some files only: no later snapshot leans on it
+	base         *cache            // nil if the snapshot leans on nothing
+	was          map[string]*entry // those of base, by path
+	staged       map[string]string // the blobs of versions that were staged, by their names in the user's repository
+	stamps       map[string]seenStamp
+	hasNewStamps bool // a file was read of which another stamp was known
+	isPartial    bool // of some files only: no later snapshot leans on it
 }
 
 // runSnapshot makes a snapshot of everything that is uncommitted, and leans on the last one.
 func (t *rescueTaker) runSnapshot(ctx context.Context) (Taken, error) {
 	named, left := t.r.Paths, *t.left
-	taken, err := t.lookAndKeep(ctx, named)
+	taken, err := t.takeSnapshot(ctx, named)
 	if !errors.Is(err, errStale) {
 		return taken, err
 	}
 	*t.left = left
 	again := &rescueTaker{store: t.store, r: t.r, reading: t.reading, left: t.left, depth: t.depth}
-	return again.lookAndKeep(ctx, named) // the cache is gone
+	return again.takeSnapshot(ctx, named) // the cache is gone
 }
 
-func (t *rescueTaker) lookAndKeep(ctx context.Context, named []string) (Taken, error) {
+func (t *rescueTaker) takeSnapshot(ctx context.Context, named []string) (Taken, error) {
 	t.r.Paths, t.r.Untracked, t.r.Ignored = nil, true, true
 	t.snapshot = &snapshotTaker{began: t.store.now()}
-	ignored, err := t.lookAround(ctx, named)
+	ignored, err := t.surveyCheckout(ctx, named)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -70,8 +70,8 @@ func (t *rescueTaker) lookAndKeep(ctx context.Context, named []string) (Taken, e
 	if err := t.beginSnapshot(ctx); err != nil {
 		return Taken{}, err
 	}
-	defer t.snapshot.end()
-	wanted, err := t.candidates(ignored)
+	defer t.snapshot.abandonAndUnlock()
+	wanted, err := t.listCandidates(ignored)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -82,18 +82,18 @@ func (t *rescueTaker) lookAndKeep(ctx context.Context, named []string) (Taken, e
 // beginSnapshot takes the locks, and reads what is known of the checkout.
 func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 	s := t.snapshot
-	repo, err := t.store.prepare(ctx, t.r.Tree.Common)
+	repo, err := t.store.prepareRepository(ctx, t.r.Tree.Common)
 	if err != nil {
 		return err
 	}
-	if err := plainfile.MkdirAll(repo.dir(stateName)); err != nil {
-		return unwritable(repo.dir(stateName), err)
+	if err := plainfile.MkdirAll(repo.pathTo(stateName)); err != nil {
+		return unwritable(repo.pathTo(stateName), err)
 	}
-	if err := checkFolder(repo.dir(stateName)); err != nil {
+	if err := checkFolder(repo.pathTo(stateName)); err != nil {
 		return err
 	}
 
-	s.repo, s.writing, s.stamps = repo, repo.begin(leanForm), map[string]seenStamp{}
+	s.repo, s.writing, s.stamps = repo, repo.beginWriting(leanForm), map[string]seenStamp{}
 	t.pack = s.writing.pack
 	var ok bool
 	if s.checkout, ok = waitLock(t.reading, repo.cachePath(checkoutName(t.r.Tree))+lockSuffix, lockExclusive); !ok {
@@ -101,7 +101,7 @@ func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 	}
 	short, cancel := context.WithTimeout(t.reading, lockPatience)
 	defer cancel()
-	if s.packs, ok = waitLock(short, repo.dir(makingLock), lockShared); !ok {
+	if s.packs, ok = waitLock(short, repo.pathTo(makingLock), lockShared); !ok {
 		return nil
 	}
 	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, checkoutName(t.r.Tree)) {
@@ -117,7 +117,7 @@ func (r *repository) hasAll(c *cache, checkout string) bool {
 		return false
 	}
 	for _, id := range packsOf(c.objects) {
-		if _, err := os.Lstat(r.base(leanForm, id) + indexSuffix); err != nil {
+		if _, err := os.Lstat(r.packBase(leanForm, id) + indexSuffix); err != nil {
 			return false
 		}
 	}
@@ -150,15 +150,15 @@ func (s *snapshotTaker) leanOn(base *cache) {
 	}
 }
 
-// end gives up what isn't complete, and the locks.
-func (s *snapshotTaker) end() {
+// abandonAndUnlock gives up what isn't complete, and the locks.
+func (s *snapshotTaker) abandonAndUnlock() {
 	s.writing.abandon()
 	s.packs.unlock()
 	s.checkout.unlock()
 }
 
-// untouched returns the file of an entry as it was kept last, if its stamp is still the same. Else it is nil.
-func (s *snapshotTaker) untouched(e *entry, now stamp) *workFile {
+// untouchedWork returns the file of an entry as it was kept last, if its stamp is still the same. Else it is nil.
+func (s *snapshotTaker) untouchedWork(e *entry, now stamp) *workFile {
 	if s == nil || s.base == nil || e.Assume || e.Skip { // git doesn't look at files with these flags: only their bytes tell
 		return nil
 	}
@@ -180,16 +180,16 @@ func (s *snapshotTaker) stagedBefore(oid string) (blob string, size int64, ok bo
 	return blob, size, ok
 }
 
-// note notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file
+// noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file
 // wasn't read again.
-func (s *snapshotTaker) note(path string, now stamp, at time.Time) {
+func (s *snapshotTaker) noteStamp(path string, now stamp, at time.Time) {
 	switch {
 	case s == nil:
 	case at.IsZero():
 		s.stamps[path] = s.base.stamps[path]
 	default:
 		s.stamps[path] = seenStampOf(now, at)
-		s.looked = s.looked || s.stamps[path].stamp != stamp{}
+		s.hasNewStamps = s.hasNewStamps || s.stamps[path].stamp != stamp{}
 	}
 }
 
@@ -201,10 +201,10 @@ func (t *rescueTaker) ignoredLimit() int64 {
 	return t.store.Limits.SnapshotIgnored
 }
 
-// carriedOver returns entries for files of the last snapshot that git doesn't name: those in ignored
+// carryOverEntries returns entries for files of the last snapshot that git doesn't name: those in ignored
 // directories, of which it names only the directory. Where only a file was looked at after git was asked, its
 // entry stays as it is.
-func (t *rescueTaker) carriedOver() (again []*entry) {
+func (t *rescueTaker) carryOverEntries() (again []*entry) {
 	s := t.snapshot
 	if s == nil || s.base == nil {
 		return nil
@@ -222,13 +222,13 @@ func (t *rescueTaker) carriedOver() (again []*entry) {
 			continue
 		}
 		if tracked == nil {
-			tracked = t.seen.tracked()
+			tracked = t.seen.trackedPaths()
 		}
 		if tracked[path] || t.seen.isNested(path) || e.Work == nil && !e.LeftOut {
 			continue
 		}
 		if _, err := t.tree.lstat(path); err == nil {
-			found := t.seen.at(path)
+			found := t.seen.entryAt(path)
 			found.Ignored = true
 			again = append(again, found)
 		}
@@ -236,8 +236,8 @@ func (t *rescueTaker) carriedOver() (again []*entry) {
 	return again
 }
 
-// tracked returns the paths in the index.
-func (v *survey) tracked() map[string]bool {
+// trackedPaths returns the paths in the index.
+func (v *survey) trackedPaths() map[string]bool {
 	all := make(map[string]bool, len(v.index))
 	for _, l := range v.index {
 		all[l.path] = true
@@ -251,9 +251,9 @@ func (v *survey) isNested(path string) bool {
 		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.isSubmodule() && strings.HasPrefix(path, l.path+"/") })
 }
 
-// after returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's
+// timeAfterLast returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's
 // snapshots sort as they were made, whatever the clock does.
-func (s *snapshotTaker) after(at stick.Time) stick.Time {
+func (s *snapshotTaker) timeAfterLast(at stick.Time) stick.Time {
 	if s.base == nil {
 		return at
 	}
@@ -264,10 +264,10 @@ func (s *snapshotTaker) after(at stick.Time) stick.Time {
 // keepSnapshot reads what was chosen, and writes the snapshot unless it would be the same as the last.
 func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Taken, error) {
 	s := t.snapshot
-	if err := t.read(wanted); err != nil {
+	if err := t.readCandidates(wanted); err != nil {
 		return Taken{}, err
 	}
-	st := t.state()
+	st := t.collectState()
 	t.taken.NoIndex = !hasIndex(t.r.Tree)
 	t.taken.Files, t.taken.Paths, t.taken.LeftOut = st.countFiles(), st.uncommittedPaths(!t.taken.NoIndex), collapseLeftOut(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
@@ -282,7 +282,7 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	}
 	if s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head && slices.Equal(s.base.nested, t.taken.Nested) {
 		t.taken.ID, t.taken.Same = s.base.id, true
-		if s.looked {
+		if s.hasNewStamps {
 			c.id, c.objects = s.base.id, s.base.objects
 			t.store.kill("same")
 			s.repo.writeCache(t.r.Tree, c)
@@ -293,12 +293,12 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	if err != nil {
 		return Taken{}, t.dropStale(err)
 	}
-	m := t.manifest(st)
-	m.Needs, m.At = needs, s.after(m.At)
-	if c.id, err = s.writing.complete(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
+	m := t.newManifest(st)
+	m.Needs, m.At = needs, s.timeAfterLast(m.At)
+	if c.id, err = s.writing.completeRescue(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
 		return Taken{}, err
 	}
-	if s.checkout != nil && !s.alone {
+	if s.checkout != nil && !s.isPartial {
 		c.objects = ownedBy(c.id, t.pack.used)
 		s.repo.writeCache(t.r.Tree, c)
 	}

@@ -36,7 +36,7 @@ func (s *source) readObjects(ctx context.Context, names []string) ([]object, err
 	if s.ref.form.lean || err == nil && !isLacking {
 		return all, err
 	}
-	return readObjects(ctx, s.repo.git(), names)
+	return readObjects(ctx, s.repo.ownGit(), names)
 }
 
 func (s *source) readOwnObjects(ctx context.Context, names []string) ([]object, error) {
@@ -75,7 +75,7 @@ func (s *source) readObject(name string) (object, error) {
 
 // openPackOf opens the pack of a rescue.
 func (s *source) openPackOf(in form, id string) (*packFile, error) {
-	base := s.repo.base(in, id)
+	base := s.repo.packBase(in, id)
 	if p := s.packs[base]; p != nil {
 		return p, nil
 	}
@@ -89,7 +89,7 @@ func (s *source) openPackOf(in form, id string) (*packFile, error) {
 
 // readManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after that.
 func (s *source) readManifest(ctx context.Context) (m Manifest, tree string, err error) {
-	commit, _ := s.repo.commit(s.ref)
+	commit, _ := s.repo.readCommit(s.ref)
 	found, err := s.readObjects(ctx, []string{commit})
 	if err != nil {
 		return m, "", err

@@ -84,8 +84,8 @@ const bareConfig = `[core]
 
 func (s *Store) root() string { return filepath.Join(s.Dir, rootName) }
 
-// repository returns the one for the user's repository with a common git directory. It may not exist.
-func (s *Store) repository(common string) *repository {
+// repositoryOf returns the one for the user's repository with a common git directory. It may not exist.
+func (s *Store) repositoryOf(common string) *repository {
 	return &repository{s, filepath.Join(s.root(), shortSum(common, 16)+".git")}
 }
 
@@ -97,33 +97,35 @@ func shortSum(text string, n int) string {
 	return hex.EncodeToString(sum[:n])
 }
 
-func (r *repository) dir(name string) string { return filepath.Join(r.path, filepath.FromSlash(name)) }
+func (r *repository) pathTo(name string) string {
+	return filepath.Join(r.path, filepath.FromSlash(name))
+}
 
-func (r *repository) git() git.Isolated { return r.store.Git.IsolateOwn(r.path) }
+func (r *repository) ownGit() git.Isolated { return r.store.Git.IsolateOwn(r.path) }
 
-// prepare returns the repository for the user's repository with a common git directory, and makes it if it
+// prepareRepository returns the repository for the user's repository with a common git directory, and makes it if it
 // doesn't exist.
-func (s *Store) prepare(ctx context.Context, common string) (*repository, error) {
+func (s *Store) prepareRepository(ctx context.Context, common string) (*repository, error) {
 	if err := plainfile.MkdirAll(s.root()); err != nil {
 		return nil, unwritable(s.root(), err)
 	}
 	if err := checkFolder(s.root()); err != nil {
 		return nil, err
 	}
-	r := s.repository(common)
+	r := s.repositoryOf(common)
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
-		if err := r.make(ctx, common); err != nil {
+		if err := r.makeRepository(ctx, common); err != nil {
 			return nil, unwritable(r.path, err)
 		}
 	}
-	return r, r.check()
+	return r, r.checkFolders()
 }
 
-// check fails if the repository isn't made of directories of its own: a link would lead what is written
+// checkFolders fails if the repository isn't made of directories of its own: a link would lead what is written
 // elsewhere.
-func (r *repository) check() error {
+func (r *repository) checkFolders() error {
 	for _, name := range []string{"", "objects", packsName, "refs", refsName} {
-		if err := checkFolder(r.dir(name)); err != nil {
+		if err := checkFolder(r.pathTo(name)); err != nil {
 			return err
 		}
 	}
@@ -155,8 +157,8 @@ func unwritable(path string, err error) error {
 	return e
 }
 
-// make makes the repository under another name, and then gives it its own.
-func (r *repository) make(ctx context.Context, common string) error {
+// makeRepository makes the repository under another name, and then gives it its own.
+func (r *repository) makeRepository(ctx context.Context, common string) error {
 	temp, err := os.MkdirTemp(r.store.root(), newPrefix)
 	if err != nil {
 		return err
@@ -178,13 +180,13 @@ func (r *repository) make(ctx context.Context, common string) error {
 			return err
 		}
 		_, err = f.WriteString(text)
-		if err = errors.Join(err, flush(ctx, f), f.Close()); err != nil {
+		if err = errors.Join(err, syncFile(ctx, f), f.Close()); err != nil {
 			return err
 		}
 	}
 	r.store.kill("repository")
 	err = os.Rename(temp, r.path)
-	if _, lerr := os.Lstat(r.dir("HEAD")); lerr == nil {
+	if _, lerr := os.Lstat(r.pathTo("HEAD")); lerr == nil {
 		return nil // by us, or by another rescue at the same moment
 	}
 	return err
@@ -198,12 +200,12 @@ type rescueWriter struct {
 	done bool // the pack has its name
 }
 
-// begin begins a rescue. Nothing is made before its first object is added.
-func (r *repository) begin(f form) *rescueWriter {
+// beginWriting begins a rescue. Nothing is made before its first object is added.
+func (r *repository) beginWriting(f form) *rescueWriter {
 	return &rescueWriter{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
-		file, err := plainfile.Temp(r.dir(packsName), tempPrefix)
+		file, err := plainfile.Temp(r.pathTo(packsName), tempPrefix)
 		if err != nil {
-			return nil, unwritable(r.dir(packsName), err)
+			return nil, unwritable(r.pathTo(packsName), err)
 		}
 		return file, nil
 	})}
@@ -217,24 +219,24 @@ func (w *rescueWriter) abandon() {
 	}
 }
 
-// complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
+// completeRescue writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
 // doesn't wait any longer until the disk has everything; every process sees it all the same.
-func (w *rescueWriter) complete(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
-	refs := w.repo.dir(w.form.refs + "/" + checkout)
+func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
+	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
 	if err := plainfile.MkdirAll(refs); err != nil {
 		return "", unwritable(refs, err)
 	}
 	if err := checkFolder(refs); err != nil {
 		return "", err
 	}
-	id, lock, err := w.claim(checkout, m.At, tree)
+	id, lock, err := w.claimID(checkout, m.At, tree)
 	if err != nil {
 		return "", unwritable(refs, err)
 	}
 	defer lock.Close()
 	w.repo.store.kill("claimed")
 	m.ID = id
-	if err := w.write(ctx, lock, tree, m); err != nil {
+	if err := w.writeFiles(ctx, lock, tree, m); err != nil {
 		os.Remove(lock.Name())
 		return "", fmt.Errorf("write a rescue: %w", err)
 	}
@@ -246,13 +248,13 @@ func (w *rescueWriter) complete(ctx context.Context, checkout, tree string, m Ma
 	return id, nil
 }
 
-// flush and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
+// syncFile and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
 // after each call of an agent, and only a failing machine could lose it.
-func (w *rescueWriter) flush(ctx context.Context, f *os.File) error {
+func (w *rescueWriter) syncFile(ctx context.Context, f *os.File) error {
 	if w.form.lean {
 		return nil
 	}
-	return flush(ctx, f)
+	return syncFile(ctx, f)
 }
 
 func (w *rescueWriter) syncFolder(ctx context.Context, path string) {
@@ -261,9 +263,9 @@ func (w *rescueWriter) syncFolder(ctx context.Context, path string) {
 	}
 }
 
-// claim finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
-func (w *rescueWriter) claim(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
-	refs := w.repo.dir(w.form.refs + "/" + checkout)
+// claimID finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
+func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
 	sum := tree
 	if w.form == leanForm { // one call makes snapshots of several checkouts at the same time, and clean ones have the same tree
 		sum = shortSum(checkout+tree, 2)
@@ -275,7 +277,7 @@ func (w *rescueWriter) claim(checkout string, at stick.Time, tree string) (id st
 			return "", nil, err
 		}
 		if err == nil {
-			if !w.repo.has(checkout, id) {
+			if !w.repo.hasID(checkout, id) {
 				return id, lock, nil
 			}
 			lock.Close()
@@ -285,10 +287,10 @@ func (w *rescueWriter) claim(checkout string, at stick.Time, tree string) (id st
 	}
 }
 
-// has reports whether there is a rescue of a checkout, or a pack, with an id.
-func (r *repository) has(checkout, id string) bool {
+// hasID reports whether there is a rescue of a checkout, or a pack, with an id.
+func (r *repository) hasID(checkout, id string) bool {
 	for _, f := range forms {
-		for _, path := range []string{r.dir(f.refs + "/" + checkout + "/" + id), r.base(f, id) + packSuffix} {
+		for _, path := range []string{r.pathTo(f.refs + "/" + checkout + "/" + id), r.packBase(f, id) + packSuffix} {
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 				return true
 			}
@@ -297,13 +299,13 @@ func (r *repository) has(checkout, id string) bool {
 	return false
 }
 
-// base is the name of the pack of a rescue, without its suffix.
-func (r *repository) base(f form, id string) string {
-	return filepath.Join(r.dir(packsName), f.prefix+id)
+// packBase is the name of the pack of a rescue, without its suffix.
+func (r *repository) packBase(f form, id string) string {
+	return filepath.Join(r.pathTo(packsName), f.prefix+id)
 }
 
-// write gives the pack and its index their names, and writes the ref's lock file.
-func (w *rescueWriter) write(ctx context.Context, lock *os.File, tree string, m Manifest) error {
+// writeFiles gives the pack and its index their names, and writes the ref's lock file.
+func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree string, m Manifest) error {
 	text, err := m.encodeJSON()
 	if err != nil {
 		return err
@@ -314,18 +316,18 @@ func (w *rescueWriter) write(ctx context.Context, lock *os.File, tree string, m 
 		return err
 	}
 
-	base := w.repo.base(w.form, m.ID)
-	if err := w.settle(ctx, w.pack.file, base+packSuffix); err != nil {
+	base := w.repo.packBase(w.form, m.ID)
+	if err := w.settleFile(ctx, w.pack.file, base+packSuffix); err != nil {
 		return err
 	}
 	w.done = true
 	w.repo.store.kill("pack")
-	f, err := plainfile.Temp(w.repo.dir(packsName), tempPrefix)
+	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
 	if err != nil {
 		return err
 	}
 	if _, err = f.Write(index); err == nil {
-		err = w.settle(ctx, f, base+indexSuffix)
+		err = w.settleFile(ctx, f, base+indexSuffix)
 	}
 	if err != nil {
 		f.Close()
@@ -335,11 +337,11 @@ func (w *rescueWriter) write(ctx context.Context, lock *os.File, tree string, m 
 	}
 
 	w.repo.store.kill("index")
-	w.syncFolder(ctx, w.repo.dir(packsName))
+	w.syncFolder(ctx, w.repo.pathTo(packsName))
 	if _, err := lock.WriteString(commit + "\n"); err != nil {
 		return err
 	}
-	return w.flush(ctx, lock)
+	return w.syncFile(ctx, lock)
 }
 
 // commitText is the commit of a rescue.
@@ -348,18 +350,18 @@ func commitText(tree string, at stick.Time, manifest []byte) []byte {
 	return fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s\n", tree, who, who, manifest)
 }
 
-// settle has the disk keep a file, closes it, and gives it its name.
-func (w *rescueWriter) settle(ctx context.Context, f *os.File, name string) error {
-	if err := w.flush(ctx, f); err != nil {
+// settleFile has the disk keep a file, closes it, and gives it its name.
+func (w *rescueWriter) settleFile(ctx context.Context, f *os.File, name string) error {
+	if err := w.syncFile(ctx, f); err != nil {
 		return err
 	}
 	f.Close()
 	return os.Rename(f.Name(), name)
 }
 
-// flush is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still lose
+// syncFile is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still lose
 // the file.
-func flush(ctx context.Context, f *os.File) error {
+func syncFile(ctx context.Context, f *os.File) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -376,7 +378,7 @@ func flush(ctx context.Context, f *os.File) error {
 // syncFolder has the disk keep the names in a directory, as far as the system can.
 func syncFolder(ctx context.Context, path string) {
 	if d, err := os.Open(path); err == nil {
-		_ = flush(ctx, d)
+		_ = syncFile(ctx, d)
 		d.Close()
 	}
 }

@@ -41,26 +41,26 @@ const (
 	maxPathBytes = 60 << 10
 )
 
-// look asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are asked
+// surveyTree asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are asked
 // for alone.
-func (s *Store) look(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
-	paths := scope(r.Paths)
+func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
+	paths := limitPaths(r.Paths)
 	v := &survey{entries: map[string]*entry{}}
 	var lines bytes.Buffer
 	var listed error
 	var wait sync.WaitGroup
 	wait.Go(func() { _, listed = g.Run(ctx, nil, &lines, "ls-files", "-v", "-s", "-z") })
 	short, cancel := context.WithTimeout(ctx, s.Limits.Status)
-	said, warnings, err := runStatus(short, g, wanted(r), paths)
+	said, warnings, err := runStatus(short, g, statusFlags(r), paths)
 	cancel()
 	if err != nil && len(paths) > 0 && !errors.Is(err, context.DeadlineExceeded) { // such as a path inside of a submodule
 		paths = nil
-		said, warnings, err = runStatus(ctx, g, wanted(r), nil)
+		said, warnings, err = runStatus(ctx, g, statusFlags(r), nil)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && (r.Untracked || r.Ignored) {
 		said, warnings, err = runStatus(ctx, g, []string{"-uno"}, paths)
 		if err == nil {
-			v.leave("./", WhyTime)
+			v.leaveOut("./", WhyTime)
 		}
 	}
 	wait.Wait()
@@ -70,22 +70,22 @@ func (s *Store) look(ctx context.Context, g git.Isolated, r Request) (*survey, e
 	if err := v.parseStatus(said); err != nil {
 		return nil, err
 	}
-	v.unreadable(warnings)
-	if err := v.intended(func(paths []string) (map[string]version, error) { return committed(ctx, g, v.head, paths) }); err != nil {
+	v.noteUnreadable(warnings)
+	if err := v.markIntended(func(paths []string) (map[string]version, error) { return listCommitted(ctx, g, v.head, paths) }); err != nil {
 		return nil, err
 	}
 	if listed != nil && !errors.Is(listed, context.DeadlineExceeded) {
 		return nil, listed
 	}
 	if listed != nil {
-		v.leave("./", WhyTime) // files that git is told to take for unchanged can't be found
+		v.leaveOut("./", WhyTime) // files that git is told to take for unchanged can't be found
 		return v, nil
 	}
 	return v, v.parseIndex(lines.Bytes(), r.Paths)
 }
 
-// scope returns the paths to give to git.
-func scope(paths []string) []string {
+// limitPaths returns the paths to give to git.
+func limitPaths(paths []string) []string {
 	n := 0
 	for _, p := range paths {
 		n += len(p) + 1
@@ -96,8 +96,8 @@ func scope(paths []string) []string {
 	return paths
 }
 
-// wanted returns the flags that say which files git looks for beside tracked ones.
-func wanted(r Request) []string {
+// statusFlags returns the flags that say which files git looks for beside tracked ones.
+func statusFlags(r Request) []string {
 	switch {
 	case r.Ignored: // git can't list ignored files alone
 		return []string{"-uall", "--ignored=matching"}
@@ -117,12 +117,12 @@ func runStatus(ctx context.Context, g git.Isolated, flags, paths []string) (said
 	return out.Bytes(), warnings, err
 }
 
-func (v *survey) leave(path string, why Why) {
+func (v *survey) leaveOut(path string, why Why) {
 	v.leftOut = append(v.leftOut, LeftOut{Path: path, Why: why})
 }
 
-// unreadable names the directories that git couldn't open, by its warnings.
-func (v *survey) unreadable(warnings string) {
+// noteUnreadable names the directories that git couldn't open, by its warnings.
+func (v *survey) noteUnreadable(warnings string) {
 	const begin, end = "warning: could not open directory '", "': "
 	for {
 		_, rest, ok := strings.Cut(warnings, begin)
@@ -130,7 +130,7 @@ func (v *survey) unreadable(warnings string) {
 		if !ok || !closed {
 			return
 		}
-		v.leave(strings.TrimSuffix(path, "/")+"/", WhyUnreadable)
+		v.leaveOut(strings.TrimSuffix(path, "/")+"/", WhyUnreadable)
 		warnings = after
 	}
 }
@@ -138,7 +138,7 @@ func (v *survey) unreadable(warnings string) {
 // errStatus says that git's output isn't what it should be.
 var errStatus = errors.New("read git status: a record that can't be read")
 
-func (v *survey) at(path string) *entry {
+func (v *survey) entryAt(path string) *entry {
 	e := v.entries[path]
 	if e == nil {
 		e = &entry{Path: bytesText(path)}
@@ -167,9 +167,9 @@ func (v *survey) parseStatus(said []byte) error {
 		case strings.HasPrefix(r, "! "):
 			v.ignored = append(v.ignored, r[2:])
 		case strings.HasPrefix(r, "1 "):
-			ok = v.changed(r)
+			ok = v.parseChanged(r)
 		case strings.HasPrefix(r, "u "):
-			ok = v.unmerged(r)
+			ok = v.parseUnmerged(r)
 		default:
 			ok = false
 		}
@@ -182,13 +182,13 @@ func (v *survey) parseStatus(said []byte) error {
 
 const noMode = "000000"
 
-// changed reads 1 XY sub mH mI mW hH hI path.
-func (v *survey) changed(r string) bool {
+// parseChanged reads 1 XY sub mH mI mW hH hI path.
+func (v *survey) parseChanged(r string) bool {
 	f := strings.SplitN(r, " ", 9)
 	if len(f) != 9 || len(f[1]) != 2 || f[8] == "" {
 		return false
 	}
-	e := v.at(f[8])
+	e := v.entryAt(f[8])
 	if f[3] != noMode {
 		e.Head = &version{Mode: f[3], OID: f[6]}
 	}
@@ -202,10 +202,10 @@ func (v *survey) changed(r string) bool {
 	return true
 }
 
-// intended marks the entries that were added without content and whose file is gone: of these, status says
+// markIntended marks the entries that were added without content and whose file is gone: of these, status says
 // that HEAD has them, with nothing in them. committed asks what HEAD has of some paths; it is called only if
 // there are such entries.
-func (v *survey) intended(committed func(paths []string) (map[string]version, error)) error {
+func (v *survey) markIntended(committed func(paths []string) (map[string]version, error)) error {
 	var empty []string
 	for path, e := range v.entries {
 		if e.Head != nil && len(e.Index) == 1 && *e.Head == e.Index[0] && e.Head.OID == objectName(newHash(e.Head.OID), "blob", nil) {
@@ -215,7 +215,7 @@ func (v *survey) intended(committed func(paths []string) (map[string]version, er
 	if len(empty) == 0 {
 		return nil
 	}
-	found, err := committed(scope(empty))
+	found, err := committed(limitPaths(empty))
 	for _, path := range empty {
 		if _, ok := found[path]; !ok {
 			v.entries[path].Head, v.entries[path].Intent = nil, true
@@ -224,13 +224,13 @@ func (v *survey) intended(committed func(paths []string) (map[string]version, er
 	return err
 }
 
-// unmerged reads u XY sub m1 m2 m3 mW h1 h2 h3 path.
-func (v *survey) unmerged(r string) bool {
+// parseUnmerged reads u XY sub m1 m2 m3 mW h1 h2 h3 path.
+func (v *survey) parseUnmerged(r string) bool {
 	f := strings.SplitN(r, " ", 11)
 	if len(f) != 11 || f[10] == "" {
 		return false
 	}
-	e := v.at(f[10])
+	e := v.entryAt(f[10])
 	for stage := 1; stage <= 3; stage++ {
 		if mode := f[2+stage]; mode != noMode {
 			e.Index = append(e.Index, version{Mode: mode, OID: f[6+stage], Stage: stage})
@@ -249,9 +249,9 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 	v.index = lines
 	for _, l := range lines {
 		e := v.entries[l.path]
-		if e == nil && (l.assume || l.skip) && !l.isSubmodule() && within(l.path, paths) {
+		if e == nil && (l.assume || l.skip) && !l.isSubmodule() && isWithin(l.path, paths) {
 			head := l.version
-			e = v.at(l.path)
+			e = v.entryAt(l.path)
 			e.Head, e.Index = &head, []version{l.version}
 		}
 		if e == nil || l.Stage > 0 {
@@ -291,9 +291,9 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 // operationFiles are the files by which git remembers what it is in the middle of.
 var operationFiles = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"}
 
-// operation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge
+// readOperation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge
 // again.
-func operation(gitDir string) map[string]string {
+func readOperation(gitDir string) map[string]string {
 	var found map[string]string
 	for _, name := range operationFiles {
 		b, err := os.ReadFile(filepath.Join(gitDir, name))

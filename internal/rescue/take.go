@@ -22,11 +22,11 @@ import (
 // With [CauseCall] it makes a snapshot: of the whole tree, leaning on the last snapshot of the checkout. If
 // nothing has changed since, it writes nothing. Of a tree without uncommitted changes there is one, too.
 func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
-	return s.limited(ctx, r, (*rescueTaker).run)
+	return s.takeInTime(ctx, r, (*rescueTaker).runRescue)
 }
 
-// limited has a rescue made within its time.
-func (s *Store) limited(ctx context.Context, r Request, run func(*rescueTaker, context.Context) (Taken, error)) (Taken, error) {
+// takeInTime has a rescue made within its time.
+func (s *Store) takeInTime(ctx context.Context, r Request, run func(*rescueTaker, context.Context) (Taken, error)) (Taken, error) {
 	if r.At.IsZero() {
 		r.At = stick.At(time.Now())
 	}
@@ -100,20 +100,20 @@ type rescueTaker struct {
 	snapshot *snapshotTaker // nil for a whole rescue
 }
 
-func (t *rescueTaker) run(ctx context.Context) (taken Taken, err error) {
-	if t.r.Paths, err = clean(t.r.Paths); err != nil {
+func (t *rescueTaker) runRescue(ctx context.Context) (taken Taken, err error) {
+	if t.r.Paths, err = cleanPaths(t.r.Paths); err != nil {
 		return Taken{}, err
 	}
 	if t.r.isSnapshot() {
 		return t.runSnapshot(ctx)
 	}
-	ignored, err := t.lookAround(ctx, t.r.Paths)
+	ignored, err := t.surveyCheckout(ctx, t.r.Paths)
 	if err != nil {
 		return Taken{}, err
 	}
 	defer t.closeTree()
 
-	wanted, err := t.candidates(ignored)
+	wanted, err := t.listCandidates(ignored)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -123,26 +123,26 @@ func (t *rescueTaker) run(ctx context.Context) (taken Taken, err error) {
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return t.taken, nil
 	}
-	err = t.keep(ctx, wanted)
+	err = t.keepWhole(ctx, wanted)
 	return t.taken, err
 }
 
-// lookAround asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It
+// surveyCheckout asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It
 // returns the ignored files that may be kept; named are the paths that say which.
-func (t *rescueTaker) lookAround(ctx context.Context, named []string) (ignored []string, err error) {
-	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, variables(t.r.Tree, t.r.Index)...); err != nil {
+func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignored []string, err error) {
+	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, gitVariables(t.r.Tree, t.r.Index)...); err != nil {
 		return nil, err
 	}
-	if t.seen, err = t.store.look(ctx, t.git, t.r); err != nil {
+	if t.seen, err = t.store.surveyTree(ctx, t.git, t.r); err != nil {
 		return nil, err
 	}
 	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
 		return nil, err
 	}
 	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
-	ignored = t.ignored(named)
+	ignored = t.listIgnored(named)
 	if t.r.Nested {
-		t.nested(ctx)
+		t.takeNested(ctx)
 	}
 	return ignored, nil
 }
@@ -153,15 +153,15 @@ func (t *rescueTaker) closeTree() {
 	}
 }
 
-// leave notes that the rescue lacks something.
-func (t *rescueTaker) leave(path string, why Why, files int) {
+// leaveOut notes that the rescue lacks something.
+func (t *rescueTaker) leaveOut(path string, why Why, files int) {
 	t.taken.LeftOut = append(t.taken.LeftOut, LeftOut{Path: path, Why: why, Files: files})
 }
 
-// leaveWork notes that the rescue lacks the file of an entry.
-func (t *rescueTaker) leaveWork(e *entry, why Why) {
+// leaveOutWork notes that the rescue lacks the file of an entry.
+func (t *rescueTaker) leaveOutWork(e *entry, why Why) {
 	e.LeftOut = true
-	t.leave(string(e.Path), why, 0)
+	t.leaveOut(string(e.Path), why, 0)
 }
 
 // candidate is something that may be kept: the file of an entry, or a version of it in the index.
@@ -180,15 +180,15 @@ const (
 	classIgnored
 )
 
-// candidates adds the untracked and ignored files to the entries, and chooses what is kept: tracked files
+// listCandidates adds the untracked and ignored files to the entries, and chooses what is kept: tracked files
 // first, small ones first, up to the limit. Nothing is read for that. The result is sorted by path.
-func (t *rescueTaker) candidates(ignored []string) ([]candidate, error) {
-	all, err := t.staged()
+func (t *rescueTaker) listCandidates(ignored []string) ([]candidate, error) {
+	all, err := t.stagedCandidates()
 	if err != nil {
 		return nil, err
 	}
 	add := func(e *entry, class int) {
-		if c, ok := t.measure(e, class); ok {
+		if c, ok := t.measureFile(e, class); ok {
 			all = append(all, c)
 		}
 	}
@@ -202,23 +202,23 @@ func (t *rescueTaker) candidates(ignored []string) ([]candidate, error) {
 	}
 	for _, path := range t.seen.untracked {
 		if _, known := t.seen.entries[path]; !known && !strings.HasSuffix(path, "/") && t.r.Untracked {
-			add(t.seen.at(path), classUntracked)
+			add(t.seen.entryAt(path), classUntracked)
 		}
 	}
 	for _, path := range ignored {
 		if _, known := t.seen.entries[path]; !known {
-			e := t.seen.at(path)
+			e := t.seen.entryAt(path)
 			e.Ignored = true
 			add(e, classIgnored)
 		}
 	}
-	for _, e := range t.carriedOver() {
+	for _, e := range t.carryOverEntries() {
 		add(e, classIgnored)
 	}
-	return t.choose(all), nil
+	return t.chooseCandidates(all), nil
 }
 
-func (t *rescueTaker) choose(all []candidate) []candidate {
+func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 	slices.SortFunc(all, func(a, b candidate) int {
 		if a.class != b.class {
 			return a.class - b.class
@@ -234,7 +234,7 @@ func (t *rescueTaker) choose(all []candidate) []candidate {
 		isIgnored := c.class == classIgnored
 		switch {
 		case isIgnored && c.size > ignoredLeft:
-			t.leaveWork(c.entry, WhyLimit)
+			t.leaveOutWork(c.entry, WhyLimit)
 		case c.same != nil, c.size <= *t.left:
 			if c.same == nil {
 				*t.left -= c.size
@@ -244,20 +244,20 @@ func (t *rescueTaker) choose(all []candidate) []candidate {
 			}
 			chosen = append(chosen, c)
 		case c.version != nil:
-			t.leave(string(c.entry.Path), WhyLimit, 0)
+			t.leaveOut(string(c.entry.Path), WhyLimit, 0)
 		default:
-			t.leaveWork(c.entry, WhyLimit)
+			t.leaveOutWork(c.entry, WhyLimit)
 		}
 	}
 	slices.SortStableFunc(chosen, func(a, b candidate) int { return strings.Compare(string(a.entry.Path), string(b.entry.Path)) })
 	return chosen
 }
 
-// measure looks at the file of an entry without reading it. ok is false if there is nothing to read: it
+// measureFile looks at the file of an entry without reading it. ok is false if there is nothing to read: it
 // doesn't exist, is a directory, or can't be kept.
-func (t *rescueTaker) measure(e *entry, class int) (c candidate, ok bool) {
+func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
 	if t.reading.Err() != nil {
-		t.leaveWork(e, WhyTime)
+		t.leaveOutWork(e, WhyTime)
 		return c, false
 	}
 	info, err := t.tree.lstat(string(e.Path))
@@ -266,17 +266,17 @@ func (t *rescueTaker) measure(e *entry, class int) (c candidate, ok bool) {
 	case errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked):
 		return c, false
 	case err != nil:
-		t.leaveWork(e, WhyUnreadable)
+		t.leaveOutWork(e, WhyUnreadable)
 	case info.IsDir():
 	case t.isNever(string(e.Path)):
-		t.leaveWork(e, WhyNever)
+		t.leaveOutWork(e, WhyNever)
 	case info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular():
-		t.leaveWork(e, WhySpecial)
+		t.leaveOutWork(e, WhySpecial)
 	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:
-		t.leaveWork(e, WhyIgnored)
+		t.leaveOutWork(e, WhyIgnored)
 	default:
 		c = candidate{entry: e, class: class, size: info.Size(), stamp: stampOf(info)}
-		c.same = t.snapshot.untouched(e, c.stamp)
+		c.same = t.snapshot.untouchedWork(e, c.stamp)
 		return c, true
 	}
 	return c, false
@@ -292,20 +292,20 @@ func (v *survey) dropSubmodules() {
 	}
 }
 
-// keep reads what was chosen, and writes the rescue unless it would be the same as the last.
-func (t *rescueTaker) keep(ctx context.Context, wanted []candidate) error {
-	repo, err := t.store.prepare(ctx, t.r.Tree.Common)
+// keepWhole reads what was chosen, and writes the rescue unless it would be the same as the last.
+func (t *rescueTaker) keepWhole(ctx context.Context, wanted []candidate) error {
+	repo, err := t.store.prepareRepository(ctx, t.r.Tree.Common)
 	if err != nil {
 		return err
 	}
-	defer func() { t.prune(ctx, repo) }() // also where nothing new is kept: what a killed one has left may be large
-	w := repo.begin(wholeForm)
+	defer func() { t.pruneOthers(ctx, repo) }() // also where nothing new is kept: what a killed one has left may be large
+	w := repo.beginWriting(wholeForm)
 	defer w.abandon() // nothing, once it is complete
 	t.pack = w.pack
-	if err := t.read(wanted); err != nil {
+	if err := t.readCandidates(wanted); err != nil {
 		return err
 	}
-	st := t.state()
+	st := t.collectState()
 	if len(st.Entries) == 0 {
 		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
@@ -318,30 +318,30 @@ func (t *rescueTaker) keep(ctx context.Context, wanted []candidate) error {
 	}
 	t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 	checkout := checkoutName(t.r.Tree)
-	if id, ok := repo.last(ctx, checkout, tree); ok {
+	if id, ok := repo.lastWithTree(ctx, checkout, tree); ok {
 		t.taken.ID, t.taken.Same = id, true
 		return nil
 	}
-	t.taken.ID, err = w.complete(ctx, checkout, tree, t.manifest(st))
+	t.taken.ID, err = w.completeRescue(ctx, checkout, tree, t.newManifest(st))
 	return err
 }
 
-// prune drops what is too much, or was left by a rescue that was killed.
-func (t *rescueTaker) prune(ctx context.Context, repo *repository) {
+// pruneOthers drops what is too much, or was left by a rescue that was killed.
+func (t *rescueTaker) pruneOthers(ctx context.Context, repo *repository) {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.store.Limits.Prune)
 	defer cancel()
-	t.store.prune(after, repo, t.taken.ID, t.r.At)
+	t.store.pruneRepositories(after, repo, t.taken.ID, t.r.At)
 }
 
-func (t *rescueTaker) manifest(st state) Manifest {
+func (t *rescueTaker) newManifest(st state) Manifest {
 	return Manifest{
-		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch, Operation: operation(t.r.Tree.Git),
+		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch, Operation: readOperation(t.r.Tree.Git),
 		Facts: t.r.Facts, Files: t.taken.Files, Bytes: t.taken.Bytes, LeftOut: t.taken.LeftOut, Nested: t.taken.Nested,
 	}
 }
 
-// state returns the entries that have something to restore.
-func (t *rescueTaker) state() state {
+// collectState returns the entries that have something to restore.
+func (t *rescueTaker) collectState() state {
 	st := state{Head: t.seen.head, Entries: []entry{}}
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil

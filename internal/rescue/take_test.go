@@ -400,7 +400,7 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 		times++
 		s.write("a.txt", strings.Repeat("x", times))
 	}}
-	if _, err := tree.read(always, "a.txt", 1000); !errors.Is(err, errTorn) {
+	if _, err := tree.readContent(always, "a.txt", 1000); !errors.Is(err, errTorn) {
 		t.Errorf("read a file that changes: %v", err)
 	}
 	times = 0
@@ -409,11 +409,11 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 			s.write("a.txt", "longer than before")
 		}
 	}}
-	if c, err := tree.read(once, "a.txt", 1000); err != nil || string(c.data) != "longer than before" {
+	if c, err := tree.readContent(once, "a.txt", 1000); err != nil || string(c.data) != "longer than before" {
 		t.Errorf("read a file that changed once: %q, %v", c.data, err)
 	}
 	taking := &rescueTaker{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*entry{}}}
-	taking.readWork(candidate{entry: taking.seen.at("a.txt")})
+	taking.readWork(candidate{entry: taking.seen.entryAt("a.txt")})
 	if d := cmp.Diff([]LeftOut{{Path: "a.txt", Why: WhyTorn}}, taking.taken.LeftOut); d != "" {
 		t.Error(d)
 	}
@@ -462,7 +462,7 @@ func TestASlowDisk(t *testing.T) {
 			reading.is.Store(read > inTime)
 		}
 	}
-	taken, err := (&rescueTaker{store: s.store, r: s.request(), reading: reading, left: &left}).run(context.Background())
+	taken, err := (&rescueTaker{store: s.store, r: s.request(), reading: reading, left: &left}).runRescue(context.Background())
 	if err != nil || taken.ID == "" || taken.Files != inTime || len(taken.LeftOut) != files-inTime {
 		t.Fatalf("%d files, %d left out, %v", taken.Files, len(taken.LeftOut), err)
 	}
@@ -502,7 +502,7 @@ func TestAFileThatADiskDoesNotHandOut(t *testing.T) {
 	reading, end := context.WithCancel(context.Background())
 	s.hang("reading", 2, end)
 	left := s.store.Limits.Bytes
-	taken, err := (&rescueTaker{store: s.store, r: s.request(), reading: reading, left: &left}).run(context.Background())
+	taken, err := (&rescueTaker{store: s.store, r: s.request(), reading: reading, left: &left}).runRescue(context.Background())
 	if d := cmp.Diff([]LeftOut{{Path: "dir/b.txt", Why: WhyTime}, {Path: "later", Why: WhyTime}}, taken.LeftOut); err != nil || d != "" || taken.Files != 1 {
 		t.Errorf("%+v, %v: %s", taken, err, d)
 	}

@@ -64,7 +64,7 @@ type Undo struct {
 // Undo compares two snapshots with what lies in their checkout. It changes nothing. It fails as
 // [Store.Changes] does, and with [stick.CodeNotFound] for a path in which they don't differ.
 func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
-	paths, err := clean(r.Paths)
+	paths, err := cleanPaths(r.Paths)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +73,11 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 		return nil, err
 	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(changes, func(c PathChange) bool { return within(c.Path, []string{p}) }) {
+		if !slices.ContainsFunc(changes, func(c PathChange) bool { return isWithin(c.Path, []string{p}) }) {
 			return nil, stick.Errorf(stick.CodeNotFound, "%s hasn't changed then", p).With("path", p)
 		}
 	}
-	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !within(c.Path, paths) })
+	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !isWithin(c.Path, paths) })
 
 	u := &Undo{store: s, request: r, held: map[string]entry{}}
 	if u.before, err = s.loadRescue(ctx, r.Before); err != nil {
@@ -91,10 +91,10 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	for _, e := range u.before.state.Entries {
 		u.held[string(e.Path)] = e
 	}
-	if err := u.look(ctx, changes); err != nil {
+	if err := u.compareFiles(ctx, changes); err != nil {
 		return nil, err
 	}
-	return u, u.lookInside(ctx)
+	return u, u.openInnerUndos(ctx)
 }
 
 // Close closes the directories that are open.
@@ -107,12 +107,12 @@ func (u *Undo) Close() {
 	}
 }
 
-// lookInside has files in repositories inside the checkout be taken back there, where these are as the change
+// openInnerUndos has files in repositories inside the checkout be taken back there, where these are as the change
 // left them.
-func (u *Undo) lookInside(ctx context.Context) error {
+func (u *Undo) openInnerUndos(ctx context.Context) error {
 	for _, n := range u.After.Nested {
 		i := slices.IndexFunc(u.Before.Nested, func(was Nested) bool { return was.Path == n.Path })
-		hasFiles := slices.ContainsFunc(u.Files, func(f UndoFile) bool { return f.Nested && within(f.Path, []string{n.Path}) })
+		hasFiles := slices.ContainsFunc(u.Files, func(f UndoFile) bool { return f.Nested && isWithin(f.Path, []string{n.Path}) })
 		if i < 0 || !hasFiles {
 			continue
 		}
@@ -122,7 +122,7 @@ func (u *Undo) lookInside(ctx context.Context) error {
 		}
 		if in != nil {
 			u.inner = append(u.inner, in)
-			u.takeInner(in)
+			u.useInnerFiles(in)
 		}
 	}
 	return ctx.Err()
@@ -149,9 +149,9 @@ func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUn
 	return &innerUndo{n.Path, inner}, nil
 }
 
-// takeInner replaces files of which nothing is known here by those that a repository inside knows. It may lie
+// useInnerFiles replaces files of which nothing is known here by those that a repository inside knows. It may lie
 // in another one that does, too.
-func (u *Undo) takeInner(in *innerUndo) {
+func (u *Undo) useInnerFiles(in *innerUndo) {
 	for i, f := range u.Files {
 		rel, ok := strings.CutPrefix(f.Path, in.path+"/")
 		at := slices.IndexFunc(in.Files, func(x UndoFile) bool { return x.Path == rel })
@@ -174,8 +174,8 @@ func (u *Undo) Place(path string) (top, rel string) {
 	return u.request.Tree.Top, path
 }
 
-// look finds how each path was before, was after, and is now.
-func (u *Undo) look(ctx context.Context, changes []PathChange) (err error) {
+// compareFiles finds how each path was before, was after, and is now.
+func (u *Undo) compareFiles(ctx context.Context, changes []PathChange) (err error) {
 	if u.tree, err = openFolders(u.request.Tree.Top); err != nil {
 		return errNoCheckout(u.Before, err)
 	}
@@ -203,7 +203,7 @@ func (u *Undo) look(ctx context.Context, changes []PathChange) (err error) {
 	for _, c := range changes {
 		f := UndoFile{PathChange: c, Nested: isNested(c.Path, u.Before.Nested) || isNested(c.Path, u.After.Nested)}
 		if !f.Nested {
-			f.Was, f.Left, f.Is = versionOf(c.Path, c.Old, u.then), versionOf(c.Path, c.New, later), u.present(ctx, c.Path)
+			f.Was, f.Left, f.Is = versionOf(c.Path, c.Old, u.then), versionOf(c.Path, c.New, later), u.currentVersion(ctx, c.Path)
 			f.Was.Unknown = f.Was.Unknown || c.Kind == ChangeKept
 		}
 		u.Files = append(u.Files, f)
@@ -220,7 +220,7 @@ func pathsOf(changes []PathChange) (paths []string) {
 
 // isNested reports whether a path lies in one of these repositories.
 func isNested(path string, in []Nested) bool {
-	return slices.ContainsFunc(in, func(n Nested) bool { return within(path, []string{n.Path}) })
+	return slices.ContainsFunc(in, func(n Nested) bool { return isWithin(path, []string{n.Path}) })
 }
 
 // unknownFile stands for a file of which nobody can tell how it was.
@@ -243,24 +243,24 @@ func versionOf(path string, s Side, committed map[string]content) stick.FileVers
 	case c.mode == "":
 		return unknownFile
 	}
-	return c.version()
+	return c.fileVersion()
 }
 
-// version names the bytes as rescues do.
-func (c content) version() stick.FileVersion {
+// fileVersion names the bytes as rescues do.
+func (c content) fileVersion() stick.FileVersion {
 	return stick.FileVersion{Mode: c.mode, Sum: objectName(newHash(""), "blob", c.data)}
 }
 
-// present returns how a path lies in the checkout. A directory is no file.
-func (u *Undo) present(ctx context.Context, path string) stick.FileVersion {
-	if !local(path) {
+// currentVersion returns how a path lies in the checkout. A directory is no file.
+func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersion {
+	if !isLocalPath(path) {
 		return unknownFile
 	}
-	c, err := u.tree.read(ctx, path, math.MaxInt64-1)
+	c, err := u.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
 	case err == nil:
-		return c.version()
-	case absent(err) || errors.Is(err, errSpecial) && u.isFolder(path):
+		return c.fileVersion()
+	case isAbsent(err) || errors.Is(err, errSpecial) && u.isFolder(path):
 		return stick.FileVersion{}
 	}
 	return unknownFile
@@ -277,10 +277,10 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 	if f.inner != nil {
 		return f.inner.in.Restore(ctx, f.inner.file)
 	}
-	if f.Nested || f.Was.Unknown || f.Is.Unknown || !local(f.Path) {
+	if f.Nested || f.Was.Unknown || f.Is.Unknown || !isLocalPath(f.Path) {
 		return ErrChanged
 	}
-	u.tree.forget() // the directories that are open may be others' by now
+	u.tree.closeBelowTop() // the directories that are open may be others' by now
 	if !f.Was.Exists() {
 		return asChanged(u.removeFile(ctx, f))
 	}
@@ -289,35 +289,35 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 		return err
 	}
 
-	now, err := u.tree.read(ctx, f.Path, math.MaxInt64-1)
+	now, err := u.tree.readContent(ctx, f.Path, math.MaxInt64-1)
 	switch {
-	case err == nil && now.version() != f.Is, err != nil && f.Is.Exists():
+	case err == nil && now.fileVersion() != f.Is, err != nil && f.Is.Exists():
 		return ErrChanged
 	case err == nil:
-		err = u.tree.replace(f.Path, u.temp(), want, now.info)
-	case absent(err) || errors.Is(err, errSpecial) && u.tree.removeEmpty(f.Path):
-		err = u.tree.create(f.Path, u.temp(), want)
+		err = u.tree.replaceFile(f.Path, u.tempName(), want, now.info)
+	case isAbsent(err) || errors.Is(err, errSpecial) && u.tree.removeEmpty(f.Path):
+		err = u.tree.createFile(f.Path, u.tempName(), want)
 	}
 	return asChanged(err)
 }
 
 // removeFile removes the file of a path, and the directories that are empty then.
 func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
-	defer u.tree.forget()
-	now, err := u.tree.read(ctx, f.Path, math.MaxInt64-1)
+	defer u.tree.closeBelowTop()
+	now, err := u.tree.readContent(ctx, f.Path, math.MaxInt64-1)
 	switch {
 	case err != nil:
 		return err
-	case now.version() != f.Is:
+	case now.fileVersion() != f.Is:
 		return ErrChanged
 	}
-	return u.tree.remove(f.Path, now)
+	return u.tree.removeFile(f.Path, now)
 }
 
 // asChanged makes an error of the tree [ErrChanged], if it says that something else lies there now.
 func asChanged(err error) error {
 	blocked := (*blockedError)(nil)
-	if err != nil && (absent(err) || errors.As(err, &blocked) || errors.Is(err, errSpecial) || errors.Is(err, errTorn) || errors.Is(err, fs.ErrExist)) {
+	if err != nil && (isAbsent(err) || errors.As(err, &blocked) || errors.Is(err, errSpecial) || errors.Is(err, errTorn) || errors.Is(err, fs.ErrExist)) {
 		return ErrChanged
 	}
 	return err
@@ -330,15 +330,15 @@ func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at str
 		at, err = f.inner.in.PutBeside(ctx, f.inner.file, suffix)
 		return f.inner.in.path + "/" + at, err
 	}
-	if f.Nested || !f.Was.Exists() || !local(f.Path) {
+	if f.Nested || !f.Was.Exists() || !isLocalPath(f.Path) {
 		return "", ErrChanged
 	}
 	want, err := u.contentBefore(ctx, f)
 	if err != nil {
 		return "", err
 	}
-	u.tree.forget()
-	return u.tree.putBeside(ctx, f.Path, suffix, u.temp(), want)
+	u.tree.closeBelowTop()
+	return u.tree.putBeside(ctx, f.Path, suffix, u.tempName(), want)
 }
 
 // contentBefore returns the file of a path as it was before.
@@ -358,8 +358,8 @@ func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (content, error) {
 	return c, nil
 }
 
-// temp is the name of files that are being written.
-func (u *Undo) temp() string { return ".tt-undo-" + u.request.Before }
+// tempName is the name of files that are being written.
+func (u *Undo) tempName() string { return ".tt-undo-" + u.request.Before }
 
 // HeadMove says how HEAD has moved between the snapshots. It is zero if HEAD is elsewhere by now, since that
 // is somebody else's move.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unchanged fails with errTorn if the file at name isn't the one that info is of, or was written since.
-func unchanged(dir *os.Root, name string, info fs.FileInfo) error {
+// checkUnchanged fails with errTorn if the file at name isn't the one that info is of, or was written since.
+func checkUnchanged(dir *os.Root, name string, info fs.FileInfo) error {
 	now, err := dir.Lstat(name)
 	if err != nil {
 		return err
@@ -21,17 +21,17 @@ func unchanged(dir *os.Root, name string, info fs.FileInfo) error {
 	return nil
 }
 
-// create makes a file or link, and the directories above it. A file appears under its name when it is
-// complete. It fails with [fs.ErrExist] if something is there, or as parent does.
-func (f *folders) create(path, temp string, c content) error {
-	dir, name, err := f.parent(path, true)
+// createFile makes a file or link, and the directories above it. A file appears under its name when it is
+// complete. It fails with [fs.ErrExist] if something is there, or as openParent does.
+func (f *folders) createFile(path, temp string, c content) error {
+	dir, name, err := f.openParent(path, true)
 	if err != nil {
 		return err
 	}
 	if c.mode == modeLink {
 		return dir.Symlink(string(c.data), name)
 	}
-	if err := f.prepare(dir, temp, c); err != nil {
+	if err := f.writeTemp(dir, temp, c); err != nil {
 		return err
 	}
 	err = dir.Link(temp, name)
@@ -44,24 +44,24 @@ func (f *folders) create(path, temp string, c content) error {
 	return errors.Join(err, dir.Remove(temp))
 }
 
-// replace puts a file or link in the place of the one that info is of. It fails with errTorn if that has
+// replaceFile puts a file or link in the place of the one that info is of. It fails with errTorn if that has
 // changed.
-func (f *folders) replace(path, temp string, c content, info fs.FileInfo) error {
-	dir, name, err := f.parent(path, false)
+func (f *folders) replaceFile(path, temp string, c content, info fs.FileInfo) error {
+	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return err
 	}
-	if err := f.prepare(dir, temp, c); err != nil {
+	if err := f.writeTemp(dir, temp, c); err != nil {
 		return err
 	}
-	if err := unchanged(dir, name, info); err != nil {
+	if err := checkUnchanged(dir, name, info); err != nil {
 		return errors.Join(err, dir.Remove(temp))
 	}
 	return dir.Rename(temp, name)
 }
 
-// prepare writes a file or link under a temporary name. What an interrupted restore has left there goes.
-func (f *folders) prepare(dir *os.Root, temp string, c content) error {
+// writeTemp writes a file or link under a temporary name. What an interrupted restore has left there goes.
+func (f *folders) writeTemp(dir *os.Root, temp string, c content) error {
 	if info, err := dir.Lstat(temp); err == nil && !info.IsDir() {
 		if err := dir.Remove(temp); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (c content) firstPerm() fs.FileMode {
 
 // removeEmpty removes the directory at path if it is empty, and reports whether it did.
 func (f *folders) removeEmpty(path string) bool {
-	dir, name, err := f.parent(path, false)
+	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return false
 	}
@@ -108,13 +108,13 @@ func (f *folders) removeEmpty(path string) bool {
 	return err == nil && info.IsDir() && dir.Remove(name) == nil
 }
 
-// remove removes a file that was read, and the directories that are empty then, as git does.
-func (f *folders) remove(path string, c content) error {
-	dir, name, err := f.parent(path, false)
+// removeFile removes a file that was read, and the directories that are empty then, as git does.
+func (f *folders) removeFile(path string, c content) error {
+	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return err
 	}
-	if err := unchanged(dir, name, c.info); err != nil {
+	if err := checkUnchanged(dir, name, c.info); err != nil {
 		return err
 	}
 	if err := dir.Remove(name); err != nil {
@@ -126,8 +126,8 @@ func (f *folders) remove(path string, c content) error {
 			return nil
 		}
 		path = path[:i]
-		f.forget()
-		dir, name, err := f.parent(path, false)
+		f.closeBelowTop()
+		dir, name, err := f.openParent(path, false)
 		if err != nil {
 			return nil
 		}
@@ -143,16 +143,16 @@ func (f *folders) remove(path string, c content) error {
 func (f *folders) putBeside(ctx context.Context, path, suffix, temp string, c content) (at string, err error) {
 	names := strings.Split(path, "/")
 	i := len(names) - 1
-	_, _, err = f.parent(path, false)
+	_, _, err = f.openParent(path, false)
 	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
 		i = blocked.depth
 	}
 	names[i] += suffix
 	at = strings.Join(names, "/")
 
-	err = f.create(at, temp, c)
+	err = f.createFile(at, temp, c)
 	if errors.Is(err, fs.ErrExist) {
-		if now, rerr := f.read(ctx, at, math.MaxInt64-1); rerr == nil && same(now, c) {
+		if now, rerr := f.readContent(ctx, at, math.MaxInt64-1); rerr == nil && isSameContent(now, c) {
 			err = nil
 		}
 	}
