@@ -55,6 +55,7 @@ func (r *repository) readCache(tree workspace.Checkout) *cache {
 	if err != nil {
 		return nil
 	}
+
 	c, ok := decodeCache(b)
 	if !ok || c.top != tree.Top {
 		return nil
@@ -71,6 +72,8 @@ func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
 	if err != nil {
 		return
 	}
+
+	// The file is empty now. A process that ends here leaves none that decodeCache takes for one.
 	r.store.kill("cache")
 	_, err = f.Write(encodeCache(c))
 	if cerr := f.Close(); err != nil || cerr != nil {
@@ -91,7 +94,9 @@ func encodeCache(c *cache) []byte {
 	for _, e := range c.state.Entries {
 		w.writeEntry(e)
 		seen := c.stamps[string(e.Path)]
-		for _, n := range []int64{seen.Size, int64(seen.Mode), seen.ModTime, seen.ChangeTime, int64(seen.Inode), seen.at} {
+		for _, n := range []int64{
+			seen.Size, int64(seen.Mode), seen.ModTime, seen.ChangeTime, int64(seen.Inode), seen.at,
+		} {
 			w.writeNumber(n)
 		}
 	}
@@ -109,11 +114,13 @@ func encodeCache(c *cache) []byte {
 		w.writeText(string(l.Why))
 		w.writeNumber(int64(l.Files))
 	}
+
 	w.writeNumber(int64(len(c.nested)))
 	for _, n := range c.nested {
 		w.writeText(n.Path)
 		w.writeText(n.ID)
 	}
+
 	sum := sha1.Sum(w.b)
 	return append(w.b, sum[:]...)
 }
@@ -123,19 +130,30 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	if len(b) < len(cacheVersion)+sha1.Size || string(b[:len(cacheVersion)]) != cacheVersion {
 		return nil, false
 	}
+
+	// A file that was cut off, or written by two at the same time, fails here.
 	b, sum := b[:len(b)-sha1.Size], b[len(b)-sha1.Size:]
 	if now := sha1.Sum(b); !bytes.Equal(now[:], sum) {
 		return nil, false
 	}
+
 	r := &cacheReader{b: string(b[len(cacheVersion):])}
-	c = &cache{top: r.readText(), id: r.readText(), tree: r.readText(), branch: r.readText(), state: state{Head: r.readText()}}
+
+	// Go calls these readers in the order in which they stand.
+	c = &cache{
+		top: r.readText(), id: r.readText(), tree: r.readText(), branch: r.readText(),
+		state: state{Head: r.readText()},
+	}
 	c.files, c.bytes = int(r.readNumber()), r.readNumber()
 
 	n := r.readCount()
 	c.state.Entries, c.stamps = make([]entry, n), make(map[string]seenStamp, n)
 	for i := range c.state.Entries {
 		e := r.readEntry()
-		seen := seenStamp{stamp: stamp{Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(), ChangeTime: r.readNumber(), Inode: uint64(r.readNumber())}}
+		seen := seenStamp{stamp: stamp{
+			Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(),
+			ChangeTime: r.readNumber(), Inode: uint64(r.readNumber()),
+		}}
 		seen.at = r.readNumber()
 		c.state.Entries[i], c.stamps[string(e.Path)] = e, seen
 	}
@@ -153,6 +171,7 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	for range r.readCount() {
 		c.nested = append(c.nested, Nested{Path: r.readText(), ID: r.readText()})
 	}
+
 	return c, !r.failed && r.b == ""
 }
 
@@ -172,7 +191,9 @@ func (w *cacheWriter) writeText(s string) {
 // writeObjectName writes the name of an object as bytes; none is written as no bytes.
 func (w *cacheWriter) writeObjectName(s string) {
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)/2))
-	w.b, _ = hex.AppendDecode(w.b, []byte(s)) // names come from git or from us
+
+	// Names come from git or from us: they are hexadecimal.
+	w.b, _ = hex.AppendDecode(w.b, []byte(s))
 }
 
 func (w *cacheWriter) writePackID(id string) {
@@ -181,6 +202,8 @@ func (w *cacheWriter) writePackID(id string) {
 		w.b = binary.AppendUvarint(w.b, n)
 		return
 	}
+
+	// The first time, the id follows its number.
 	n = uint64(len(w.packs))
 	w.packs[id] = n
 	w.b = binary.AppendUvarint(w.b, n)
@@ -218,15 +241,19 @@ func (w *cacheWriter) writeEntry(e entry) {
 			bits |= f.bit
 		}
 	}
+
 	w.writeText(string(e.Path))
 	w.writeNumber(bits)
+
 	if e.Head != nil {
 		w.writeVersion(*e.Head)
 	}
+
 	w.writeNumber(int64(len(e.Index)))
 	for _, v := range e.Index {
 		w.writeVersion(v)
 	}
+
 	if e.Work != nil {
 		w.writeText(e.Work.Mode)
 		w.writeNumber(int64(e.Work.Perm))
@@ -262,6 +289,7 @@ func (r *cacheReader) readUvarint() (n uint64) {
 			return n
 		}
 	}
+
 	r.markFailed()
 	return 0
 }
@@ -287,6 +315,7 @@ func (r *cacheReader) readText() string {
 		r.markFailed()
 		return ""
 	}
+
 	s := r.b[:n]
 	r.b = r.b[n:]
 	return s
@@ -303,6 +332,7 @@ func (r *cacheReader) readPackID() string {
 		r.packs = append(r.packs, r.readText())
 		return r.packs[n]
 	}
+
 	r.markFailed()
 	return ""
 }
@@ -312,16 +342,22 @@ func (r *cacheReader) readEntry() (e entry) {
 	bits := r.readNumber()
 	e.Intent, e.Assume, e.Skip = bits&bitIntent != 0, bits&bitAssume != 0, bits&bitSkip != 0
 	e.Ignored, e.LeftOut, e.Unsure = bits&bitIgnored != 0, bits&bitLeftOut != 0, bits&bitUnsure != 0
+
 	if bits&bitHead != 0 {
 		v := r.readVersion()
 		e.Head = &v
 	}
+
 	for range r.readCount() {
 		e.Index = append(e.Index, r.readVersion())
 	}
+
 	if bits&bitWork != 0 {
-		e.Work = &workFile{Mode: r.readText(), Perm: fs.FileMode(r.readNumber()), Size: r.readNumber(), Blob: r.readObjectName()}
+		e.Work = &workFile{
+			Mode: r.readText(), Perm: fs.FileMode(r.readNumber()), Size: r.readNumber(), Blob: r.readObjectName(),
+		}
 	}
+
 	return e
 }
 

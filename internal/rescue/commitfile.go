@@ -29,30 +29,38 @@ func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*comm
 	if err != nil {
 		return nil, err
 	}
+
 	var out bytes.Buffer
 	_, err = g.Run(ctx, nil, &out, "config", "--default", "false", "--get", "core.autocrlf")
+
 	kept := g.WithEnv("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.repositoryOf(tree.Common).pathTo("objects"))
 	return &commitFiles{git: g, kept: kept, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
 }
 
-// readFiles returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and one
-// without a mode for a file of which nobody can tell how git would write it. The repository may have lost the
-// commit, if ours keeps it.
+// readFiles returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and
+// one without a mode for a file of which nobody can tell how git would write it. The repository may have lost
+// the commit, if ours keeps it.
 func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []string) map[string]content {
 	all := map[string]content{}
 	if commit == "" || len(paths) == 0 {
 		return all
 	}
+
 	in, err := listCommitted(ctx, f.git, commit, limitPaths(paths))
+
+	// The user's repository may have lost the commit; ours may keep it.
 	if stick.CodeOf(err) == stick.CodeGitFailed && ctx.Err() == nil {
 		f = &commitFiles{git: f.kept, kept: f.kept, autocrlf: f.autocrlf}
 		in, err = listCommitted(ctx, f.git, commit, limitPaths(paths))
 	}
+
 	var said map[string]map[string]string
 	if err == nil {
 		said, err = f.readAttributes(ctx, paths)
 	}
-	if err != nil { // such as for a commit that is gone
+
+	// The commit may be gone: then nobody knows these files.
+	if err != nil {
 		for _, p := range paths {
 			all[p] = content{}
 		}
@@ -72,6 +80,7 @@ func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []stri
 			plain = append(plain, p)
 		}
 	}
+
 	f.addPlain(ctx, all, in, plain)
 	return all
 }
@@ -114,6 +123,7 @@ func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in m
 	for i, p := range paths {
 		names[i] = in[p].OID
 	}
+
 	found, err := readObjects(ctx, f.git, names)
 	for i, p := range paths {
 		all[p] = content{}
@@ -126,7 +136,8 @@ func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in m
 // readConverted reads one file that git converts.
 func (f *commitFiles) readConverted(ctx context.Context, path string, v version) content {
 	var out bytes.Buffer
-	if _, err := f.git.WithEnv(noReplace).Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
+	reader := f.git.WithEnv(noReplace)
+	if _, err := reader.Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
 		return content{}
 	}
 	return content{mode: v.Mode, data: out.Bytes(), usual: true}
@@ -135,9 +146,11 @@ func (f *commitFiles) readConverted(ctx context.Context, path string, v version)
 // listDiffering lists the paths in which two commits differ.
 func (f *commitFiles) listDiffering(ctx context.Context, from, to string) ([]string, error) {
 	var out bytes.Buffer
-	if _, err := f.git.Run(ctx, nil, &out, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to); err != nil {
+	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to}
+	if _, err := f.git.Run(ctx, nil, &out, args...); err != nil {
 		return nil, err
 	}
+
 	said := strings.TrimSuffix(out.String(), "\x00")
 	if said == "" {
 		return nil, nil

@@ -43,12 +43,15 @@ func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits,
 		if ctx.Err() != nil {
 			return kept, ctx.Err()
 		}
+
+		// One that takes too long is left out; the others are still kept.
 		if errors.Is(err, context.DeadlineExceeded) {
 			one, err = KeptCommits{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}}, nil
 		}
 		if err != nil {
 			return kept, err
 		}
+
 		kept.Same, kept.New = kept.Same && one.Same, kept.New+one.New
 		kept.LeftOut = append(kept.LeftOut, nameLeftOut(main, common, one.LeftOut)...)
 	}
@@ -60,6 +63,7 @@ func nameLeftOut(main, common string, all []LeftOut) []LeftOut {
 	if common == main {
 		return all
 	}
+
 	named := slices.Clone(all)
 	for i := range named {
 		named[i].Path = common + ": " + named[i].Path
@@ -88,16 +92,21 @@ func submodulesOf(common string) (dirs []string) {
 	root := filepath.Join(common, "modules")
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		// A thousand entries are enough: a hook may wait for this.
 		if seen++; err != nil || seen > 1000 || !d.IsDir() {
 			return nil
 		}
 		if _, err := os.Lstat(filepath.Join(path, "HEAD")); err != nil {
 			return nil
 		}
+
 		dirs = append(dirs, path)
+
+		// Submodules have submodules of their own in the same way.
 		if strings.Count(path[len(root):], "modules") < maxDepth {
 			dirs = append(dirs, submodulesOf(path)...)
 		}
+
 		return fs.SkipDir
 	})
 	return dirs
@@ -131,14 +140,18 @@ func (r *repository) keepLateCommits(ctx context.Context) {
 	if log.Late == 0 || isRepositoryGone(log.Common) {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, longKeep)
 	defer cancel()
-	_, _ = r.store.keepCommitsOf(ctx, log.Common, true) // else the next time
+
+	// If this fails, the next call tries again.
+	_, _ = r.store.keepCommitsOf(ctx, log.Common, true)
 }
 
 // keepCommitsOf keeps the commits of one repository. again tries what took too long a short time ago.
 func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (kept KeptCommits, err error) {
-	stamp := stampRefs(common) // before git is asked: what moves meanwhile is seen next time
+	// Refs are read before git is asked: what moves meanwhile is seen next time.
+	stamp := stampRefs(common)
 	repo, now := s.repositoryOf(common), stick.At(s.now())
 	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) && !again {
 		return KeptCommits{Same: true, LeftOut: log.LeftOut}, nil
@@ -150,6 +163,8 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	if err := plainfile.MkdirAll(repo.pathTo(stateName)); err != nil {
 		return kept, unwritable(repo.pathTo(stateName), err)
 	}
+
+	// Somebody else may be keeping the same commits: that isn't worth a long wait.
 	short, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
 	lock, ok := waitLock(short, repo.commitLogPath()+lockSuffix, lockExclusive)
@@ -159,11 +174,16 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	defer lock.unlock()
 
 	k := &commitKeeper{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
-	if k.log.isCurrent(stamp, now) && !again { // somebody else has kept them meanwhile
+
+	// Somebody else may have kept them while this waited for the lock.
+	if k.log.isCurrent(stamp, now) && !again {
 		return KeptCommits{Same: true, LeftOut: k.log.LeftOut}, nil
 	}
+
 	kept.New, err = k.keepNew(ctx)
 	kept.LeftOut = k.dropped
+
+	// What can't be kept is left out and named. Only errors of our own repository are returned.
 	switch {
 	case errors.Is(err, errTooLarge):
 		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyLimit})
@@ -178,9 +198,13 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	default:
 		k.log.Late = 0
 	}
+
+	// After a failure the log is the one before, so that nothing counts as kept that isn't.
 	if err != nil {
 		k.log = k.laterLog()
 	}
+
+	// With this stamp the next try waits until a ref moves, or until it is time to try again.
 	k.log.Stamp, k.log.LeftOut = stamp, kept.LeftOut
 	return kept, repo.writeCommitLog(k.log)
 }
@@ -189,10 +213,12 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 // earlier ones.
 func (k *commitKeeper) laterLog() *commitLog {
 	log := k.repo.readCommitLog(k.common)
+
 	log.Late = k.log.Late
 	if k.fresh && log.Round != "" && k.log.isRoundOld(k.now, k.repo.store.Limits) {
 		log.NotBefore = k.now.Add(freshEvery)
 	}
+
 	return log
 }
 
@@ -204,10 +230,13 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 	if k.refs, err = k.readRefs(ctx); err != nil {
 		return 0, err
 	}
+
+	// Our repository names objects by SHA-1 alone.
 	if slices.ContainsFunc(k.refs, func(f keptRef) bool { return len(f.Commit) != len(noCommit) }) {
 		k.dropped = append(k.dropped, LeftOut{Path: "./", Why: WhyFormat})
 		return 0, nil
 	}
+
 	if k.fresh, err = k.mustBeginAnew(ctx); err != nil {
 		return 0, err
 	}
@@ -215,21 +244,25 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 	if err := k.findCommits(ctx); err != nil {
 		return 0, err
 	}
+
 	id := newID(k.log.timeAfterKept(k.now), shortSum(k.common, 2))
 	if len(k.found.heads) > 0 {
 		if err := k.copyCommits(ctx, id); err != nil {
 			return 0, err
 		}
 	}
+
 	return len(k.found.all), k.noteRefs(ctx, id)
 }
 
 // readRefs lists the local branches, the entries of the stash, and where the checkouts are.
 func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) {
 	var out bytes.Buffer
-	if _, err := k.git.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", stashName); err != nil {
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", stashName}
+	if _, err := k.git.Run(ctx, nil, &out, args...); err != nil {
 		return nil, err
 	}
+
 	for line := range strings.Lines(out.String()) {
 		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		all = append(all, keptRef{Of: name, Commit: commit})
@@ -239,11 +272,15 @@ func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) 
 	for _, e := range entries {
 		all = append(all, keptRef{Of: stashName, Commit: e.Commit})
 	}
+
+	// A checkout without a branch counts by its commit, unless a ref names that already.
 	for _, head := range headsOf(k.common) {
 		if !slices.ContainsFunc(all, func(f keptRef) bool { return f.Commit == head }) {
 			all = append(all, keptRef{Of: headName, Commit: head})
 		}
 	}
+
+	// Sorted, what is named twice stands together.
 	slices.SortStableFunc(all, func(a, b keptRef) int { return strings.Compare(a.Of+" "+a.Commit, b.Of+" "+b.Commit) })
 	return slices.Compact(all), nil
 }
@@ -251,12 +288,16 @@ func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) 
 // mustBeginAnew reports whether nothing of earlier times can be leaned on: there is nothing, a remote no
 // longer has what that lacks, or it has become large or old.
 func (k *commitKeeper) mustBeginAnew(ctx context.Context) (bool, error) {
-	if k.log.Round == "" || k.log.isRoundOld(k.now, k.repo.store.Limits) && k.now >= k.log.NotBefore {
+	isOld := k.log.isRoundOld(k.now, k.repo.store.Limits) && k.now >= k.log.NotBefore
+	if k.log.Round == "" || isOld {
 		return true, nil
 	}
+
 	if len(k.log.Bases) == 0 {
 		return false, nil
 	}
+
+	// Git prints a base that no remote reaches any more.
 	var out bytes.Buffer
 	in := strings.NewReader(strings.Join(k.log.Bases, "\n") + "\n")
 	_, err := k.git.Run(ctx, in, &out, "rev-list", "--max-count=1", "--ignore-missing", "--stdin", "--not", "--remotes")
@@ -273,6 +314,7 @@ func (k *commitKeeper) findCommits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	return k.recognizeOther(ctx)
 }
 
@@ -282,6 +324,7 @@ func (k *commitKeeper) recognizeOther(ctx context.Context) error {
 	if len(k.found.heads) == 0 || len(k.found.bases) > 0 {
 		return nil
 	}
+
 	kept := k.keptCommits()
 	missing, err := missingCommits(ctx, k.git, kept)
 	k.fresh = k.fresh || len(missing) == len(kept)
@@ -302,12 +345,14 @@ func (k *commitKeeper) findFromWholeRefs(ctx context.Context) error {
 			k.dropped = append(k.dropped, LeftOut{Path: f.Of, Why: WhyMissing})
 		}
 	}
+
 	k.refs = whole
 	return k.listCommits(ctx, false)
 }
 
 func (k *commitKeeper) revList(more ...string) []string {
-	return slices.Concat([]string{"rev-list"}, more, []string{"--exclude-promisor-objects", "--stdin", "--not", "--remotes"})
+	return slices.Concat([]string{"rev-list"}, more,
+		[]string{"--exclude-promisor-objects", "--stdin", "--not", "--remotes"})
 }
 
 func (k *commitKeeper) listCommits(ctx context.Context, reflogs bool) error {
@@ -318,14 +363,17 @@ func (k *commitKeeper) listCommits(ctx context.Context, reflogs bool) error {
 	for _, commit := range slices.Concat(k.keptCommits(), shallowRoots(k.common)) {
 		fmt.Fprintln(&in, "^"+commit)
 	}
+
 	args := []string{"--parents", "--ignore-missing"}
 	if reflogs {
 		args = append(args, "--reflog")
 	}
+
 	var out bytes.Buffer
 	if _, err := k.git.Run(ctx, strings.NewReader(in.String()), &out, k.revList(args...)...); err != nil {
 		return err
 	}
+
 	k.found = parseParents(out.String())
 	return nil
 }
@@ -352,21 +400,26 @@ func parseParents(said string) localCommits {
 		if len(names) == 0 {
 			continue
 		}
+
 		found.all[names[0]], inOrder = true, append(inOrder, names[0])
 		for _, parent := range names[1:] {
 			found.parents[parent] = true
 		}
 	}
+
+	// Git is asked for a pack by its heads, without its bases.
 	for _, c := range inOrder {
 		if !found.parents[c] {
 			found.heads = append(found.heads, c)
 		}
 	}
+
 	for parent := range found.parents {
 		if !found.all[parent] {
 			found.bases = append(found.bases, parent)
 		}
 	}
+
 	slices.Sort(found.bases)
 	return found
 }

@@ -27,24 +27,33 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 	if r.checkFolders() != nil {
 		return nil, nil
 	}
+
 	log := r.readCommitLog(common)
 	newest := func(a, b keptRef) int { return strings.Compare(b.Ref, a.Ref) }
 	slices.SortStableFunc(log.Tips, newest)
 	slices.SortStableFunc(log.Gone, newest)
+
 	all := slices.Concat(log.Tips, log.Gone)
+
+	// A ref that somebody has removed from ours keeps nothing.
 	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.pathTo(f.Ref)) != nil })
 
 	lacks, err := s.findLackedCommits(ctx, common, all)
 	if err != nil {
 		return nil, err
 	}
+
 	var lost []LostTip
 	for _, f := range all {
-		isListed := slices.ContainsFunc(lost, func(l LostTip) bool { return l.Commit == f.Commit && (l.Of == f.Of || f.Of == headName) })
+		isListed := slices.ContainsFunc(lost, func(l LostTip) bool {
+			return l.Commit == f.Commit && (l.Of == f.Of || f.Of == headName)
+		})
 		if lacks[f.Commit] && !isListed {
-			lost = append(lost, LostTip{Tip: Tip{Ref: f.Ref, Of: f.Of, Commit: f.Commit, At: f.At}, Repository: r.path, Leans: f.Leans})
+			tip := Tip{Ref: f.Ref, Of: f.Of, Commit: f.Commit, At: f.At}
+			lost = append(lost, LostTip{Tip: tip, Repository: r.path, Leans: f.Leans})
 		}
 	}
+
 	return lost, nil
 }
 
@@ -56,11 +65,13 @@ func (s *Store) InnerRepositories(common, top string) (inner []string) {
 		if checkFile(r.commitLogPath()) != nil {
 			continue
 		}
+
 		c := r.readCommitLog("").Common
 		if c != common && (workspace.Within(c, common) || workspace.Within(c, top)) {
 			inner = append(inner, c)
 		}
 	}
+
 	slices.Sort(inner)
 	return inner
 }
@@ -71,6 +82,8 @@ func (s *Store) findLackedCommits(ctx context.Context, common string, kept []kep
 	for _, f := range kept {
 		commits = append(commits, f.Commit)
 	}
+
+	// A repository that is gone lacks everything.
 	if !isRepositoryGone(common) && len(commits) > 0 {
 		g, err := s.Git.Isolate(ctx, common, "GIT_DIR="+common)
 		if err != nil {
@@ -80,6 +93,7 @@ func (s *Store) findLackedCommits(ctx context.Context, common string, kept []kep
 			return nil, err
 		}
 	}
+
 	lacks := map[string]bool{}
 	for _, c := range commits {
 		lacks[c] = true
@@ -103,11 +117,13 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 	if len(commits) == 0 {
 		return nil, nil
 	}
+
 	var out bytes.Buffer
 	in := strings.NewReader(strings.Join(commits, "\n") + "\n")
 	if _, err := g.WithEnv(noReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
 		return nil, err
 	}
+
 	for line := range strings.Lines(out.String()) {
 		o, err := parseObjectHead(strings.TrimSuffix(line, "\n"))
 		if err != nil {
@@ -144,16 +160,24 @@ func (r *repository) pruneCommits(now stick.Time, l Limits) {
 
 	log := r.readCommitLog("")
 	before := len(log.Tips) + len(log.Gone) + len(log.Packs)
+
+	// The refs of a repository that is gone are lost with it.
 	moved := isRepositoryGone(log.Common) && len(log.Tips) > 0
 	if moved {
 		log.loseTips(now)
 	}
+
 	log.Gone = slices.DeleteFunc(log.Gone, func(f keptRef) bool { return now.Sub(f.Gone) > l.Age })
-	for log.dropRounds(); l.CommitTotal > 0 && log.totalBytes() > l.CommitTotal && log.Packs[0].Round != log.Round; log.dropRounds() {
+
+	// The present round stays, however large it is: the next commits lean on it.
+	isTooLarge := func() bool { return l.CommitTotal > 0 && log.totalBytes() > l.CommitTotal }
+	for log.dropRounds(); isTooLarge() && log.Packs[0].Round != log.Round; log.dropRounds() {
 		oldest := log.Packs[0].Round
 		log.Gone = slices.DeleteFunc(log.Gone, func(f keptRef) bool { return f.Round == oldest })
 		log.Tips = slices.DeleteFunc(log.Tips, func(f keptRef) bool { return f.Round == oldest })
 	}
+
+	// The log comes first: what it no longer names is removed after it.
 	if moved || len(log.Tips)+len(log.Gone)+len(log.Packs) != before {
 		if r.writeCommitLog(log) != nil {
 			return
@@ -177,6 +201,7 @@ func (l *commitLog) dropRounds() {
 	for _, f := range slices.Concat(l.Tips, l.Gone) {
 		used[f.Round] = true
 	}
+
 	l.Packs = slices.DeleteFunc(l.Packs, func(p keptPack) bool { return !used[p.Round] })
 	if l.Round != "" && !used[l.Round] {
 		l.Round, l.Bases, l.Stamp = "", nil, ""
@@ -209,8 +234,11 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 				os.Remove(r.pathTo(ref))
 			}
 		}
-		os.Remove(r.pathTo(commitRefs + "/" + id)) // if it is empty
+
+		// This removes the directory only if it is empty.
+		os.Remove(r.pathTo(commitRefs + "/" + id))
 	}
+
 	all, _ := listNames(r.pathTo(packsName))
 	for _, name := range all {
 		id, ours := strings.CutPrefix(name, commitPrefix)
@@ -219,7 +247,10 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 			os.Remove(filepath.Join(r.pathTo(packsName), name))
 		}
 	}
-	r.store.sweepLeftovers(r.pathTo(stateName), now, func(name string) bool { return strings.HasPrefix(name, tempPrefix) })
+
+	// Nobody is writing these either.
+	isTemp := func(name string) bool { return strings.HasPrefix(name, tempPrefix) }
+	r.store.sweepLeftovers(r.pathTo(stateName), now, isTemp)
 }
 
 // UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching

@@ -75,6 +75,7 @@ func (r *repository) readCommitLog(common string) *commitLog {
 	if err != nil || json.Unmarshal(b, log) != nil {
 		log = &commitLog{}
 	}
+
 	if common != "" {
 		log.Common = common
 	}
@@ -87,11 +88,15 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 	if err != nil {
 		return fmt.Errorf("write kept commits: %w", err)
 	}
+
 	f, err := plainfile.Temp(r.pathTo(stateName), tempPrefix)
 	if err != nil {
 		return unwritable(r.pathTo(stateName), err)
 	}
-	defer os.Remove(f.Name()) // nothing, once it has its name
+
+	// This removes nothing once the file has its name.
+	defer os.Remove(f.Name())
+
 	_, err = f.Write(b)
 	if cerr := f.Close(); err == nil {
 		err = cerr
@@ -99,6 +104,8 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 	if err != nil {
 		return unwritable(f.Name(), err)
 	}
+
+	// It gets its name when it is whole: who reads meanwhile sees the last log, or this one.
 	r.store.kill("commit log written")
 	if err := os.Rename(f.Name(), r.commitLogPath()); err != nil {
 		return unwritable(r.commitLogPath(), err)
@@ -112,6 +119,7 @@ func (l *commitLog) isCurrent(stamp string, now stick.Time) bool {
 	if l.Stamp != stamp {
 		return false
 	}
+
 	since := now.Sub(l.Late)
 	return l.Late == 0 || since >= 0 && since < retryLate
 }
@@ -149,6 +157,7 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 	if len(made) == 0 {
 		return nil
 	}
+
 	all := r.pathTo(commitRefs)
 	if err := plainfile.MkdirAll(all); err != nil {
 		return unwritable(all, err)
@@ -156,14 +165,19 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 	if err := checkFolder(all); err != nil {
 		return err
 	}
+
+	// The directory gets its name with all refs in it, so that they appear together.
 	temp, err := os.MkdirTemp(r.pathTo(stateName), tempPrefix)
 	if err != nil {
 		return unwritable(r.pathTo(stateName), err)
 	}
-	defer os.RemoveAll(temp) // nothing, once it has its name
+
+	// This removes nothing once the directory has its name.
+	defer os.RemoveAll(temp)
 	if err := plainfile.InheritPath(temp); err != nil {
 		return unwritable(temp, err)
 	}
+
 	for _, f := range made {
 		file, err := plainfile.Open(filepath.Join(temp, filepath.Base(f.Ref)), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil {
@@ -177,6 +191,7 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 			return unwritable(temp, err)
 		}
 	}
+
 	if err := os.Rename(temp, filepath.Join(all, id)); err != nil {
 		return unwritable(all, err)
 	}
@@ -204,10 +219,13 @@ func stampRefs(common string) string {
 		look(filepath.Join(dir, "logs", "HEAD"))
 		content(filepath.Join(dir, "reftable", "tables.list"))
 	}
+
 	for _, name := range []string{"packed-refs", "logs/refs/stash", "shallow"} {
 		look(filepath.Join(common, filepath.FromSlash(name)))
 	}
+
 	content(filepath.Join(common, filepath.FromSlash(stashName)))
+
 	_ = filepath.WalkDir(filepath.Join(common, "refs", "heads"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			content(path)

@@ -10,16 +10,21 @@ import (
 // refs are now.
 func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 	log := k.log
+
+	// A pack was written: it begins a round, or belongs to the present one.
 	if len(k.found.heads) > 0 {
 		if k.fresh {
 			log.Round, log.Bases, log.NotBefore = id, nil, 0
 		}
 		size := k.repo.sizeOfCommits(id)
 		log.Packs = append(log.Packs, keptPack{ID: id, Round: log.Round, Bytes: size})
+
 		if err := k.noteBases(ctx); err != nil {
 			return err
 		}
 	}
+
+	// What this round has needs no second ref.
 	known := map[string]keptRef{}
 	for _, f := range slices.Concat(log.Gone, log.Tips) {
 		if f.Round == log.Round {
@@ -31,6 +36,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+
 	at, _ := timeOf(id)
 	var made []keptRef
 	for i, f := range tips {
@@ -42,6 +48,8 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 		}
 		tips[i].Round, tips[i].Leans = log.Round, len(log.Bases) > 0
 	}
+
+	// Refs come before the log that names them.
 	if err := k.repo.writeCommitRefs(id, made); err != nil {
 		return err
 	}
@@ -55,6 +63,7 @@ func (k *commitKeeper) noteBases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	k.log.Bases = append(k.log.Bases, missing...)
 	slices.Sort(k.log.Bases)
 	k.log.Bases = slices.Compact(k.log.Bases)
@@ -66,6 +75,8 @@ func (k *commitKeeper) chooseTips(ctx context.Context, known map[string]keptRef)
 	if k.log.Round == "" {
 		return nil, nil
 	}
+
+	// A commit that is neither known nor new may still lie in an earlier pack.
 	var asked []string
 	for _, f := range k.refs {
 		if _, ok := known[f.Commit]; !ok && !k.found.all[f.Commit] {
@@ -83,6 +94,8 @@ func (k *commitKeeper) chooseTips(ctx context.Context, known map[string]keptRef)
 			named[f.Commit], tips = true, append(tips, f)
 		}
 	}
+
+	// What nothing but a reflog reaches is named by HEAD.
 	for _, c := range k.found.heads {
 		if !named[c] {
 			tips = append(tips, keptRef{Of: headName, Commit: c})
@@ -98,12 +111,16 @@ func (k *commitKeeper) retireTips(tips []keptRef) {
 	for _, b := range k.found.bases {
 		isBase[b] = true
 	}
+
 	for _, f := range k.log.Tips {
 		still := slices.ContainsFunc(tips, func(t keptRef) bool { return t.Of == f.Of && t.Commit == f.Commit })
+
+		// A commit on which the new ones build isn't lost.
 		if !still && !(isBase[f.Commit] && f.Round == k.log.Round) {
 			f.Gone = k.now
 			k.log.Gone = append(k.log.Gone, f)
 		}
 	}
+
 	k.log.Tips = tips
 }

@@ -20,6 +20,8 @@ func (k *commitKeeper) copyCommits(ctx context.Context, id string) error {
 	if err == nil || stick.CodeOf(err) != stick.CodeGitFailed || ctx.Err() != nil {
 		return err
 	}
+
+	// A ref has turned out to lack something: what the others reach is still copied.
 	if err := k.findFromWholeRefs(ctx); err != nil || len(k.found.heads) == 0 {
 		return err
 	}
@@ -31,18 +33,25 @@ func (k *commitKeeper) writePack(ctx context.Context, id string) error {
 	if err != nil {
 		return unwritable(k.repo.pathTo(packsName), err)
 	}
-	defer os.Remove(file.Name()) // nothing, once it has its name
+
+	// This removes nothing once the file has its name.
+	defer os.Remove(file.Name())
 	defer file.Close()
 
 	limited, stop := context.WithCancel(ctx)
 	defer stop()
 	out := &limitedFile{file: file, left: k.repo.store.Limits.CommitBytes, stop: stop}
+
 	in := strings.Join(k.found.heads, "\n") + "\n"
 	for _, base := range k.found.bases {
 		in += "^" + base + "\n"
 	}
-	_, err = k.git.Run(limited, strings.NewReader(in), out, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--delta-base-offset",
+
+	_, err = k.git.Run(limited, strings.NewReader(in), out, "pack-objects", "--revs", "--stdout", "-q",
+		"--window=0", "--delta-base-offset",
 		"--exclude-promisor-objects")
+
+	// Git fails, too, when we stop it. So what stopped it is asked first.
 	switch {
 	case out.left < 0:
 		return errTooLarge
@@ -51,6 +60,7 @@ func (k *commitKeeper) writePack(ctx context.Context, id string) error {
 	case err != nil:
 		return err
 	}
+
 	if err := file.Close(); err != nil {
 		return unwritable(file.Name(), err)
 	}
@@ -70,6 +80,7 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 		f.stop()
 		return 0, errTooLarge
 	}
+
 	n, f.err = f.file.Write(b)
 	return n, f.err
 }
@@ -77,16 +88,24 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 // settlePack has git check a pack and make its index, and gives both their names.
 func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
 	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
-	defer os.Remove(index) // nothing, once it has its name
-	own := k.repo.ownGit().WithEnv("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
+
+	// This removes nothing once the file has its name.
+	defer os.Remove(index)
+
+	// Without a reverse index it is two files, as all packs of ours are.
+	own := k.repo.ownGit().WithEnv("GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
 	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, pack); err != nil {
 		return err
 	}
+
 	if err := plainfile.InheritPath(index); err != nil {
 		return unwritable(index, err)
 	}
 
 	base := k.repo.commitBase(id)
+
+	// The index gets its name last: without it, a pack is none for git.
 	if err := os.Rename(pack, base+packSuffix); err != nil {
 		return unwritable(base+packSuffix, err)
 	}

@@ -9,12 +9,15 @@ import (
 // Uncommitted says of files that were kept without asking git whether they had uncommitted changes: their
 // bytes before a change differ from those of a commit, as git would check it out. It has no entry for a file
 // of which nobody can tell that, such as one with a filter.
-func (s *Store) Uncommitted(ctx context.Context, tree workspace.Checkout, commit string, changes []PathChange) (map[string]bool, error) {
+func (s *Store) Uncommitted(
+	ctx context.Context, tree workspace.Checkout, commit string, changes []PathChange,
+) (map[string]bool, error) {
 	paths := pathsOf(changes)
 	blobs, err := s.Git.Blobs(ctx, tree.Top, commit, paths)
 	if err != nil {
 		return nil, err
 	}
+
 	found := map[string]bool{}
 	var differing []PathChange
 	for _, c := range changes {
@@ -26,6 +29,7 @@ func (s *Store) Uncommitted(ctx context.Context, tree workspace.Checkout, commit
 			found[c.Path] = !isThere
 		}
 	}
+
 	if len(differing) == 0 {
 		return found, nil
 	}
@@ -34,11 +38,14 @@ func (s *Store) Uncommitted(ctx context.Context, tree workspace.Checkout, commit
 	if err != nil {
 		return nil, err
 	}
+
+	// Where the blobs differ, the bytes that git would check out decide.
 	then := files.readFiles(ctx, commit, pathsOf(differing))
 	for _, c := range differing {
 		if was := then[c.Path]; was.mode != "" {
 			found[c.Path] = was.fileVersion().Sum != c.Old.Blob
 		}
 	}
+
 	return found, nil
 }

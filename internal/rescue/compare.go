@@ -26,7 +26,7 @@ type PathChange struct {
 type Side struct {
 	Mode    string `json:"mode,omitempty"`     // as git writes it, of the file in the working tree
 	Blob    string `json:"blob,omitempty"`     // its bytes, in the rescue
-	Commit  string `json:"commit,omitempty"`   // there was nothing uncommitted: the file was, or wasn't, as in this commit
+	Commit  string `json:"commit,omitempty"`   // nothing was uncommitted: the file was, or wasn't, as in this commit
 	LeftOut bool   `json:"left_out,omitempty"` // it was there, and the rescue lacks it
 }
 
@@ -63,6 +63,8 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 	all := compareStates(a.state, b.state, b.manifest.LeftOut)
 	for _, n := range b.manifest.Nested {
 		i := slices.IndexFunc(a.manifest.Nested, func(was Nested) bool { return was.Path == n.Path })
+
+		// Nothing is known from before, or nothing has changed.
 		if i < 0 || a.manifest.Nested[i].ID == n.ID {
 			continue
 		}
@@ -70,12 +72,15 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 		if err != nil {
 			return nil, err
 		}
+
 		for _, c := range inside {
 			c.Path = n.Path + "/" + c.Path
 			all = append(all, c)
 		}
 	}
+
 	slices.SortStableFunc(all, func(a, b PathChange) int { return strings.Compare(a.Path, b.Path) })
+
 	// what lies two repositories deep is known to both
 	return slices.CompactFunc(all, func(a, b PathChange) bool { return a.Path == b.Path }), nil
 }
@@ -86,6 +91,8 @@ func compareStates(before, after state, leftOut []LeftOut) []PathChange {
 	for _, l := range leftOut {
 		c.unseen[l.Path] = true
 	}
+
+	// Both lists are sorted by path, so that one walk finds the pairs.
 	all := []PathChange{}
 	old, now := before.Entries, after.Entries
 	for len(old) > 0 || len(now) > 0 {
@@ -96,10 +103,12 @@ func compareStates(before, after state, leftOut []LeftOut) []PathChange {
 		if len(now) > 0 && (was == nil || now[0].Path == was.Path) {
 			is, now = &now[0], now[1:]
 		}
+
 		if change, ok := c.compareEntries(was, is); ok {
 			all = append(all, change)
 		}
 	}
+
 	return all
 }
 
@@ -111,6 +120,7 @@ type comparison struct {
 
 func (c comparison) compareEntries(was, is *entry) (change PathChange, ok bool) {
 	change.Old, change.New = sideOf(was, c.before), sideOf(is, c.after)
+
 	for _, e := range []*entry{was, is} {
 		if e != nil {
 			change.Path = string(e.Path)
@@ -118,18 +128,22 @@ func (c comparison) compareEntries(was, is *entry) (change PathChange, ok bool) 
 			change.Ignored = change.Ignored || e.Ignored
 		}
 	}
+
 	switch {
 	case was == nil:
 		change.Kind, ok = c.kindOfAppeared(is)
-	case is == nil && c.isUnseen(change.Path):
+	case is == nil && c.isUnseen(change.Path): // whether it is gone isn't known
 	case is == nil:
 		change.Kind, ok = c.kindOfVanished(was)
+
+		// There is no file now, whatever HEAD has.
 		if change.Kind == ChangeDeleted {
 			change.New = Side{}
 		}
 	default:
 		change.Kind, ok = c.kindOfDiffering(was, is, change)
 	}
+
 	return change, ok
 }
 
@@ -147,6 +161,7 @@ func sideOf(e *entry, head string) Side {
 // kindOfAppeared judges an entry where there was nothing uncommitted.
 func (c comparison) kindOfAppeared(is *entry) (ChangeKind, bool) {
 	isTracked := is.Head != nil || is.isConflict()
+
 	switch {
 	case is.Unsure:
 		return ChangeKept, is.Work != nil
@@ -163,6 +178,7 @@ func (c comparison) kindOfAppeared(is *entry) (ChangeKind, bool) {
 // kindOfVanished judges an entry where there is nothing uncommitted any more.
 func (c comparison) kindOfVanished(was *entry) (ChangeKind, bool) {
 	isFile := was.Work != nil || was.LeftOut
+
 	switch {
 	case was.Unsure:
 		return ChangeClean, isFile
@@ -177,6 +193,7 @@ func (c comparison) kindOfVanished(was *entry) (ChangeKind, bool) {
 // kindOfDiffering judges a path of which both states hold something.
 func (c comparison) kindOfDiffering(was, is *entry, change PathChange) (ChangeKind, bool) {
 	wasFile, isFile := was.Work != nil || was.LeftOut, is.Work != nil || is.LeftOut
+
 	switch {
 	case !wasFile && isFile:
 		return ChangeMade, true
@@ -186,6 +203,7 @@ func (c comparison) kindOfDiffering(was, is *entry, change PathChange) (ChangeKi
 	case change.Old != change.New:
 		return ChangeChanged, true
 	}
+
 	return ChangeStaged, !change.Unsure && !slices.EqualFunc(was.Index, is.Index, func(a, b version) bool {
 		return a.Mode == b.Mode && a.OID == b.OID && a.Stage == b.Stage
 	})
@@ -196,6 +214,8 @@ func (c comparison) isUnseen(path string) bool {
 	if c.unseen[path] || c.unseen["./"] {
 		return true
 	}
+
+	// A directory that couldn't be read hides everything below.
 	for i := range path {
 		if path[i] == '/' && c.unseen[path[:i+1]] {
 			return true

@@ -29,24 +29,29 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	if err != nil {
 		return "", false, err
 	}
+
 	tree, err := openFolders(cmp.Or(r.Tree.Top, l.manifest.Top))
 	if err != nil {
 		return "", false, errNoCheckout(l.manifest, err)
 	}
 	defer tree.close()
+
 	var all strings.Builder
 	for _, e := range entries {
 		if e.LeftOut || e.Work == nil && e.isSubmodule() {
 			continue
 		}
+
 		if err := ctx.Err(); err != nil {
 			return "", false, err
 		}
+
 		all.WriteString(diffOf(ctx, tree, e, data))
 		if all.Len() > maxDiff {
 			return cutLines(all.String(), maxDiff), true, nil
 		}
 	}
+
 	return all.String(), false, nil
 }
 
@@ -56,6 +61,7 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 	if e.Work != nil {
 		then = content{mode: e.Work.Mode, data: data[e.Work.Blob]}
 	}
+
 	now, err := tree.readContent(ctx, string(e.Path), maxDiffed)
 	switch {
 	case err != nil && !isAbsent(err):
@@ -67,8 +73,11 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 	case bytes.IndexByte(now.data, 0) >= 0 || bytes.IndexByte(then.data, 0) >= 0:
 		return fmt.Sprintf("%s differs: it is binary\n", name)
 	}
+
 	from, to := "now/"+name, "rescued/"+name
 	var b strings.Builder
+
+	// Without a mode, that side has no file.
 	switch {
 	case now.mode == "":
 		from = "/dev/null"
@@ -77,6 +86,7 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 	case now.mode != then.mode:
 		fmt.Fprintf(&b, "%s: mode %s, rescued %s\n", name, now.mode, then.mode)
 	}
+
 	b.Write(diff.Diff(from, now.data, to, then.data))
 	return b.String()
 }

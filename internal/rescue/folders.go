@@ -47,36 +47,45 @@ func (f *folders) closeBelow(depth int) {
 		f.open[len(f.open)-1].Close()
 		f.open = f.open[:len(f.open)-1]
 	}
+
 	f.names = f.names[:max(0, min(len(f.names), depth))]
 }
 
-// openParent opens the directory of path and returns the last name of path. It fails with [fs.ErrNotExist] or a
-// [*blockedError]. With make it makes the directories that don't exist.
+// openParent opens the directory of path and returns the last name of path. It fails with [fs.ErrNotExist] or
+// a [*blockedError]. With make it makes the directories that don't exist.
 func (f *folders) openParent(path string, make bool) (*os.Root, string, error) {
 	names := strings.Split(path, "/")
 	name := names[len(names)-1]
 	names = names[:len(names)-1]
+
+	// What this path has in common with the last one is open already.
 	same := 0
 	for same < len(names) && same < len(f.names) && names[same] == f.names[same] {
 		same++
 	}
 	f.closeBelow(same)
+
+	// Each directory is opened in the one above: so no link leads out of the tree.
 	for i := same; i < len(names); i++ {
 		above := f.open[i]
 		child, err := openFolder(above, names[i])
 		if make && errors.Is(err, fs.ErrNotExist) {
+			// Somebody else may make it at the same moment.
 			if err = above.Mkdir(names[i], 0o777); err == nil || errors.Is(err, fs.ErrExist) {
 				child, err = openFolder(above, names[i])
 			}
 		}
+
 		if errors.Is(err, errNoFolder) {
 			return nil, "", &blockedError{i}
 		}
 		if err != nil {
 			return nil, "", err
 		}
+
 		f.open, f.names = append(f.open, child), append(f.names, names[i])
 	}
+
 	return f.open[len(f.open)-1], name, nil
 }
 
@@ -91,10 +100,14 @@ func openFolder(above *os.Root, name string) (*os.Root, error) {
 	if !info.IsDir() {
 		return nil, errNoFolder
 	}
-	child, err := above.OpenRoot(name) // this would follow a link
+
+	// OpenRoot follows a link.
+	child, err := above.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
+
+	// So it has to be the directory that was checked.
 	if now, err := child.Stat("."); err != nil || !os.SameFile(info, now) {
 		child.Close()
 		return nil, errNoFolder
@@ -128,7 +141,8 @@ var (
 )
 
 // readContent reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
-// directories, too), with the error of ctx, or as openParent does. It doesn't wait for the other side of a FIFO.
+// directories, too), with the error of ctx, or as openParent does. It doesn't wait for the other side of a
+// FIFO.
 func (f *folders) readContent(ctx context.Context, path string, limit int64) (content, error) {
 	for try := 0; ; try++ {
 		c, err := f.readContentOnce(ctx, path, limit)
@@ -143,6 +157,7 @@ func (f *folders) readContentOnce(ctx context.Context, path string, limit int64)
 	if err != nil {
 		return content{}, err
 	}
+
 	info, err := dir.Lstat(name)
 	switch {
 	case err != nil:
@@ -155,23 +170,30 @@ func (f *folders) readContentOnce(ctx context.Context, path string, limit int64)
 	case info.Size() > limit:
 		return content{}, errLarge
 	}
+
+	// By now a FIFO may be in its place: opening that doesn't wait.
 	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return content{}, err
 	}
 	defer file.Close()
+
 	before, err := file.Stat()
 	if err != nil || !os.SameFile(info, before) {
 		return content{}, errors.Join(errTorn, err)
 	}
+
 	data, err := readAll(ctx, file, before.Size())
 	if err != nil {
 		return content{}, err
 	}
+
+	// What changed meanwhile may be half old and half new.
 	after, err := file.Stat()
 	if err != nil || int64(len(data)) != after.Size() || !before.ModTime().Equal(after.ModTime()) {
 		return content{}, errors.Join(errTorn, err)
 	}
+
 	return content{mode: gitMode(info), perm: info.Mode().Perm(), data: data, info: after}, nil
 }
 
@@ -179,12 +201,15 @@ func (f *folders) readContentOnce(ctx context.Context, path string, limit int64)
 func readAll(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
 	data := make([]byte, size+1)
 	const part = 1 << 20
+
+	// A disk may be slow: ctx is asked after each part.
 	for n := 0; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		k, err := r.Read(data[n:min(len(data), n+part)])
 		n += k
+
 		switch {
 		case err == io.EOF || n == len(data):
 			return data[:n], nil
@@ -202,21 +227,25 @@ func gitMode(info fs.FileInfo) string {
 	return modeFile
 }
 
-// listFolder names what is in a directory of the tree, at most most of it, sorted. Names of directories end with /.
+// listFolder names what is in a directory of the tree, at most most of it, sorted. Names of directories end
+// with /.
 func (f *folders) listFolder(path string, most int) (names []string, err error) {
 	dir, _, err := f.openParent(path+"/.", false)
 	if err != nil {
 		return nil, err
 	}
+
 	d, err := dir.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
+
 	all, err := d.ReadDir(most)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read a directory: %w", err)
 	}
+
 	for _, e := range all {
 		name := e.Name()
 		if e.IsDir() {
@@ -224,6 +253,7 @@ func (f *folders) listFolder(path string, most int) (names []string, err error) 
 		}
 		names = append(names, name)
 	}
+
 	slices.Sort(names)
 	return names, nil
 }
