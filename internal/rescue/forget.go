@@ -31,6 +31,7 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+
 	g, err := r.beginForgetting(ctx)
 	if err != nil {
 		return err
@@ -41,11 +42,15 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+
+	// Without its ref the rescue is gone. If this is interrupted, forgetRemains finishes it.
 	if err := os.Remove(r.refPath(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(r.refPath(f), err)
 	}
 	os.Remove(r.packBase(f.form, id) + keepSuffix)
 	s.kill("forgot ref")
+
+	// The first pack is its own; the others are those of snapshots.
 	for i, id := range packs {
 		form := leanForm
 		if i == 0 {
@@ -53,6 +58,7 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 		}
 		g.markSwept(r.packBase(form, id))
 	}
+
 	return g.removeUnreached(ctx)
 }
 
@@ -70,11 +76,13 @@ func (s *Store) forgetRemains(ctx context.Context, id string, none error) error 
 			if _, err := os.Lstat(base + packSuffix); err != nil || r.checkFolders() != nil {
 				continue
 			}
+
 			g, err := r.beginForgetting(ctx)
 			if err != nil {
 				return err
 			}
 			defer g.releaseLock()
+
 			g.markSwept(base)
 			return g.removeUnreached(ctx)
 		}
@@ -96,9 +104,11 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 	if paths == nil {
 		return done, stick.Errorf(stick.CodeUsage, "the whole checkout can't be forgotten: forget its rescues")
 	}
+
 	if !s.Knows(common) {
 		return done, nil
 	}
+
 	r := s.repositoryOf(common)
 	g, err := r.beginForgetting(ctx)
 	if err != nil {
@@ -110,6 +120,7 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 	if err != nil {
 		return done, err
 	}
+
 	for _, f := range refs {
 		had, err := g.rewriteRescue(ctx, f, paths[0])
 		switch {
@@ -121,6 +132,7 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 			done.Rescues = append(done.Rescues, f.id)
 		}
 	}
+
 	return done, g.removeUnreached(ctx)
 }
 
@@ -141,13 +153,17 @@ func (r *repository) beginForgetting(ctx context.Context) (*forgetter, error) {
 	if !ok {
 		return nil, errors.Join(unwritable(r.pathTo(makingLock), fs.ErrPermission), ctx.Err())
 	}
+
 	r.finishReplacing()
+
+	// Caches would lead to what is about to go.
 	caches, _ := listNames(r.pathTo(stateName))
 	for _, name := range caches { // they lead to what is about to go
 		if !strings.HasSuffix(name, lockSuffix) {
 			os.Remove(r.cachePath(name))
 		}
 	}
+
 	return &forgetter{repo: r, lock: lock, swept: map[string]bool{}, blobs: map[string]bool{}}, nil
 }
 
@@ -155,19 +171,23 @@ func (g *forgetter) releaseLock() { g.lock.unlock() }
 
 func (g *forgetter) markSwept(base string) { g.swept[base] = true }
 
-// rewriteRescue takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue is
-// now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any moment.
+// rewriteRescue takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue
+// is now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any
+// moment.
 func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had bool, err error) {
 	r := g.repo
 	l := &loadedRescue{repo: r, ref: f}
 	if err := l.readParts(ctx); err != nil {
 		return false, err
 	}
+
 	st, gone := withoutPath(l.state, path)
 	if len(gone) == 0 {
-		g.again = g.again || slices.ContainsFunc(l.manifest.LeftOut, func(o LeftOut) bool { return o.Why == WhyForgotten })
+		isForgotten := func(o LeftOut) bool { return o.Why == WhyForgotten }
+		g.again = g.again || slices.ContainsFunc(l.manifest.LeftOut, isForgotten)
 		return false, nil
 	}
+
 	for _, b := range gone {
 		g.blobs[b] = true
 	}
@@ -175,29 +195,36 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had 
 	m := l.manifest
 	m.Files = st.countFiles()
 	m.LeftOut = collapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
+
+	// Everything stays in the pack for now: removeUnreached takes out what no rescue reaches.
 	var commit string
 	err = r.replacePack(ctx, r.packBase(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
 		if err := g.holdNeeded(p, m.Needs); err != nil {
 			return err
 		}
+
 		add := addWhole
 		if f.form.lean {
 			add = addLean
 		}
+
 		tree, err := add(p, st)
 		if err != nil {
 			return err
 		}
+
 		text, err := m.encodeJSON()
 		if err != nil {
 			return err
 		}
+
 		commit = p.addObject(kindCommit, commitText(tree, m.At, text))
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
+
 	r.store.kill("rewrote pack")
 	g.markSwept(r.packBase(f.form, f.id))
 	return true, r.moveRef(f, commit)
@@ -228,6 +255,7 @@ func withoutPath(st state, path string) (without state, gone []string) {
 			without.Entries = append(without.Entries, e)
 			continue
 		}
+
 		gone = append(gone, blobsOf([]entry{e})...)
 		isTracked := len(e.Index) > 0 || e.Head != nil
 		e.LeftOut = e.LeftOut || e.Work != nil
@@ -235,6 +263,7 @@ func withoutPath(st state, path string) (without state, gone []string) {
 		for i := range e.Index {
 			e.Index[i].Blob = ""
 		}
+
 		if isTracked {
 			without.Entries = append(without.Entries, e)
 		}
@@ -249,8 +278,11 @@ func (r *repository) moveRef(f ref, commit string) error {
 	if err != nil {
 		return unwritable(path, err)
 	}
+
 	_, err = file.WriteString(commit + "\n")
 	err = errors.Join(err, file.Sync(), file.Close())
+
+	// The ref has the old commit or the new one at any moment.
 	if err == nil {
 		err = os.Rename(file.Name(), path)
 	}
@@ -273,23 +305,30 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for _, name := range all {
 		name, ok := strings.CutSuffix(name, indexSuffix)
 		base := filepath.Join(r.pathTo(packsName), name)
-		if !ok || strings.HasPrefix(name, commitPrefix) { // what was committed isn't a rescue's
+
+		// Packs of kept commits aren't those of rescues.
+		if !ok || strings.HasPrefix(name, commitPrefix) {
 			continue
 		}
+
 		hasForgotten, err := g.hasForgotten(base, reached)
 		if err != nil {
 			return err
 		}
+
 		if !g.swept[base] && !hasForgotten {
 			continue
 		}
+
 		in := wholeForm
 		if strings.HasPrefix(name, leanForm.prefix) {
 			in = leanForm
 		}
+
 		keep := func(name string) bool { return needed[base] && reached[name] }
 		if err := r.replacePack(ctx, base, in, keep, nil); err != nil {
 			return err
@@ -308,9 +347,12 @@ func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, er
 		return false, err
 	}
 	defer p.close()
+
+	// Nobody knows what an earlier call has taken out: everything that no rescue reaches counts.
 	if g.again {
 		return slices.ContainsFunc(p.objectNames(), func(name string) bool { return !reached[name] }), nil
 	}
+
 	for name := range g.blobs {
 		if _, ok := p.objectOffset(name); ok && !reached[name] {
 			return true, nil
@@ -319,21 +361,25 @@ func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, er
 	return false, nil
 }
 
-// listReached returns the names of the objects of all rescues of a repository, and the packs in which they lie.
-// Those of damaged rescues are as far as they can be read.
+// listReached returns the names of the objects of all rescues of a repository, and the packs in which they
+// lie. Those of damaged rescues are as far as they can be read.
 func (r *repository) listReached(ctx context.Context) (objects, packs map[string]bool, err error) {
 	refs, err := r.listRefs("")
 	if err != nil {
 		return nil, nil, err
 	}
+
 	objects, packs = map[string]bool{}, map[string]bool{}
 	for _, f := range refs {
 		s := r.newSource(f)
 		err := s.addReached(ctx, objects)
 		s.close()
+
+		// A damaged rescue reaches what can be read of it. One that the system doesn't hand out may be whole.
 		if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
 			return nil, nil, err
 		}
+
 		packs[r.packBase(f.form, f.id)] = true
 		for _, id := range s.needs {
 			packs[r.packBase(leanForm, id)] = true
@@ -349,10 +395,12 @@ func (s *source) addReached(ctx context.Context, all map[string]bool) error {
 	if err != nil {
 		return err
 	}
+
 	m, tree, err := parseCommit(o)
 	if err != nil {
 		return err
 	}
+
 	s.needs = m.Needs
 	all[commit] = true
 	return s.addReachedTree(ctx, tree, all)
@@ -362,9 +410,11 @@ func (s *source) addReachedTree(ctx context.Context, name string, all map[string
 	if all[name] {
 		return nil
 	}
+
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	o, err := s.readObject(name)
 	if err != nil {
 		return err
@@ -373,6 +423,7 @@ func (s *source) addReachedTree(ctx context.Context, name string, all map[string
 	if err != nil {
 		return err
 	}
+
 	for _, l := range lines {
 		if l.mode != modeTree {
 			all[l.object] = true
@@ -382,6 +433,8 @@ func (s *source) addReachedTree(ctx context.Context, name string, all map[string
 			return err
 		}
 	}
+
+	// A tree counts when everything below it does.
 	all[name] = true
 	return nil
 }

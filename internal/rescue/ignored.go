@@ -12,10 +12,12 @@ func (t *rescueTaker) listIgnored(named []string) []string {
 	if !t.r.Ignored {
 		return nil
 	}
+
 	byFolder := map[string][]string{}
 	for _, path := range t.seen.ignored {
 		folder := path[:strings.LastIndexByte(path, '/')+1]
 		dir, isDir := strings.CutSuffix(path, "/")
+
 		switch isNamed := isWithin(dir, named) && (len(named) > 0 || t.snapshot == nil); {
 		case !isNamed && isDir: // git names the directory, though only some paths below it are asked for
 			for _, p := range named {
@@ -30,8 +32,10 @@ func (t *rescueTaker) listIgnored(named []string) []string {
 			byFolder[folder] = append(byFolder[folder], path)
 		}
 	}
+
 	var all []string
 	for folder, files := range byFolder {
+		// So many are rarely anybody's work: caches, or what a build has made.
 		if len(files) > t.store.Limits.IgnoredFiles {
 			if folder == "" {
 				folder = "./"
@@ -41,6 +45,7 @@ func (t *rescueTaker) listIgnored(named []string) []string {
 		}
 		all = append(all, files...)
 	}
+
 	slices.Sort(all)
 	return all
 }
@@ -49,39 +54,48 @@ func (t *rescueTaker) listIgnored(named []string) []string {
 // directory, it notes the repository instead.
 func (t *rescueTaker) listIgnoredAt(dir, path string) []string {
 	for at := dir; ; {
+		// A repository on the way is rescued as such.
 		if _, err := t.tree.lstat(at + "/.git"); err == nil {
 			if !slices.Contains(t.seen.untracked, at+"/") {
 				t.seen.untracked = append(t.seen.untracked, at+"/")
 			}
 			return nil
 		}
+
 		name, _, below := strings.Cut(path[len(at)+1:], "/")
 		if at += "/" + name; !below {
 			break
 		}
 	}
+
 	if info, err := t.tree.lstat(path); err == nil && info.IsDir() {
 		return t.listIgnoredBelow(path)
 	}
-	return []string{path} // if it isn't there, that shows when it is measured
+
+	// Whether it is there shows when it is measured.
+	return []string{path}
 }
 
-// listIgnoredBelow lists the files below an ignored directory, and stops when there are too many. Repositories
-// among them are noted as such.
+// listIgnoredBelow lists the files below an ignored directory, and stops when there are too many.
+// Repositories among them are noted as such.
 func (t *rescueTaker) listIgnoredBelow(dir string) (files []string) {
 	pending := []string{dir}
 	for len(pending) > 0 && len(files) <= t.store.Limits.IgnoredFiles {
 		dir := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
+
 		names, err := t.tree.listFolder(dir, t.store.Limits.IgnoredFiles+1)
 		if err != nil {
 			t.leaveOut(dir+"/", WhyUnreadable, 0)
 			continue
 		}
+
+		// A repository is rescued as such, too.
 		if slices.Contains(names, ".git") || slices.Contains(names, ".git/") {
 			t.seen.untracked = append(t.seen.untracked, dir+"/")
 			continue
 		}
+
 		for _, name := range names {
 			if path := dir + "/" + name; strings.HasSuffix(name, "/") {
 				pending = append(pending, strings.TrimSuffix(path, "/"))

@@ -30,18 +30,23 @@ func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
 	if len(t.r.Paths) == 0 {
 		return Taken{}, stick.Errorf(stick.CodeUsage, "no path below the top level of the checkout is named")
 	}
+
+	// What is known from the last snapshot is enough in most cases, and starts no program.
 	taken, known, err := t.updateFiles(ctx)
 	if known && !errors.Is(err, errStale) {
 		return taken, err
 	}
 
 	taken, err = t.startOver().runSnapshot(ctx)
+
 	switch {
 	case git.Distrust(err) != nil:
 		return t.startOver().keepAlone(ctx)
 	case err != nil || taken.ID == "":
 		return taken, err
 	}
+
+	// Of the named files without uncommitted changes git says nothing.
 	if more, known, err := t.startOver().updateFiles(ctx); known && err == nil {
 		return more, nil // with the named files that have no uncommitted changes
 	}
@@ -60,6 +65,7 @@ func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	defer t.snapshot.abandonAndUnlock()
+
 	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
 		return Taken{}, err
 	}
@@ -67,12 +73,14 @@ func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
 
 	t.seen = &survey{entries: map[string]*entry{}}
 	t.taken = Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyForeign}}, Nested: []Nested{}}
+
 	var there []candidate
 	for _, path := range t.r.Paths {
 		if c, _ := t.recheckFile(path); c.entry != nil {
 			there = append(there, c)
 		}
 	}
+
 	return t.keepSnapshot(ctx, t.chooseCandidates(there))
 }
 
@@ -82,15 +90,18 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 	if !t.store.Knows(t.r.Tree.Common) {
 		return Taken{}, false, nil
 	}
+
 	s := &snapshotTaker{began: t.store.now()}
 	t.snapshot = s
 	if err := t.beginSnapshot(ctx); err != nil {
 		return Taken{}, true, err
 	}
 	defer s.abandonAndUnlock()
+
 	if s.base == nil {
 		return Taken{}, false, nil
 	}
+
 	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
 		return Taken{}, true, err
 	}
@@ -105,24 +116,28 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 			changed = append(changed, c)
 		}
 	}
+
 	if !touched {
 		t.taken.ID, t.taken.Same, t.taken.Nothing = s.base.id, true, len(s.base.state.Entries) == 0
 		return t.taken, true, nil
 	}
+
 	taken, err = t.keepSnapshot(ctx, t.chooseCandidates(changed))
 	return taken, true, err
 }
 
-// addRelatedPaths returns paths with those of the last state that lie above or below one: of a file and one in a
-// directory of the same name, only one can be there.
+// addRelatedPaths returns paths with those of the last state that lie above or below one: of a file and one
+// in a directory of the same name, only one can be there.
 func (t *rescueTaker) addRelatedPaths(paths []string) []string {
 	all := slices.Clone(paths)
 	for _, e := range t.snapshot.base.state.Entries {
 		at := string(e.Path)
-		if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(at, p+"/") || strings.HasPrefix(p, at+"/") }) {
+		isRelated := func(p string) bool { return strings.HasPrefix(at, p+"/") || strings.HasPrefix(p, at+"/") }
+		if slices.ContainsFunc(paths, isRelated) {
 			all = append(all, at)
 		}
 	}
+
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -130,11 +145,16 @@ func (t *rescueTaker) addRelatedPaths(paths []string) []string {
 // copyLastState begins with the last state. It reports whether that has something that may no longer be kept.
 func (t *rescueTaker) copyLastState() (touched bool) {
 	s := t.snapshot
-	t.seen = &survey{head: s.base.state.Head, branch: s.base.branch, entries: make(map[string]*entry, len(s.base.state.Entries))}
+	t.seen = &survey{
+		head: s.base.state.Head, branch: s.base.branch,
+		entries: make(map[string]*entry, len(s.base.state.Entries)),
+	}
+
 	for _, e := range s.base.state.Entries {
 		t.seen.entries[string(e.Path)] = &e
 		s.stamps[string(e.Path)] = s.base.stamps[string(e.Path)]
 	}
+
 	t.taken = Taken{Files: s.base.files, Bytes: s.base.bytes, LeftOut: s.base.leftOut, Nested: s.base.nested}
 	if t.taken.Nested == nil {
 		t.taken.Nested = []Nested{}
@@ -142,10 +162,14 @@ func (t *rescueTaker) copyLastState() (touched bool) {
 	if t.taken.LeftOut == nil {
 		t.taken.LeftOut = []LeftOut{}
 	}
+
 	t.taken.LeftOut = slices.Clone(t.taken.LeftOut)
+
+	// Since then, [snapshots] never may have got more names.
 	for _, e := range t.seen.entries {
 		touched = t.dropNever(e) || touched
 	}
+
 	return touched
 }
 
@@ -155,12 +179,15 @@ func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
 	if !isLocalPath(path) {
 		return c, false
 	}
+
 	e := t.seen.entries[path]
 	if e == nil {
 		e = &entry{Path: bytesText(path), Unsure: true}
 	}
+
 	info, err := t.tree.lstat(path)
-	if err == nil && info.IsDir() && e.Work == nil || err == nil && t.snapshot.untouchedWork(e, stampOf(info)) != nil {
+	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, stampOf(info)) != nil)
+	if isSame {
 		return c, false
 	}
 
@@ -168,19 +195,21 @@ func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
 		return c, false
 	}
 
+	// What was known of the file holds no longer.
 	isNew, was := t.seen.entries[path] == nil, e.Work
 	t.seen.entries[path] = e
 	e.Work, e.LeftOut = nil, false
 	t.taken.LeftOut = slices.DeleteFunc(slices.Clone(t.taken.LeftOut), func(l LeftOut) bool { return l.Path == path })
 	t.snapshot.stamps[path] = seenStamp{at: t.store.now().UnixNano()}
+
 	if was != nil {
 		t.taken.Bytes -= was.Size
 	}
+
 	if isAbsent(err) || err == nil && info.IsDir() {
 		return c, isNew || was != nil
 	}
-	if c, ok := t.measureFile(e, classTracked); ok {
-		return c, true
-	}
+
+	c, _ = t.measureFile(e, classTracked)
 	return c, true
 }

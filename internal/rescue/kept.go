@@ -37,12 +37,16 @@ func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now sti
 	if err != nil {
 		return nil, err
 	}
+
 	all, added := slices.Clone(old), 0
 	var orders strings.Builder
+
 	for i, t := range lost {
 		if !strings.HasPrefix(t.Of, "refs/") || len(t.Commit) < 40 {
 			return nil, stick.Errorf(stick.CodeGitFailed, "%s at %s isn't a ref with a commit", t.Of, t.Commit)
 		}
+
+		// A commit of a ref is kept once.
 		known := slices.IndexFunc(all, func(k Tip) bool { return k.Of == t.Of && k.Commit == t.Commit })
 		if known < 0 {
 			known, all, added = len(all), append(all, newTip(t, now, all)), added+1
@@ -50,15 +54,20 @@ func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now sti
 		}
 		lost[i] = all[known]
 	}
+
 	if added == 0 {
 		return lost, nil
 	}
+
+	// Old tips go in the same order to git, which does all of it or nothing.
 	for i, t := range old {
 		if now.Sub(t.At) > s.Limits.Age || i >= s.Limits.Count-added {
 			fmt.Fprintf(&orders, "delete %s\x00%s\x00", t.Ref, t.Commit)
 		}
 	}
-	ctx = context.WithoutCancel(ctx) // killed, git would leave its locks
+
+	// Git would leave its locks if it were killed.
+	ctx = context.WithoutCancel(ctx)
 	_, err = g.Run(ctx, strings.NewReader(orders.String()), nil, "update-ref", "-z", "--stdin")
 	return lost, err
 }
@@ -87,6 +96,7 @@ func listTips(ctx context.Context, g git.Isolated) ([]Tip, error) {
 	if _, err := g.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", keptRefs); err != nil {
 		return nil, err
 	}
+
 	all := []Tip{}
 	for line := range strings.Lines(out.String()) {
 		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -95,6 +105,7 @@ func listTips(ctx context.Context, g git.Isolated) ([]Tip, error) {
 			all = append(all, Tip{Ref: name, Of: "refs/" + of, Commit: commit, At: at})
 		}
 	}
+
 	slices.SortFunc(all, func(a, b Tip) int { return strings.Compare(b.Ref, a.Ref) })
 	return all, nil
 }

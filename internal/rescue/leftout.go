@@ -48,25 +48,31 @@ func collapseLeftOut(all []LeftOut) []LeftOut {
 	if len(all) == 0 {
 		return []LeftOut{}
 	}
+
+	// Many are named together: by the reason, and the first directory they lie in.
 	if len(all) > maxLeftOut {
 		var short []LeftOut
 		at := map[LeftOut]int{}
+
 		for _, l := range all {
 			first, _, below := strings.Cut(l.Path, "/")
 			key := LeftOut{Path: "./", Why: l.Why}
 			if below {
 				key.Path = first + "/"
 			}
+
 			i, ok := at[key]
 			if !ok {
 				i = len(short)
 				at[key] = i
 				short = append(short, key)
 			}
+
 			short[i].Files += max(l.Files, 1)
 		}
 		all = short
 	}
+
 	slices.SortFunc(all, func(a, b LeftOut) int {
 		return strings.Compare(a.Path+"\x00"+string(a.Why), b.Path+"\x00"+string(b.Why))
 	})

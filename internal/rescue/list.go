@@ -51,12 +51,17 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 	if err != nil {
 		return l, err
 	}
+
 	if which == Named {
 		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.form == leanForm && !h.repo.isMarked(h.ref) })
 	}
+
+	// What is beyond the limit is counted, and isn't read.
 	if limit > 0 && len(held) > limit {
 		held, l.Hidden = held[:limit], len(held)-limit
 	}
+
+	// One run of git reads all whole rescues of a repository.
 	refs := map[*repository][]ref{}
 	for _, h := range held {
 		refs[h.repo] = append(refs[h.repo], h.ref)
@@ -68,6 +73,7 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 		}
 		l.Rescues, l.Damaged = append(l.Rescues, found...), append(l.Damaged, damaged...)
 	}
+
 	slices.SortFunc(l.Rescues, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
 	slices.SortFunc(l.Damaged, func(a, b string) int { return strings.Compare(b, a) })
 	return l, nil
@@ -79,17 +85,19 @@ type heldRef struct {
 	repo *repository
 }
 
-// listHeld lists the rescues of the repository with a common git directory, or all if common is empty, the newest
-// first.
+// listHeld lists the rescues of the repository with a common git directory, or all if common is empty, the
+// newest first.
 func (s *Store) listHeld(common string) (all []heldRef, err error) {
 	repositories, err := s.listRepositories()
 	if err != nil {
 		return nil, err
 	}
+
 	for _, r := range repositories {
 		if common != "" && r.path != s.repositoryOf(common).path {
 			continue
 		}
+
 		refs, err := r.listRefs("")
 		if err != nil {
 			return nil, err
@@ -98,6 +106,7 @@ func (s *Store) listHeld(common string) (all []heldRef, err error) {
 			all = append(all, heldRef{f, r})
 		}
 	}
+
 	slices.SortFunc(all, func(a, b heldRef) int { return strings.Compare(b.id, a.id) })
 	return all, nil
 }
@@ -116,6 +125,7 @@ func (s *Store) Named(text string) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
+
 	var ids []string
 	for _, h := range all {
 		switch {
@@ -125,6 +135,7 @@ func (s *Store) Named(text string) (id string, err error) {
 			ids = append(ids, h.id)
 		}
 	}
+
 	switch len(ids) {
 	case 0:
 		return "", errNoRescue(text)
@@ -151,13 +162,16 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 	if _, err := os.Lstat(s.root()); errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
 	}
+
 	if err := checkFolder(s.root()); err != nil {
 		return sum, err
 	}
+
 	held, err := s.listHeld("")
 	if err != nil {
 		return sum, err
 	}
+
 	for _, h := range held {
 		sum.Count++
 		if h.form.lean {
@@ -166,11 +180,14 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 			sum.Bytes += h.repo.rescueBytes(h.ref)
 		}
 	}
+
+	// Snapshots share their packs, so these are counted by themselves.
 	sum.SnapshotsBytes, err = s.leanBytes()
 	if err != nil {
 		return sum, err
 	}
 	sum.Bytes += sum.SnapshotsBytes
+
 	l, err := s.List(ctx, "", 0, Every)
 	sum.Damaged = l.Damaged
 	return sum, err
@@ -182,34 +199,43 @@ func (s *Store) leanBytes() (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	for _, r := range all {
 		packs, err := listNames(r.pathTo(packsName))
 		if err != nil {
 			return 0, err
 		}
 		for _, name := range packs {
-			if info, err := os.Lstat(filepath.Join(r.pathTo(packsName), name)); err == nil && strings.HasPrefix(name, leanForm.prefix) {
+			info, err := os.Lstat(filepath.Join(r.pathTo(packsName), name))
+			if err == nil && strings.HasPrefix(name, leanForm.prefix) {
 				n += info.Size()
 			}
 		}
 	}
+
 	return n, nil
 }
 
-// readManifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is in
-// neither.
+// readManifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is
+// in neither.
 func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
 	var left []ref
 	isLean := func(f ref) bool { return f.form.lean }
+
+	// Git reads all whole rescues in one run, unless a damaged pack stops it.
 	if wholes := slices.DeleteFunc(slices.Clone(refs), isLean); len(wholes) > 0 {
 		all, left, err = r.readWholeManifests(ctx, wholes...)
-		if err != nil && isDamage(err) { // git stops at a damaged pack
+
+		// Git stops at a damaged pack: then each is read by itself.
+		if err != nil && isDamage(err) {
 			all, left, err = r.readManifestsSingly(ctx, wholes)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
+
+	// Snapshots are read without git.
 	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f ref) bool { return !isLean(f) }) {
 		m, err := r.readSnapshotManifest(ctx, f)
 		switch {
@@ -221,6 +247,8 @@ func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manif
 			return nil, nil, err
 		}
 	}
+
+	// One that is gone by now isn't damaged.
 	for _, f := range left {
 		if r.isHeld(f) {
 			damaged = append(damaged, f.id)
@@ -233,6 +261,7 @@ func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manif
 func (r *repository) readSnapshotManifest(ctx context.Context, f ref) (Manifest, error) {
 	s := r.newSource(f)
 	defer s.close()
+
 	m, tree, err := s.readManifest(ctx)
 	if err == nil {
 		_, err = s.entryFiles(ctx, tree)
@@ -240,8 +269,8 @@ func (r *repository) readSnapshotManifest(ctx context.Context, f ref) (Manifest,
 	return m, err
 }
 
-// readManifestsSingly reads the manifests of refs as [repository.readWholeManifests] does, so that damage to one hides no
-// other.
+// readManifestsSingly reads the manifests of refs as [repository.readWholeManifests] does, so that damage to
+// one hides no other.
 func (r *repository) readManifestsSingly(ctx context.Context, refs []ref) (all []Manifest, left []ref, err error) {
 	for _, f := range refs {
 		one, not, err := r.readWholeManifests(ctx, f)
@@ -251,28 +280,26 @@ func (r *repository) readManifestsSingly(ctx context.Context, refs []ref) (all [
 		case err != nil:
 			not = []ref{f}
 		}
+
 		all, left = append(all, one...), append(left, not...)
 	}
 	return all, left, nil
 }
 
-// isDamage reports whether what was read is to blame for an error of reading it.
-func isDamage(err error) bool {
-	return stick.CodeOf(err) != stick.CodeGitMissing && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
-}
-
-// readWholeManifests reads the manifests of whole rescues. It returns the refs that have none in left, and fails
-// if git does.
+// readWholeManifests reads the manifests of whole rescues. It returns the refs that have none in left, and
+// fails if git does.
 func (r *repository) readWholeManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
 	var wanted []string
 	for _, f := range refs {
 		commit, _ := r.readCommit(f)
 		wanted = append(wanted, commit, commit+":"+entriesName)
 	}
+
 	found, err := readObjects(ctx, r.ownGit(), wanted)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for i, f := range refs {
 		if m, err := parseManifest(found[2*i]); err == nil && found[2*i+1].kind == "blob" {
 			all = append(all, m)
@@ -298,6 +325,7 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 	if err != nil {
 		return Rescue{}, err
 	}
+
 	r := Rescue{Manifest: l.manifest, Entries: []File{}}
 	for _, e := range l.state.Entries {
 		f := File{Path: string(e.Path), States: e.stateWords()}
@@ -306,6 +334,7 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 		}
 		r.Entries = append(r.Entries, f)
 	}
+
 	return r, nil
 }
 
@@ -317,45 +346,19 @@ func (r Rescue) Within(paths []string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, p := range paths {
 		if !slices.ContainsFunc(r.Entries, func(f File) bool { return isWithin(f.Path, []string{p}) }) {
 			return nil, errNoPath(r.ID, p)
 		}
 	}
+
 	return slices.DeleteFunc(slices.Clone(r.Entries), func(f File) bool { return !isWithin(f.Path, paths) }), nil
 }
 
 func errNoPath(id, path string) error {
 	return stick.Errorf(stick.CodeNotFound, "rescue %s has no %s", id, path).With("rescue", id).With("path", path).
 		Hintf("see what it has: %s", stick.Cmd("tt rescue show <rescue>"))
-}
-
-// loadedRescue is a rescue that was read, but for its blobs.
-type loadedRescue struct {
-	repo     *repository
-	ref      ref
-	manifest Manifest
-	tree     string
-	state    state
-}
-
-func (s *Store) loadRescue(ctx context.Context, id string) (*loadedRescue, error) {
-	r, f, err := s.findRescue(id)
-	if err != nil {
-		return nil, err
-	}
-	l := &loadedRescue{repo: r, ref: f}
-	return l, r.asDamage(f, l.readParts(ctx))
-}
-
-func (l *loadedRescue) readParts(ctx context.Context) (err error) {
-	s := l.repo.newSource(l.ref)
-	defer s.close()
-	if l.manifest, l.tree, err = s.readManifest(ctx); err != nil {
-		return err
-	}
-	l.state, err = s.readState(ctx, l.manifest, l.tree)
-	return err
 }
 
 // asDamage says of an error of reading a rescue which rescue it is, and that it is damaged, unless it was
@@ -367,6 +370,7 @@ func (r *repository) asDamage(f ref, err error) error {
 	if !r.isHeld(f) {
 		return errNoRescue(f.id)
 	}
+
 	path := r.packBase(f.form, f.id) + packSuffix
 	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err)).
 		With("rescue", f.id).With("path", path).
@@ -375,51 +379,7 @@ func (r *repository) asDamage(f ref, err error) error {
 	return e
 }
 
-// findRescue looks for a rescue in all repositories.
-func (s *Store) findRescue(id string) (*repository, ref, error) {
-	if _, ok := timeOf(id); !ok {
-		return nil, ref{}, errNoRescue(id)
-	}
-	all, err := s.listRepositories()
-	if err != nil {
-		return nil, ref{}, err
-	}
-	for _, r := range all {
-		for _, in := range forms {
-			checkouts, err := listNames(r.pathTo(in.refs))
-			if err != nil {
-				return nil, ref{}, err
-			}
-			for _, checkout := range checkouts {
-				if f := (ref{in, checkout, id}); r.isHeld(f) {
-					return r, f, nil
-				}
-			}
-		}
-	}
-	return nil, ref{}, errNoRescue(id)
-}
-
 func errNoRescue(id string) error {
 	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
 		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
-}
-
-// readBlobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
-func (l *loadedRescue) readBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
-	s := l.repo.newSource(l.ref)
-	defer s.close()
-	s.needs = l.manifest.Needs
-	found, err := s.readObjects(ctx, names)
-	if err != nil {
-		return nil, l.repo.asDamage(l.ref, err)
-	}
-	all := map[string][]byte{}
-	for i, o := range found {
-		if o.kind != "blob" {
-			return nil, l.repo.asDamage(l.ref, errObject)
-		}
-		all[names[i]] = o.data
-	}
-	return all, nil
 }

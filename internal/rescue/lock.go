@@ -42,6 +42,8 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 	if err != nil {
 		return nil, false
 	}
+
+	// Most locks are free: these need no goroutine.
 	switch err := tryFlock(f, kind); {
 	case err == nil:
 		return &fileLock{f}, true
@@ -50,7 +52,8 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 		return nil, false
 	}
 
-	got := make(chan error) // without a buffer: the lock is received, or released
+	// The channel has no buffer: either this call gets the lock, or the goroutine releases it.
+	got := make(chan error)
 	go func() {
 		err := waitFlock(f, kind)
 		select {
@@ -59,6 +62,7 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 			(&fileLock{f}).unlock()
 		}
 	}()
+
 	select {
 	case err := <-got:
 		if err != nil {

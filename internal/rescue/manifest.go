@@ -46,8 +46,8 @@ func (s state) countFiles() (n int) {
 	return n
 }
 
-// uncommittedPaths lists the paths of a state that git doesn't ignore. Without an index git finds every file of
-// HEAD both deleted and untracked; then those that are as in HEAD don't count.
+// uncommittedPaths lists the paths of a state that git doesn't ignore. Without an index git finds every file
+// of HEAD both deleted and untracked; then those that are as in HEAD don't count.
 func (s state) uncommittedPaths(hasIndex bool) (paths []string) {
 	for _, e := range s.Entries {
 		isUnchanged := !hasIndex && e.isHead()
@@ -69,7 +69,7 @@ type entry struct {
 	Ignored bool      `json:"ignored,omitempty"`
 	Work    *workFile `json:"work,omitempty"`     // nil if it wasn't in the working tree
 	LeftOut bool      `json:"left_out,omitempty"` // it was in the working tree, and isn't in the rescue
-	Unsure  bool      `json:"unsure,omitempty"`   // only its file was looked at: what HEAD and the index have isn't known
+	Unsure  bool      `json:"unsure,omitempty"`   // only its file was looked at: HEAD and the index aren't known
 }
 
 // version is a file as git has it, in HEAD or in the index.
@@ -126,26 +126,31 @@ func (e entry) stateWords() []string {
 			s = append(s, word)
 		}
 	}
+
 	add(e.Unsure, "unsure")
 	add(e.isConflict(), "conflict")
 	add(e.Intent, "intent to add")
 	add(e.isStaged() && !e.isConflict() && !e.Intent, "staged")
+
 	tracked := len(e.Index) > 0
 	add(e.Ignored, "ignored")
 	add(!tracked && !e.Ignored && !e.Unsure && (e.Work != nil || e.LeftOut), "untracked")
 	add(e.Work == nil && !e.LeftOut && !(tracked && e.Index[0].isSubmodule()), "deleted")
 	add(tracked && !e.isConflict() && e.isModified(), "modified")
+
 	add(e.Assume, "assume unchanged")
 	add(e.Skip, "skip worktree")
+
 	return s
 }
 
-// isModified reports whether the working tree had other bytes than the index, as far as the rescue knows both.
-// Where only git's conversions differ, it says so too.
+// isModified reports whether the working tree had other bytes than the index, as far as the rescue knows
+// both. Where only git's conversions differ, it says so too.
 func (e entry) isModified() bool {
 	if e.Work == nil || e.Intent {
 		return false
 	}
+
 	v := e.Index[0]
 	return v.Mode != e.Work.Mode || v.Blob == "" && v.OID != e.Work.Blob || v.Blob != "" && v.Blob != e.Work.Blob
 }
@@ -174,6 +179,7 @@ func (t *bytesText) UnmarshalText(b []byte) error {
 		}
 		s = string(d)
 	}
+
 	*t = bytesText(s)
 	return nil
 }
@@ -202,15 +208,19 @@ type nestedPathsID struct {
 
 func (m Manifest) encodeJSON() ([]byte, error) {
 	j := manifestJSON{
-		Manifest: m, Top: bytesText(m.Top), Common: bytesText(m.Common), Branch: bytesText(m.Branch), Command: bytesText(m.Command),
+		Manifest: m, Top: bytesText(m.Top), Common: bytesText(m.Common),
+		Branch: bytesText(m.Branch), Command: bytesText(m.Command),
 		LeftOut: []leftOutJSON{}, Needs: m.Needs,
 	}
+
 	for _, l := range m.LeftOut {
 		j.LeftOut = append(j.LeftOut, leftOutJSON{l, bytesText(l.Path)})
 	}
+
 	for _, n := range m.Nested {
 		j.Nested = append(j.Nested, nestedPathsID{n, bytesText(n.Path)})
 	}
+
 	return json.Marshal(j)
 }
 
@@ -219,16 +229,20 @@ func decodeManifest(b []byte) (Manifest, error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Manifest{}, fmt.Errorf("read the manifest of a rescue: %w", err)
 	}
+
 	m := j.Manifest
 	m.Top, m.Common, m.Branch, m.Command = string(j.Top), string(j.Common), string(j.Branch), string(j.Command)
 	m.LeftOut, m.Needs = []LeftOut{}, j.Needs
+
 	for _, l := range j.LeftOut {
 		l.LeftOut.Path = string(l.Path)
 		m.LeftOut = append(m.LeftOut, l.LeftOut)
 	}
+
 	for _, n := range j.Nested {
 		n.Nested.Path = string(n.Path)
 		m.Nested = append(m.Nested, n.Nested)
 	}
+
 	return m, nil
 }

@@ -24,11 +24,13 @@ func (t *rescueTaker) takeNested(ctx context.Context) {
 			}
 		}
 	}
+
 	for _, p := range t.seen.untracked {
 		if strings.HasSuffix(p, "/") {
 			paths = append(paths, strings.TrimSuffix(p, "/"))
 		}
 	}
+
 	slices.Sort(paths)
 	for _, p := range paths {
 		t.takeNestedAt(ctx, p)
@@ -42,13 +44,17 @@ func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 		t.leaveOut(path+"/", WhyNested, 0)
 		return
 	}
+
 	if t.reading.Err() != nil {
 		t.leaveOut(path+"/", WhyTime, 0)
 		return
 	}
+
+	// Everything inside counts, within the time and the bytes that are left.
 	r := t.r
 	r.Tree, r.Index, r.Paths = tree, "", nil
-	taken, err := (&rescueTaker{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}).runRescue(ctx)
+	inner := &rescueTaker{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}
+	taken, err := inner.runRescue(ctx)
 	if err != nil {
 		why := WhyNested
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -57,19 +63,26 @@ func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 		t.leaveOut(path+"/", why, 0)
 		return
 	}
+
 	for _, l := range taken.LeftOut {
 		t.leaveOut(path+"/"+strings.TrimPrefix(l.Path, "./"), l.Why, l.Files)
 	}
-	if rel, err := filepath.Rel(top, tree.Git); err == nil && filepath.IsLocal(rel) { // a submodule's lie in the repository around it
+
+	// The commits of a submodule lie in the repository around it, and are kept there.
+	rel, err := filepath.Rel(top, tree.Git)
+	if err == nil && filepath.IsLocal(rel) {
 		if t.r.isSnapshot() {
 			t.taken.Embedded = append(t.taken.Embedded, Embedded{path, tree.Common})
 		} else {
 			t.leaveOut(path+"/", WhyCommits, 0)
 		}
 	}
+
 	for _, e := range taken.Embedded {
 		t.taken.Embedded = append(t.taken.Embedded, Embedded{path + "/" + e.Path, e.Common})
 	}
+
+	// What lies deeper is named from here.
 	if taken.ID != "" {
 		t.taken.Nested = append(t.taken.Nested, Nested{Path: path, ID: taken.ID})
 	}

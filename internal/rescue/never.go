@@ -18,6 +18,7 @@ func (t *rescueTaker) leaveOutStaged(e *entry) bool {
 	if !t.isNever(string(e.Path)) {
 		return false
 	}
+
 	isStaged := e.isStaged() || e.isConflict()
 	if isStaged {
 		t.leaveOut(string(e.Path), WhyNever, 0)
@@ -31,15 +32,18 @@ func (t *rescueTaker) dropNever(e *entry) bool {
 	if len(blobsOf([]entry{*e})) == 0 || !t.isNever(string(e.Path)) {
 		return false
 	}
+
 	if e.Work != nil {
 		t.taken.Bytes -= e.Work.Size
 		e.Work, e.LeftOut = nil, true
 		delete(t.snapshot.stamps, string(e.Path))
 	}
+
 	e.Index = slices.Clone(e.Index)
 	for i := range e.Index {
 		e.Index[i].Blob = ""
 	}
+
 	t.leaveOut(string(e.Path), WhyNever, 0)
 	return true
 }

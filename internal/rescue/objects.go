@@ -38,6 +38,7 @@ func parseObjectHead(line string) (o object, err error) {
 	case len(f) != 3:
 		return o, fmt.Errorf("read git cat-file: %.100q", line)
 	}
+
 	size, err := strconv.ParseInt(f[2], 10, 64)
 	return object{name: f[0], kind: f[1], size: size}, err
 }
@@ -51,9 +52,11 @@ func parseObject(said []byte) (o object, rest []byte, err error) {
 	if o, err = parseObjectHead(string(line)); err != nil || o.kind == "" {
 		return o, rest, err
 	}
+
 	if int64(len(rest)) <= o.size {
 		return o, nil, errObject
 	}
+
 	o.data = rest[:o.size]
 	return o, rest[o.size+1:], nil
 }
@@ -64,9 +67,11 @@ func readObjects(ctx context.Context, g git.Isolated, names []string) ([]object,
 		return nil, nil
 	}
 	var out bytes.Buffer
-	if _, err := g.WithEnv(noReplace).Run(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), &out, "cat-file", "--batch"); err != nil {
+	lines := strings.NewReader(strings.Join(names, "\n") + "\n")
+	if _, err := g.WithEnv(noReplace).Run(ctx, lines, &out, "cat-file", "--batch"); err != nil {
 		return nil, err
 	}
+
 	said := out.Bytes()
 	all := make([]object, 0, len(names))
 	for range names {
@@ -74,12 +79,14 @@ func readObjects(ctx context.Context, g git.Isolated, names []string) ([]object,
 		if err != nil {
 			return nil, err
 		}
+
 		said = rest
 		if o.kind != "" && o.name != objectName(newHash(o.name), o.kind, o.data) {
 			return nil, fmt.Errorf("object %s is damaged", o.name)
 		}
 		all = append(all, o)
 	}
+
 	return all, nil
 }
 
@@ -119,10 +126,12 @@ const manyEntries = 1024
 // splitState divides the entries of a snapshot among files, by their paths: a change of one path changes one
 // file, and the others are those of the snapshot before. It returns the files by name.
 func splitState(st state) (map[string][]byte, error) {
+	// One digit makes 16 files, two make 256.
 	digits := 1
 	if len(st.Entries) >= manyEntries {
 		digits = 2
 	}
+
 	parts := map[string]state{}
 	for _, e := range st.Entries {
 		name := shortSum(string(e.Path), 1)[:digits]
@@ -130,6 +139,7 @@ func splitState(st state) (map[string][]byte, error) {
 		p.Entries = append(p.Entries, e)
 		parts[name] = p
 	}
+
 	files := map[string][]byte{}
 	for name, p := range parts {
 		b, err := json.Marshal(p)
@@ -138,6 +148,7 @@ func splitState(st state) (map[string][]byte, error) {
 		}
 		files[name] = b
 	}
+
 	return files, nil
 }
 
@@ -154,6 +165,7 @@ func joinState(head string, files []object) (state, error) {
 		}
 		st.Entries = append(st.Entries, p.Entries...)
 	}
+
 	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return st, nil
 }

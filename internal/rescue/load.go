@@ -1,0 +1,91 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+
+	"talkingstick/stick"
+)
+
+// loadedRescue is a rescue that was read, but for its blobs.
+type loadedRescue struct {
+	repo     *repository
+	ref      ref
+	manifest Manifest
+	tree     string
+	state    state
+}
+
+func (s *Store) loadRescue(ctx context.Context, id string) (*loadedRescue, error) {
+	r, f, err := s.findRescue(id)
+	if err != nil {
+		return nil, err
+	}
+	l := &loadedRescue{repo: r, ref: f}
+	return l, r.asDamage(f, l.readParts(ctx))
+}
+
+func (l *loadedRescue) readParts(ctx context.Context) (err error) {
+	s := l.repo.newSource(l.ref)
+	defer s.close()
+	if l.manifest, l.tree, err = s.readManifest(ctx); err != nil {
+		return err
+	}
+
+	l.state, err = s.readState(ctx, l.manifest, l.tree)
+	return err
+}
+
+// isDamage reports whether what was read is to blame for an error of reading it.
+func isDamage(err error) bool {
+	isStopped := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return !isStopped && stick.CodeOf(err) != stick.CodeGitMissing
+}
+
+// findRescue looks for a rescue in all repositories.
+func (s *Store) findRescue(id string) (*repository, ref, error) {
+	if _, ok := timeOf(id); !ok {
+		return nil, ref{}, errNoRescue(id)
+	}
+
+	all, err := s.listRepositories()
+	if err != nil {
+		return nil, ref{}, err
+	}
+
+	for _, r := range all {
+		for _, in := range forms {
+			checkouts, err := listNames(r.pathTo(in.refs))
+			if err != nil {
+				return nil, ref{}, err
+			}
+			for _, checkout := range checkouts {
+				if f := (ref{in, checkout, id}); r.isHeld(f) {
+					return r, f, nil
+				}
+			}
+		}
+	}
+	return nil, ref{}, errNoRescue(id)
+}
+
+// readBlobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
+func (l *loadedRescue) readBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
+	s := l.repo.newSource(l.ref)
+	defer s.close()
+	s.needs = l.manifest.Needs
+
+	found, err := s.readObjects(ctx, names)
+	if err != nil {
+		return nil, l.repo.asDamage(l.ref, err)
+	}
+
+	all := map[string][]byte{}
+	for i, o := range found {
+		if o.kind != "blob" {
+			return nil, l.repo.asDamage(l.ref, errObject)
+		}
+		all[names[i]] = o.data
+	}
+	return all, nil
+}
