@@ -72,6 +72,8 @@ func (p *pack) openFile() bool {
 	if p.file, p.err = p.open(); p.err != nil {
 		return false
 	}
+
+	// The header is written at the end, when the number of objects is known.
 	p.out = bufio.NewWriterSize(p.file, 64<<10)
 	p.out.Write(make([]byte, packHeader))
 	p.offset = packHeader
@@ -86,18 +88,20 @@ func (p *pack) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// addObject appends an object, unless this pack or an earlier one has it, and returns its name. An error of writing
-// is reported by finish.
+// addObject appends an object, unless this pack or an earlier one has it, and returns its name. An error of
+// writing is reported by finish.
 func (p *pack) addObject(kind byte, data []byte) string {
 	name := objectName(sha1.New(), kindNames[kind], data)
 	if _, ok := p.used[name]; ok || p.reuseObject(name) {
 		return name
 	}
+
 	p.writeObject(name, kind, data)
 	return name
 }
 
-// reuseObject counts an object that an earlier pack has to those of the rescue. It reports whether one has it.
+// reuseObject counts an object that an earlier pack has to those of the rescue. It reports whether one has
+// it.
 func (p *pack) reuseObject(name string) bool {
 	o, ok := p.held[name]
 	if ok {
@@ -111,21 +115,28 @@ func (p *pack) writeObject(name string, kind byte, data []byte) {
 	if !p.openFile() {
 		return
 	}
+
 	p.used[name] = heldObject{ownPack, int64(len(data))}
 	o := packedObject{offset: p.offset}
 	hex.Decode(o.name[:], []byte(name))
 	p.crc.Reset()
+
+	// Before the bytes stand the kind and the size: its lowest four bits, then seven in each byte.
 	size := uint64(len(data))
 	head := []byte{kind<<4 | byte(size&15)}
 	for size >>= 4; size > 0; size >>= 7 {
 		head[len(head)-1] |= 0x80
 		head = append(head, byte(size&0x7f))
 	}
+
 	p.noteError(p.Write(head))
+
+	// Each object is compressed by itself, so that it can be read by itself.
 	deflate := p.deflaterFor(len(data))
 	deflate.Reset(p)
 	p.noteError(deflate.Write(data))
 	p.noteError(0, deflate.Close())
+
 	o.crc = p.crc.Sum32()
 	p.objects = append(p.objects, o)
 }
@@ -136,8 +147,10 @@ func (p *pack) deflaterFor(size int) *zlib.Writer {
 	if p.compress && size <= maxCompressed {
 		w, level = &p.fast, zlib.BestSpeed
 	}
+
 	if *w == nil {
-		*w, _ = zlib.NewWriterLevel(p, level) // it fails for levels that don't exist
+		// It fails only for levels that don't exist.
+		*w, _ = zlib.NewWriterLevel(p, level)
 	}
 	return *w
 }
@@ -153,36 +166,47 @@ func (p *pack) finish() (index []byte, err error) {
 	if !p.openFile() {
 		return nil, p.err
 	}
+
 	p.noteError(0, p.out.Flush())
 	head := append([]byte("PACK\x00\x00\x00\x02"), 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(head[8:], uint32(len(p.objects)))
 	p.noteError(p.file.WriteAt(head, 0))
+
+	// A pack ends with the checksum of everything before it.
 	sum := sha1.New()
 	_, err = io.Copy(sum, io.NewSectionReader(p.file, 0, p.offset))
 	p.noteError(0, err)
 	end := sum.Sum(nil)
 	p.noteError(p.file.WriteAt(end, p.offset))
+
 	return p.buildIndex(end), p.err
 }
 
 func (p *pack) buildIndex(packSum []byte) []byte {
 	slices.SortFunc(p.objects, func(a, b packedObject) int { return bytes.Compare(a.name[:], b.name[:]) })
 	out := []byte("\xfftOc\x00\x00\x00\x02")
+
+	// For each first byte: how many names begin with it, or with a smaller one.
 	for first, i := 0, 0; first < 256; first++ {
 		for i < len(p.objects) && int(p.objects[i].name[0]) <= first {
 			i++
 		}
 		out = binary.BigEndian.AppendUint32(out, uint32(i))
 	}
+
+	// Names, checksums and offsets are three tables in the same order.
 	for _, o := range p.objects {
 		out = append(out, o.name[:]...)
 	}
 	for _, o := range p.objects {
 		out = binary.BigEndian.AppendUint32(out, o.crc)
 	}
-	for _, o := range p.objects { // a rescue stays far below the 2 GiB from which offsets are written otherwise
+
+	// A rescue stays far below the 2 GiB from which on offsets are written otherwise.
+	for _, o := range p.objects {
 		out = binary.BigEndian.AppendUint32(out, uint32(o.offset))
 	}
+
 	out = append(out, packSum...)
 	sum := sha1.Sum(out)
 	return append(out, sum[:]...)
@@ -205,12 +229,14 @@ func (d *treeBuilder) putFile(path, mode, object string) {
 		d.files[first] = treeFile{mode, object}
 		return
 	}
+
 	if d.folders == nil {
 		d.folders = map[string]*treeBuilder{}
 	}
 	if d.folders[first] == nil {
 		d.folders[first] = &treeBuilder{}
 	}
+
 	d.folders[first].putFile(rest, mode, object)
 }
 
@@ -218,16 +244,21 @@ func (d *treeBuilder) putFile(path, mode, object string) {
 func (d *treeBuilder) addTo(p *pack) string {
 	type line struct{ key, text string }
 	var lines []line
+
 	add := func(key, mode, name, object string) {
-		raw, _ := hex.DecodeString(object) // it comes from addObject
+		// The name comes from addObject, so it is hexadecimal.
+		raw, _ := hex.DecodeString(object)
 		lines = append(lines, line{key, mode + " " + name + "\x00" + string(raw)})
 	}
+
 	for name, f := range d.files {
 		add(name, f.mode, name, f.name)
 	}
 	for name, sub := range d.folders {
-		add(name+"/", modeTree, name, sub.addTo(p)) // git sorts directories as if they ended with /
+		// Git sorts directories as if their names ended with a slash.
+		add(name+"/", modeTree, name, sub.addTo(p))
 	}
+
 	slices.SortFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
 	var b strings.Builder
 	for _, l := range lines {

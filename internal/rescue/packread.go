@@ -42,11 +42,14 @@ func openPack(base string) (*packFile, error) {
 	}
 	p := &packFile{file: file}
 	err = fs.ErrNotExist
-	for _, suffix := range []string{indexSuffix, indexSuffix + replaceSuffix} { // the second, if replacing both was interrupted
+
+	// The second one is there if replacing pack and index was interrupted.
+	for _, suffix := range []string{indexSuffix, indexSuffix + replaceSuffix} {
 		b, rerr := plainfile.Read(base + suffix)
 		if p.index = b; rerr == nil && p.hasMatchingIndex() {
 			return p, nil
 		}
+
 		switch {
 		case rerr == nil:
 			err = errPack
@@ -54,6 +57,7 @@ func openPack(base string) (*packFile, error) {
 			err = rerr
 		}
 	}
+
 	file.Close()
 	return nil, err
 }
@@ -65,14 +69,18 @@ func (p *packFile) hasMatchingIndex() bool {
 	if len(p.index) < indexHead+indexTail || string(p.index[:indexFan]) != "\xfftOc\x00\x00\x00\x02" {
 		return false
 	}
+
 	p.count = int(binary.BigEndian.Uint32(p.index[indexHead-4:]))
 	if len(p.index) != indexHead+p.count*indexRow+indexTail {
 		return false
 	}
+
 	info, err := p.file.Stat()
 	if err != nil || info.Size() < packHeader+nameSize {
 		return false
 	}
+
+	// Both files end with the checksum of the pack; the index has its own after it.
 	var sum [nameSize]byte
 	_, err = p.file.ReadAt(sum[:], info.Size()-nameSize)
 	return err == nil && bytes.Equal(sum[:], p.index[len(p.index)-indexTail:len(p.index)-nameSize])
@@ -96,30 +104,35 @@ func (p *packFile) objectOffset(name string) (at int64, ok bool) {
 	if err != nil || len(raw) != nameSize {
 		return 0, false
 	}
+
 	i := sort.Search(p.count, func(i int) bool { return bytes.Compare(p.objectNameAt(i), raw) >= 0 })
 	if i == p.count || !bytes.Equal(p.objectNameAt(i), raw) {
 		return 0, false
 	}
+
 	return int64(binary.BigEndian.Uint32(p.index[indexHead+p.count*(nameSize+4)+4*i:])), true
 }
 
-// readObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if it
-// isn't what its name says.
+// readObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if
+// it isn't what its name says.
 func (p *packFile) readObject(name string) (o object, err error) {
 	at, ok := p.objectOffset(name)
 	if !ok {
 		return o, fs.ErrNotExist
 	}
+
 	var head [16]byte
 	n, err := p.file.ReadAt(head[:], at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return o, err
 	}
 	kind, size, used := objectHeader(head[:n])
+
 	info, err := p.file.Stat()
 	if err != nil {
 		return o, err
 	}
+
 	if kindNames[kind] == "" || size < 0 || size > maxInflated*info.Size() {
 		return o, errPack
 	}
@@ -128,13 +141,16 @@ func (p *packFile) readObject(name string) (o object, err error) {
 	if err != nil {
 		return o, fmt.Errorf("%w: %w", errPack, err)
 	}
+
 	o = object{name: name, kind: kindNames[kind], size: size, data: make([]byte, size)}
 	if _, err := io.ReadFull(inflate, o.data); err != nil {
 		return o, fmt.Errorf("%w: %w", errPack, err)
 	}
+
 	if objectName(newHash(name), o.kind, o.data) != name {
 		return o, errPack
 	}
+
 	return o, nil
 }
 
@@ -147,6 +163,7 @@ func objectHeader(head []byte) (kind byte, size int64, used int) {
 	if len(head) == 0 {
 		return 0, -1, 0
 	}
+
 	kind, size = head[0]>>4&7, int64(head[0]&15)
 	for shift := 4; head[used]&0x80 != 0; shift += 7 {
 		if used++; used == len(head) || shift > 40 {
@@ -154,5 +171,6 @@ func objectHeader(head []byte) (kind byte, size int64, used int) {
 		}
 		size |= int64(head[used]&0x7f) << shift
 	}
+
 	return kind, size, used + 1
 }

@@ -22,35 +22,57 @@ type currentTree struct {
 // isDirty reports whether git sees uncommitted changes of a tracked path.
 func (n *currentTree) isDirty(path string) bool { return n.entries[path] != nil }
 
-// readCurrentTree asks git. head is the commit of the rescue. Without a repository there is nothing committed.
+// isClean reports whether the index and the file of a path are as in HEAD.
+func (n *currentTree) isClean(path string) bool {
+	head, committed := n.committed[path]
+	lines := n.index[path]
+	if !committed || len(lines) != 1 || n.isDirty(path) {
+		return false
+	}
+
+	// Git doesn't compare files with these flags.
+	return lines[0].version == head && !lines[0].assume && !lines[0].skip
+}
+
+// readCurrentTree asks git. head is the commit of the rescue. Without a repository there is nothing
+// committed.
 func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, head string) (*currentTree, error) {
-	n := &currentTree{tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{}}
+	n := &currentTree{
+		tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{},
+	}
 	if tree.Git == "" {
 		return n, nil
 	}
+
 	var err error
 	if n.git, err = s.Git.Isolate(ctx, tree.Top, gitVariables(tree, "")...); err != nil {
 		return nil, err
 	}
+
 	said, _, err := runStatus(ctx, n.git, []string{"-uno"}, nil)
 	if err != nil {
 		return nil, err
 	}
+
 	v := &survey{entries: n.entries}
 	if err := v.parseStatus(said); err != nil {
 		return nil, err
 	}
 	n.exact = v.head == head
+
 	lines, err := n.readIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, l := range lines {
 		n.index[l.path] = append(n.index[l.path], l)
 	}
+
 	if n.committed, err = listCommitted(ctx, n.git, v.head, nil); err != nil {
 		return nil, err
 	}
+
 	return n, v.markIntended(func([]string) (map[string]version, error) { return n.committed, nil })
 }
 
@@ -60,6 +82,7 @@ func (n *currentTree) readIndex(ctx context.Context) ([]indexLine, error) {
 	if _, err := n.git.Run(ctx, nil, &out, "ls-files", "-v", "-s", "-z"); err != nil {
 		return nil, err
 	}
+
 	lines, ok := indexLines(out.Bytes())
 	if !ok {
 		return nil, errStatus
@@ -73,17 +96,21 @@ func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []s
 	if commit == "" {
 		return all, nil
 	}
+
 	var out bytes.Buffer
 	args := append([]string{"ls-tree", "-r", "-z", "--full-tree", commit, "--"}, paths...)
 	if _, err := g.Run(ctx, nil, &out, args...); err != nil {
 		return nil, err
 	}
-	for _, record := range strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00") { // <mode> <kind> <oid>\t<path>
+
+	// A record is <mode> <kind> <oid>, a tab, and <path>.
+	for _, record := range strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00") {
 		facts, path, ok := strings.Cut(record, "\t")
 		if f := strings.Fields(facts); ok && len(f) == 3 {
 			all[path] = version{Mode: f[0], OID: f[2]}
 		}
 	}
+
 	return all, nil
 }
 
@@ -92,6 +119,7 @@ func gitVariables(tree workspace.Checkout, index string) (env []string) {
 	if tree.Given {
 		env = append(env, "GIT_DIR="+tree.Git, "GIT_WORK_TREE="+tree.Top)
 	}
+
 	if index != "" {
 		env = append(env, "GIT_INDEX_FILE="+index)
 	}

@@ -23,30 +23,37 @@ const crashAge = time.Hour
 // in the background calls it, see [Store.BeginPrune].
 func (s *Store) Prune(ctx context.Context, now stick.Time) { s.pruneRepositories(ctx, nil, "", now) }
 
-// pruneRepositories drops what is past its time everywhere, and what is too much in one repository, or in all if first is
-// nil. It keeps the rescue that was just made.
+// pruneRepositories drops what is past its time everywhere, and what is too much in one repository, or in all
+// if first is nil. It keeps the rescue that was just made.
 func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep string, now stick.Time) {
 	if first != nil {
 		first.pruneRescues(ctx, keep, now, s.Limits)
 	}
+
 	all, err := s.listRepositories()
 	if err != nil {
 		return
 	}
+
+	// Right after a rescue, other repositories lose only what is past its time.
 	limits := s.Limits
 	if first != nil {
 		limits.Count, limits.Total = 0, 0
 	}
+
 	for _, r := range all {
 		if (first == nil || r.path != first.path) && r.checkFolders() == nil {
 			r.pruneRescues(ctx, "", now, limits)
 		}
+
+		// In the background there is time for more.
 		if first == nil && r.checkFolders() == nil {
 			r.pruneSnapshots(ctx, now, limits)
 			r.keepLateCommits(ctx)
 			r.pruneCommits(now, limits)
 		}
 	}
+
 	s.sweepLeftovers(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
 }
 
@@ -56,12 +63,15 @@ func (s *Store) listRepositories() ([]*repository, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var found []*repository
 	for _, name := range all {
-		if r := (&repository{s, filepath.Join(s.root(), name)}); strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
+		r := &repository{s, filepath.Join(s.root(), name)}
+		if strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
 			found = append(found, r)
 		}
 	}
+
 	return found, nil
 }
 
@@ -71,29 +81,39 @@ func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Ti
 	if err != nil {
 		return
 	}
-	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) }) // the newest first
+
+	// The newest come first: older ones go with the first that is too much.
+	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) })
+
 	held := map[string]bool{}
-	count, total, full := 0, int64(0), false // older ones go with the first that is too much
+	count, total, full := 0, int64(0), false
 	for _, f := range all {
 		at, _ := timeOf(f.id)
 		size := r.rescueBytes(f)
+
 		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
-		if (full || now.Sub(at) > l.Age) && f.id != keep && ctx.Err() == nil && !r.isMarked(f) {
+		isOver := full || now.Sub(at) > l.Age
+		if isOver && f.id != keep && ctx.Err() == nil && !r.isMarked(f) {
 			r.dropRescue(f)
 			continue
 		}
+
 		held[f.id] = true
 		count++
 		total += size
 	}
+
+	// A crash leaves packs without a ref, and files that never got their name.
 	r.store.sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
 		id, ours := strings.CutPrefix(name, packPrefix)
 		_, isID := timeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
 		return strings.HasPrefix(name, tempPrefix) || ours && isID && !held[id[:idLen]]
 	})
+
+	isLock := func(name string) bool { return strings.HasSuffix(name, lockSuffix) }
 	folders, _ := listNames(r.pathTo(refsName))
 	for _, folder := range folders {
-		r.store.sweepLeftovers(r.pathTo(refsName+"/"+folder), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+		r.store.sweepLeftovers(r.pathTo(refsName+"/"+folder), now, isLock)
 	}
 }
 
@@ -119,14 +139,16 @@ func (r *repository) dropRescue(f ref) {
 // dropPack removes the pack of a rescue that is gone.
 func (r *repository) dropPack(f ref) {
 	base := r.packBase(f.form, f.id)
+
+	// The index goes first: without it, the pack is none for git.
 	os.Remove(base + indexSuffix)
 	r.store.kill("dropped index")
 	os.Remove(base + packSuffix)
 	os.Remove(base + keepSuffix)
 }
 
-// sweepLeftovers removes what a crash has left in a directory: the chosen names, if they are older than anybody's work
-// on them.
+// sweepLeftovers removes what a crash has left in a directory: the chosen names, if they are older than
+// anybody's work on them.
 func (s *Store) sweepLeftovers(dir string, now stick.Time, chosen func(name string) bool) {
 	all, _ := listNames(dir)
 	for _, name := range all {

@@ -32,17 +32,21 @@ func (s *Store) BeginPrune(common string, now stick.Time) bool {
 	if r.checkFolders() != nil || !r.isPruneDue(now) || !r.hasPassed(pruningName, retryPrune, now) {
 		return false
 	}
+
 	_, err := os.Lstat(r.pathTo(prunedName))
 	isFirst := errors.Is(err, fs.ErrNotExist) && r.isNew(now)
+
 	if !isFirst {
 		r.noteTime(pruningName, now)
 	}
+
 	return !isFirst
 }
 
 // isNew reports whether there is no snapshot yet that is older than an hour.
 func (r *repository) isNew(now stick.Time) bool {
-	info, err := os.Lstat(r.pathTo("HEAD")) // written once
+	// HEAD was written once, when the repository was made.
+	info, err := os.Lstat(r.pathTo("HEAD"))
 	return err == nil && now.Sub(stick.At(info.ModTime())) < pruneEvery
 }
 
@@ -52,6 +56,7 @@ func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) boo
 	if err != nil {
 		return true
 	}
+
 	at, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	since := now.Sub(stick.Time(at))
 	return err != nil || since >= d || since < 0
@@ -61,7 +66,8 @@ func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) boo
 func (r *repository) noteTime(name string, now stick.Time) {
 	f, err := plainfile.Open(r.pathTo(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err == nil {
-		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n") // without it, the time has passed
+		// A failure is no harm: without the file, the time has passed.
+		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n")
 		f.Close()
 	}
 }
@@ -73,11 +79,15 @@ func (r *repository) pruneSnapshots(ctx context.Context, now stick.Time, l Limit
 	if !r.isPruneDue(now) {
 		return
 	}
+
 	p, err := r.planPrune(ctx, now, l)
 	if err != nil || !p.dropRefs(ctx) {
 		return
 	}
+
 	p.dropPacks(ctx, now)
+
+	// If it was interrupted, the next one isn't put off.
 	if ctx.Err() == nil {
 		r.noteTime(prunedName, now)
 	}
@@ -98,38 +108,50 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) }) // the newest first
+
+	// The newest come first.
+	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) })
+
 	p := &prunePlan{repo: r, known: map[ref]bool{}, needed: map[string]bool{}}
 	thinned := newThinning(now, l)
 	total, full := int64(0), false
+
+	// A pack counts for the newest snapshot that needs it.
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+
 		p.known[f] = true
 		isMarked := r.isMarked(f)
 		if !isMarked && (full || !thinned.keepsSnapshot(f)) {
 			p.drop = append(p.drop, f)
 			continue
 		}
+
 		packs, err := r.packsNeeded(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		packs = slices.DeleteFunc(packs, func(id string) bool { return p.needed[id] })
+
 		more := int64(0)
 		for _, id := range packs {
 			more += r.rescueBytes(ref{form: leanForm, id: id})
 		}
-		if full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal; full && !isMarked {
+
+		full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal
+		if full && !isMarked {
 			p.drop = append(p.drop, f)
 			continue
 		}
+
 		total += more
 		for _, id := range packs {
 			p.needed[id] = true
 		}
 	}
+
 	return p, nil
 }
 
@@ -148,10 +170,12 @@ func (t thinning) keepsSnapshot(f ref) bool {
 	if age <= t.limits.SnapshotsAll {
 		return true
 	}
+
 	hour := f.checkout + " " + strconv.FormatInt(int64(at)/time.Hour.Milliseconds(), 10)
 	if age > t.limits.Age || t.hours[hour] {
 		return false
 	}
+
 	t.hours[hour] = true
 	return true
 }
@@ -162,15 +186,19 @@ func (r *repository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
 	if !f.form.lean {
 		return []string{f.id}, nil
 	}
+
+	// A ref that the system doesn't hand out may be that of a whole snapshot.
 	if _, err := plainfile.Read(r.refPath(f)); err != nil && isUnreadable(err) {
 		return nil, err
 	}
+
 	s := r.newSource(f)
 	defer s.close()
 	m, _, err := s.readManifest(ctx)
 	if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
 		return nil, err
 	}
+
 	return append([]string{f.id}, m.Needs...), nil
 }
 
@@ -190,12 +218,14 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 		return false
 	}
 	defer lock.unlock()
+
 	now, err := r.listRefs("", leanForm)
 	if err != nil {
 		return false
 	}
 	r.finishReplacing()
 
+	// What was made or marked meanwhile keeps what it needs.
 	staying := slices.DeleteFunc(now, func(f ref) bool { return p.known[f] })
 	drop := p.drop
 	p.drop = nil
@@ -206,6 +236,7 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 			p.drop = append(p.drop, f)
 		}
 	}
+
 	for _, f := range staying {
 		packs, err := r.packsNeeded(ctx, f)
 		if err != nil {
@@ -215,13 +246,17 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 			p.needed[id] = true
 		}
 	}
+
 	for _, f := range p.drop {
 		if ctx.Err() != nil {
 			return false
 		}
-		_ = os.Remove(r.refPath(f)) // if it stays, so does its pack: see dropPacks
+
+		// If a ref stays, so does its pack: see dropPacks.
+		_ = os.Remove(r.refPath(f))
 		r.store.kill("dropped snapshot")
 	}
+
 	return true
 }
 
@@ -237,6 +272,8 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 			r.dropPack(f)
 		}
 	}
+
+	// A crash leaves packs that no ref names.
 	held := map[string]bool{}
 	refs, err := r.listRefs("", leanForm)
 	if err != nil {
@@ -245,15 +282,18 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 	for _, f := range refs {
 		held[f.id] = true
 	}
+
 	r.store.sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
 		id, ours := strings.CutPrefix(name, leanForm.prefix)
 		id, _, _ = strings.Cut(id, ".")
 		_, isID := timeOf(id)
 		return ours && isID && !held[id] && !p.needed[id]
 	})
+
+	isLock := func(name string) bool { return strings.HasSuffix(name, lockSuffix) }
 	checkouts, _ := listNames(r.pathTo(leanForm.refs))
 	for _, c := range checkouts {
-		r.store.sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, func(name string) bool { return strings.HasSuffix(name, lockSuffix) })
+		r.store.sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, isLock)
 	}
 }
 
@@ -271,13 +311,16 @@ func (s *Store) Mark(id string) error {
 	if err != nil {
 		return err
 	}
+
 	path := r.packBase(f.form, f.id) + keepSuffix
 	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return unwritable(path, err)
 	}
 	file.Close()
-	if !r.isHeld(f) { // it was dropped at the same moment
+
+	// The rescue may have been dropped at the same moment.
+	if !r.isHeld(f) {
 		os.Remove(path)
 		return errNoRescue(id)
 	}
@@ -290,6 +333,7 @@ func (s *Store) Unmark(id string) error {
 	if err != nil {
 		return err
 	}
+
 	path := r.packBase(f.form, f.id) + keepSuffix
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(path, err)

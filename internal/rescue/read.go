@@ -9,32 +9,39 @@ import (
 	"time"
 )
 
-// stagedCandidates returns the versions in the index that HEAD doesn't have: after a reset, nothing would refer to them
-// any more.
+// stagedCandidates returns the versions in the index that HEAD doesn't have: after a reset, nothing would
+// refer to them any more.
 func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 	var all []candidate
 	var ask bytes.Buffer
+
 	for _, e := range t.seen.entries {
 		if t.leaveOutStaged(e) {
 			continue
 		}
 		for i := range e.Index {
 			v := &e.Index[i]
-			if e.Intent || v.isSubmodule() || !e.isConflict() && e.Head != nil && e.Head.OID == v.OID {
+			isCommitted := !e.isConflict() && e.Head != nil && e.Head.OID == v.OID
+			if e.Intent || v.isSubmodule() || isCommitted {
 				continue
 			}
+
+			// What the last snapshot has isn't read again.
 			if blob, size, ok := t.snapshot.stagedBefore(v.OID); ok {
 				v.Blob = blob
 				t.taken.Bytes += size
 				continue
 			}
+
 			all = append(all, candidate{entry: e, version: v, class: classTracked})
 			ask.WriteString(v.OID + "\n")
 		}
 	}
+
 	if len(all) == 0 {
 		return nil, nil
 	}
+
 	var out bytes.Buffer
 	_, err := t.git.WithEnv(noReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -46,10 +53,12 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	lines := strings.Split(out.String(), "\n")
 	if len(lines) < len(all) {
 		return nil, errObject
 	}
+
 	found := all[:0]
 	for i, c := range all {
 		o, err := parseObjectHead(lines[i])
@@ -57,9 +66,11 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 			t.leaveOut(string(c.entry.Path), WhyUnreadable, 0)
 			continue
 		}
+
 		c.size = o.size
 		found = append(found, c)
 	}
+
 	return found, nil
 }
 
@@ -75,10 +86,13 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 		}
 		t.readWork(c)
 	}
+
+	// Git reads all staged versions in one run.
 	names := make([]string, len(versions))
 	for i, v := range versions {
 		names[i] = v.OID
 	}
+
 	found, err := readObjects(t.reading, t.git, names)
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, v := range versions {
@@ -89,14 +103,17 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 	if err != nil {
 		return err
 	}
+
 	for i, v := range versions {
 		if found[i].kind != "blob" {
 			t.leaveOut(paths[v], WhyUnreadable, 0)
 			continue
 		}
+
 		v.Blob = t.pack.addObject(kindBlob, found[i].data)
 		t.taken.Bytes += int64(len(found[i].data))
 	}
+
 	return nil
 }
 
@@ -106,21 +123,26 @@ func (t *rescueTaker) readFile(path string) (c content, err error) {
 	if err := t.reading.Err(); err != nil {
 		return content{}, err
 	}
+
 	tree, ended := t.tree, make(chan struct{})
 	c, err = inTime(t.reading, 0, func() (content, error) {
 		defer close(ended)
 		t.store.kill("reading")
 		return tree.readContent(t.reading, path, t.store.Limits.Bytes)
 	})
+
 	select {
 	case <-ended:
 	default:
 		t.tree = nil
-		go func() { // ends when the disk answers
+
+		// This ends when the disk answers.
+		go func() {
 			<-ended
 			tree.close()
 		}()
 	}
+
 	return c, err
 }
 
@@ -133,14 +155,17 @@ func (t *rescueTaker) readWork(wanted candidate) {
 		t.snapshot.noteStamp(string(e.Path), wanted.stamp, time.Time{})
 		return
 	}
+
 	at := t.store.now()
 	c, err := t.readFile(string(e.Path))
+
 	switch {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		t.leaveOutWork(e, WhyTime)
 		return
-	case errors.Is(err, errTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, errLarge): // it was there, and small enough
+	case errors.Is(err, errTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, errLarge):
+		// It was there, and small enough, when it was measured.
 		t.leaveOutWork(e, WhyTorn)
 		return
 	case errors.Is(err, errSpecial):
@@ -150,11 +175,21 @@ func (t *rescueTaker) readWork(wanted candidate) {
 		t.leaveOutWork(e, WhyUnreadable)
 		return
 	}
-	if (e.Assume || e.Skip) && !e.isStaged() && e.Index[0].Mode == c.mode && e.Index[0].OID == objectName(newHash(e.Index[0].OID), "blob", c.data) {
-		delete(t.seen.entries, string(e.Path)) // git was told to take it for unchanged, and it is
+
+	// Git was told to take it for unchanged, and it is.
+	isFlagged := e.Assume || e.Skip
+	if isFlagged && !e.isStaged() && e.isAsStaged(c) {
+		delete(t.seen.entries, string(e.Path))
 		return
 	}
+
 	e.Work = &workFile{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.addObject(kindBlob, c.data)}
 	t.taken.Bytes += int64(len(c.data))
 	t.snapshot.noteStamp(string(e.Path), stampOf(c.info), at)
+}
+
+// isAsStaged reports whether a file has the bytes and the mode that the index has for it.
+func (e entry) isAsStaged(c content) bool {
+	staged := e.Index[0]
+	return staged.Mode == c.mode && staged.OID == objectName(newHash(staged.OID), "blob", c.data)
 }

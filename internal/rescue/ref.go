@@ -34,11 +34,13 @@ func (r *repository) listRefs(checkout string, in ...form) (all []ref, err error
 				return nil, err
 			}
 		}
+
 		for _, c := range checkouts {
 			ids, err := listNames(r.pathTo(f.refs + "/" + c))
 			if err != nil {
 				return nil, err
 			}
+
 			for _, id := range ids {
 				if _, ok := timeOf(id); ok {
 					all = append(all, ref{f, c, id})
@@ -46,6 +48,7 @@ func (r *repository) listRefs(checkout string, in ...form) (all []ref, err error
 			}
 		}
 	}
+
 	return all, nil
 }
 
@@ -59,6 +62,7 @@ func (r *repository) readCommit(f ref) (commit string, ok bool) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return noCommit, false
 	}
+
 	commit = strings.TrimSpace(string(b))
 	if err != nil || len(commit) != len(noCommit) || strings.Trim(commit, "0123456789abcdef") != "" {
 		commit = noCommit
@@ -81,10 +85,12 @@ func listNames(dir string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the rescues: %w", err)
 	}
+
 	var all []string
 	for _, e := range entries {
 		all = append(all, e.Name())
 	}
+
 	return all, nil
 }
 
@@ -95,9 +101,12 @@ func (r *repository) lastWithTree(ctx context.Context, checkout, tree string) (i
 		return "", false
 	}
 	f := all[len(all)-1]
+
+	// An id ends with the start of the tree's name: most others need no git.
 	if !strings.HasSuffix(f.id, tree[:idLen-idTime-1]) {
 		return "", false
 	}
+
 	commit, _ := r.readCommit(f)
 	var out bytes.Buffer
 	_, err = r.ownGit().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// restoreIndex restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the rescue
-// hasn't either, stays: somebody has staged something since. A path whose file stays as somebody has changed
-// it keeps its entry, too.
+// restoreIndex restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the
+// rescue hasn't either, stays: somebody has staged something since. A path whose file stays as somebody has
+// changed it keeps its entry, too.
 func (w *restorer) restoreIndex(ctx context.Context, entries []entry) {
 	kept := map[string]bool{}
 	for _, b := range w.result.Beside {
@@ -20,6 +20,7 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []entry) {
 	for _, p := range w.result.Failed {
 		kept[p.Path] = true
 	}
+
 	var wrong []entry
 	for _, e := range entries {
 		switch {
@@ -30,23 +31,29 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []entry) {
 			wrong = append(wrong, e)
 		}
 	}
+
 	wrong = w.storeVersions(ctx, w.dropBlocked(wrong))
 	if len(wrong) == 0 {
 		return
 	}
+
 	if err := w.writeIndex(ctx, wrong); err != nil {
 		for _, e := range wrong {
 			w.addFailed(e, "its index entry: %s", err)
 		}
 		return
 	}
+
+	// Only what the index has now counts as restored.
 	lines, err := w.now.readIndex(ctx)
 	now := &currentTree{index: map[string][]indexLine{}, entries: map[string]*entry{}}
 	for _, l := range lines {
 		now.index[l.path] = append(now.index[l.path], l)
 	}
+
 	for _, e := range wrong {
-		if e.Intent { // ls-files doesn't tell; that git added it so is enough
+		// What ls-files prints doesn't tell that. That git has added it so is enough.
+		if e.Intent {
 			now.entries[string(e.Path)] = &entry{Intent: true}
 		}
 		if err != nil || !now.matchesIndex(e) {
@@ -64,10 +71,12 @@ func (w *restorer) dropBlocked(entries []entry) []entry {
 	for _, e := range entries {
 		replaced[string(e.Path)] = true
 	}
+
 	return slices.DeleteFunc(entries, func(e entry) bool {
 		path := string(e.Path)
 		for other := range w.now.index {
-			if !replaced[other] && len(e.Index) > 0 && (strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/")) {
+			isInTheWay := strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/")
+			if isInTheWay && !replaced[other] && len(e.Index) > 0 {
 				w.addFailed(e, "%q is staged in its place: its index entry isn't restored", other)
 				return true
 			}
@@ -80,12 +89,16 @@ func (w *restorer) dropBlocked(entries []entry) []entry {
 func (n *currentTree) matchesIndex(e entry) bool {
 	now := n.index[string(e.Path)]
 	known := n.entries[string(e.Path)]
+
 	if len(now) != len(e.Index) || e.Intent != (known != nil && known.Intent) {
 		return false
 	}
+
 	for i, l := range now {
 		v := e.Index[i]
-		if l.Mode != v.Mode || l.OID != v.OID || l.Stage != v.Stage || l.Stage == 0 && (l.assume != e.Assume || l.skip != e.Skip) {
+		isSame := l.Mode == v.Mode && l.OID == v.OID && l.Stage == v.Stage
+		hasFlags := l.Stage != 0 || l.assume == e.Assume && l.skip == e.Skip
+		if !isSame || !hasFlags {
 			return false
 		}
 	}
@@ -98,14 +111,18 @@ func (w *restorer) isIndexReplaceable(e entry) bool {
 	if now := w.now.entries[path]; now != nil && now.Intent {
 		return true
 	}
+
 	head, committed := w.now.committed[path]
 	return !slices.ContainsFunc(w.now.index[path], func(l indexLine) bool {
 		switch {
 		case committed && l.OID == head.OID:
 			return false
-		case slices.ContainsFunc(e.Index, func(v version) bool { return v.OID == l.OID && (v.Blob != "" || v.isSubmodule()) }):
+		case slices.ContainsFunc(e.Index, func(v version) bool {
+			return v.OID == l.OID && (v.Blob != "" || v.isSubmodule())
+		}):
 			return false
 		}
+
 		return e.Work == nil || l.OID != objectName(newHash(l.OID), "blob", w.data[e.Work.Blob])
 	})
 }
@@ -118,6 +135,7 @@ func (w *restorer) storeVersions(ctx context.Context, entries []entry) []entry {
 			if v.isSubmodule() || e.Intent {
 				continue
 			}
+
 			if err := w.storeVersion(ctx, v); err != nil {
 				w.addFailed(e, "its index entry: %s", err)
 				return true
@@ -130,14 +148,17 @@ func (w *restorer) storeVersions(ctx context.Context, entries []entry) []entry {
 func (w *restorer) storeVersion(ctx context.Context, v version) error {
 	if v.Blob == "" {
 		var out bytes.Buffer
-		_, err := w.now.git.WithEnv(noReplace).Run(ctx, strings.NewReader(v.OID+"\n"), &out, "cat-file", "--batch-check")
+		name := strings.NewReader(v.OID + "\n")
+		_, err := w.now.git.WithEnv(noReplace).Run(ctx, name, &out, "cat-file", "--batch-check")
 		if o, herr := parseObjectHead(strings.TrimSpace(out.String())); err == nil && (herr != nil || o.kind != "blob") {
 			return fmt.Errorf("the staged bytes weren't rescued, and the repository has lost them")
 		}
 		return err
 	}
+
 	var out bytes.Buffer
 	_, err := w.now.git.Run(ctx, bytes.NewReader(w.data[v.Blob]), &out, "hash-object", "-w", "--no-filters", "--stdin")
+
 	if err == nil && strings.TrimSpace(out.String()) != v.OID {
 		return fmt.Errorf("the staged bytes aren't what they were")
 	}
@@ -150,16 +171,20 @@ func (w *restorer) writeIndex(ctx context.Context, entries []entry) error {
 	var intended, assumed, skipped []string
 	for _, e := range entries {
 		path := string(e.Path)
+
 		if now := w.now.index[path]; len(now) > 0 {
 			fmt.Fprintf(&removed, "0 %s\t%s\x00", strings.Repeat("0", len(now[0].OID)), path)
 		}
+
 		if e.Intent {
 			intended = append(intended, path)
 			continue
 		}
+
 		for _, v := range e.Index {
 			fmt.Fprintf(&added, "%s %s %d\t%s\x00", v.Mode, v.OID, v.Stage, path)
 		}
+
 		if e.Assume {
 			assumed = append(assumed, path)
 		}
@@ -167,43 +192,53 @@ func (w *restorer) writeIndex(ctx context.Context, entries []entry) error {
 			skipped = append(skipped, path)
 		}
 	}
-	if _, err := w.now.git.Run(ctx, strings.NewReader(removed.String()+added.String()), nil, "update-index", "-z", "--index-info"); err != nil {
+
+	// One run does both, so that the index is never without the entries.
+	lines := strings.NewReader(removed.String() + added.String())
+	if _, err := w.now.git.Run(ctx, lines, nil, "update-index", "-z", "--index-info"); err != nil {
 		return err
 	}
 	w.store.kill("restored the index")
+
+	// Git gives flags only to entries that are there.
 	for flag, paths := range map[string][]string{"--assume-unchanged": assumed, "--skip-worktree": skipped} {
 		if len(paths) == 0 {
 			continue
 		}
+
 		names := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
 		if _, err := w.now.git.Run(ctx, names, nil, "update-index", flag, "-z", "--stdin"); err != nil {
 			return err
 		}
 	}
+
 	if len(intended) == 0 {
 		return nil
 	}
 	return w.addIntended(ctx, entries)
 }
 
-// addIntended adds entries without content, as git add -N does. Git takes their mode from the working tree, where
-// the file may have changed or be gone. So it gets a tree with empty files of the right modes.
+// addIntended adds entries without content, as git add -N does. Git takes their mode from the working tree,
+// where the file may have changed or be gone. So it gets a tree with empty files of the right modes.
 func (w *restorer) addIntended(ctx context.Context, entries []entry) error {
 	top, err := os.MkdirTemp(w.store.root(), newPrefix)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(top)
+
 	tree, err := openFolders(top)
 	if err != nil {
 		return err
 	}
 	defer tree.close()
+
 	var paths []string
 	for _, e := range entries {
 		if !e.Intent {
 			continue
 		}
+
 		c := content{mode: e.Index[0].Mode, perm: 0o600}
 		switch c.mode {
 		case modeProgram:
@@ -211,13 +246,16 @@ func (w *restorer) addIntended(ctx context.Context, entries []entry) error {
 		case modeLink:
 			c.data = []byte("none")
 		}
+
 		if err := tree.createFile(string(e.Path), w.tempName(), c); err != nil {
 			return err
 		}
 		paths = append(paths, string(e.Path))
 	}
+
 	g := w.now.git.WithEnv("GIT_DIR="+w.now.tree.Git, "GIT_WORK_TREE="+top)
 	names := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	_, err = g.Run(ctx, names, nil, "-C", top, "add", "--intent-to-add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err = g.Run(ctx, names, nil, "-C", top, "add", "--intent-to-add", "--force", "--sparse",
+		"--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
 }

@@ -15,9 +15,12 @@ import (
 // replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is
 // removed. Both files get their names after both are written; what is interrupted between, finishReplacing
 // finishes, and openPack reads.
-func (r *repository) replacePack(ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error) error {
+func (r *repository) replacePack(
+	ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error,
+) error {
 	w := r.beginWriting(in)
 	defer w.abandon()
+
 	err := w.copyFrom(ctx, base, keep)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -25,14 +28,17 @@ func (r *repository) replacePack(ctx context.Context, base string, in form, keep
 	if err != nil {
 		return err
 	}
+
 	if add != nil {
 		if err := add(w.pack); err != nil {
 			return err
 		}
 	}
+
 	if len(w.pack.objects) == 0 && w.pack.err == nil {
 		return errors.Join(os.Remove(base+indexSuffix), os.Remove(base+packSuffix))
 	}
+
 	return w.replaceFiles(base)
 }
 
@@ -44,6 +50,7 @@ func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name
 		return err
 	}
 	defer old.close()
+
 	for _, name := range old.objectNames() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -51,6 +58,7 @@ func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name
 		if !keep(name) {
 			continue
 		}
+
 		o, err := old.readObject(name)
 		if err != nil {
 			return err
@@ -66,10 +74,13 @@ func (w *rescueWriter) replaceFiles(base string) error {
 	if err != nil {
 		return err
 	}
+
 	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
 	if err != nil {
 		return unwritable(base, err)
 	}
+
+	// The new index stands before the new pack: where that is, both are complete.
 	_, err = f.Write(index)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
@@ -88,6 +99,7 @@ func (w *rescueWriter) replaceFiles(base string) error {
 	if err != nil {
 		return fmt.Errorf("write a rescue: %w", err)
 	}
+
 	w.done = true
 	w.repo.store.kill("new pack")
 	return w.repo.finishReplace(base)
@@ -98,7 +110,8 @@ func (r *repository) finishReplacing() {
 	all, _ := listNames(r.pathTo(packsName))
 	for _, name := range all {
 		if name, ok := strings.CutSuffix(name, indexSuffix+replaceSuffix); ok {
-			_ = r.finishReplace(filepath.Join(r.pathTo(packsName), name)) // the next one tries again
+			// If this fails, the next call tries again.
+			_ = r.finishReplace(filepath.Join(r.pathTo(packsName), name))
 		}
 	}
 }
@@ -106,7 +119,8 @@ func (r *repository) finishReplacing() {
 func (r *repository) finishReplace(base string) error {
 	pack, index := base+packSuffix, base+indexSuffix
 	switch _, err := os.Lstat(pack + replaceSuffix); {
-	case err == nil: // so the index is complete, too
+	case err == nil:
+		// The index was renamed before, so it is complete, too.
 		if err := os.Rename(pack+replaceSuffix, pack); err != nil {
 			return err
 		}
@@ -114,16 +128,21 @@ func (r *repository) finishReplace(base string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
+
+	// Its checksum tells whether the pack was replaced.
 	p, err := openPack(base)
 	if err != nil {
 		return err
 	}
 	defer p.close()
+
 	now, err := plainfile.Read(index + replaceSuffix)
 	if err != nil {
 		return err
 	}
-	if string(now) != string(p.index) { // the pack wasn't written
+
+	// If the indexes differ, the pack wasn't replaced.
+	if string(now) != string(p.index) {
 		return os.Remove(index + replaceSuffix)
 	}
 	return os.Rename(index+replaceSuffix, index)

@@ -145,7 +145,7 @@ type Taken struct {
 
 	Paths    []string   `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
 	Embedded []Embedded `json:"-"` // of a snapshot: the repositories inside the tree whose commits lie there, too
-	NoIndex  bool       `json:"-"` // of a snapshot: the checkout has no index. Files that are as in HEAD aren't among Paths then
+	NoIndex  bool       `json:"-"` // of a snapshot: the checkout has no index. Then Paths lack files that are as in HEAD
 }
 
 // Embedded is a repository inside another's working tree, with a git directory of its own there.
@@ -176,6 +176,7 @@ func newID(at stick.Time, sum string) string {
 	for i, t := idTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
 		b[i] = idDigits[t&31]
 	}
+
 	return string(b[:]) + "-" + sum[:idLen-idTime-1]
 }
 
@@ -190,6 +191,7 @@ func timeOf(id string) (at stick.Time, ok bool) {
 	if len(id) != idLen || id[idTime] != '-' || strings.Trim(id[idTime+1:], "0123456789abcdef") != "" {
 		return 0, false
 	}
+
 	for _, c := range []byte(id[:idTime]) {
 		i := strings.IndexByte(idDigits, c)
 		if i < 0 {
@@ -197,11 +199,12 @@ func timeOf(id string) (at stick.Time, ok bool) {
 		}
 		at = at<<5 | stick.Time(i)
 	}
+
 	return at, true
 }
 
-// cleanPaths checks paths that a caller names and brings them into git's form. The result is nil for the whole
-// tree.
+// cleanPaths checks paths that a caller names and brings them into git's form. The result is nil for the
+// whole tree.
 func cleanPaths(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
@@ -209,6 +212,7 @@ func cleanPaths(paths []string) ([]string, error) {
 		if p == "" || path.IsAbs(p) || c == ".." || strings.HasPrefix(c, "../") || strings.IndexByte(p, 0) >= 0 {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a path below the top level of the checkout", p).With("path", p)
 		}
+
 		if c == "." {
 			return nil, nil
 		}
@@ -219,16 +223,20 @@ func cleanPaths(paths []string) ([]string, error) {
 
 // isWithin reports whether path is one of paths or below one. No paths stand for the whole tree.
 func isWithin(path string, paths []string) bool {
-	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
+		return path == p || strings.HasPrefix(path, p+"/")
+	})
 }
 
-// isLocalPath reports whether a path of a rescue stays inside a working tree, and out of git's own files. Rescues
-// hold only such paths; one that somebody has changed may hold others.
+// isLocalPath reports whether a path of a rescue stays inside a working tree, and out of git's own files.
+// Rescues hold only such paths; one that somebody has changed may hold others.
 func isLocalPath(p string) bool {
 	for _, name := range strings.Split(p, "/") {
-		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.IndexByte(name, 0) >= 0 {
+		isDots := name == "" || name == "." || name == ".."
+		if isDots || strings.EqualFold(name, ".git") || strings.IndexByte(name, 0) >= 0 {
 			return false
 		}
 	}
+
 	return filepath.IsLocal(filepath.FromSlash(p))
 }

@@ -16,7 +16,7 @@ import (
 // RestoreRequest says what to bring back.
 type RestoreRequest struct {
 	ID    string
-	Paths []string           // relative to the top level, with / between names; a directory means everything below. None means all
+	Paths []string           // relative to the top level, with / between names; directories with all below. None means all
 	Tree  workspace.Checkout // where to; zero for the checkout of the rescue
 }
 
@@ -55,30 +55,41 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 	if err != nil {
 		return Restored{}, err
 	}
+
 	if r.Tree.Top == "" {
 		if r.Tree, err = checkoutOf(l.manifest); err != nil {
 			return Restored{}, err
 		}
 	}
+
 	w := &restorer{
 		store: s, loaded: l,
-		result: Restored{Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Unrestored{}, LeftOut: l.manifest.LeftOut},
+		result: Restored{
+			Restored: []string{}, Same: []string{}, Index: []string{}, Beside: []Beside{}, Failed: []Unrestored{},
+			LeftOut: l.manifest.LeftOut,
+		},
 	}
+
 	if w.now, err = s.readCurrentTree(ctx, r.Tree, l.state.Head); err != nil {
 		return Restored{}, err
 	}
 	if w.data, err = l.readBlobs(ctx, blobsOf(entries)); err != nil {
 		return Restored{}, err
 	}
+
 	if w.tree, err = openFolders(r.Tree.Top); err != nil {
 		return Restored{}, err
 	}
 	defer w.tree.close()
 	w.tree.kill = s.Kill
+
 	w.restoreFiles(ctx, entries)
+
+	// On another commit, the entries of the rescue would stage changes that nobody made.
 	if w.now.exact {
 		w.restoreIndex(ctx, entries)
 	}
+
 	w.result.Exact = w.now.exact && len(w.result.Beside) == 0 && len(w.result.Failed) == 0
 	return w.result, ctx.Err()
 }
@@ -89,16 +100,21 @@ func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loa
 	if err != nil {
 		return nil, nil, err
 	}
+
 	l, err := s.loadRescue(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for _, p := range paths {
 		if !slices.ContainsFunc(l.state.Entries, func(e entry) bool { return isWithin(string(e.Path), []string{p}) }) {
 			return nil, nil, errNoPath(id, p)
 		}
 	}
-	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool { return !isWithin(string(e.Path), paths) })
+
+	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool {
+		return !isWithin(string(e.Path), paths)
+	})
 	return l, entries, nil
 }
 
@@ -108,10 +124,12 @@ func checkoutOf(m Manifest) (workspace.Checkout, error) {
 	if err := os.MkdirAll(m.Top, 0o777); err != nil {
 		return workspace.Checkout{}, errNoCheckout(m, err)
 	}
+
 	real, err := filepath.EvalSymlinks(m.Top)
 	if err != nil || real != m.Top {
 		return workspace.Checkout{}, errNoCheckout(m, err)
 	}
+
 	if tree, ok := workspace.FindCheckout(m.Top, workspace.Env{}); ok && tree.Top == m.Top {
 		return tree, nil
 	}
@@ -135,6 +153,7 @@ func blobsOf(entries []entry) (names []string) {
 			}
 		}
 	}
+
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -153,14 +172,16 @@ func (w *restorer) addFailed(e entry, format string, args ...any) {
 	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
-// restoreFiles restores the files of the working tree. Deletions come first: a directory may have been in the place
-// of a file, or the other way round.
+// restoreFiles restores the files of the working tree. Deletions come first: a directory may have been in the
+// place of a file, or the other way round.
 func (w *restorer) restoreFiles(ctx context.Context, entries []entry) {
 	for _, e := range slices.Backward(entries) {
 		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
 			w.restoreDeletion(ctx, e)
 		}
 	}
+
+	// Deletions may have taken directories with them.
 	w.tree.closeBelowTop()
 	for _, e := range entries {
 		if e.Work != nil && ctx.Err() == nil {
@@ -176,9 +197,11 @@ func (w *restorer) restoreDeletion(ctx context.Context, e entry) {
 	if w.refuseOutside(e) || e.isSubmodule() {
 		return
 	}
+
 	c, err := w.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case isAbsent(err) || errors.Is(err, errSpecial): // a directory, for one, is in its place, as it may have been
+	case isAbsent(err) || errors.Is(err, errSpecial):
+		// Something else may have been in its place then, too: a directory, for one.
 		w.result.Same = append(w.result.Same, path)
 	case err != nil:
 		w.addFailed(e, "%v", err)
@@ -220,7 +243,9 @@ func (w *restorer) restoreFile(ctx context.Context, e entry) {
 	if w.refuseOutside(e) {
 		return
 	}
+
 	want := content{mode: e.Work.Mode, perm: e.Work.Perm, data: w.data[e.Work.Blob]}
+
 	now, err := w.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
 	case err == nil && isSameContent(now, want):
@@ -236,6 +261,8 @@ func (w *restorer) restoreFile(ctx context.Context, e entry) {
 	case errors.Is(err, errSpecial) && w.tree.removeEmpty(path):
 		err = w.tree.createFile(path, w.tempName(), want)
 	}
+
+	// Somebody has been faster, or something is in the way: the file goes beside that.
 	blocked := (*blockedError)(nil)
 	switch {
 	case err == nil:
@@ -249,8 +276,8 @@ func (w *restorer) restoreFile(ctx context.Context, e entry) {
 
 func isSameContent(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
 
-// tempName is the name of files that are being written. A restore that is run again finds what an interrupted one
-// has left.
+// tempName is the name of files that are being written. A restore that is run again finds what an interrupted
+// one has left.
 func (w *restorer) tempName() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
 // putBeside puts the file of an entry beside its path.
@@ -263,24 +290,34 @@ func (w *restorer) putBeside(ctx context.Context, e entry, want content) {
 	w.result.Beside = append(w.result.Beside, Beside{string(e.Path), at})
 }
 
-// isReplaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is the
-// committed one, which was committed when the rescue was taken, too, or one of those that the rescue has from
-// the index.
+// isReplaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is
+// the committed one, which was committed when the rescue was taken, too, or one of those that the rescue has
+// from the index.
 func (w *restorer) isReplaceable(e entry, now content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]
-	if !w.now.exact && (e.isConflict() || (e.Head != nil) != committed || committed && (e.Head.Mode != head.Mode || e.Head.OID != head.OID)) {
+	if !w.now.exact && !e.hasHead(head, committed) {
 		return false
 	}
-	index := w.now.index[path]
-	if committed && len(index) == 1 && index[0].version == head && !index[0].assume && !index[0].skip && !w.now.isDirty(path) {
+
+	if w.now.isClean(path) {
 		return true // as git says, with its conversions
 	}
+
 	known := slices.Clone(e.Index)
 	if committed {
 		known = append(known, head)
 	}
+
 	return slices.ContainsFunc(known, func(v version) bool {
 		return !v.isSubmodule() && v.OID == objectName(newHash(v.OID), "blob", now.data)
 	})
+}
+
+// hasHead reports whether HEAD had for an entry what it has now: a version, or none.
+func (e entry) hasHead(head version, committed bool) bool {
+	if e.isConflict() || (e.Head != nil) != committed {
+		return false
+	}
+	return !committed || e.Head.Mode == head.Mode && e.Head.OID == head.OID
 }
