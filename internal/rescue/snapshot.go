@@ -53,14 +53,17 @@ func (t *rescueTaker) runSnapshot(ctx context.Context) (Taken, error) {
 	if !errors.Is(err, errStale) {
 		return taken, err
 	}
+
+	// What it leans on is damaged: once more, from what git says alone.
 	*t.left = left
 	again := &rescueTaker{store: t.store, r: t.r, reading: t.reading, left: t.left, depth: t.depth}
-	return again.takeSnapshot(ctx, named) // the cache is gone
+	return again.takeSnapshot(ctx, named)
 }
 
 func (t *rescueTaker) takeSnapshot(ctx context.Context, named []string) (Taken, error) {
 	t.r.Paths, t.r.Untracked, t.r.Ignored = nil, true, true
 	t.snapshot = &snapshotTaker{began: t.store.now()}
+
 	ignored, err := t.surveyCheckout(ctx, named)
 	if err != nil {
 		return Taken{}, err
@@ -71,10 +74,12 @@ func (t *rescueTaker) takeSnapshot(ctx context.Context, named []string) (Taken, 
 		return Taken{}, err
 	}
 	defer t.snapshot.abandonAndUnlock()
+
 	wanted, err := t.listCandidates(ignored)
 	if err != nil {
 		return Taken{}, err
 	}
+
 	t.seen.dropSubmodules()
 	return t.keepSnapshot(ctx, wanted)
 }
@@ -89,21 +94,26 @@ func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 	if err := plainfile.MkdirAll(repo.pathTo(stateName)); err != nil {
 		return unwritable(repo.pathTo(stateName), err)
 	}
+
 	if err := checkFolder(repo.pathTo(stateName)); err != nil {
 		return err
 	}
 
 	s.repo, s.writing, s.stamps = repo, repo.beginWriting(leanForm), map[string]seenStamp{}
 	t.pack = s.writing.pack
+
+	// Without a lock there is a snapshot all the same: it leans on nothing.
 	var ok bool
 	if s.checkout, ok = waitLock(t.reading, repo.cachePath(checkoutName(t.r.Tree))+lockSuffix, lockExclusive); !ok {
 		return nil
 	}
+
 	short, cancel := context.WithTimeout(t.reading, lockPatience)
 	defer cancel()
 	if s.packs, ok = waitLock(short, repo.pathTo(makingLock), lockShared); !ok {
 		return nil
 	}
+
 	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, checkoutName(t.r.Tree)) {
 		s.leanOn(base)
 		t.pack.held = base.objects
@@ -116,6 +126,7 @@ func (r *repository) hasAll(c *cache, checkout string) bool {
 	if !r.isHeld(ref{leanForm, checkout, c.id}) {
 		return false
 	}
+
 	for _, id := range packsOf(c.objects) {
 		if _, err := os.Lstat(r.packBase(leanForm, id) + indexSuffix); err != nil {
 			return false
@@ -124,24 +135,13 @@ func (r *repository) hasAll(c *cache, checkout string) bool {
 	return true
 }
 
-// packsOf lists the packs in which objects lie, but for the one that is being written, the oldest first.
-func packsOf(objects map[string]heldObject) (ids []string) {
-	known := map[string]bool{ownPack: true}
-	for _, o := range objects {
-		if !known[o.pack] {
-			known[o.pack] = true
-			ids = append(ids, o.pack)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 func (s *snapshotTaker) leanOn(base *cache) {
 	s.base, s.was, s.staged = base, make(map[string]*entry, len(base.state.Entries)), map[string]string{}
+
 	for i := range base.state.Entries {
 		e := &base.state.Entries[i]
 		s.was[string(e.Path)] = e
+
 		for _, v := range e.Index {
 			if v.Blob != "" {
 				s.staged[v.OID] = v.Blob
@@ -157,11 +157,14 @@ func (s *snapshotTaker) abandonAndUnlock() {
 	s.checkout.unlock()
 }
 
-// untouchedWork returns the file of an entry as it was kept last, if its stamp is still the same. Else it is nil.
+// untouchedWork returns the file of an entry as it was kept last, if its stamp is still the same. Else it is
+// nil.
 func (s *snapshotTaker) untouchedWork(e *entry, now stamp) *workFile {
-	if s == nil || s.base == nil || e.Assume || e.Skip { // git doesn't look at files with these flags: only their bytes tell
+	// Git doesn't compare files with these flags: only their bytes tell.
+	if s == nil || s.base == nil || e.Assume || e.Skip {
 		return nil
 	}
+
 	was := s.was[string(e.Path)]
 	if was == nil || was.Work == nil || s.base.stamps[string(e.Path)].stamp != now {
 		return nil
@@ -174,14 +177,15 @@ func (s *snapshotTaker) stagedBefore(oid string) (blob string, size int64, ok bo
 	if s == nil || s.base == nil {
 		return "", 0, false
 	}
+
 	if blob, ok = s.staged[oid]; ok {
 		size = s.base.objects[blob].size
 	}
 	return blob, size, ok
 }
 
-// noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the file
-// wasn't read again.
+// noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the
+// file wasn't read again.
 func (s *snapshotTaker) noteStamp(path string, now stamp, at time.Time) {
 	switch {
 	case s == nil:
@@ -209,30 +213,37 @@ func (t *rescueTaker) carryOverEntries() (again []*entry) {
 	if s == nil || s.base == nil {
 		return nil
 	}
+
 	var tracked map[string]bool
 	for _, e := range s.base.state.Entries {
 		path := string(e.Path)
 		if !e.Unsure && !e.Ignored || t.seen.entries[path] != nil {
 			continue
 		}
+
+		// A file that was kept after git was asked is newer than git's answer.
 		if e.Unsure && s.base.stamps[path].at >= s.began.UnixNano() {
 			kept := e
 			t.seen.entries[path] = &kept
 			s.stamps[path] = s.base.stamps[path]
 			continue
 		}
+
 		if tracked == nil {
 			tracked = t.seen.trackedPaths()
 		}
+
 		if tracked[path] || t.seen.isNested(path) || e.Work == nil && !e.LeftOut {
 			continue
 		}
+
 		if _, err := t.tree.lstat(path); err == nil {
 			found := t.seen.entryAt(path)
 			found.Ignored = true
 			again = append(again, found)
 		}
 	}
+
 	return again
 }
 
@@ -247,16 +258,18 @@ func (v *survey) trackedPaths() map[string]bool {
 
 // isNested reports whether a path lies in a repository inside the tree.
 func (v *survey) isNested(path string) bool {
-	return slices.ContainsFunc(v.untracked, func(p string) bool { return strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) }) ||
-		slices.ContainsFunc(v.index, func(l indexLine) bool { return l.isSubmodule() && strings.HasPrefix(path, l.path+"/") })
+	isRepository := func(p string) bool { return strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) }
+	isSubmodule := func(l indexLine) bool { return l.isSubmodule() && strings.HasPrefix(path, l.path+"/") }
+	return slices.ContainsFunc(v.untracked, isRepository) || slices.ContainsFunc(v.index, isSubmodule)
 }
 
-// timeAfterLast returns a time, or the first after the last snapshot's if that is later: the ids of a checkout's
-// snapshots sort as they were made, whatever the clock does.
+// timeAfterLast returns a time, or the first after the last snapshot's if that is later: the ids of a
+// checkout's snapshots sort as they were made, whatever the clock does.
 func (s *snapshotTaker) timeAfterLast(at stick.Time) stick.Time {
 	if s.base == nil {
 		return at
 	}
+
 	last, _ := timeOf(s.base.id)
 	return max(at, last+1)
 }
@@ -267,20 +280,27 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	if err := t.readCandidates(wanted); err != nil {
 		return Taken{}, err
 	}
+
 	st := t.collectState()
 	t.taken.NoIndex = !hasIndex(t.r.Tree)
-	t.taken.Files, t.taken.Paths, t.taken.LeftOut = st.countFiles(), st.uncommittedPaths(!t.taken.NoIndex), collapseLeftOut(t.taken.LeftOut)
+	t.taken.Files, t.taken.Paths = st.countFiles(), st.uncommittedPaths(!t.taken.NoIndex)
+	t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
+
 	tree, err := t.addSnapshot(st)
 	if err != nil {
 		return Taken{}, t.dropStale(err)
 	}
 
 	c := &cache{
-		top: t.r.Tree.Top, tree: tree, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes, state: st, stamps: s.stamps,
+		top: t.r.Tree.Top, tree: tree, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes,
+		state: st, stamps: s.stamps,
 		leftOut: t.taken.LeftOut, nested: t.taken.Nested,
 	}
-	if s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head && slices.Equal(s.base.nested, t.taken.Nested) {
+
+	// If nothing has changed, only newer stamps are written.
+	isSame := s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head
+	if isSame && slices.Equal(s.base.nested, t.taken.Nested) {
 		t.taken.ID, t.taken.Same = s.base.id, true
 		if s.hasNewStamps {
 			c.id, c.objects = s.base.id, s.base.objects
@@ -289,32 +309,26 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 		}
 		return t.taken, nil
 	}
+
 	needs, err := t.chooseNeeds()
 	if err != nil {
 		return Taken{}, t.dropStale(err)
 	}
+
 	m := t.newManifest(st)
 	m.Needs, m.At = needs, s.timeAfterLast(m.At)
 	if c.id, err = s.writing.completeRescue(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
 		return Taken{}, err
 	}
+
+	// Who has no lock, or saw some files alone, doesn't know the checkout.
 	if s.checkout != nil && !s.isPartial {
 		c.objects = ownedBy(c.id, t.pack.used)
 		s.repo.writeCache(t.r.Tree, c)
 	}
+
 	t.taken.ID = c.id
 	return t.taken, nil
-}
-
-// ownedBy names the pack that was being written.
-func ownedBy(id string, objects map[string]heldObject) map[string]heldObject {
-	for name, o := range objects {
-		if o.pack == ownPack {
-			o.pack = id
-			objects[name] = o
-		}
-	}
-	return objects
 }
 
 // dropStale forgets what is known of the checkout, if that is to blame for an error.
@@ -323,96 +337,4 @@ func (t *rescueTaker) dropStale(err error) error {
 		os.Remove(t.snapshot.repo.cachePath(checkoutName(t.r.Tree)))
 	}
 	return err
-}
-
-// addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't
-// read lie in earlier packs.
-func (t *rescueTaker) addSnapshot(st state) (tree string, err error) {
-	for _, b := range blobsOf(st.Entries) {
-		if _, ok := t.pack.used[b]; !ok && !t.pack.reuseObject(b) && t.pack.err == nil {
-			return "", errStale
-		}
-	}
-	return addLean(t.pack, st)
-}
-
-// addLean adds the state of a snapshot to a pack and returns the name of its tree.
-func addLean(p *pack, st state) (tree string, err error) {
-	root := bytesOf(st)
-	files, err := splitState(st)
-	if err != nil {
-		return "", err
-	}
-	entries := &treeBuilder{}
-	for name, text := range files {
-		entries.putFile(name, modeFile, p.addObject(kindBlob, text))
-	}
-	if root.folders == nil {
-		root.folders = map[string]*treeBuilder{}
-	}
-	root.folders[entriesName] = entries
-	return root.addTo(p), nil
-}
-
-// chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies
-// in too many or too old ones: from the packs of which it needs least.
-func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
-	weight := map[string]int64{}
-	for _, o := range t.pack.used {
-		if o.pack != ownPack && o.size <= maxRewritten {
-			weight[o.pack] += o.size
-		}
-	}
-	needs = packsOf(t.pack.used)
-	replaced := map[string]bool{}
-	for _, id := range needs {
-		if at, _ := timeOf(id); t.r.At.Sub(at) > maxNeedAge {
-			replaced[id] = true
-		}
-	}
-	if len(needs)-len(replaced) > maxNeeds {
-		light := slices.DeleteFunc(slices.Clone(needs), func(id string) bool { return replaced[id] })
-		slices.SortStableFunc(light, func(a, b string) int { return int(min(max(weight[a]-weight[b], -1), 1)) })
-		for _, id := range light[:len(light)-maxNeeds/2] {
-			replaced[id] = true
-		}
-	}
-	if len(replaced) == 0 {
-		return needs, nil
-	}
-	if err := t.writeAgain(replaced); err != nil {
-		return nil, err
-	}
-	return packsOf(t.pack.used), nil
-}
-
-// writeAgain writes what lies in packs again, but for large objects.
-func (t *rescueTaker) writeAgain(packs map[string]bool) error {
-	from := t.snapshot.repo.newSource(ref{form: leanForm})
-	defer from.close()
-	for name, o := range t.pack.used {
-		if !packs[o.pack] || o.size > maxRewritten {
-			continue
-		}
-		p, err := from.openPackOf(leanForm, o.pack)
-		if err != nil {
-			return errors.Join(errStale, err)
-		}
-		found, err := p.readObject(name)
-		if err != nil {
-			return errors.Join(errStale, err)
-		}
-		t.pack.writeObject(name, kindOf(found.kind), found.data)
-	}
-	return nil
-}
-
-// kindOf returns the number of a kind of objects.
-func kindOf(name string) byte {
-	for kind, n := range kindNames {
-		if n == name {
-			return kind
-		}
-	}
-	return 0
 }

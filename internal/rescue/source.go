@@ -33,6 +33,7 @@ func (s *source) close() {
 func (s *source) readObjects(ctx context.Context, names []string) ([]object, error) {
 	all, err := s.readOwnObjects(ctx, names)
 	isLacking := slices.ContainsFunc(all, func(o object) bool { return o.kind == "" })
+
 	if s.ref.form.lean || err == nil && !isLacking {
 		return all, err
 	}
@@ -45,10 +46,12 @@ func (s *source) readOwnObjects(ctx context.Context, names []string) ([]object, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+
 		o, err := s.readObject(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+
 		o.name = name
 		all[i] = o
 	}
@@ -57,11 +60,13 @@ func (s *source) readOwnObjects(ctx context.Context, names []string) ([]object, 
 
 // readObject reads an object without git.
 func (s *source) readObject(name string) (object, error) {
+	// Its own pack comes first, then those that it needs.
 	for i := -1; i < len(s.needs); i++ {
 		in, id := s.ref.form, s.ref.id
 		if i >= 0 {
 			in, id = leanForm, s.needs[i]
 		}
+
 		p, err := s.openPackOf(in, id)
 		if err != nil {
 			return object{}, err
@@ -79,6 +84,7 @@ func (s *source) openPackOf(in form, id string) (*packFile, error) {
 	if p := s.packs[base]; p != nil {
 		return p, nil
 	}
+
 	p, err := openPack(base)
 	if err != nil {
 		return nil, err
@@ -87,13 +93,15 @@ func (s *source) openPackOf(in form, id string) (*packFile, error) {
 	return p, nil
 }
 
-// readManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after that.
+// readManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after
+// that.
 func (s *source) readManifest(ctx context.Context) (m Manifest, tree string, err error) {
 	commit, _ := s.repo.readCommit(s.ref)
 	found, err := s.readObjects(ctx, []string{commit})
 	if err != nil {
 		return m, "", err
 	}
+
 	m, tree, err = parseCommit(found[0])
 	s.needs = m.Needs
 	return m, tree, err
@@ -104,6 +112,7 @@ func parseCommit(commit object) (m Manifest, tree string, err error) {
 	if m, err = parseManifest(commit); err != nil {
 		return m, "", err
 	}
+
 	head, _, _ := strings.Cut(string(commit.data), "\n")
 	tree, ok := strings.CutPrefix(head, "tree ")
 	if !ok {
@@ -118,13 +127,17 @@ func (s *source) readState(ctx context.Context, m Manifest, tree string) (st sta
 	if err != nil {
 		return st, err
 	}
+
 	found, err := s.readObjects(ctx, parts)
 	if err != nil {
 		return st, err
 	}
+
 	if s.ref.form.lean {
 		return joinState(m.Head, found)
 	}
+
+	// A whole rescue has its entries in one file.
 	if found[0].kind != kindNames[kindBlob] {
 		return st, errObject
 	}
@@ -137,13 +150,17 @@ func (s *source) entryFiles(ctx context.Context, tree string) (names []string, e
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(top, func(l treeLine) bool { return l.name == entriesName && (l.mode == modeTree) == s.ref.form.lean })
+
+	i := slices.IndexFunc(top, func(l treeLine) bool {
+		return l.name == entriesName && (l.mode == modeTree) == s.ref.form.lean
+	})
 	switch {
 	case i < 0:
 		return nil, errObject
 	case !s.ref.form.lean:
 		return []string{top[i].object}, nil
 	}
+
 	files, err := s.readTree(ctx, top[i].object)
 	for _, f := range files {
 		names = append(names, f.object)
@@ -160,6 +177,7 @@ func (s *source) readTree(ctx context.Context, name string) ([]treeLine, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	if found[0].kind != kindNames[kindTree] {
 		return nil, errObject
 	}
@@ -174,6 +192,7 @@ func parseTree(data []byte) (lines []treeLine, err error) {
 		if !ok || !found || len(rest) < nameSize {
 			return nil, errObject
 		}
+
 		lines = append(lines, treeLine{mode, name, hex.EncodeToString(rest[:nameSize])})
 		data = rest[nameSize:]
 	}

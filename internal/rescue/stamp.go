@@ -11,7 +11,7 @@ type stamp struct {
 	Size       int64
 	Mode       fs.FileMode
 	ModTime    int64 // in nanoseconds since 1970
-	ChangeTime int64 // when anything of the file last changed; programs can't set it. The same as ModTime where the system has none
+	ChangeTime int64 // when anything of the file changed, which programs can't set. ModTime where the system has none
 	Inode      uint64
 }
 
@@ -32,9 +32,11 @@ const (
 // written just before at may be written again within the same tick of the clock, and one with a time of the
 // future has another clock.
 func (s stamp) isSettled(at time.Time) bool {
+	// Whole seconds may be those of a file system that knows no others.
 	coarse := tick
 	if s.ModTime%int64(time.Second) == 0 && s.ChangeTime%int64(time.Second) == 0 {
 		coarse = wholeTick
 	}
+
 	return max(s.ModTime, s.ChangeTime) < at.Add(-coarse).UnixNano()
 }

@@ -57,8 +57,8 @@ var (
 	// entries in one file.
 	wholeForm = form{refs: refsName, prefix: packPrefix}
 
-	// leanForm ones are snapshots. They need packs of earlier ones, and have their entries in several files, of
-	// which most are as before.
+	// leanForm ones are snapshots. They need packs of earlier ones, and have their entries in several files,
+	// of which most are as before.
 	leanForm = form{refs: "refs/snapshots", prefix: "snap-", lean: true}
 
 	forms = []form{wholeForm, leanForm}
@@ -67,8 +67,8 @@ var (
 // stageFolders are the directories of staged files in the tree of a rescue, by stage.
 var stageFolders = []string{"index", "stage1", "stage2", "stage3"}
 
-// bareConfig makes a bare repository in which git by itself, and by an order to clean up, leaves everything as it
-// is.
+// bareConfig makes a bare repository in which git by itself, and by an order to clean up, leaves everything
+// as it is.
 const bareConfig = `[core]
 	repositoryformatversion = 0
 	bare = true
@@ -103,8 +103,8 @@ func (r *repository) pathTo(name string) string {
 
 func (r *repository) ownGit() git.Isolated { return r.store.Git.IsolateOwn(r.path) }
 
-// prepareRepository returns the repository for the user's repository with a common git directory, and makes it if it
-// doesn't exist.
+// prepareRepository returns the repository for the user's repository with a common git directory, and makes
+// it if it doesn't exist.
 func (s *Store) prepareRepository(ctx context.Context, common string) (*repository, error) {
 	if err := plainfile.MkdirAll(s.root()); err != nil {
 		return nil, unwritable(s.root(), err)
@@ -112,17 +112,19 @@ func (s *Store) prepareRepository(ctx context.Context, common string) (*reposito
 	if err := checkFolder(s.root()); err != nil {
 		return nil, err
 	}
+
 	r := s.repositoryOf(common)
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
 		if err := r.makeRepository(ctx, common); err != nil {
 			return nil, unwritable(r.path, err)
 		}
 	}
+
 	return r, r.checkFolders()
 }
 
-// checkFolders fails if the repository isn't made of directories of its own: a link would lead what is written
-// elsewhere.
+// checkFolders fails if the repository isn't made of directories of its own: a link would lead what is
+// written elsewhere.
 func (r *repository) checkFolders() error {
 	for _, name := range []string{"", "objects", packsName, "refs", refsName} {
 		if err := checkFolder(r.pathTo(name)); err != nil {
@@ -163,17 +165,22 @@ func (r *repository) makeRepository(ctx context.Context, common string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temp) // nothing, once it has its name
+
+	// This removes nothing once the directory has its name.
+	defer os.RemoveAll(temp)
 	if err := plainfile.InheritPath(temp); err != nil {
 		return err
 	}
+
 	for _, dir := range []string{packsName, "objects/info", "refs/heads", refsName} {
 		if err := plainfile.MkdirAll(filepath.Join(temp, filepath.FromSlash(dir))); err != nil {
 			return err
 		}
 	}
+
 	for name, text := range map[string]string{
-		"HEAD": "ref: refs/heads/none\n", "config": bareConfig, "description": "tt: uncommitted work rescued from " + common + "\n",
+		"HEAD": "ref: refs/heads/none\n", "config": bareConfig,
+		"description": "tt: uncommitted work rescued from " + common + "\n",
 	} {
 		f, err := plainfile.Open(filepath.Join(temp, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil {
@@ -184,10 +191,12 @@ func (r *repository) makeRepository(ctx context.Context, common string) error {
 			return err
 		}
 	}
+
+	// Somebody else may make it at the same moment: the first one stays.
 	r.store.kill("repository")
 	err = os.Rename(temp, r.path)
 	if _, lerr := os.Lstat(r.pathTo("HEAD")); lerr == nil {
-		return nil // by us, or by another rescue at the same moment
+		return nil
 	}
 	return err
 }
@@ -229,20 +238,25 @@ func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string
 	if err := checkFolder(refs); err != nil {
 		return "", err
 	}
+
 	id, lock, err := w.claimID(checkout, m.At, tree)
 	if err != nil {
 		return "", unwritable(refs, err)
 	}
 	defer lock.Close()
 	w.repo.store.kill("claimed")
+
 	m.ID = id
 	if err := w.writeFiles(ctx, lock, tree, m); err != nil {
 		os.Remove(lock.Name())
 		return "", fmt.Errorf("write a rescue: %w", err)
 	}
+
+	// The ref makes the rescue visible, so it comes last.
 	if err := os.Rename(lock.Name(), filepath.Join(refs, id)); err != nil {
 		return "", fmt.Errorf("write a rescue: %w", err)
 	}
+
 	w.repo.store.kill("ref")
 	w.syncFolder(ctx, refs)
 	return id, nil
@@ -267,9 +281,12 @@ func (w *rescueWriter) syncFolder(ctx context.Context, path string) {
 func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
 	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
 	sum := tree
-	if w.form == leanForm { // one call makes snapshots of several checkouts at the same time, and clean ones have the same tree
+
+	// One call makes snapshots of several checkouts at once, and clean ones have the same tree.
+	if w.form == leanForm {
 		sum = shortSum(checkout+tree, 2)
 	}
+
 	for {
 		id = newID(at, sum)
 		lock, err = plainfile.Open(filepath.Join(refs, id+lockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
@@ -277,12 +294,15 @@ func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id 
 			return "", nil, err
 		}
 		if err == nil {
+			// A rescue in the other form may have this id.
 			if !w.repo.hasID(checkout, id) {
 				return id, lock, nil
 			}
 			lock.Close()
 			os.Remove(lock.Name())
 		}
+
+		// The id is taken: that of the next millisecond may be free.
 		at++
 	}
 }
@@ -310,6 +330,7 @@ func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 	if err != nil {
 		return err
 	}
+
 	commit := w.pack.addObject(kindCommit, commitText(tree, m.At, text))
 	index, err := w.pack.finish()
 	if err != nil {
@@ -322,6 +343,7 @@ func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 	}
 	w.done = true
 	w.repo.store.kill("pack")
+
 	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
 	if err != nil {
 		return err
@@ -338,6 +360,8 @@ func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 
 	w.repo.store.kill("index")
 	w.syncFolder(ctx, w.repo.pathTo(packsName))
+
+	// The lock file becomes the ref when it gets its name.
 	if _, err := lock.WriteString(commit + "\n"); err != nil {
 		return err
 	}
@@ -355,18 +379,22 @@ func (w *rescueWriter) settleFile(ctx context.Context, f *os.File, name string) 
 	if err := w.syncFile(ctx, f); err != nil {
 		return err
 	}
+
 	f.Close()
 	return os.Rename(f.Name(), name)
 }
 
-// syncFile is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still lose
-// the file.
+// syncFile is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still
+// lose the file.
 func syncFile(ctx context.Context, f *os.File) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+
 	done := make(chan error, 1)
-	go func() { done <- f.Sync() }() // it ends with the disk's work; closing f meanwhile is safe
+
+	// This ends when the disk has done its work. To close f meanwhile is safe.
+	go func() { done <- f.Sync() }()
 	select {
 	case err := <-done:
 		return err

@@ -41,46 +41,62 @@ const (
 	maxPathBytes = 60 << 10
 )
 
-// surveyTree asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are asked
-// for alone.
+// surveyTree asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are
+// asked for alone.
 func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
 	paths := limitPaths(r.Paths)
 	v := &survey{entries: map[string]*entry{}}
+
 	var lines bytes.Buffer
+
+	// Git lists the index while it looks for changes.
 	var listed error
 	var wait sync.WaitGroup
 	wait.Go(func() { _, listed = g.Run(ctx, nil, &lines, "ls-files", "-v", "-s", "-z") })
+
 	short, cancel := context.WithTimeout(ctx, s.Limits.Status)
 	said, warnings, err := runStatus(short, g, statusFlags(r), paths)
 	cancel()
-	if err != nil && len(paths) > 0 && !errors.Is(err, context.DeadlineExceeded) { // such as a path inside of a submodule
+
+	// It fails for some paths, such as one inside of a submodule: then it is asked for the whole tree.
+	if err != nil && len(paths) > 0 && !errors.Is(err, context.DeadlineExceeded) {
 		paths = nil
 		said, warnings, err = runStatus(ctx, g, statusFlags(r), nil)
 	}
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && (r.Untracked || r.Ignored) {
+
+	// Untracked files take most of the time.
+	isLate := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if isLate && (r.Untracked || r.Ignored) {
 		said, warnings, err = runStatus(ctx, g, []string{"-uno"}, paths)
 		if err == nil {
 			v.leaveOut("./", WhyTime)
 		}
 	}
+
 	wait.Wait()
 	if err != nil {
 		return nil, err
 	}
+
 	if err := v.parseStatus(said); err != nil {
 		return nil, err
 	}
+
 	v.noteUnreadable(warnings)
-	if err := v.markIntended(func(paths []string) (map[string]version, error) { return listCommitted(ctx, g, v.head, paths) }); err != nil {
+	ofHead := func(paths []string) (map[string]version, error) { return listCommitted(ctx, g, v.head, paths) }
+	if err := v.markIntended(ofHead); err != nil {
 		return nil, err
 	}
+
 	if listed != nil && !errors.Is(listed, context.DeadlineExceeded) {
 		return nil, listed
 	}
 	if listed != nil {
-		v.leaveOut("./", WhyTime) // files that git is told to take for unchanged can't be found
+		// Without the index, files that git is told to take for unchanged can't be found.
+		v.leaveOut("./", WhyTime)
 		return v, nil
 	}
+
 	return v, v.parseIndex(lines.Bytes(), r.Paths)
 }
 
@@ -90,6 +106,7 @@ func limitPaths(paths []string) []string {
 	for _, p := range paths {
 		n += len(p) + 1
 	}
+
 	if len(paths) > maxPaths || n > maxPathBytes {
 		return nil
 	}
@@ -99,7 +116,8 @@ func limitPaths(paths []string) []string {
 // statusFlags returns the flags that say which files git looks for beside tracked ones.
 func statusFlags(r Request) []string {
 	switch {
-	case r.Ignored: // git can't list ignored files alone
+	case r.Ignored:
+		// Git can't list ignored files without untracked ones.
 		return []string{"-uall", "--ignored=matching"}
 	case r.Untracked:
 		return []string{"-uall", "--ignored=no"}
@@ -113,6 +131,7 @@ func runStatus(ctx context.Context, g git.Isolated, flags, paths []string) (said
 	if len(paths) > 0 {
 		args = append(append(args, "--"), paths...)
 	}
+
 	warnings, err = g.Run(ctx, nil, &out, args...)
 	return out.Bytes(), warnings, err
 }
@@ -130,6 +149,7 @@ func (v *survey) noteUnreadable(warnings string) {
 		if !ok || !closed {
 			return
 		}
+
 		v.leaveOut(strings.TrimSuffix(path, "/")+"/", WhyUnreadable)
 		warnings = after
 	}
@@ -173,6 +193,7 @@ func (v *survey) parseStatus(said []byte) error {
 		default:
 			ok = false
 		}
+
 		if !ok {
 			return errStatus
 		}
@@ -188,12 +209,15 @@ func (v *survey) parseChanged(r string) bool {
 	if len(f) != 9 || len(f[1]) != 2 || f[8] == "" {
 		return false
 	}
+
 	e := v.entryAt(f[8])
 	if f[3] != noMode {
 		e.Head = &version{Mode: f[3], OID: f[6]}
 	}
+
 	switch {
-	case f[1][1] == 'A': // status knows neither mode nor name of what is only intended
+	case f[1][1] == 'A':
+		// Of what is only intended, status knows neither mode nor name.
 		e.Intent = true
 		e.Index = []version{{Mode: f[5], OID: f[7]}}
 	case f[4] != noMode:
@@ -202,19 +226,22 @@ func (v *survey) parseChanged(r string) bool {
 	return true
 }
 
-// markIntended marks the entries that were added without content and whose file is gone: of these, status says
-// that HEAD has them, with nothing in them. committed asks what HEAD has of some paths; it is called only if
-// there are such entries.
+// markIntended marks the entries that were added without content and whose file is gone: of these, status
+// says that HEAD has them, with nothing in them. committed asks what HEAD has of some paths; it is called
+// only if there are such entries.
 func (v *survey) markIntended(committed func(paths []string) (map[string]version, error)) error {
 	var empty []string
 	for path, e := range v.entries {
-		if e.Head != nil && len(e.Index) == 1 && *e.Head == e.Index[0] && e.Head.OID == objectName(newHash(e.Head.OID), "blob", nil) {
+		isSame := e.Head != nil && len(e.Index) == 1 && *e.Head == e.Index[0]
+		if isSame && e.Head.OID == objectName(newHash(e.Head.OID), "blob", nil) {
 			empty = append(empty, path)
 		}
 	}
+
 	if len(empty) == 0 {
 		return nil
 	}
+
 	found, err := committed(limitPaths(empty))
 	for _, path := range empty {
 		if _, ok := found[path]; !ok {
@@ -230,12 +257,14 @@ func (v *survey) parseUnmerged(r string) bool {
 	if len(f) != 11 || f[10] == "" {
 		return false
 	}
+
 	e := v.entryAt(f[10])
 	for stage := 1; stage <= 3; stage++ {
 		if mode := f[2+stage]; mode != noMode {
 			e.Index = append(e.Index, version{Mode: mode, OID: f[6+stage], Stage: stage})
 		}
 	}
+
 	return true
 }
 
@@ -246,6 +275,7 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 	if !ok {
 		return errStatus
 	}
+
 	v.index = lines
 	for _, l := range lines {
 		e := v.entries[l.path]
@@ -254,9 +284,11 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 			e = v.entryAt(l.path)
 			e.Head, e.Index = &head, []version{l.version}
 		}
+
 		if e == nil || l.Stage > 0 {
 			continue
 		}
+
 		e.Assume, e.Skip = l.assume, l.skip
 		if e.Intent {
 			e.Index = []version{l.version}
@@ -268,18 +300,22 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 // indexLines parses <tag> <mode> <oid> <stage>\t<path>, each with a NUL after it. A lower-case tag marks a
 // file that git takes for unchanged, S one that isn't wanted in the working tree.
 func indexLines(said []byte) (lines []indexLine, ok bool) {
-	rest := string(said) // once, not for each line: an index may have very many
+	// One conversion for all lines: an index may have very many.
+	rest := string(said)
 	lines = make([]indexLine, 0, strings.Count(rest, "\x00"))
 	for rest != "" {
 		record, after, ok := strings.Cut(rest, "\x00")
 		rest = after
+
 		facts, path, found := strings.Cut(record, "\t")
 		tag, facts, tagged := strings.Cut(facts, " ")
 		mode, facts, _ := strings.Cut(facts, " ")
 		oid, stage, _ := strings.Cut(facts, " ")
+
 		if !ok || !found || !tagged || len(tag) != 1 || mode == "" || oid == "" || len(stage) != 1 {
 			return nil, false
 		}
+
 		lines = append(lines, indexLine{
 			path: path, assume: tag[0] >= 'a' && tag[0] <= 'z', skip: tag[0]|0x20 == 's',
 			version: version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
@@ -291,8 +327,8 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 // operationFiles are the files by which git remembers what it is in the middle of.
 var operationFiles = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD"}
 
-// readOperation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a merge
-// again.
+// readOperation reads what git is in the middle of. A rescue only shows it: restoring files doesn't begin a
+// merge again.
 func readOperation(gitDir string) map[string]string {
 	var found map[string]string
 	for _, name := range operationFiles {
@@ -300,6 +336,7 @@ func readOperation(gitDir string) map[string]string {
 		if err != nil || len(b) > 4<<10 {
 			continue
 		}
+
 		if found == nil {
 			found = map[string]string{}
 		}

@@ -26,22 +26,29 @@ func (s *Store) Take(ctx context.Context, r Request) (Taken, error) {
 }
 
 // takeInTime has a rescue made within its time.
-func (s *Store) takeInTime(ctx context.Context, r Request, run func(*rescueTaker, context.Context) (Taken, error)) (Taken, error) {
+func (s *Store) takeInTime(
+	ctx context.Context, r Request, run func(*rescueTaker, context.Context) (Taken, error),
+) (Taken, error) {
 	if r.At.IsZero() {
 		r.At = stick.At(time.Now())
 	}
+
 	until := time.Now().Add(s.Limits.Time)
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	reading, stop := context.WithDeadline(limited, until.Add(-s.Limits.Time/5)) // the rest is for writing
 	defer stop()
+
 	left := s.Limits.Bytes
 	t, err := inTime(limited, s.Limits.Longest()-s.Limits.Time, func() (Taken, error) {
 		return run(&rescueTaker{store: s, r: r, reading: reading, left: &left}, limited)
 	})
+
 	if err := ctx.Err(); err != nil {
 		return Taken{}, err
 	}
+
+	// A disk doesn't answer: of the whole tree it isn't known what there is.
 	if errors.Is(err, context.DeadlineExceeded) {
 		return Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}, Nested: []Nested{}}, nil
 	}
@@ -57,15 +64,20 @@ func inTime[T any](ctx context.Context, grace time.Duration, do func() (T, error
 		err      error
 		panicked any
 	}
+
 	done := make(chan outcome, 1)
-	go func() { // ends with do
+
+	// This ends with do, however long that takes.
+	go func() {
 		var o outcome
 		defer func() {
-			o.panicked = recover() // for who waits: a hook survives it
+			// The caller panics in its place, since a hook survives that.
+			o.panicked = recover()
 			done <- o
 		}()
 		o.t, o.err = do()
 	}()
+
 	o, late := outcome{}, (<-chan time.Time)(nil)
 	for over := ctx.Done(); ; {
 		select {
@@ -104,6 +116,7 @@ func (t *rescueTaker) runRescue(ctx context.Context) (taken Taken, err error) {
 	if t.r.Paths, err = cleanPaths(t.r.Paths); err != nil {
 		return Taken{}, err
 	}
+
 	if t.r.isSnapshot() {
 		return t.runSnapshot(ctx)
 	}
@@ -117,12 +130,14 @@ func (t *rescueTaker) runRescue(ctx context.Context) (taken Taken, err error) {
 	if err != nil {
 		return Taken{}, err
 	}
+
 	t.seen.dropSubmodules()
 	if len(t.seen.entries) == 0 {
 		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return t.taken, nil
 	}
+
 	err = t.keepWhole(ctx, wanted)
 	return t.taken, err
 }
@@ -139,8 +154,10 @@ func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignor
 	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
 		return nil, err
 	}
+
 	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
 	ignored = t.listIgnored(named)
+
 	if t.r.Nested {
 		t.takeNested(ctx)
 	}
@@ -187,11 +204,13 @@ func (t *rescueTaker) listCandidates(ignored []string) ([]candidate, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	add := func(e *entry, class int) {
 		if c, ok := t.measureFile(e, class); ok {
 			all = append(all, c)
 		}
 	}
+
 	tracked := make([]string, 0, len(t.seen.entries))
 	for path := range t.seen.entries {
 		tracked = append(tracked, path)
@@ -200,11 +219,13 @@ func (t *rescueTaker) listCandidates(ignored []string) ([]candidate, error) {
 	for _, path := range tracked {
 		add(t.seen.entries[path], classTracked)
 	}
+
 	for _, path := range t.seen.untracked {
 		if _, known := t.seen.entries[path]; !known && !strings.HasSuffix(path, "/") && t.r.Untracked {
 			add(t.seen.entryAt(path), classUntracked)
 		}
 	}
+
 	for _, path := range ignored {
 		if _, known := t.seen.entries[path]; !known {
 			e := t.seen.entryAt(path)
@@ -212,13 +233,16 @@ func (t *rescueTaker) listCandidates(ignored []string) ([]candidate, error) {
 			add(e, classIgnored)
 		}
 	}
+
 	for _, e := range t.carryOverEntries() {
 		add(e, classIgnored)
 	}
+
 	return t.chooseCandidates(all), nil
 }
 
 func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
+	// Small files come first: so the limit leaves out the fewest.
 	slices.SortFunc(all, func(a, b candidate) int {
 		if a.class != b.class {
 			return a.class - b.class
@@ -228,6 +252,7 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 		}
 		return strings.Compare(string(a.entry.Path), string(b.entry.Path))
 	})
+
 	var chosen []candidate
 	ignoredLeft := t.ignoredLimit()
 	for _, c := range all {
@@ -236,6 +261,7 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 		case isIgnored && c.size > ignoredLeft:
 			t.leaveOutWork(c.entry, WhyLimit)
 		case c.same != nil, c.size <= *t.left:
+			// What an earlier pack has costs no bytes.
 			if c.same == nil {
 				*t.left -= c.size
 			}
@@ -249,7 +275,10 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 			t.leaveOutWork(c.entry, WhyLimit)
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b candidate) int { return strings.Compare(string(a.entry.Path), string(b.entry.Path)) })
+
+	slices.SortStableFunc(chosen, func(a, b candidate) int {
+		return strings.Compare(string(a.entry.Path), string(b.entry.Path))
+	})
 	return chosen
 }
 
@@ -260,6 +289,7 @@ func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
 		t.leaveOutWork(e, WhyTime)
 		return c, false
 	}
+
 	info, err := t.tree.lstat(string(e.Path))
 	blocked := (*blockedError)(nil)
 	switch {
@@ -276,6 +306,7 @@ func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
 		t.leaveOutWork(e, WhyIgnored)
 	default:
 		c = candidate{entry: e, class: class, size: info.Size(), stamp: stampOf(info)}
+
 		c.same = t.snapshot.untouchedWork(e, c.stamp)
 		return c, true
 	}
@@ -298,36 +329,47 @@ func (t *rescueTaker) keepWhole(ctx context.Context, wanted []candidate) error {
 	if err != nil {
 		return err
 	}
-	defer func() { t.pruneOthers(ctx, repo) }() // also where nothing new is kept: what a killed one has left may be large
+
+	// Also where nothing new is kept: what a killed process has left may be large.
+	defer func() { t.pruneOthers(ctx, repo) }()
+
 	w := repo.beginWriting(wholeForm)
-	defer w.abandon() // nothing, once it is complete
+
+	// This removes nothing once the rescue is complete.
+	defer w.abandon()
 	t.pack = w.pack
+
 	if err := t.readCandidates(wanted); err != nil {
 		return err
 	}
+
 	st := t.collectState()
 	if len(st.Entries) == 0 {
 		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return nil
 	}
+
 	t.taken.Files = st.countFiles()
 	tree, err := addWhole(t.pack, st)
 	if err != nil {
 		return err
 	}
 	t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
+
 	checkout := checkoutName(t.r.Tree)
 	if id, ok := repo.lastWithTree(ctx, checkout, tree); ok {
 		t.taken.ID, t.taken.Same = id, true
 		return nil
 	}
+
 	t.taken.ID, err = w.completeRescue(ctx, checkout, tree, t.newManifest(st))
 	return err
 }
 
 // pruneOthers drops what is too much, or was left by a rescue that was killed.
 func (t *rescueTaker) pruneOthers(ctx context.Context, repo *repository) {
+	// Pruning has a time of its own, also if that of the rescue is over.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.store.Limits.Prune)
 	defer cancel()
 	t.store.pruneRepositories(after, repo, t.taken.ID, t.r.At)
@@ -335,8 +377,9 @@ func (t *rescueTaker) pruneOthers(ctx context.Context, repo *repository) {
 
 func (t *rescueTaker) newManifest(st state) Manifest {
 	return Manifest{
-		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch, Operation: readOperation(t.r.Tree.Git),
-		Facts: t.r.Facts, Files: t.taken.Files, Bytes: t.taken.Bytes, LeftOut: t.taken.LeftOut, Nested: t.taken.Nested,
+		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch,
+		Operation: readOperation(t.r.Tree.Git),
+		Facts:     t.r.Facts, Files: t.taken.Files, Bytes: t.taken.Bytes, LeftOut: t.taken.LeftOut, Nested: t.taken.Nested,
 	}
 }
 
@@ -345,12 +388,17 @@ func (t *rescueTaker) collectState() state {
 	st := state{Head: t.seen.head, Entries: []entry{}}
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
-		hidden := e.Skip && !e.isStaged() && e.Work == nil && !e.LeftOut // not wanted in the tree, and not there
-		if untracked && e.Work == nil && !e.Unsure || hidden {
+
+		// Such a file isn't wanted in the tree, and isn't there.
+		hidden := e.Skip && !e.isStaged() && e.Work == nil && !e.LeftOut
+		isEmpty := untracked && e.Work == nil && !e.Unsure
+		if isEmpty || hidden {
 			continue
 		}
+
 		st.Entries = append(st.Entries, *e)
 	}
+
 	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return st
 }
@@ -362,6 +410,7 @@ func addWhole(p *pack, st state) (tree string, err error) {
 	if err != nil {
 		return "", err
 	}
+
 	root.putFile(entriesName, modeFile, p.addObject(kindBlob, text))
 	return root.addTo(p), nil
 }
@@ -379,5 +428,6 @@ func bytesOf(st state) *treeBuilder {
 			}
 		}
 	}
+
 	return root
 }

@@ -20,7 +20,7 @@ var ErrChanged = errors.New("it has changed meanwhile")
 type UndoRequest struct {
 	Tree          workspace.Checkout
 	Before, After string
-	Paths         []string // relative to the top level, with / between names; a directory means everything below. None means all
+	Paths         []string // relative to the top level, with / between names; directories with all below. None means all
 }
 
 // UndoFile is a path that differs between the two snapshots, and how it lies in the checkout now. Alone isn't
@@ -29,7 +29,7 @@ type UndoFile struct {
 	PathChange
 	stick.UndoneFile
 
-	Nested bool // it lies in a repository inside the checkout that is gone, or whose HEAD has moved: nothing is known of it here
+	Nested bool // nothing is known of it here: its repository inside the checkout is gone, or its HEAD has moved
 
 	inner *innerFile // it lies in a repository inside the checkout, and can be taken back there
 }
@@ -72,11 +72,13 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, p := range paths {
 		if !slices.ContainsFunc(changes, func(c PathChange) bool { return isWithin(c.Path, []string{p}) }) {
 			return nil, stick.Errorf(stick.CodeNotFound, "%s hasn't changed then", p).With("path", p)
 		}
 	}
+
 	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !isWithin(c.Path, paths) })
 
 	u := &Undo{store: s, request: r, held: map[string]entry{}}
@@ -87,10 +89,12 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	u.Before, u.After = u.before.manifest, after.manifest
 	for _, e := range u.before.state.Entries {
 		u.held[string(e.Path)] = e
 	}
+
 	if err := u.compareFiles(ctx, changes); err != nil {
 		return nil, err
 	}
@@ -107,15 +111,18 @@ func (u *Undo) Close() {
 	}
 }
 
-// openInnerUndos has files in repositories inside the checkout be taken back there, where these are as the change
-// left them.
+// openInnerUndos has files in repositories inside the checkout be taken back there, where these are as the
+// change left them.
 func (u *Undo) openInnerUndos(ctx context.Context) error {
 	for _, n := range u.After.Nested {
 		i := slices.IndexFunc(u.Before.Nested, func(was Nested) bool { return was.Path == n.Path })
-		hasFiles := slices.ContainsFunc(u.Files, func(f UndoFile) bool { return f.Nested && isWithin(f.Path, []string{n.Path}) })
+		hasFiles := slices.ContainsFunc(u.Files, func(f UndoFile) bool {
+			return f.Nested && isWithin(f.Path, []string{n.Path})
+		})
 		if i < 0 || !hasFiles {
 			continue
 		}
+
 		in, err := u.openInner(ctx, n, u.Before.Nested[i].ID)
 		if err != nil {
 			return err
@@ -125,6 +132,7 @@ func (u *Undo) openInnerUndos(ctx context.Context) error {
 			u.useInnerFiles(in)
 		}
 	}
+
 	return ctx.Err()
 }
 
@@ -136,9 +144,11 @@ func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUn
 	if !ok || tree.Top != top {
 		return nil, nil
 	}
+
 	inner, err := u.store.Undo(ctx, UndoRequest{Tree: tree, Before: before, After: n.ID})
 	switch {
-	case stick.CodeOf(err) == stick.CodeNotFound: // its snapshots are past their time
+	case stick.CodeOf(err) == stick.CodeNotFound:
+		// The snapshots of the repository are past their time.
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -149,8 +159,8 @@ func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUn
 	return &innerUndo{n.Path, inner}, nil
 }
 
-// useInnerFiles replaces files of which nothing is known here by those that a repository inside knows. It may lie
-// in another one that does, too.
+// useInnerFiles replaces files of which nothing is known here by those that a repository inside knows. It may
+// lie in another one that does, too.
 func (u *Undo) useInnerFiles(in *innerUndo) {
 	for i, f := range u.Files {
 		rel, ok := strings.CutPrefix(f.Path, in.path+"/")
@@ -158,6 +168,7 @@ func (u *Undo) useInnerFiles(in *innerUndo) {
 		if !ok || !f.Nested || at < 0 || in.Files[at].Nested {
 			continue
 		}
+
 		known := in.Files[at]
 		u.Files[i] = UndoFile{PathChange: known.PathChange, UndoneFile: known.UndoneFile, inner: &innerFile{in, known}}
 		u.Files[i].Path = f.Path
@@ -166,7 +177,8 @@ func (u *Undo) useInnerFiles(in *innerUndo) {
 
 // Place returns in which checkout a path lies, by its top level, and the path relative to that.
 func (u *Undo) Place(path string) (top, rel string) {
-	for _, in := range slices.Backward(u.inner) { // the innermost comes last
+	// The innermost repository comes last.
+	for _, in := range slices.Backward(u.inner) {
 		if rel, ok := strings.CutPrefix(path, in.path+"/"); ok {
 			return in.Place(rel)
 		}
@@ -179,6 +191,7 @@ func (u *Undo) compareFiles(ctx context.Context, changes []PathChange) (err erro
 	if u.tree, err = openFolders(u.request.Tree.Top); err != nil {
 		return errNoCheckout(u.Before, err)
 	}
+
 	u.tree.kill = u.store.Kill
 	if u.commits, err = u.store.commitFiles(ctx, u.request.Tree); err != nil {
 		u.Close()
@@ -197,17 +210,21 @@ func (u *Undo) compareFiles(ctx context.Context, changes []PathChange) (err erro
 			now = append(now, c)
 		}
 	}
+
 	u.then = u.commits.readFiles(ctx, u.Before.Head, pathsOf(old))
 	later := u.commits.readFiles(ctx, u.After.Head, pathsOf(now))
 
 	for _, c := range changes {
 		f := UndoFile{PathChange: c, Nested: isNested(c.Path, u.Before.Nested) || isNested(c.Path, u.After.Nested)}
+
 		if !f.Nested {
-			f.Was, f.Left, f.Is = versionOf(c.Path, c.Old, u.then), versionOf(c.Path, c.New, later), u.currentVersion(ctx, c.Path)
+			f.Was, f.Left = versionOf(c.Path, c.Old, u.then), versionOf(c.Path, c.New, later)
+			f.Is = u.currentVersion(ctx, c.Path)
 			f.Was.Unknown = f.Was.Unknown || c.Kind == ChangeKept
 		}
 		u.Files = append(u.Files, f)
 	}
+
 	return ctx.Err()
 }
 
@@ -236,6 +253,7 @@ func versionOf(path string, s Side, committed map[string]content) stick.FileVers
 	case s.Commit == "":
 		return stick.FileVersion{}
 	}
+
 	c, ok := committed[path]
 	switch {
 	case !ok:
@@ -256,6 +274,7 @@ func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersio
 	if !isLocalPath(path) {
 		return unknownFile
 	}
+
 	c, err := u.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
 	case err == nil:
@@ -280,10 +299,13 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 	if f.Nested || f.Was.Unknown || f.Is.Unknown || !isLocalPath(f.Path) {
 		return ErrChanged
 	}
-	u.tree.closeBelowTop() // the directories that are open may be others' by now
+
+	// Directories that are open since the comparison may be others' by now.
+	u.tree.closeBelowTop()
 	if !f.Was.Exists() {
 		return asChanged(u.removeFile(ctx, f))
 	}
+
 	want, err := u.contentBefore(ctx, f)
 	if err != nil {
 		return err
@@ -298,6 +320,7 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 	case isAbsent(err) || errors.Is(err, errSpecial) && u.tree.removeEmpty(f.Path):
 		err = u.tree.createFile(f.Path, u.tempName(), want)
 	}
+
 	return asChanged(err)
 }
 
@@ -311,13 +334,14 @@ func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
 	case now.fileVersion() != f.Is:
 		return ErrChanged
 	}
+
 	return u.tree.removeFile(f.Path, now)
 }
 
 // asChanged makes an error of the tree [ErrChanged], if it says that something else lies there now.
 func asChanged(err error) error {
-	blocked := (*blockedError)(nil)
-	if err != nil && (isAbsent(err) || errors.As(err, &blocked) || errors.Is(err, errSpecial) || errors.Is(err, errTorn) || errors.Is(err, fs.ErrExist)) {
+	isOther := errors.Is(err, errSpecial) || errors.Is(err, errTorn) || errors.Is(err, fs.ErrExist)
+	if isAbsent(err) || isOther {
 		return ErrChanged
 	}
 	return err
@@ -333,10 +357,12 @@ func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at str
 	if f.Nested || !f.Was.Exists() || !isLocalPath(f.Path) {
 		return "", ErrChanged
 	}
+
 	want, err := u.contentBefore(ctx, f)
 	if err != nil {
 		return "", err
 	}
+
 	u.tree.closeBelowTop()
 	return u.tree.putBeside(ctx, f.Path, suffix, u.tempName(), want)
 }
@@ -346,6 +372,7 @@ func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (content, error) {
 	if c, ok := u.then[f.Path]; ok && f.Old.Commit != "" {
 		return c, nil
 	}
+
 	data, err := u.before.readBlobs(ctx, []string{f.Old.Blob})
 	if err != nil {
 		return content{}, err
@@ -367,11 +394,15 @@ func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 	if u.Before.Head == u.After.Head && u.Before.Branch == u.After.Branch {
 		return m, nil
 	}
+
 	said, _, err := runStatus(ctx, u.commits.git, []string{"-uall"}, nil)
 	if err != nil {
 		return m, err
 	}
+
 	v := &survey{entries: map[string]*entry{}}
+
+	// Somebody else may have moved HEAD since.
 	if err := v.parseStatus(said); err != nil || v.head != u.After.Head || v.branch != u.After.Branch {
 		return m, err
 	}
@@ -380,13 +411,17 @@ func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 	if m.From == "" || m.From == m.To {
 		return m, nil
 	}
+
 	if m.Differ, err = u.commits.listDiffering(ctx, m.From, m.To); err != nil {
 		return stick.HeadMove{}, err
 	}
+
+	// What was uncommitted before, or is now, would be in the way.
 	for _, p := range m.Differ {
 		if _, held := u.held[p]; held || v.entries[p] != nil || slices.Contains(v.untracked, p) {
 			m.Held = append(m.Held, p)
 		}
 	}
+
 	return m, nil
 }

@@ -15,6 +15,7 @@ func checkUnchanged(dir *os.Root, name string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
+
 	if !os.SameFile(now, info) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
 		return errTorn
 	}
@@ -28,19 +29,26 @@ func (f *folders) createFile(path, temp string, c content) error {
 	if err != nil {
 		return err
 	}
+
 	if c.mode == modeLink {
 		return dir.Symlink(string(c.data), name)
 	}
+
 	if err := f.writeTemp(dir, temp, c); err != nil {
 		return err
 	}
+
+	// A link fails where something lies, a rename would replace it.
 	err = dir.Link(temp, name)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+
+	// A file system may have no links.
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		if _, err = dir.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			return dir.Rename(temp, name)
 		}
 		err = errors.Join(fs.ErrExist, err)
 	}
+
 	return errors.Join(err, dir.Remove(temp))
 }
 
@@ -51,9 +59,12 @@ func (f *folders) replaceFile(path, temp string, c content, info fs.FileInfo) er
 	if err != nil {
 		return err
 	}
+
 	if err := f.writeTemp(dir, temp, c); err != nil {
 		return err
 	}
+
+	// Checked as late as possible: what somebody writes after that is lost.
 	if err := checkUnchanged(dir, name, info); err != nil {
 		return errors.Join(err, dir.Remove(temp))
 	}
@@ -67,13 +78,16 @@ func (f *folders) writeTemp(dir *os.Root, temp string, c content) error {
 			return err
 		}
 	}
+
 	if c.mode == modeLink {
 		return dir.Symlink(string(c.data), temp)
 	}
+
 	file, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, c.firstPerm())
 	if err != nil {
 		return err
 	}
+
 	_, err = file.Write(c.data)
 	if !c.usual {
 		err = errors.Join(err, file.Chmod(c.perm))
@@ -81,6 +95,7 @@ func (f *folders) writeTemp(dir *os.Root, temp string, c content) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, dir.Remove(temp))
 	}
+
 	if f.kill != nil {
 		f.kill("wrote a file")
 	}
@@ -104,6 +119,7 @@ func (f *folders) removeEmpty(path string) bool {
 	if err != nil {
 		return false
 	}
+
 	info, err := dir.Lstat(name)
 	return err == nil && info.IsDir() && dir.Remove(name) == nil
 }
@@ -120,17 +136,21 @@ func (f *folders) removeFile(path string, c content) error {
 	if err := dir.Remove(name); err != nil {
 		return err
 	}
+
+	// Git removes directories that become empty, too.
 	for {
 		i := strings.LastIndexByte(path, '/')
 		if i < 0 {
 			return nil
 		}
+
 		path = path[:i]
 		f.closeBelowTop()
 		dir, name, err := f.openParent(path, false)
 		if err != nil {
 			return nil
 		}
+
 		if info, err := dir.Lstat(name); err != nil || !info.IsDir() || dir.Remove(name) != nil {
 			return nil
 		}
@@ -143,10 +163,12 @@ func (f *folders) removeFile(path string, c content) error {
 func (f *folders) putBeside(ctx context.Context, path, suffix, temp string, c content) (at string, err error) {
 	names := strings.Split(path, "/")
 	i := len(names) - 1
+
 	_, _, err = f.openParent(path, false)
 	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
 		i = blocked.depth
 	}
+
 	names[i] += suffix
 	at = strings.Join(names, "/")
 
