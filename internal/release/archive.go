@@ -21,34 +21,34 @@ type file struct {
 	data []byte
 }
 
-// sorted sorts files by their names.
-func sorted(files []file) []file {
+// sortFiles sorts files by their names.
+func sortFiles(files []file) []file {
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	return files
 }
 
-// archive makes what people unpack by hand: one folder with the program, its completions, its manual pages
+// makeArchive makes what people unpack by hand: one folder with the program, its completions, its manual pages
 // and its texts.
-func (r *release) archive(p program, pages, texts []file) (file, error) {
+func (r *release) makeArchive(p program, pages, texts []file) (file, error) {
 	name := fmt.Sprintf("tt_%s_%s_%s", r.commit.version, p.os, p.arch)
-	in := slices.Concat([]file{{p.program(), 0o755, p.data}}, pages, texts)
+	in := slices.Concat([]file{{p.programName(), 0o755, p.data}}, pages, texts)
 	for i := range in {
 		if rest, ok := strings.CutPrefix(in[i].name, "man/"); ok {
 			in[i].name = "man/man1/" + rest
 		}
 		in[i].name = name + "/" + in[i].name
 	}
-	pack, ending := tarGz, ".tar.gz"
+	pack, ending := packTarGz, ".tar.gz"
 	if p.os == "windows" {
-		pack, ending = zipped, ".zip"
+		pack, ending = packZip, ".zip"
 	}
 	b, err := pack(in, r.commit.date, "")
 	return file{name + ending, 0o644, b}, err
 }
 
-// tarGz packs files into a compressed tar archive. All of it has one time and belongs to root. A root that
+// packTarGz packs files into a compressed tar archive. All of it has one time and belongs to root. A root that
 // isn't empty is the name of a folder that all names are below, such as ".", which Debian wants.
-func tarGz(files []file, when time.Time, root string) ([]byte, error) {
+func packTarGz(files []file, when time.Time, root string) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	t := tar.NewWriter(z)
@@ -64,13 +64,13 @@ func tarGz(files []file, when time.Time, root string) ([]byte, error) {
 				return err
 			}
 		}
-		return t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: below(root, dir) + "/", Mode: 0o755, ModTime: when, Uname: "root", Gname: "root", Format: tar.FormatUSTAR})
+		return t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: joinRoot(root, dir) + "/", Mode: 0o755, ModTime: when, Uname: "root", Gname: "root", Format: tar.FormatUSTAR})
 	}
-	for _, f := range sorted(slices.Clone(files)) {
+	for _, f := range sortFiles(slices.Clone(files)) {
 		if err := add(path.Dir(f.name)); err != nil {
 			return nil, err
 		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: below(root, f.name), Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: when, Uname: "root", Gname: "root", Format: tar.FormatUSTAR}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: joinRoot(root, f.name), Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: when, Uname: "root", Gname: "root", Format: tar.FormatUSTAR}
 		if err := t.WriteHeader(h); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -85,18 +85,18 @@ func tarGz(files []file, when time.Time, root string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func below(root, name string) string {
+func joinRoot(root, name string) string {
 	if root == "" || name == "." {
 		return cmp.Or(root, name)
 	}
 	return root + "/" + name
 }
 
-// zipped packs files into a zip archive, all with one time.
-func zipped(files []file, when time.Time, _ string) ([]byte, error) {
+// packZip packs files into a zip archive, all with one time.
+func packZip(files []file, when time.Time, _ string) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, f := range sorted(slices.Clone(files)) {
+	for _, f := range sortFiles(slices.Clone(files)) {
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: when}
 		h.SetMode(f.mode)
 		w, err := z.CreateHeader(h)
@@ -111,8 +111,8 @@ func zipped(files []file, when time.Time, _ string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// gzipped compresses a file, without its name and time.
-func gzipped(data []byte) ([]byte, error) {
+// compressFile compresses a file, without its name and time.
+func compressFile(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 // nobody is asked for it.
 type (
 	bill struct {
-		Schema     string      `json:"$schema"`
-		Format     string      `json:"bomFormat"`
-		Spec       string      `json:"specVersion"`
-		Version    int         `json:"version"`
-		Metadata   metadata    `json:"metadata"`
-		Components []component `json:"components"`
-		Depends    []depends   `json:"dependencies"`
+		Schema     string       `json:"$schema"`
+		Format     string       `json:"bomFormat"`
+		Spec       string       `json:"specVersion"`
+		Version    int          `json:"version"`
+		Metadata   metadata     `json:"metadata"`
+		Components []component  `json:"components"`
+		Depends    []dependency `json:"dependencies"`
 	}
 	metadata struct {
 		Timestamp string    `json:"timestamp"`
@@ -41,7 +41,7 @@ type (
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	}
-	depends struct {
+	dependency struct {
 		Ref string   `json:"ref"`
 		On  []string `json:"dependsOn"`
 	}
@@ -56,9 +56,9 @@ func licensedAs(names []string) (all []licensed) {
 	return all
 }
 
-// bill makes the bill of materials of all programs of the release. A component that some of them lack says
+// makeBill makes the bill of materials of all programs of the release. A component that some of them lack says
 // which have it.
-func (r *release) bill(modules []module) ([]byte, error) {
+func (r *release) makeBill(modules []module) ([]byte, error) {
 	self := component{
 		Type: "application", Ref: "tt", Name: "tt", Version: r.commit.version, Licences: licensedAs([]string{"MIT"}),
 		Properties: []property{{"talkingstick:commit", r.commit.hash}},
@@ -67,7 +67,7 @@ func (r *release) bill(modules []module) ([]byte, error) {
 		Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", Spec: "1.6", Version: 1,
 		Metadata: metadata{r.commit.date.Format(time.RFC3339), self},
 	}
-	on := depends{Ref: self.Ref}
+	on := dependency{Ref: self.Ref}
 	for _, m := range modules {
 		purl := "pkg:golang/" + m.path + "@" + m.version
 		c := component{Type: "library", Ref: purl, Name: m.path, Version: m.version, Licences: licensedAs(m.licences), Purl: purl}
@@ -79,7 +79,7 @@ func (r *release) bill(modules []module) ([]byte, error) {
 		}
 		b.Components, on.On = append(b.Components, c), append(on.On, purl)
 	}
-	b.Depends = []depends{on}
+	b.Depends = []dependency{on}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)

@@ -21,8 +21,8 @@ type system struct{ os, arch string }
 
 func (s system) String() string { return s.os + "/" + s.arch }
 
-// program is the name of the program's file.
-func (s system) program() string {
+// programName is the name of the program's file.
+func (s system) programName() string {
 	if s.os == "windows" {
 		return "tt.exe"
 	}
@@ -51,9 +51,9 @@ type program struct {
 	info *buildinfo.BuildInfo
 }
 
-// build builds the program for a system.
-func (r *release) build(ctx context.Context, s system) (p program, err error) {
-	p = program{system: s, path: filepath.Join(r.work, s.os+"_"+s.arch, s.program())}
+// buildProgram builds the program for a system.
+func (r *release) buildProgram(ctx context.Context, s system) (p program, err error) {
+	p = program{system: s, path: filepath.Join(r.work, s.os+"_"+s.arch, s.programName())}
 	if err := r.goTool(ctx, s, "build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", p.path, "./cmd/tt"); err != nil {
 		return p, err
 	}
@@ -80,12 +80,12 @@ func (r *release) linkerFlags() string {
 // goTool runs the go tool in the commit's tree, for a system. What the caller's environment would change in a
 // build is left out.
 func (r *release) goTool(ctx context.Context, s system, args ...string) error {
-	_, err := r.output(ctx, s, "go", args...)
+	_, err := r.readOutput(ctx, s, "go", args...)
 	return err
 }
 
-// output runs a program in the commit's tree and returns what it prints.
-func (r *release) output(ctx context.Context, s system, name string, args ...string) ([]byte, error) {
+// readOutput runs a program in the commit's tree and returns what it prints.
+func (r *release) readOutput(ctx context.Context, s system, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = r.tree
 	home := filepath.Join(r.work, "home")
@@ -111,21 +111,21 @@ func (r *release) output(ctx context.Context, s system, name string, args ...str
 // shells are those that the program completes for, with the names that they want files of completion to have.
 var shells = map[string]string{"bash": "tt.bash", "zsh": "_tt", "fish": "tt.fish", "powershell": "tt.ps1"}
 
-// pages makes the files of completion and the manual pages, as completions/… and man/…: the program of this
+// makePages makes the files of completion and the manual pages, as completions/… and man/…: the program of this
 // machine writes them.
-func (r *release) pages(ctx context.Context, built []program) (pages []file, err error) {
+func (r *release) makePages(ctx context.Context, built []program) (pages []file, err error) {
 	host := system{runtime.GOOS, runtime.GOARCH}
 	i := slices.IndexFunc(built, func(p program) bool { return p.system == host })
 	if i < 0 {
-		p, err := r.build(ctx, host)
+		p, err := r.buildProgram(ctx, host)
 		if err != nil {
 			return nil, err
 		}
 		built, i = []program{p}, 0
 	}
-	r.say("completions and manual pages")
+	r.printProgress("completions and manual pages")
 	for shell, name := range shells {
-		out, err := r.output(ctx, host, built[i].path, "completion", shell)
+		out, err := r.readOutput(ctx, host, built[i].path, "completion", shell)
 		if err != nil {
 			return nil, err
 		}
@@ -143,5 +143,5 @@ func (r *release) pages(ctx context.Context, built []program) (pages []file, err
 		pages = append(pages, file{"man/" + d.Name(), 0o644, b})
 		return err
 	})
-	return sorted(pages), err
+	return sortFiles(pages), err
 }

@@ -51,7 +51,7 @@ func checkOut(ctx context.Context, repo, rev, tree string) (c commit, err error)
 	if out, err = git("archive", "--format=tar", c.hash); err != nil {
 		return c, err
 	}
-	if err := unpack(out, tree); err != nil {
+	if err := unpackTar(out, tree); err != nil {
 		return c, err
 	}
 	tags, err := git("tag", "--points-at", c.hash)
@@ -126,8 +126,8 @@ func sourceVersion(path string) (string, error) {
 	return found, nil
 }
 
-// unpack writes the files of a tar archive of git's into a new directory.
-func unpack(archive []byte, dir string) error {
+// unpackTar writes the files of a tar archive of git's into a new directory.
+func unpackTar(archive []byte, dir string) error {
 	in := tar.NewReader(bytes.NewReader(archive))
 	for {
 		h, err := in.Next()

@@ -20,20 +20,20 @@ func debVersion(version string) string {
 	return release + "~" + strings.ReplaceAll(before, "-", ".")
 }
 
-// deb makes the Debian package of a program. It has no scripts: there is nothing to start, to stop or to ask.
+// makeDeb makes the Debian package of a program. It has no scripts: there is nothing to start, to stop or to ask.
 // The name of the file has the version as the other files have it, because some servers replace a ~.
-func (r *release) deb(p program, pages, texts []file) (file, error) {
+func (r *release) makeDeb(p program, pages, texts []file) (file, error) {
 	in, err := debFiles(p, pages, texts)
 	if err != nil {
 		return file{}, err
 	}
-	data, err := tarGz(in, r.commit.date, ".")
+	data, err := packTarGz(in, r.commit.date, ".")
 	if err != nil {
 		return file{}, err
 	}
 	size := 0
 	var sums strings.Builder
-	for _, f := range sorted(in) {
+	for _, f := range sortFiles(in) {
 		size += (len(f.data) + 1023) / 1024
 		fmt.Fprintf(&sums, "%x  %s\n", md5.Sum(f.data), f.name) // dpkg --verify reads no other sums
 	}
@@ -54,11 +54,11 @@ Priority: optional
  time. Whoever holds the stick changes files; the others wait, and get a
  handoff with it. Tasks run side by side, each in a worktree of its own.
 `
-	control, err := tarGz([]file{{"control", 0o644, []byte(about)}, {"md5sums", 0o644, []byte(sums.String())}}, r.commit.date, ".")
+	control, err := packTarGz([]file{{"control", 0o644, []byte(about)}, {"md5sums", 0o644, []byte(sums.String())}}, r.commit.date, ".")
 	if err != nil {
 		return file{}, err
 	}
-	b := ar([]file{{"debian-binary", 0o644, []byte("2.0\n")}, {"control.tar.gz", 0o644, control}, {"data.tar.gz", 0o644, data}}, r.commit.date)
+	b := packAr([]file{{"debian-binary", 0o644, []byte("2.0\n")}, {"control.tar.gz", 0o644, control}, {"data.tar.gz", 0o644, data}}, r.commit.date)
 	return file{fmt.Sprintf("%s_%s_%s.deb", project.debian, r.commit.version, p.arch), 0o644, b}, nil
 }
 
@@ -81,7 +81,7 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 		if at := debPages[f.name]; at != "" {
 			in = append(in, file{at, 0o644, f.data})
 		} else if page, ok := strings.CutPrefix(f.name, "man/"); ok {
-			b, err := gzipped(f.data)
+			b, err := compressFile(f.data)
 			if err := add("usr/share/man/man1/"+page+".gz", b, err); err != nil {
 				return nil, err
 			}
@@ -93,7 +93,7 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 		case licence, thirdParty:
 			rights = append(rights, f.data)
 		case changes:
-			b, err := gzipped(f.data)
+			b, err := compressFile(f.data)
 			if err := add(doc+"changelog.gz", b, err); err != nil {
 				return nil, err
 			}
@@ -104,9 +104,9 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 	return slices.Clip(in), add(doc+"copyright", bytes.Join(rights, []byte("\n")), nil)
 }
 
-// ar packs files as the archiver of Unix does. The format is a line for each file and its bytes; dpkg-deb
+// packAr packs files as the archiver of Unix does. The format is a line for each file and its bytes; dpkg-deb
 // would write it too, but only where there is one, and in another way from version to version.
-func ar(files []file, when time.Time) []byte {
+func packAr(files []file, when time.Time) []byte {
 	var b bytes.Buffer
 	b.WriteString("!<arch>\n")
 	for _, f := range files {

@@ -35,7 +35,7 @@ func main() {
 		err = fmt.Errorf("it takes no arguments, but got %q", flag.Arg(0))
 	}
 	if err == nil {
-		err = r.run(context.Background())
+		err = r.makeFiles(context.Background())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -55,8 +55,8 @@ type release struct {
 	work   string // a directory for what is made on the way
 }
 
-// run makes all files of a release. If it fails, what was in the directory before is still there.
-func (r *release) run(ctx context.Context) (err error) {
+// makeFiles makes all files of a release. If it fails, what was in the directory before is still there.
+func (r *release) makeFiles(ctx context.Context) (err error) {
 	if r.work, err = os.MkdirTemp("", "tt-release-"); err != nil {
 		return err
 	}
@@ -66,57 +66,57 @@ func (r *release) run(ctx context.Context) (err error) {
 		return err
 	}
 	if r.commit.dirty {
-		r.say("uncommitted changes of %s are no part of it", r.repo)
+		r.printProgress("uncommitted changes of %s are no part of it", r.repo)
 	}
-	r.say("%s of %s, %s", r.commit.version, r.commit.hash[:10], r.commit.date.Format("2006-01-02 15:04:05"))
+	r.printProgress("%s of %s, %s", r.commit.version, r.commit.hash[:10], r.commit.date.Format("2006-01-02 15:04:05"))
 	var built []program
 	for _, s := range r.systems {
-		r.say("build %s", s)
-		p, err := r.build(ctx, s)
+		r.printProgress("build %s", s)
+		p, err := r.buildProgram(ctx, s)
 		if err != nil {
 			return err
 		}
 		built = append(built, p)
 	}
-	pages, err := r.pages(ctx, built)
+	pages, err := r.makePages(ctx, built)
 	if err != nil {
 		return err
 	}
-	modules, err := r.modules(ctx, built)
+	modules, err := r.listModules(ctx, built)
 	if err != nil {
 		return err
 	}
-	files, err := r.packages(built, pages, modules)
+	files, err := r.makePackages(built, pages, modules)
 	if err != nil {
 		return err
 	}
-	own, err := r.texts()
+	own, err := r.readTexts()
 	if err != nil {
 		return err
 	}
-	plugins, err := r.plugins(ctx, own)
+	plugins, err := r.makePlugins(ctx, own)
 	if err != nil {
 		return err
 	}
 	files = append(files, plugins...)
-	bill, err := r.bill(modules)
+	bill, err := r.makeBill(modules)
 	if err != nil {
 		return err
 	}
 	files = append(files, file{fmt.Sprintf("tt_%s_sbom.cdx.json", r.commit.version), 0o644, bill})
-	return r.write(files)
+	return r.writeFiles(files)
 }
 
-// packages makes what users install: for each system an archive and a package of npm, for Linux a Debian
+// makePackages makes what users install: for each system an archive and a package of npm, for Linux a Debian
 // package, and the package of npm that brings one of the others.
-func (r *release) packages(built []program, pages []file, modules []module) (files []file, err error) {
-	own, err := r.texts()
+func (r *release) makePackages(built []program, pages []file, modules []module) (files []file, err error) {
+	own, err := r.readTexts()
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range built {
 		texts := append(slices.Clip(own), thirdPartyText(modules, p.system))
-		a, err := r.archive(p, pages, texts)
+		a, err := r.makeArchive(p, pages, texts)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (r *release) packages(built []program, pages []file, modules []module) (fil
 		}
 		files = append(files, a, n)
 		if p.os == "linux" {
-			d, err := r.deb(p, pages, texts)
+			d, err := r.makeDeb(p, pages, texts)
 			if err != nil {
 				return nil, err
 			}
@@ -137,4 +137,6 @@ func (r *release) packages(built []program, pages []file, modules []module) (fil
 	return append(files, n), err
 }
 
-func (r *release) say(format string, args ...any) { fmt.Fprintf(r.progress, format+"\n", args...) }
+func (r *release) printProgress(format string, args ...any) {
+	fmt.Fprintf(r.progress, format+"\n", args...)
+}

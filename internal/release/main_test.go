@@ -124,7 +124,7 @@ func commitTree(repo string) error {
 func makeRelease(out string, systems ...system) error {
 	var said bytes.Buffer
 	r := release{repo: filepath.Join(madeDir, "git"), rev: "HEAD", out: out, systems: systems, progress: &said}
-	if err := r.run(context.Background()); err != nil {
+	if err := r.makeFiles(context.Background()); err != nil {
 		return fmt.Errorf("%w\n%s", err, &said)
 	}
 	return nil

@@ -40,7 +40,7 @@ type manifest struct {
 	InstalledBy string `json:"installedBy,omitempty"`
 }
 
-func (r *release) manifest(name, description string, files ...string) manifest {
+func (r *release) newManifest(name, description string, files ...string) manifest {
 	return manifest{
 		Name: name, Version: r.commit.version, Description: description, License: "MIT", Homepage: project.published, Files: files,
 		Publish: map[string]string{"access": "public"}, // npm takes a package with an owner's name for private
@@ -50,9 +50,9 @@ func (r *release) manifest(name, description string, files ...string) manifest {
 // npmProgram makes the package of npm that holds the program for one system. Elsewhere npm doesn't install
 // it.
 func (r *release) npmProgram(p program, texts []file) (file, error) {
-	m := r.manifest(npmName(p.system), fmt.Sprintf("The program of %s for %s", project.npm, p.system), "bin")
+	m := r.newManifest(npmName(p.system), fmt.Sprintf("The program of %s for %s", project.npm, p.system), "bin")
 	m.OS, m.CPU, m.InstalledBy = []string{nodeSystem[p.os]}, []string{nodeProcessor[p.arch]}, project.npm
-	in := []file{{"bin/" + p.program(), 0o755, p.data}}
+	in := []file{{"bin/" + p.programName(), 0o755, p.data}}
 	for _, f := range texts {
 		if f.name == licence || f.name == thirdParty {
 			in = append(in, f)
@@ -68,7 +68,7 @@ var wrapper []byte
 // npmWrapper makes the package of npm that users install. It depends on those of all systems, of which npm
 // installs the one that fits, and its command runs the program in it.
 func (r *release) npmWrapper(texts []file) (file, error) {
-	m := r.manifest(project.npm, project.summary, "bin")
+	m := r.newManifest(project.npm, project.summary, "bin")
 	m.Bin, m.Engines, m.Optional = map[string]string{"tt": "bin/tt.js"}, map[string]string{"node": ">=18"}, map[string]string{}
 	for _, s := range r.systems {
 		m.Optional[npmName(s)] = r.commit.version
@@ -95,7 +95,7 @@ func (r *release) npmPack(m manifest, in []file) (file, error) {
 	for i := range in {
 		in[i].name = "package/" + in[i].name
 	}
-	data, err := tarGz(in, r.commit.date, "")
+	data, err := packTarGz(in, r.commit.date, "")
 	name := strings.ReplaceAll(strings.TrimPrefix(m.Name, "@"), "/", "-")
 	return file{fmt.Sprintf("%s-%s.tgz", name, r.commit.version), 0o644, data}, err
 }

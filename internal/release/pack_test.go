@@ -18,7 +18,7 @@ var (
 
 // TestTar: what is packed comes out, in the order of the names, below folders that the archive names as well.
 func TestTar(t *testing.T) {
-	b, err := tarGz(given, when, ".")
+	b, err := packTarGz(given, when, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestTar(t *testing.T) {
 		t.Errorf("it holds %v", in)
 	}
 	turned := []file{given[1], given[0]}
-	if again, err := tarGz(turned, when, "."); err != nil || !bytes.Equal(b, again) {
+	if again, err := packTarGz(turned, when, "."); err != nil || !bytes.Equal(b, again) {
 		t.Errorf("the order of the files shows (%v)", err)
 	}
 }
@@ -35,7 +35,7 @@ func TestTar(t *testing.T) {
 // TestZip: an archive for Windows holds the same in its own format.
 func TestZip(t *testing.T) {
 	r := release{commit: commit{version: "1.2.3", date: when}}
-	f, err := r.archive(program{system: system{"windows", "arm64"}, data: []byte("program")}, []file{{"man/tt.1", 0o644, []byte("page")}, {"completions/tt.ps1", 0o644, []byte("lines")}}, nil)
+	f, err := r.makeArchive(program{system: system{"windows", "arm64"}, data: []byte("program")}, []file{{"man/tt.1", 0o644, []byte("page")}, {"completions/tt.ps1", 0o644, []byte("lines")}}, nil)
 	if err != nil || f.name != "tt_1.2.3_windows_arm64.zip" {
 		t.Fatal(f.name, err)
 	}
@@ -65,7 +65,7 @@ func TestZip(t *testing.T) {
 
 // TestAr: each file has a header of sixty bytes, and begins at an even place.
 func TestAr(t *testing.T) {
-	b := string(ar([]file{{"one", 0o644, []byte("abc")}, {"two", 0o644, []byte("de")}}, time.Unix(1770091506, 0)))
+	b := string(packAr([]file{{"one", 0o644, []byte("abc")}, {"two", 0o644, []byte("de")}}, time.Unix(1770091506, 0)))
 	want := "!<arch>\n" +
 		"one             1770091506  0     0     100644  3         `\nabc\n" +
 		"two             1770091506  0     0     100644  2         `\nde"
@@ -79,7 +79,7 @@ func TestAr(t *testing.T) {
 func TestOlderFilesGo(t *testing.T) {
 	dir := t.TempDir()
 	r := release{out: filepath.Join(dir, "dist"), progress: io.Discard}
-	if err := r.write([]file{{"old.tgz", 0o644, []byte("old")}, {"both.tgz", 0o644, []byte("old")}}); err != nil {
+	if err := r.writeFiles([]file{{"old.tgz", 0o644, []byte("old")}, {"both.tgz", 0o644, []byte("old")}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"outside", "dist/mine"} {
@@ -95,7 +95,7 @@ func TestOlderFilesGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums.Close()
-	if err := r.write([]file{{"both.tgz", 0o644, []byte("new")}}); err != nil {
+	if err := r.writeFiles([]file{{"both.tgz", 0o644, []byte("new")}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(content(t, r.out)); strings.Join(got, " ") != "SHA256SUMS both.tgz mine" {

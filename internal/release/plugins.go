@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// plugins makes what harnesses install by commands of their own: an archive of the directory that a
+// makePlugins makes what harnesses install by commands of their own: an archive of the directory that a
 // repository of the owner's can publish, and the package of npm that lies in it. They bring no program, so
 // they are the same for all systems.
-func (r *release) plugins(ctx context.Context, texts []file) (files []file, err error) {
-	r.say("plugins")
+func (r *release) makePlugins(ctx context.Context, texts []file) (files []file, err error) {
+	r.printProgress("plugins")
 	dir := filepath.Join(r.work, "plugins")
 	author, _, _ := strings.Cut(project.maintainer, " <")
 	err = r.goTool(ctx, system{runtime.GOOS, runtime.GOARCH}, "run", "-trimpath", "-buildvcs=false", "./internal/plugin",
@@ -57,11 +57,11 @@ func (r *release) plugins(ctx context.Context, texts []file) (files []file, err 
 	for i := range npm {
 		npm[i].name = "package/" + npm[i].name
 	}
-	archive, err := tarGz(all, r.commit.date, "")
+	archive, err := packTarGz(all, r.commit.date, "")
 	if err != nil {
 		return nil, err
 	}
-	packed, err := tarGz(npm, r.commit.date, "")
+	packed, err := packTarGz(npm, r.commit.date, "")
 	return []file{{top + ".tar.gz", 0o644, archive}, {fmt.Sprintf("talkingstick-%s-%s.tgz", openCode, r.commit.version), 0o644, packed}}, err
 }
 

@@ -13,9 +13,9 @@ import (
 // sumsName is the file with the sums of all others, as sha256sum --check reads it.
 const sumsName = "SHA256SUMS"
 
-// write writes the files of the release and their sums. It first removes those of an earlier release, which
+// writeFiles writes the files of the release and their sums. It first removes those of an earlier release, which
 // the earlier sums name, and nothing else.
-func (r *release) write(files []file) error {
+func (r *release) writeFiles(files []file) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (r *release) write(files []file) error {
 		}
 	}
 	var sums strings.Builder
-	for _, f := range sorted(files) {
+	for _, f := range sortFiles(files) {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.data), f.name)
-		r.say("%10d %s", len(f.data), f.name)
+		r.printProgress("%10d %s", len(f.data), f.name)
 		if err := os.WriteFile(filepath.Join(r.out, f.name), f.data, f.mode); err != nil {
 			return err
 		}

@@ -34,9 +34,9 @@ type module struct {
 // goLibrary is the name of Go's own library among modules.
 const goLibrary = "std"
 
-// modules lists what the programs are linked from, as they say themselves, with the licences that lie in the
+// listModules lists what the programs are linked from, as they say themselves, with the licences that lie in the
 // module cache.
-func (r *release) modules(ctx context.Context, built []program) ([]module, error) {
+func (r *release) listModules(ctx context.Context, built []program) ([]module, error) {
 	found := map[string]*module{}
 	add := func(p program, path, version, sum string) error {
 		m := found[path]
@@ -84,7 +84,7 @@ func (r *release) modules(ctx context.Context, built []program) ([]module, error
 // moduleDirs finds where modules lie.
 func (r *release) moduleDirs(ctx context.Context, of map[string]*module) (map[string]string, error) {
 	host := system{runtime.GOOS, runtime.GOARCH}
-	root, err := r.output(ctx, host, "go", "env", "GOROOT")
+	root, err := r.readOutput(ctx, host, "go", "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (r *release) moduleDirs(ctx context.Context, of map[string]*module) (map[st
 			args = append(args, path)
 		}
 	}
-	out, err := r.output(ctx, host, "go", args...)
+	out, err := r.readOutput(ctx, host, "go", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -158,9 +158,9 @@ func licencesOf(rights []file) (names []string) {
 	return names
 }
 
-// texts are what packages bring along of the project's own: who may do what with it, what it is, what has
+// readTexts are what packages bring along of the project's own: who may do what with it, what it is, what has
 // changed.
-func (r *release) texts() (texts []file, err error) {
+func (r *release) readTexts() (texts []file, err error) {
 	for _, name := range []string{licence, "README.md", changes} {
 		b, err := os.ReadFile(filepath.Join(r.tree, name))
 		if err != nil {

@@ -55,7 +55,7 @@ func TestUpgradeUnderWaits(t *testing.T) {
 			}
 		}
 		r.work = filepath.Join(r.work, step.name)
-		p, err := r.build(ctx, host)
+		p, err := r.buildProgram(ctx, host)
 		if err != nil {
 			t.Fatal(err)
 		}
