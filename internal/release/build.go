@@ -37,6 +37,7 @@ func parseSystems(list string) (systems []system, err error) {
 		}
 		systems = append(systems, system{os, arch})
 	}
+
 	if len(systems) == 0 {
 		return nil, errors.New("there is no system to build for")
 	}
@@ -54,12 +55,15 @@ type program struct {
 // buildProgram builds the program for a system.
 func (r *release) buildProgram(ctx context.Context, s system) (p program, err error) {
 	p = program{system: s, path: filepath.Join(r.work, s.os+"_"+s.arch, s.programName())}
-	if err := r.goTool(ctx, s, "build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", p.path, "./cmd/tt"); err != nil {
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", p.path, "./cmd/tt"}
+	if err := r.goTool(ctx, s, args...); err != nil {
 		return p, err
 	}
+
 	if p.data, err = os.ReadFile(p.path); err != nil {
 		return p, err
 	}
+
 	p.info, err = buildinfo.Read(bytes.NewReader(p.data))
 	return p, err
 }
@@ -68,12 +72,14 @@ func (r *release) buildProgram(ctx context.Context, s system) (p program, err er
 func (r *release) linkerFlags() string {
 	flags := []string{"-s", "-w"}
 	for _, x := range [][2]string{
-		{"version", r.commit.version}, {"commit", r.commit.hash}, {"date", r.commit.date.Format(time.RFC3339)}, {"releases", project.published},
+		{"version", r.commit.version}, {"commit", r.commit.hash}, {"date", r.commit.date.Format(time.RFC3339)},
+		{"releases", project.published},
 	} {
 		if x[1] != "" {
 			flags = append(flags, "-X", "talkingstick/internal/cli."+x[0]+"="+x[1])
 		}
 	}
+
 	return strings.Join(flags, " ")
 }
 
@@ -88,32 +94,42 @@ func (r *release) goTool(ctx context.Context, s system, args ...string) error {
 func (r *release) readOutput(ctx context.Context, s system, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = r.tree
+
 	home := filepath.Join(r.work, "home")
+
+	// What the caller has set for builds of its own would make other programs of the same commit.
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		switch name {
-		case "GOFLAGS", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140", "GOWORK", "CGO_ENABLED", "TT_JSON", "NO_COLOR":
+		case "GOFLAGS", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140", "GOWORK", "CGO_ENABLED",
+			"TT_JSON", "NO_COLOR":
 			return true
 		}
 		return false
 	})
+
 	c.Env = append(c.Env, "GOOS="+s.os, "GOARCH="+s.arch, "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+
+	// Go needs its caches in the home directory; tt must not read the caller's settings there.
 	if name != "go" {
 		c.Env = append(c.Env, "HOME="+home, "USERPROFILE="+home)
 	}
+
 	out, err := c.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%s %s for %s: %w\n%s", filepath.Base(name), args[0], s, err, bytes.TrimSpace(exit.Stderr))
 	}
+
 	return out, err
 }
 
 // shells are those that the program completes for, with the names that they want files of completion to have.
 var shells = map[string]string{"bash": "tt.bash", "zsh": "_tt", "fish": "tt.fish", "powershell": "tt.ps1"}
 
-// makePages makes the files of completion and the manual pages, as completions/… and man/…: the program of this
-// machine writes them.
+// makePages makes the files of completion and the manual pages, as completions/… and man/…: the program of
+// this machine writes them.
 func (r *release) makePages(ctx context.Context, built []program) (pages []file, err error) {
+	// Only a program for this machine can run here.
 	host := system{runtime.GOOS, runtime.GOARCH}
 	i := slices.IndexFunc(built, func(p program) bool { return p.system == host })
 	if i < 0 {
@@ -123,6 +139,7 @@ func (r *release) makePages(ctx context.Context, built []program) (pages []file,
 		}
 		built, i = []program{p}, 0
 	}
+
 	r.printProgress("completions and manual pages")
 	for shell, name := range shells {
 		out, err := r.readOutput(ctx, host, built[i].path, "completion", shell)
@@ -131,10 +148,13 @@ func (r *release) makePages(ctx context.Context, built []program) (pages []file,
 		}
 		pages = append(pages, file{"completions/" + name, 0o644, out})
 	}
+
 	dir := filepath.Join(r.work, "man")
-	if err := r.goTool(ctx, host, "run", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "./internal/manpages", dir); err != nil {
+	args := []string{"run", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "./internal/manpages", dir}
+	if err := r.goTool(ctx, host, args...); err != nil {
 		return nil, err
 	}
+
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

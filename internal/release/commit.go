@@ -39,27 +39,37 @@ func checkOut(ctx context.Context, repo, rev, tree string) (c commit, err error)
 		}
 		return out, err
 	}
+
 	out, err := git("show", "--no-patch", "--format=%H %ct", rev+"^{commit}")
 	if err != nil {
 		return c, err
 	}
+
 	var seconds int64
 	if _, err := fmt.Sscan(string(out), &c.hash, &seconds); err != nil {
 		return c, fmt.Errorf("git show: %w", err)
 	}
+
 	c.date = time.Unix(seconds, 0).UTC()
+
+	// The files are those of the commit, whatever lies in the working tree.
 	if out, err = git("archive", "--format=tar", c.hash); err != nil {
 		return c, err
 	}
 	if err := unpackTar(out, tree); err != nil {
 		return c, err
 	}
+
 	tags, err := git("tag", "--points-at", c.hash)
 	if err != nil {
 		return c, err
 	}
+
 	changed, err := git("status", "--porcelain", "--untracked-files=no")
-	c.dirty = err == nil && len(changed) > 0 // a bare repository has nothing that could have changed
+
+	// This fails in a bare repository, which has nothing that could have changed.
+	c.dirty = err == nil && len(changed) > 0
+
 	c.version, err = c.versionOf(tree, strings.Fields(string(tags)))
 	return c, err
 }
@@ -72,9 +82,11 @@ func (c commit) versionOf(tree string, tags []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	if !semver.MatchString(said) {
 		return "", fmt.Errorf("internal/cli/version.go: %q is no version like 1.2.3 or 1.2.3-rc.1", said)
 	}
+
 	var tagged []string
 	for _, tag := range tags {
 		if v, ok := strings.CutPrefix(tag, "v"); ok && semver.MatchString(v) {
@@ -82,6 +94,7 @@ func (c commit) versionOf(tree string, tags []string) (string, error) {
 		}
 	}
 	switch len(tagged) {
+	// A version of the day comes before the one that the sources name.
 	case 0:
 		before := "-"
 		if strings.Contains(said, "-") {
@@ -92,16 +105,20 @@ func (c commit) versionOf(tree string, tags []string) (string, error) {
 	default:
 		return "", fmt.Errorf("the commit has the tags of several versions: %s", strings.Join(tagged, ", "))
 	}
+
 	if tagged[0] != said {
 		return "", fmt.Errorf("the tag is v%s, and internal/cli/version.go says %s", tagged[0], said)
 	}
+
 	changes, err := os.ReadFile(filepath.Join(tree, "CHANGELOG.md"))
 	if err != nil {
 		return "", err
 	}
+
 	if !regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(said) + `\b`).Match(changes) {
 		return "", fmt.Errorf("CHANGELOG.md has no section for %s", said)
 	}
+
 	return said, nil
 }
 
@@ -111,15 +128,18 @@ func sourceVersion(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	found := ""
 	ast.Inspect(f, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Names[0].Name == "version" {
 			if lit, ok := v.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				found, _ = strconv.Unquote(lit.Value) // the parser has checked it
+				// The parser has checked the literal.
+				found, _ = strconv.Unquote(lit.Value)
 			}
 		}
 		return true
 	})
+
 	if found == "" {
 		return "", fmt.Errorf("%s declares no version", path)
 	}
@@ -137,9 +157,12 @@ func unpackTar(archive []byte, dir string) error {
 		if err != nil {
 			return fmt.Errorf("git archive: %w", err)
 		}
+
+		// A file of the archive may only lie below the directory.
 		if !filepath.IsLocal(h.Name) && h.Typeflag != tar.TypeXGlobalHeader {
 			return fmt.Errorf("git archive: %q lies outside of the tree", h.Name)
 		}
+
 		path := filepath.Join(dir, filepath.FromSlash(h.Name))
 		switch h.Typeflag {
 		case tar.TypeDir:
@@ -154,6 +177,7 @@ func unpackTar(archive []byte, dir string) error {
 				}
 			}
 		}
+
 		if err != nil {
 			return err
 		}

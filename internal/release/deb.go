@@ -20,23 +20,29 @@ func debVersion(version string) string {
 	return release + "~" + strings.ReplaceAll(before, "-", ".")
 }
 
-// makeDeb makes the Debian package of a program. It has no scripts: there is nothing to start, to stop or to ask.
-// The name of the file has the version as the other files have it, because some servers replace a ~.
+// makeDeb makes the Debian package of a program. It has no scripts: there is nothing to start, to stop or to
+// ask. The name of the file has the version as the other files have it, because some servers replace a ~.
 func (r *release) makeDeb(p program, pages, texts []file) (file, error) {
 	in, err := debFiles(p, pages, texts)
 	if err != nil {
 		return file{}, err
 	}
+
 	data, err := packTarGz(in, r.commit.date, ".")
 	if err != nil {
 		return file{}, err
 	}
+
+	// Debian counts the size in KiB, and each file as whole ones.
 	size := 0
 	var sums strings.Builder
 	for _, f := range sortFiles(in) {
 		size += (len(f.data) + 1023) / 1024
-		fmt.Fprintf(&sums, "%x  %s\n", md5.Sum(f.data), f.name) // dpkg --verify reads no other sums
+
+		// dpkg --verify reads no other sums.
+		fmt.Fprintf(&sums, "%x  %s\n", md5.Sum(f.data), f.name)
 	}
+
 	about := fmt.Sprintf(`Package: %s
 Version: %s
 Architecture: %s
@@ -54,11 +60,17 @@ Priority: optional
  time. Whoever holds the stick changes files; the others wait, and get a
  handoff with it. Tasks run side by side, each in a worktree of its own.
 `
-	control, err := packTarGz([]file{{"control", 0o644, []byte(about)}, {"md5sums", 0o644, []byte(sums.String())}}, r.commit.date, ".")
+
+	facts := []file{{"control", 0o644, []byte(about)}, {"md5sums", 0o644, []byte(sums.String())}}
+	control, err := packTarGz(facts, r.commit.date, ".")
 	if err != nil {
 		return file{}, err
 	}
-	b := packAr([]file{{"debian-binary", 0o644, []byte("2.0\n")}, {"control.tar.gz", 0o644, control}, {"data.tar.gz", 0o644, data}}, r.commit.date)
+
+	// The three parts stand in this order.
+	b := packAr([]file{
+		{"debian-binary", 0o644, []byte("2.0\n")}, {"control.tar.gz", 0o644, control}, {"data.tar.gz", 0o644, data},
+	}, r.commit.date)
 	return file{fmt.Sprintf("%s_%s_%s.deb", project.debian, r.commit.version, p.arch), 0o644, b}, nil
 }
 
@@ -77,6 +89,7 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 		in = append(in, file{name, 0o644, data})
 		return err
 	}
+
 	for _, f := range pages {
 		if at := debPages[f.name]; at != "" {
 			in = append(in, file{at, 0o644, f.data})
@@ -87,7 +100,9 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 			}
 		}
 	}
-	var rights [][]byte // who may do what with the program and what is linked into it
+
+	// Debian wants to know in one file who may do what with the program, and with what is linked into it.
+	var rights [][]byte
 	for _, f := range texts {
 		switch f.name {
 		case licence, thirdParty:
@@ -101,6 +116,7 @@ func debFiles(p program, pages, texts []file) ([]file, error) {
 			in = append(in, file{doc + path.Base(f.name), 0o644, f.data})
 		}
 	}
+
 	return slices.Clip(in), add(doc+"copyright", bytes.Join(rights, []byte("\n")), nil)
 }
 
@@ -112,6 +128,8 @@ func packAr(files []file, when time.Time) []byte {
 	for _, f := range files {
 		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, when.Unix(), 0, 0, 0o100000|f.mode.Perm(), len(f.data))
 		b.Write(f.data)
+
+		// Each header begins at an even place.
 		if len(f.data)%2 == 1 {
 			b.WriteByte('\n')
 		}

@@ -29,7 +29,9 @@ func main() {
 	flag.StringVar(&r.repo, "repo", ".", "the repository")
 	flag.StringVar(&r.rev, "commit", "HEAD", "the commit")
 	flag.StringVar(&systems, "systems", systems, "what to build for")
+
 	flag.Parse()
+
 	var err error
 	if r.systems, err = parseSystems(systems); err == nil && flag.NArg() > 0 {
 		err = fmt.Errorf("it takes no arguments, but got %q", flag.Arg(0))
@@ -37,6 +39,7 @@ func main() {
 	if err == nil {
 		err = r.makeFiles(context.Background())
 	}
+
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
@@ -61,14 +64,17 @@ func (r *release) makeFiles(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(r.work)
+
 	r.tree = filepath.Join(r.work, "tree")
 	if r.commit, err = checkOut(ctx, r.repo, r.rev, r.tree); err != nil {
 		return err
 	}
+
 	if r.commit.dirty {
 		r.printProgress("uncommitted changes of %s are no part of it", r.repo)
 	}
 	r.printProgress("%s of %s, %s", r.commit.version, r.commit.hash[:10], r.commit.date.Format("2006-01-02 15:04:05"))
+
 	var built []program
 	for _, s := range r.systems {
 		r.printProgress("build %s", s)
@@ -78,6 +84,7 @@ func (r *release) makeFiles(ctx context.Context) (err error) {
 		}
 		built = append(built, p)
 	}
+
 	pages, err := r.makePages(ctx, built)
 	if err != nil {
 		return err
@@ -86,10 +93,12 @@ func (r *release) makeFiles(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+
 	files, err := r.makePackages(built, pages, modules)
 	if err != nil {
 		return err
 	}
+
 	own, err := r.readTexts()
 	if err != nil {
 		return err
@@ -99,11 +108,14 @@ func (r *release) makeFiles(ctx context.Context) (err error) {
 		return err
 	}
 	files = append(files, plugins...)
+
 	bill, err := r.makeBill(modules)
 	if err != nil {
 		return err
 	}
 	files = append(files, file{fmt.Sprintf("tt_%s_sbom.cdx.json", r.commit.version), 0o644, bill})
+
+	// Only now does the output directory change.
 	return r.writeFiles(files)
 }
 
@@ -114,6 +126,7 @@ func (r *release) makePackages(built []program, pages []file, modules []module) 
 	if err != nil {
 		return nil, err
 	}
+
 	for _, p := range built {
 		texts := append(slices.Clip(own), thirdPartyText(modules, p.system))
 		a, err := r.makeArchive(p, pages, texts)
@@ -125,6 +138,8 @@ func (r *release) makePackages(built []program, pages []file, modules []module) 
 			return nil, err
 		}
 		files = append(files, a, n)
+
+		// Debian packages are for Linux.
 		if p.os == "linux" {
 			d, err := r.makeDeb(p, pages, texts)
 			if err != nil {
@@ -133,6 +148,7 @@ func (r *release) makePackages(built []program, pages []file, modules []module) 
 			files = append(files, d)
 		}
 	}
+
 	n, err := r.npmWrapper(own)
 	return append(files, n), err
 }

@@ -42,8 +42,11 @@ type manifest struct {
 
 func (r *release) newManifest(name, description string, files ...string) manifest {
 	return manifest{
-		Name: name, Version: r.commit.version, Description: description, License: "MIT", Homepage: project.published, Files: files,
-		Publish: map[string]string{"access": "public"}, // npm takes a package with an owner's name for private
+		Name: name, Version: r.commit.version, Description: description, License: "MIT",
+		Homepage: project.published, Files: files,
+
+		// By itself, npm takes a package with an owner's name for private.
+		Publish: map[string]string{"access": "public"},
 	}
 }
 
@@ -52,12 +55,14 @@ func (r *release) newManifest(name, description string, files ...string) manifes
 func (r *release) npmProgram(p program, texts []file) (file, error) {
 	m := r.newManifest(npmName(p.system), fmt.Sprintf("The program of %s for %s", project.npm, p.system), "bin")
 	m.OS, m.CPU, m.InstalledBy = []string{nodeSystem[p.os]}, []string{nodeProcessor[p.arch]}, project.npm
+
 	in := []file{{"bin/" + p.programName(), 0o755, p.data}}
 	for _, f := range texts {
 		if f.name == licence || f.name == thirdParty {
 			in = append(in, f)
 		}
 	}
+
 	readme := fmt.Sprintf("# %s\n\n%s. Install `%s`, which brings it.\n", m.Name, m.Description, project.npm)
 	return r.npmPack(m, append(in, file{"README.md", 0o644, []byte(readme)}))
 }
@@ -69,16 +74,19 @@ var wrapper []byte
 // installs the one that fits, and its command runs the program in it.
 func (r *release) npmWrapper(texts []file) (file, error) {
 	m := r.newManifest(project.npm, project.summary, "bin")
-	m.Bin, m.Engines, m.Optional = map[string]string{"tt": "bin/tt.js"}, map[string]string{"node": ">=18"}, map[string]string{}
+	m.Bin, m.Engines = map[string]string{"tt": "bin/tt.js"}, map[string]string{"node": ">=18"}
+	m.Optional = map[string]string{}
 	for _, s := range r.systems {
 		m.Optional[npmName(s)] = r.commit.version
 	}
+
 	in := []file{{"bin/tt.js", 0o755, wrapper}}
 	for _, f := range texts {
 		if f.name == licence || f.name == "README.md" {
 			in = append(in, f)
 		}
 	}
+
 	return r.npmPack(m, in)
 }
 
@@ -91,10 +99,12 @@ func (r *release) npmPack(m manifest, in []file) (file, error) {
 	if err := e.Encode(m); err != nil {
 		return file{}, err
 	}
+
 	in = append(in, file{"package.json", 0o644, b.Bytes()})
 	for i := range in {
 		in[i].name = "package/" + in[i].name
 	}
+
 	data, err := packTarGz(in, r.commit.date, "")
 	name := strings.ReplaceAll(strings.TrimPrefix(m.Name, "@"), "/", "-")
 	return file{fmt.Sprintf("%s-%s.tgz", name, r.commit.version), 0o644, data}, err

@@ -13,18 +13,22 @@ import (
 // sumsName is the file with the sums of all others, as sha256sum --check reads it.
 const sumsName = "SHA256SUMS"
 
-// writeFiles writes the files of the release and their sums. It first removes those of an earlier release, which
-// the earlier sums name, and nothing else.
+// writeFiles writes the files of the release and their sums. It first removes those of an earlier release,
+// which the earlier sums name, and nothing else.
 func (r *release) writeFiles(files []file) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
+
 	old, err := os.ReadFile(filepath.Join(r.out, sumsName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	for line := range strings.Lines(string(old)) {
 		_, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+
+		// A name with a directory isn't one that an earlier release has written.
 		if !ok || name != filepath.Base(name) {
 			continue
 		}
@@ -32,6 +36,7 @@ func (r *release) writeFiles(files []file) error {
 			return err
 		}
 	}
+
 	var sums strings.Builder
 	for _, f := range sortFiles(files) {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.data), f.name)
@@ -40,5 +45,6 @@ func (r *release) writeFiles(files []file) error {
 			return err
 		}
 	}
+
 	return os.WriteFile(filepath.Join(r.out, sumsName), []byte(sums.String()), 0o644)
 }

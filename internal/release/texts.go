@@ -34,8 +34,8 @@ type module struct {
 // goLibrary is the name of Go's own library among modules.
 const goLibrary = "std"
 
-// listModules lists what the programs are linked from, as they say themselves, with the licences that lie in the
-// module cache.
+// listModules lists what the programs are linked from, as they say themselves, with the licences that lie in
+// the module cache.
 func (r *release) listModules(ctx context.Context, built []program) ([]module, error) {
 	found := map[string]*module{}
 	add := func(p program, path, version, sum string) error {
@@ -44,39 +44,49 @@ func (r *release) listModules(ctx context.Context, built []program) ([]module, e
 			m = &module{path: path, version: version, sum: sum}
 			found[path] = m
 		}
+
+		// A release names one version of each module.
 		if m.version != version {
 			return fmt.Errorf("%s is linked from %s %s, others from %s", p.system, path, version, m.version)
 		}
+
 		m.systems = append(m.systems, p.system.String())
 		return nil
 	}
+
 	for _, p := range built {
 		if err := add(p, goLibrary, strings.TrimPrefix(p.info.GoVersion, "go"), ""); err != nil {
 			return nil, err
 		}
+
 		for _, d := range p.info.Deps {
 			if d.Replace != nil {
 				d = d.Replace
 			}
+
 			if err := add(p, d.Path, d.Version, d.Sum); err != nil {
 				return nil, err
 			}
 		}
 	}
+
 	dirs, err := r.moduleDirs(ctx, found)
 	if err != nil {
 		return nil, err
 	}
+
 	var all []module
 	for path, m := range found {
 		if m.rights, err = rightsIn(dirs[path]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+
 		if m.licences = licencesOf(m.rights); len(m.licences) == 0 {
 			return nil, fmt.Errorf("%s has no licence that is known here (in %s)", path, dirs[path])
 		}
 		all = append(all, *m)
 	}
+
 	slices.SortFunc(all, func(a, b module) int { return strings.Compare(a.path, b.path) })
 	return all, nil
 }
@@ -88,13 +98,17 @@ func (r *release) moduleDirs(ctx context.Context, of map[string]*module) (map[st
 	if err != nil {
 		return nil, err
 	}
+
 	dirs := map[string]string{goLibrary: strings.TrimSpace(string(root))}
+
+	// Go's library is no module that go list would find.
 	args := []string{"list", "-m", "-json"}
 	for path := range of {
 		if path != goLibrary {
 			args = append(args, path)
 		}
 	}
+
 	out, err := r.readOutput(ctx, host, "go", args...)
 	if err != nil {
 		return nil, err
@@ -106,6 +120,7 @@ func (r *release) moduleDirs(ctx context.Context, of map[string]*module) (map[st
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
+
 		dirs[m.Path] = m.Dir
 	}
 }
@@ -122,10 +137,12 @@ func rightsIn(dir string) (rights []file, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !rightsName.MatchString(e.Name()) || filepath.Ext(e.Name()) == ".go" {
 			continue
 		}
+
 		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
@@ -143,6 +160,8 @@ func licencesOf(rights []file) (names []string) {
 		has := func(parts ...string) bool {
 			return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) })
 		}
+
+		// Each licence is told by words that all its copies have.
 		for name, is := range map[string]bool{
 			"Apache-2.0":   has("Apache License", "Version 2.0"),
 			"MIT":          has("Permission is hereby granted, free of charge"),
@@ -154,6 +173,7 @@ func licencesOf(rights []file) (names []string) {
 			}
 		}
 	}
+
 	slices.Sort(names)
 	return names
 }
@@ -175,10 +195,12 @@ func (r *release) readTexts() (texts []file, err error) {
 func thirdPartyText(modules []module, s system) file {
 	var b bytes.Buffer
 	b.WriteString("tt is linked from the modules below. Their licences and notices follow, as they came with them.\n")
+
 	for _, m := range modules {
 		if !slices.Contains(m.systems, s.String()) {
 			continue
 		}
+
 		for _, f := range m.rights {
 			title := fmt.Sprintf("%s %s, %s", m.path, m.version, f.name)
 			fmt.Fprintf(&b, "\n%s\n%s\n\n%s\n", title, strings.Repeat("=", len(title)), bytes.TrimSpace(f.data))
