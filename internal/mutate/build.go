@@ -156,7 +156,7 @@ func typeErrors(path string, files map[string][]byte, regions map[string][]regio
 	config := types.Config{Importer: exports, Error: func(err error) {
 		at, sentence := token.Position{}, err.Error()
 		if e := (types.Error{}); errors.As(err, &e) {
-			at, sentence = fset.PositionFor(e.Pos, false), short(e.Msg)
+			at, sentence = fset.PositionFor(e.Pos, false), shorten(e.Msg)
 		}
 		reg, ok := regionAt(regions[at.Filename], at.Offset)
 		if !ok {
@@ -222,8 +222,8 @@ type builds struct {
 	done    map[string]string
 }
 
-// of returns the path of the test binary of the package in a folder, and none if it has no tests.
-func (b *builds) of(ctx context.Context, dir string) (string, error) {
+// binaryFor returns the path of the test binary of the package in a folder, and none if it has no tests.
+func (b *builds) binaryFor(ctx context.Context, dir string) (string, error) {
 	if path, ok := b.done[dir]; ok {
 		return path, nil
 	}

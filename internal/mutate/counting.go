@@ -11,9 +11,9 @@ import (
 // runs. A mutant of a condition matters when the condition would have had another value, any other when its
 // statement ran. A mutant that doesn't matter to a test can't be killed by it.
 
-// seen is the environment variable with the file into which a counting binary writes the numbers of mutants
+// seenVariable is the environment variable with the file into which a counting binary writes the numbers of mutants
 // that matter.
-const seen = "MUTANTS_SEEN"
+const seenVariable = "MUTANTS_SEEN"
 
 // counterSource is the file that a counting package has more than the original. Tests mustn't run side by
 // side in it.
@@ -63,11 +63,11 @@ func mutantDiffers(value bool, other func() bool) (differs bool) {
 	}()
 	return other() != value
 }
-`, pkg, most+1, seen)
+`, pkg, most+1, seenVariable)
 }
 
-// counting puts the counts of these mutants into packages.
-func counting(mutants []mutant) rewriting {
+// newCounting puts the counts of these mutants into packages.
+func newCounting(mutants []mutant) rewriting {
 	most := 0
 	for _, m := range mutants {
 		most = max(most, m.number)
@@ -93,23 +93,23 @@ func withCounts(path string, code []byte, mutants []mutant) ([]byte, []region, e
 	var regions []region
 	done := 0
 	for _, f := range functions {
-		out = append(out, code[done:source.at(f.decl.Pos())]...)
-		done = source.at(f.decl.Pos())
+		out = append(out, code[done:source.offset(f.decl.Pos())]...)
+		done = source.offset(f.decl.Pos())
 		start := len(out)
-		for _, in := range source.counts(f) {
+		for _, in := range source.listCounts(f) {
 			out = append(append(out, code[done:in.at]...), in.text...)
 			done = in.at
 		}
-		out = append(out, code[done:source.at(f.decl.End())]...)
-		done = source.at(f.decl.End())
+		out = append(out, code[done:source.offset(f.decl.End())]...)
+		done = source.offset(f.decl.End())
 		regions = append(regions, region{mutants: f.mutants, start: start, end: len(out)})
 	}
 	return append(out, code[done:]...), regions, nil
 }
 
-// counts lists what counts the mutants of a function, in the order of the source.
-func (s sourceFile) counts(f function) []insertion {
-	statements := s.statements(f.decl)
+// listCounts lists what counts the mutants of a function, in the order of the source.
+func (s sourceFile) listCounts(f function) []insertion {
+	statements := s.statementStarts(f.decl)
 	var out []insertion
 	for i, m := range f.mutants {
 		if !m.condition {
@@ -131,9 +131,9 @@ func (s sourceFile) counts(f function) []insertion {
 	return out
 }
 
-// statements are where the statements of a function begin that stand in a list, so that another can come
+// statementStarts are where the statements of a function begin that stand in a list, so that another can come
 // before.
-func (s sourceFile) statements(fn *ast.FuncDecl) []int {
+func (s sourceFile) statementStarts(fn *ast.FuncDecl) []int {
 	var out []int
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		var list []ast.Stmt
@@ -152,7 +152,7 @@ func (s sourceFile) statements(fn *ast.FuncDecl) []int {
 			if _, isClause := st.(*ast.CommClause); isClause {
 				break
 			}
-			out = append(out, s.at(st.Pos()))
+			out = append(out, s.offset(st.Pos()))
 		}
 		return true
 	})

@@ -21,7 +21,7 @@ func f(a, b bool, n int) int {
 	return n
 }
 `
-	ms, err := mutants("p/p.go", []byte(original))
+	ms, err := listMutants("p/p.go", []byte(original))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ type mutant struct {
 	condition  bool // what is replaced has a value of true or false, which the mutant may leave as it is
 }
 
-// source is the changed file.
-func (m mutant) source() []byte {
+// changedSource is the changed file.
+func (m mutant) changedSource() []byte {
 	return slices.Concat(m.code[:m.start], []byte(m.by), m.code[m.end:])
 }
 
@@ -44,7 +44,7 @@ func mutantsBelow(dir string) ([]mutant, error) {
 		if err != nil {
 			return err
 		}
-		ms, err := mutants(path, code)
+		ms, err := listMutants(path, code)
 		out = append(out, ms...)
 		return err
 	})
@@ -54,9 +54,9 @@ func mutantsBelow(dir string) ([]mutant, error) {
 	return out, err
 }
 
-// draw draws n mutants. The draw depends only on their names and the seed, so that most stay the same when
+// drawMutants draws n mutants. The draw depends only on their names and the seed, so that most stay the same when
 // code is added elsewhere.
-func draw(ms []mutant, n int, seed uint64) []mutant {
+func drawMutants(ms []mutant, n int, seed uint64) []mutant {
 	rank := func(m mutant) uint64 {
 		h := fnv.New64a()
 		h.Write(binary.LittleEndian.AppendUint64(nil, seed))
@@ -71,15 +71,15 @@ func draw(ms []mutant, n int, seed uint64) []mutant {
 	return out
 }
 
-var swapped = map[token.Token][]token.Token{
+var swappedOperators = map[token.Token][]token.Token{
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
 	token.LSS: {token.LEQ}, token.LEQ: {token.LSS}, token.GTR: {token.GEQ}, token.GEQ: {token.GTR},
 	token.ADD: {token.SUB}, token.SUB: {token.ADD},
 }
 
-// mutants lists the mutants of a file: comparisons and sums reversed, each part of a condition left out,
+// listMutants lists the mutants of a file: comparisons and sums reversed, each part of a condition left out,
 // conditions of if and case always true or false, assignments and calls left out, constants changed.
-func mutants(path string, code []byte) ([]mutant, error) {
+func listMutants(path string, code []byte) ([]mutant, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, path, code, parser.SkipObjectResolution)
 	if err != nil {
@@ -106,7 +106,7 @@ func mutants(path string, code []byte) ([]mutant, error) {
 			if by == old {
 				return
 			}
-			name := fmt.Sprintf("%s %s: %s → %s", filepath.ToSlash(path), in, short(old), cmp.Or(short(by), "nothing"))
+			name := fmt.Sprintf("%s %s: %s → %s", filepath.ToSlash(path), in, shorten(old), cmp.Or(shorten(by), "nothing"))
 			if names[name]++; names[name] > 1 {
 				name += fmt.Sprintf(" #%d", names[name])
 			}
@@ -117,21 +117,21 @@ func mutants(path string, code []byte) ([]mutant, error) {
 		}
 		text := func(n ast.Node) string { return string(code[at(n.Pos()):at(n.End())]) }
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			change(n, text, add)
+			addChanges(n, text, add)
 			return true
 		})
 	}
 	return out, nil
 }
 
-// change calls add for each change of a node: where it is, what comes there, and whether that is a condition
+// addChanges calls add for each change of a node: where it is, what comes there, and whether that is a condition
 // which may have the value it had. text returns the source of a node.
-func change(n ast.Node, text func(ast.Node) string, add func(start, end token.Pos, by string, condition bool)) {
+func addChanges(n ast.Node, text func(ast.Node) string, add func(start, end token.Pos, by string, condition bool)) {
 	replace := func(start, end token.Pos, by string) { add(start, end, by, false) }
 	condition := func(n ast.Node, by string) { add(n.Pos(), n.End(), by, true) }
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		for _, op := range swapped[n.Op] {
+		for _, op := range swappedOperators[n.Op] {
 			isOrder := slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, op)
 			add(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y), isOrder)
 		}
@@ -187,8 +187,8 @@ func change(n ast.Node, text func(ast.Node) string, add func(start, end token.Po
 	}
 }
 
-// short returns source code as one line of text.
-func short(s string) string {
+// shorten returns source code as one line of text.
+func shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 120 {
 		h := fnv.New32a()

@@ -27,7 +27,7 @@ func (r *room) take(a string, n int) bool {
 `
 
 func TestMutants(t *testing.T) {
-	ms, err := mutants("p/p.go", []byte(sample))
+	ms, err := listMutants("p/p.go", []byte(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestMutants(t *testing.T) {
 			t.Errorf("the name of a mutant is %s", m.name)
 		}
 		got = append(got, name)
-		if src := string(m.source()); src == sample || !strings.HasPrefix(src, "package p") {
+		if src := string(m.changedSource()); src == sample || !strings.HasPrefix(src, "package p") {
 			t.Errorf("%s changes nothing, or too much", m.name)
 		}
 	}
@@ -71,12 +71,12 @@ func TestDraw(t *testing.T) {
 		}
 		return out
 	}
-	first := names(draw(ms, 10, 1))
-	if len(first) != 10 || !slices.Equal(first, names(draw(ms, 10, 1))) || slices.Equal(first, names(draw(ms, 10, 2))) {
-		t.Errorf("drawn %q, %q, by another seed %q", first, names(draw(ms, 10, 1)), names(draw(ms, 10, 2)))
+	first := names(drawMutants(ms, 10, 1))
+	if len(first) != 10 || !slices.Equal(first, names(drawMutants(ms, 10, 1))) || slices.Equal(first, names(drawMutants(ms, 10, 2))) {
+		t.Errorf("drawn %q, %q, by another seed %q", first, names(drawMutants(ms, 10, 1)), names(drawMutants(ms, 10, 2)))
 	}
 	stay := 0
-	for _, name := range names(draw(append([]mutant{{name: "q.go g: x"}}, ms...), 10, 1)) {
+	for _, name := range names(drawMutants(append([]mutant{{name: "q.go g: x"}}, ms...), 10, 1)) {
 		if slices.Contains(first, name) {
 			stay++
 		}
@@ -84,7 +84,7 @@ func TestDraw(t *testing.T) {
 	if stay < 9 {
 		t.Errorf("one more mutant leaves %d of ten drawn", stay)
 	}
-	if got := draw(ms, 0, 1); len(got) != len(ms) {
+	if got := drawMutants(ms, 0, 1); len(got) != len(ms) {
 		t.Errorf("all are %d", len(got))
 	}
 }
@@ -98,7 +98,7 @@ func TestSurvivors(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := survivors(path)
+		got, err := readSurvivors(path)
 		if (err != nil) != (want == "") || got["p.go f: a → b"] != want {
 			t.Errorf("%q: %q, %v", content, got, err)
 		}

@@ -16,7 +16,9 @@ type result struct {
 	by        string // the phase and the test that killed it
 }
 
-func (r result) line() string { return strings.TrimRight(r.name+"\t"+r.end+"\t"+r.by, "\t") + "\n" }
+func (r result) recordLine() string {
+	return strings.TrimRight(r.name+"\t"+r.end+"\t"+r.by, "\t") + "\n"
+}
 
 // readRecord reads what -out has written. Lines may have names only.
 func readRecord(path string) ([]result, error) {
@@ -41,7 +43,7 @@ type record struct {
 	results []result
 }
 
-func (r *record) add(res result) error {
+func (r *record) addResult(res result) error {
 	r.results = append(r.results, res)
 	if r.path == "" {
 		return nil
@@ -50,24 +52,24 @@ func (r *record) add(res result) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(res.line())
+	_, err = f.WriteString(res.recordLine())
 	return cmp.Or(err, f.Close())
 }
 
-func (r *record) finish() error {
+func (r *record) writeSorted() error {
 	if r.path == "" {
 		return nil
 	}
 	slices.SortFunc(r.results, func(a, b result) int { return strings.Compare(a.name, b.name) })
 	var text strings.Builder
 	for _, res := range r.results {
-		text.WriteString(res.line())
+		text.WriteString(res.recordLine())
 	}
 	return os.WriteFile(r.path, []byte(text.String()), 0o644)
 }
 
-// named returns the names of the mutants that ended in one of these ways.
-func (r *record) named(ends ...string) []string {
+// namesOf returns the names of the mutants that ended in one of these ways.
+func (r *record) namesOf(ends ...string) []string {
 	var out []string
 	for _, res := range r.results {
 		if slices.Contains(ends, res.end) {
@@ -77,11 +79,11 @@ func (r *record) named(ends ...string) []string {
 	return out
 }
 
-// compare returns an error that names each mutant which was killed before and lives now. Those that are no
+// compareWith returns an error that names each mutant which was killed before and lives now. Those that are no
 // mutants any more are printed apart.
-func (r *record) compare(before []result, known map[string]bool) error {
+func (r *record) compareWith(before []result, known map[string]bool) error {
 	live := map[string]bool{}
-	for _, name := range r.named(lives) {
+	for _, name := range r.namesOf(lives) {
 		live[name] = true
 	}
 
@@ -103,16 +105,16 @@ func (r *record) compare(before []result, known map[string]bool) error {
 	return nil
 }
 
-// unexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the
+// findUnexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the
 // list that don't belong there.
-func (r *record) unexpected(allowed map[string]string, known map[string]bool, list string) error {
+func (r *record) findUnexpected(allowed map[string]string, known map[string]bool, list string) error {
 	var wrong []string
-	for _, name := range r.named(lives) {
+	for _, name := range r.namesOf(lives) {
 		if allowed[name] == "" {
 			wrong = append(wrong, "lives, and isn't in "+list+": "+name)
 		}
 	}
-	for _, name := range r.named(killed, late) {
+	for _, name := range r.namesOf(killed, late) {
 		if allowed[name] != "" {
 			wrong = append(wrong, "is killed, and stands in "+list+": "+name)
 		}
@@ -130,8 +132,8 @@ func (r *record) unexpected(allowed map[string]string, known map[string]bool, li
 	return nil
 }
 
-// survivors reads the list of mutants that may live: one name a line, with the reason in the comment above.
-func survivors(path string) (map[string]string, error) {
+// readSurvivors reads the list of mutants that may live: one name a line, with the reason in the comment above.
+func readSurvivors(path string) (map[string]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

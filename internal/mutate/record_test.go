@@ -10,11 +10,11 @@ import (
 func TestRecord(t *testing.T) {
 	r := record{path: filepath.Join(t.TempDir(), "out")}
 	for _, res := range []result{{name: "b", end: lives}, {name: "a", end: killed, by: "tables, p TestA"}, {name: "c", end: late, by: "tables, p TestC"}} {
-		if err := r.add(res); err != nil {
+		if err := r.addResult(res); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.finish(); err != nil {
+	if err := r.writeSorted(); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(r.path)
@@ -43,7 +43,7 @@ func TestRecord_Compare(t *testing.T) {
 	now := record{results: []result{
 		{name: "was killed", end: lives}, {name: "was late", end: lives}, {name: "lived", end: lives}, {name: "is killed", end: killed},
 	}}
-	err := now.compare(before, known)
+	err := now.compareWith(before, known)
 	if err == nil {
 		t.Fatal("no mutant that lives now was killed")
 	}
@@ -52,7 +52,7 @@ func TestRecord_Compare(t *testing.T) {
 		t.Errorf("%q", err)
 	}
 	now.results = now.results[2:]
-	if err := now.compare(before, known); err != nil {
+	if err := now.compareWith(before, known); err != nil {
 		t.Error(err)
 	}
 }

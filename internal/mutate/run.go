@@ -32,7 +32,7 @@ type run struct {
 	binaries *builds    // of that
 }
 
-func (r *run) all(ctx context.Context) error {
+func (r *run) runAll(ctx context.Context) error {
 	all, err := mutantsBelow(r.dir)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (r *run) all(ctx context.Context) error {
 	for _, m := range all {
 		known[m.name] = true
 	}
-	if r.drawn, err = r.draw(all); err != nil {
+	if r.drawn, err = r.chooseMutants(all); err != nil {
 		return err
 	}
 	if r.names {
@@ -51,7 +51,7 @@ func (r *run) all(ctx context.Context) error {
 		return nil
 	}
 
-	allowed, err := survivors(r.list)
+	allowed, err := readSurvivors(r.list)
 	if err != nil {
 		return err
 	}
@@ -66,15 +66,15 @@ func (r *run) all(ctx context.Context) error {
 		return err
 	}
 
-	err = r.record.unexpected(allowed, known, r.list)
+	err = r.record.findUnexpected(allowed, known, r.list)
 	if r.against != "" {
-		err = errors.Join(err, r.record.compare(before, known))
+		err = errors.Join(err, r.record.compareWith(before, known))
 	}
 	return err
 }
 
-// draw draws the mutants that are run from all.
-func (r *run) draw(all []mutant) ([]mutant, error) {
+// chooseMutants draws the mutants that are run from all.
+func (r *run) chooseMutants(all []mutant) ([]mutant, error) {
 	var named map[string]bool
 	if r.namesFrom != "" {
 		list, err := readRecord(r.namesFrom)
@@ -90,7 +90,7 @@ func (r *run) draw(all []mutant) ([]mutant, error) {
 	matching := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool {
 		return !r.only.MatchString(m.name) || named != nil && !named[m.name]
 	})
-	return draw(matching, r.n, r.seed), nil
+	return drawMutants(matching, r.n, r.seed), nil
 }
 
 // tryAll builds the mutants and takes them through the steps.
@@ -101,7 +101,7 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 	defer os.RemoveAll(r.scratch)
 
 	began := time.Now()
-	steps, err := r.prepare(ctx)
+	steps, err := r.prepareSteps(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 		sentence, refused := r.mutated.unbuilt[m.number]
 		if !refused {
 			alive = append(alive, m)
-		} else if err := r.record.add(result{name: m.name, end: unbuilt, by: sentence}); err != nil {
+		} else if err := r.record.addResult(result{name: m.name, end: unbuilt, by: sentence}); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 		}
 	}
 	for _, m := range alive {
-		if err := r.record.add(result{name: m.name, end: lives}); err != nil {
+		if err := r.record.addResult(result{name: m.name, end: lives}); err != nil {
 			return err
 		}
 		if allowed[m.name] == "" {
@@ -129,14 +129,14 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 		}
 	}
 
-	n := func(ends ...string) int { return len(r.record.named(ends...)) }
+	n := func(ends ...string) int { return len(r.record.namesOf(ends...)) }
 	fmt.Printf("killed %d, %d of them by the limit of time; %d live; %d don't build; %s\n",
 		n(killed, late), n(late), n(lives), n(unbuilt), time.Since(began).Round(time.Second))
-	return r.record.finish()
+	return r.record.writeSorted()
 }
 
-// prepare puts the mutants into their packages, and plans the steps.
-func (r *run) prepare(ctx context.Context) ([]*step, error) {
+// prepareSteps puts the mutants into their packages, and plans the steps.
+func (r *run) prepareSteps(ctx context.Context) ([]*step, error) {
 	dirs := []string{r.dir}
 	for _, m := range r.drawn {
 		if dir := filepath.Dir(m.file); !slices.Contains(dirs, dir) {
@@ -159,20 +159,20 @@ func (r *run) prepare(ctx context.Context) ([]*step, error) {
 	if r.binaries, err = r.newBuilds("mutated"); err != nil {
 		return nil, err
 	}
-	if r.mutated, err = copying.rewritePackages(r.binaries.scratch, r.packages, r.drawn, r.exports); err != nil {
+	if r.mutated, err = copyRewriting.rewritePackages(r.binaries.scratch, r.packages, r.drawn, r.exports); err != nil {
 		return nil, err
 	}
 	r.binaries.replace = r.mutated.replace
-	fmt.Printf("%d don't build, %d have builds of their own\n", len(r.mutated.unbuilt), r.alone())
+	fmt.Printf("%d don't build, %d have builds of their own\n", len(r.mutated.unbuilt), r.countAlone())
 	return planSteps(dirs, r.short, r.phases), nil
 }
 
-// alone is the number of mutants that have builds of their own.
-func (r *run) alone() int { return len(r.drawn) - len(r.mutated.placed) - len(r.mutated.unbuilt) }
+// countAlone is the number of mutants that have builds of their own.
+func (r *run) countAlone() int { return len(r.drawn) - len(r.mutated.placed) - len(r.mutated.unbuilt) }
 
 // runStep runs the tests of a step for the mutants that are alive, and returns those that stay so.
 func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, error) {
-	concerned := slices.DeleteFunc(slices.Clone(alive), func(m mutant) bool { return !s.concerns(m, r.dir) })
+	concerned := slices.DeleteFunc(slices.Clone(alive), func(m mutant) bool { return !s.appliesTo(m, r.dir) })
 	if len(concerned) == 0 {
 		return alive, nil
 	}
@@ -188,7 +188,7 @@ func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, e
 		if ctx.Err() != nil {
 			return
 		}
-		res, err := r.try(ctx, m, s)
+		res, err := r.tryMutant(ctx, m, s)
 		if ctx.Err() != nil {
 			return // it may have been killed by that
 		}
@@ -197,7 +197,7 @@ func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, e
 		defer mu.Unlock()
 		if err == nil && res.end != lives {
 			dead[m.number] = true
-			err = r.record.add(res)
+			err = r.record.addResult(res)
 		}
 		failed = errors.Join(failed, err)
 		if done++; done%100 == 0 || done == len(concerned) {
@@ -210,10 +210,10 @@ func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, e
 
 // prepareStep builds the binaries of a step, and finds which mutants matter to its tests.
 func (r *run) prepareStep(ctx context.Context, s *step, mutants []mutant) (err error) {
-	if s.binary, err = r.binaries.of(ctx, s.dir); err != nil || s.binary == "" {
+	if s.binary, err = r.binaries.binaryFor(ctx, s.dir); err != nil || s.binary == "" {
 		return err // or there are no tests
 	}
-	if err := s.measure(ctx, r.limit); err != nil || len(s.tests) == 0 {
+	if err := s.measureTests(ctx, r.limit); err != nil || len(s.tests) == 0 {
 		return err
 	}
 
@@ -222,16 +222,16 @@ func (r *run) prepareStep(ctx context.Context, s *step, mutants []mutant) (err e
 		return err
 	}
 	defer os.RemoveAll(b.scratch)
-	counted, err := counting(mutants).rewritePackages(b.scratch, r.packages, mutants, r.exports)
+	counted, err := newCounting(mutants).rewritePackages(b.scratch, r.packages, mutants, r.exports)
 	if err != nil {
 		return err
 	}
 	b.replace = counted.replace
-	binary, err := b.of(ctx, s.dir)
+	binary, err := b.binaryFor(ctx, s.dir)
 	if err != nil {
 		return err
 	}
-	if err := s.count(ctx, binary, r.parallel); err != nil {
+	if err := s.countAll(ctx, binary, r.parallel); err != nil {
 		return err
 	}
 
@@ -247,8 +247,8 @@ func (r *run) prepareStep(ctx context.Context, s *step, mutants []mutant) (err e
 	return nil
 }
 
-// try runs the tests of a step to which a mutant matters.
-func (r *run) try(ctx context.Context, m mutant, s *step) (result, error) {
+// tryMutant runs the tests of a step to which a mutant matters.
+func (r *run) tryMutant(ctx context.Context, m mutant, s *step) (result, error) {
 	binary := s.binary
 	if !r.mutated.placed[m.number] && len(s.testsFor(m)) > 0 {
 		own, err := r.buildAlone(m)
@@ -256,13 +256,13 @@ func (r *run) try(ctx context.Context, m mutant, s *step) (result, error) {
 			return result{}, err
 		}
 		defer os.RemoveAll(own.scratch)
-		if binary, err = own.of(ctx, s.dir); err != nil {
-			return result{name: m.name, end: unbuilt, by: short(err.Error())}, nil
+		if binary, err = own.binaryFor(ctx, s.dir); err != nil {
+			return result{name: m.name, end: unbuilt, by: shorten(err.Error())}, nil
 		}
 	}
 
 	for _, t := range s.trialsFor(m, binary) {
-		if got := t.run(ctx); got.end != lives {
+		if got := t.runTests(ctx); got.end != lives {
 			return result{name: m.name, end: got.end, by: s.String() + " " + got.test}, nil
 		}
 	}
@@ -280,7 +280,7 @@ func (r *run) buildAlone(m mutant) (*builds, error) {
 		return nil, err
 	}
 	b.replace = map[string]string{path: filepath.Join(b.scratch, "mutant.go")}
-	return b, os.WriteFile(b.replace[path], m.source(), 0o600)
+	return b, os.WriteFile(b.replace[path], m.changedSource(), 0o600)
 }
 
 func (r *run) newBuilds(name string) (*builds, error) {

@@ -145,12 +145,12 @@ func TestRun(t *testing.T) {
 		maps.DeleteFunc(want, func(name, _ string) bool { return !r.only.MatchString("p/p.go " + name) })
 		alone = 0
 	}
-	err := r.all(t.Context())
+	err := r.runAll(t.Context())
 	if err == nil || err.Error() != "lives, and isn't in survivors: p/p.go count: 0 → 1" {
 		t.Error(err)
 	}
-	if r.alone() != alone {
-		t.Errorf("%d mutants have builds of their own", r.alone())
+	if r.countAlone() != alone {
+		t.Errorf("%d mutants have builds of their own", r.countAlone())
 	}
 
 	b, err := os.ReadFile("out")

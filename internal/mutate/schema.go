@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// chosen is the environment variable that chooses the mutant a test binary runs, by its number.
-const chosen = "MUTANT"
+// chosenVariable is the environment variable that chooses the mutant a test binary runs, by its number.
+const chosenVariable = "MUTANT"
 
 // addedFile is the name of the file that each mutated package has more. It sorts before all others, so that
 // the number is known when tables are made at initialisation.
 const addedFile = "0_mutants.go"
 
-// copying puts all mutants into the packages, from which the variable chooses one.
-var copying = rewriting{added: chooserSource, file: withCopies}
+// copyRewriting puts all mutants into the packages, from which the variable chooses one.
+var copyRewriting = rewriting{added: chooserSource, file: withCopies}
 
 func chooserSource(pkg string) []byte {
 	return fmt.Appendf(nil, `package %s
@@ -26,7 +26,7 @@ import (
 )
 
 var mutantChosen, _ = strconv.Atoi(os.Getenv(%q))
-`, pkg, chosen)
+`, pkg, chosenVariable)
 }
 
 // withCopies returns a source file that has these of its mutants in it: of each function a copy for each
@@ -46,15 +46,15 @@ func withCopies(path string, code []byte, mutants []mutant) ([]byte, []region, e
 		if !source.canCopy(fn) {
 			continue
 		}
-		jump := source.jump(fn, f.mutants)
-		body.Write(code[done:source.at(fn.Pos())])
+		jump := source.buildJump(fn, f.mutants)
+		body.Write(code[done:source.offset(fn.Pos())])
 		body.WriteString(jump.head)
-		done = source.at(fn.Body.Lbrace) + 1
+		done = source.offset(fn.Body.Lbrace) + 1
 
 		tail.WriteString(jump.table)
 		for _, m := range f.mutants {
 			start := tail.Len()
-			tail.WriteString(source.copy(fn, m))
+			tail.WriteString(source.copyOf(fn, m))
 			copies = append(copies, region{mutants: []mutant{m}, start: start, end: tail.Len()})
 		}
 	}
@@ -94,15 +94,15 @@ type jump struct {
 	table string // a function that calls the copies
 }
 
-// jump builds the jump to the copies with these mutants, in the order of the source: all numbers between the
+// buildJump builds the jump to the copies with these mutants, in the order of the source: all numbers between the
 // first and the last belong to the function. It only compares with those two itself, so that it stays quick.
-func (s sourceFile) jump(fn *ast.FuncDecl, mutants []mutant) jump {
+func (s sourceFile) buildJump(fn *ast.FuncDecl, mutants []mutant) jump {
 	receiver, prefix := "", ""
 	if fn.Recv != nil {
-		params, names := s.named(fn.Recv, "mutantReceiver")
+		params, names := s.namedParams(fn.Recv, "mutantReceiver")
 		receiver, prefix = params+" ", names[0]+"."
 	}
-	params, names := s.named(fn.Type.Params, "mutantParam")
+	params, names := s.namedParams(fn.Type.Params, "mutantParam")
 	if last := len(names) - 1; last >= 0 {
 		if _, variadic := fn.Type.Params.List[len(fn.Type.Params.List)-1].Type.(*ast.Ellipsis); variadic {
 			names[last] += "..."
@@ -111,12 +111,12 @@ func (s sourceFile) jump(fn *ast.FuncDecl, mutants []mutant) jump {
 
 	typeParams, typeArgs := "", ""
 	if fn.Type.TypeParams != nil {
-		typeParams = s.text(fn.Type.TypeParams.Pos(), fn.Type.TypeParams.End())
+		typeParams = s.textOf(fn.Type.TypeParams.Pos(), fn.Type.TypeParams.End())
 		typeArgs = "[" + strings.Join(namesOf(fn.Type.TypeParams), ", ") + "]"
 	}
 	results := ""
 	if fn.Type.Results != nil {
-		results = " " + s.text(fn.Type.Results.Pos(), fn.Type.Results.End())
+		results = " " + s.textOf(fn.Type.Results.Pos(), fn.Type.Results.End())
 	}
 
 	declare := func(name string) string { return "func " + receiver + name + typeParams + params + results + " {" }
@@ -141,8 +141,8 @@ func (s sourceFile) jump(fn *ast.FuncDecl, mutants []mutant) jump {
 	return jump{head: declare(fn.Name.Name) + test, table: t.String()}
 }
 
-// named returns the source of parameters that all have names, and the names.
-func (s sourceFile) named(fields *ast.FieldList, unnamed string) (string, []string) {
+// namedParams returns the source of parameters that all have names, and the names.
+func (s sourceFile) namedParams(fields *ast.FieldList, unnamed string) (string, []string) {
 	var params, names []string
 	for _, f := range fields.List {
 		idents := f.Names
@@ -155,16 +155,16 @@ func (s sourceFile) named(fields *ast.FieldList, unnamed string) (string, []stri
 				name = fmt.Sprint(unnamed, len(names))
 			}
 			names = append(names, name)
-			params = append(params, name+" "+s.text(f.Type.Pos(), f.Type.End()))
+			params = append(params, name+" "+s.textOf(f.Type.Pos(), f.Type.End()))
 		}
 	}
 	return "(" + strings.Join(params, ", ") + ")", names
 }
 
-// copy is the source of a function with a mutant in it.
-func (s sourceFile) copy(fn *ast.FuncDecl, m mutant) string {
-	return s.text(fn.Pos(), fn.Name.Pos()) + copyName(fn, m) +
-		string(s.code[s.at(fn.Name.End()):m.start]) + m.by + string(s.code[m.end:s.at(fn.End())]) + "\n"
+// copyOf is the source of a function with a mutant in it.
+func (s sourceFile) copyOf(fn *ast.FuncDecl, m mutant) string {
+	return s.textOf(fn.Pos(), fn.Name.Pos()) + copyName(fn, m) +
+		string(s.code[s.offset(fn.Name.End()):m.start]) + m.by + string(s.code[m.end:s.offset(fn.End())]) + "\n"
 }
 
 // copyName has a small letter, so that reflection finds no methods that the original doesn't have.

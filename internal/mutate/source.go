@@ -36,7 +36,7 @@ func readSource(path string, code []byte, mutants []mutant) (sourceFile, []funct
 		}
 		var inside []mutant
 		for _, m := range mutants {
-			if source.at(fn.Pos()) <= m.start && m.end <= source.at(fn.End()) {
+			if source.offset(fn.Pos()) <= m.start && m.end <= source.offset(fn.End()) {
 				inside = append(inside, m)
 			}
 		}
@@ -48,6 +48,8 @@ func readSource(path string, code []byte, mutants []mutant) (sourceFile, []funct
 	return source, out, nil
 }
 
-func (s sourceFile) at(p token.Pos) int { return int(p) - s.base }
+func (s sourceFile) offset(p token.Pos) int { return int(p) - s.base }
 
-func (s sourceFile) text(start, end token.Pos) string { return string(s.code[s.at(start):s.at(end)]) }
+func (s sourceFile) textOf(start, end token.Pos) string {
+	return string(s.code[s.offset(start):s.offset(end)])
+}

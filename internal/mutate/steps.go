@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// dear are the tests that take long. They run last, for mutants that have survived the others.
-var dear = regexp.MustCompile("Explor|Enumerated")
+// costlyTests are the tests that take long. They run last, for mutants that have survived the others.
+var costlyTests = regexp.MustCompile("Explor|Enumerated")
 
 // furtherTests are folders whose tests run against the mutants of the rules too, after the tables of the
 // rules' own packages. One that doesn't exist is passed over.
@@ -64,36 +64,36 @@ func planSteps(dirs []string, short bool, phases *regexp.Regexp) []*step {
 
 func (s *step) String() string { return s.phase + ", " + s.dir }
 
-// concerns reports whether a mutant has to survive this step: it is of its own package, of the package whose
+// appliesTo reports whether a mutant has to survive this step: it is of its own package, of the package whose
 // folder is top, which uses those below, or of a further one.
-func (s *step) concerns(m mutant, top string) bool {
+func (s *step) appliesTo(m mutant, top string) bool {
 	return s.dir == filepath.Dir(m.file) || s.dir == top || s.phase == further
 }
 
-// has reports whether a test belongs to this step.
-func (s *step) has(test string) bool {
+// hasTest reports whether a test belongs to this step.
+func (s *step) hasTest(test string) bool {
 	switch s.phase {
 	case tables:
-		return !dear.MatchString(test)
+		return !costlyTests.MatchString(test)
 	case further:
 		return true
 	}
-	return s.isDear() && dear.MatchString(test)
+	return s.isCostly() && costlyTests.MatchString(test)
 }
 
-// isDear reports whether each test of the step, and each first part of it, runs by itself: then a mutant
+// isCostly reports whether each test of the step, and each first part of it, runs by itself: then a mutant
 // meets only the parts to which it matters.
-func (s *step) isDear() bool { return s.phase == shortExplorations || s.phase == explorations }
+func (s *step) isCostly() bool { return s.phase == shortExplorations || s.phase == explorations }
 
-// measure finds the tests of the step. It runs them without a mutant, and takes the limit from the time that
+// measureTests finds the tests of the step. It runs them without a mutant, and takes the limit from the time that
 // this needs.
-func (s *step) measure(ctx context.Context, least time.Duration) error {
+func (s *step) measureTests(ctx context.Context, least time.Duration) error {
 	names, err := listTests(ctx, s.binary, s.dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if s.has(name) {
+		if s.hasTest(name) {
 			s.tests = append(s.tests, "^"+name+"$")
 		}
 	}
@@ -101,25 +101,25 @@ func (s *step) measure(ctx context.Context, least time.Duration) error {
 		return nil
 	}
 
-	t := s.trial(s.binary, s.tests)
-	got := t.run(ctx)
+	t := s.newTrial(s.binary, s.tests)
+	got := t.runTests(ctx)
 	if got.end != lives {
 		return fmt.Errorf("%s: the tests fail without a mutant: %s\n%s", s, got.end, got.said)
 	}
 	s.limit = max(least, min(20*got.took, 30*time.Second+3*got.took))
-	if s.isDear() {
+	if s.isCostly() {
 		s.tests = partsOf(got.said, s.tests)
 	}
 	fmt.Printf("%s: %d tests, %.1f s of processor time without a mutant\n", s, len(s.tests), got.took.Seconds())
 	return nil
 }
 
-var part = regexp.MustCompile(`(?m)^=== RUN +([^\s/]+)/([^\s/]+)$`)
+var partLine = regexp.MustCompile(`(?m)^=== RUN +([^\s/]+)/([^\s/]+)$`)
 
 // partsOf replaces tests by their first parts, as what they print names them.
 func partsOf(said string, tests []string) []string {
 	parts := map[string][]string{}
-	for _, m := range part.FindAllStringSubmatch(said, -1) {
+	for _, m := range partLine.FindAllStringSubmatch(said, -1) {
 		test := "^" + m[1] + "$"
 		parts[test] = append(parts[test], test+"/^"+regexp.QuoteMeta(m[2])+"$")
 	}
@@ -133,8 +133,8 @@ func partsOf(said string, tests []string) []string {
 	return out
 }
 
-// count finds out which mutants matter to each test, in a binary that counts them.
-func (s *step) count(ctx context.Context, binary string, parallel int) error {
+// countAll finds out which mutants matter to each test, in a binary that counts them.
+func (s *step) countAll(ctx context.Context, binary string, parallel int) error {
 	var mu sync.Mutex // guards what follows
 	s.matters = map[string]map[int]bool{}
 	var errs []error
@@ -159,11 +159,11 @@ func (s *step) countOne(ctx context.Context, binary, test string) (map[int]bool,
 		return nil, err
 	}
 
-	t := s.trial(binary, []string{test})
+	t := s.newTrial(binary, []string{test})
 	t.limit = 0 // counting takes several times as long
 	t.flags = append(t.flags, "-test.parallel=1")
-	t.env = []string{seen + "=" + file.Name()}
-	if got := t.run(ctx); got.end != lives {
+	t.env = []string{seenVariable + "=" + file.Name()}
+	if got := t.runTests(ctx); got.end != lives {
 		return nil, fmt.Errorf("%s: %s fails without a mutant: %s\n%s", s, test, got.end, got.said)
 	}
 
@@ -201,7 +201,7 @@ func (s *step) trialsFor(m mutant, binary string) []trial {
 		return nil
 	}
 	together := [][]string{tests}
-	if s.isDear() {
+	if s.isCostly() {
 		together = nil
 		for _, t := range tests {
 			together = append(together, []string{t})
@@ -210,15 +210,15 @@ func (s *step) trialsFor(m mutant, binary string) []trial {
 
 	var out []trial
 	for _, tests := range together {
-		t := s.trial(binary, tests)
-		t.env = []string{chosen + "=" + strconv.Itoa(m.number)}
+		t := s.newTrial(binary, tests)
+		t.env = []string{chosenVariable + "=" + strconv.Itoa(m.number)}
 		out = append(out, t)
 	}
 	return out
 }
 
-// trial is a run of some tests of the step.
-func (s *step) trial(binary string, tests []string) trial {
+// newTrial is a run of some tests of the step.
+func (s *step) newTrial(binary string, tests []string) trial {
 	t := trial{binary: binary, dir: s.dir, tests: tests, limit: s.limit}
 	if s.short {
 		t.flags = append(t.flags, "-test.short")

@@ -36,10 +36,10 @@ type outcome struct {
 // memory is the largest size of a trial, in KiB.
 const memory = 4_000_000
 
-// run runs the tests with limits: a mutant may loop for ever, and take all memory. The limit is of processor
+// runTests runs the tests with limits: a mutant may loop for ever, and take all memory. The limit is of processor
 // time, so that it doesn't matter what else the machine does. A mutant that sleeps instead meets another,
 // which is much longer.
-func (t trial) run(ctx context.Context) outcome {
+func (t trial) runTests(ctx context.Context) outcome {
 	shell := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, memory)
 	if t.limit > 0 {
 		shell = fmt.Sprintf("ulimit -t %d; ", int(t.limit.Seconds())) + shell
@@ -77,17 +77,17 @@ func (t trial) run(ctx context.Context) outcome {
 }
 
 var (
-	failed  = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
-	started = regexp.MustCompile(`(?m)^=== RUN +([^\s/]+)`)
+	failLine = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+	runLine  = regexp.MustCompile(`(?m)^=== RUN +([^\s/]+)`)
 )
 
 // failedTest finds the first test that failed in what `go test -v` prints. If none says so, the process ended
 // in the midst of one: the last that began.
 func failedTest(said string) string {
-	if m := failed.FindStringSubmatch(said); m != nil {
+	if m := failLine.FindStringSubmatch(said); m != nil {
 		return m[1]
 	}
-	if all := started.FindAllStringSubmatch(said, -1); len(all) > 0 {
+	if all := runLine.FindAllStringSubmatch(said, -1); len(all) > 0 {
 		return all[len(all)-1][1]
 	}
 	return "the start"
