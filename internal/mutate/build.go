@@ -69,7 +69,10 @@ type rewritten struct {
 }
 
 // rewritePackages writes packages' files with mutants in them into a folder.
-func (w rewriting) rewritePackages(folder string, packages []goPackage, mutants []mutant, exports types.Importer) (*rewritten, error) {
+func (w rewriting) rewritePackages(
+	folder string, packages []goPackage, mutants []mutant, exports types.Importer,
+) (*rewritten, error) {
+	// Go list names files by whole paths.
 	byFile := map[string][]mutant{}
 	for _, m := range mutants {
 		path, err := filepath.Abs(m.file)
@@ -85,6 +88,7 @@ func (w rewriting) rewritePackages(folder string, packages []goPackage, mutants 
 		if err := os.MkdirAll(into, 0o700); err != nil {
 			return nil, err
 		}
+
 		if err := w.rewritePackage(r, into, p, byFile, exports); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.ImportPath, err)
 		}
@@ -93,7 +97,9 @@ func (w rewriting) rewritePackages(folder string, packages []goPackage, mutants 
 }
 
 // rewritePackage writes the files of one package. Regions that don't build are left out.
-func (w rewriting) rewritePackage(r *rewritten, into string, p goPackage, byFile map[string][]mutant, exports types.Importer) error {
+func (w rewriting) rewritePackage(
+	r *rewritten, into string, p goPackage, byFile map[string][]mutant, exports types.Importer,
+) error {
 	for {
 		files := map[string][]byte{filepath.Join(p.Dir, addedFile): w.added(p.Name)}
 		regions := map[string][]region{}
@@ -112,10 +118,14 @@ func (w rewriting) rewritePackage(r *rewritten, into string, p goPackage, byFile
 		if err != nil {
 			return err
 		}
+
 		maps.Copy(r.unbuilt, wrong)
+
+		// What doesn't build is left out, and the rest is tried again.
 		for path := range regions {
 			byFile[path] = slices.DeleteFunc(byFile[path], func(m mutant) bool { return wrong[m.number] != "" })
 		}
+
 		if len(wrong) == 0 {
 			return r.writeFiles(into, files, regions)
 		}
@@ -128,6 +138,7 @@ func (r *rewritten) writeFiles(into string, files map[string][]byte, regions map
 		if err := os.WriteFile(to, code, 0o600); err != nil {
 			return err
 		}
+
 		r.replace[path] = to
 		for _, reg := range regions[path] {
 			for _, m := range reg.mutants {
@@ -140,7 +151,9 @@ func (r *rewritten) writeFiles(into string, files map[string][]byte, regions map
 
 // typeErrors returns the mutants whose regions the compiler would refuse, each with the first sentence about
 // its region.
-func typeErrors(path string, files map[string][]byte, regions map[string][]region, exports types.Importer) (map[int]string, error) {
+func typeErrors(
+	path string, files map[string][]byte, regions map[string][]region, exports types.Importer,
+) (map[int]string, error) {
 	fset := token.NewFileSet()
 	var trees []*ast.File
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -158,7 +171,10 @@ func typeErrors(path string, files map[string][]byte, regions map[string][]regio
 		if e := (types.Error{}); errors.As(err, &e) {
 			at, sentence = fset.PositionFor(e.Pos, false), shorten(e.Msg)
 		}
+
 		reg, ok := regionAt(regions[at.Filename], at.Offset)
+
+		// An error outside of all regions isn't that of a mutant.
 		if !ok {
 			elsewhere = cmp.Or(elsewhere, err)
 		}
@@ -166,7 +182,9 @@ func typeErrors(path string, files map[string][]byte, regions map[string][]regio
 			wrong[m.number] = cmp.Or(wrong[m.number], sentence)
 		}
 	}}
-	config.Check(path, fset, trees, nil) // its errors are noted one by one
+
+	// The errors come to the function above, one by one.
+	config.Check(path, fset, trees, nil)
 	if len(wrong) == 0 {
 		return nil, elsewhere
 	}
@@ -200,6 +218,7 @@ func exportData(ctx context.Context, packages []goPackage) (types.Importer, erro
 	if err != nil {
 		return nil, err
 	}
+
 	// The chooser's imports, for packages that import neither.
 	more, err := listPackages(ctx, "-export", "-deps", "os", "strconv")
 	if err != nil {
@@ -227,6 +246,7 @@ func (b *builds) binaryFor(ctx context.Context, dir string) (string, error) {
 	if path, ok := b.done[dir]; ok {
 		return path, nil
 	}
+
 	overlay := filepath.Join(b.scratch, "overlay.json")
 	text, err := json.Marshal(map[string]any{"Replace": b.replace})
 	if err == nil {
@@ -242,9 +262,12 @@ func (b *builds) binaryFor(ctx context.Context, dir string) (string, error) {
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
+
+	// Where there are no tests, go test -c writes nothing.
 	if _, err := os.Stat(binary); err != nil {
 		binary = ""
 	}
+
 	b.done[dir] = binary
 	return binary, nil
 }

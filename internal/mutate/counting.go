@@ -11,8 +11,8 @@ import (
 // runs. A mutant of a condition matters when the condition would have had another value, any other when its
 // statement ran. A mutant that doesn't matter to a test can't be killed by it.
 
-// seenVariable is the environment variable with the file into which a counting binary writes the numbers of mutants
-// that matter.
+// seenVariable is the environment variable with the file into which a counting binary writes the numbers of
+// mutants that matter.
 const seenVariable = "MUTANTS_SEEN"
 
 // counterSource is the file that a counting package has more than the original. Tests mustn't run side by
@@ -72,6 +72,7 @@ func newCounting(mutants []mutant) rewriting {
 	for _, m := range mutants {
 		most = max(most, m.number)
 	}
+
 	return rewriting{added: func(pkg string) []byte { return counterSource(pkg, most) }, file: withCounts}
 }
 
@@ -96,10 +97,12 @@ func withCounts(path string, code []byte, mutants []mutant) ([]byte, []region, e
 		out = append(out, code[done:source.offset(f.decl.Pos())]...)
 		done = source.offset(f.decl.Pos())
 		start := len(out)
+
 		for _, in := range source.listCounts(f) {
 			out = append(append(out, code[done:in.at]...), in.text...)
 			done = in.at
 		}
+
 		out = append(out, code[done:source.offset(f.decl.End())]...)
 		done = source.offset(f.decl.End())
 		regions = append(regions, region{mutants: f.mutants, start: start, end: len(out)})
@@ -111,7 +114,9 @@ func withCounts(path string, code []byte, mutants []mutant) ([]byte, []region, e
 func (s sourceFile) listCounts(f function) []insertion {
 	statements := s.statementStarts(f.decl)
 	var out []insertion
+
 	for i, m := range f.mutants {
+		// What isn't a condition matters when its statement runs.
 		if !m.condition {
 			at := statements[0]
 			for _, begin := range statements {
@@ -122,11 +127,14 @@ func (s sourceFile) listCounts(f function) []insertion {
 			out = append(out, insertion{at: at, text: fmt.Sprintf("mutantsReached(%d); ", m.number), rank: 0})
 			continue
 		}
+
 		// What is longer opens earlier and closes later.
 		size := (m.end-m.start)*(len(f.mutants)+1) + i
+		other := fmt.Sprintf(", %d, func() bool { return bool(%s) })", m.number, m.by)
 		out = append(out, insertion{at: m.start, text: "mutantCompared(", rank: 1<<40 - size},
-			insertion{at: m.end, text: fmt.Sprintf(", %d, func() bool { return bool(%s) })", m.number, m.by), rank: -1<<40 + size})
+			insertion{at: m.end, text: other, rank: -1<<40 + size})
 	}
+
 	slices.SortStableFunc(out, func(a, b insertion) int { return cmp.Or(a.at-b.at, a.rank-b.rank) })
 	return out
 }
@@ -145,6 +153,8 @@ func (s sourceFile) statementStarts(fn *ast.FuncDecl) []int {
 		case *ast.CommClause:
 			list = n.Body
 		}
+
+		// No statement can stand before a clause of a switch or a select.
 		for _, st := range list {
 			if _, isClause := st.(*ast.CaseClause); isClause {
 				break

@@ -34,20 +34,26 @@ func main() {
 	flag.Uint64Var(&r.seed, "seed", 1, "which ones are drawn")
 	flag.BoolVar(&r.short, "short", false, "run the tests with -short, and no explorations in full")
 	flag.IntVar(&r.parallel, "parallel", runtime.GOMAXPROCS(0), "how many at once")
+
 	only := flag.String("only", "", "only mutants whose name matches this regular expression")
 	phases := flag.String("phases", "", "only the phases that match this regular expression: "+
 		strings.Join([]string{tables, further, shortExplorations, explorations}, ", "))
 	flag.DurationVar(&r.limit, "limit", 10*time.Second,
-		"the least limit of the processor time that a mutant may need for a phase; it is longer where the tests need long without one")
-	flag.StringVar(&r.namesFrom, "names-from", "", "only mutants that this file names, one a line; it may be one that -out wrote")
+		"the least limit of the processor time that a mutant may need for a phase; "+
+			"it is longer where the tests need long without one")
+	flag.StringVar(&r.namesFrom, "names-from", "",
+		"only mutants that this file names, one a line; it may be one that -out wrote")
 	flag.StringVar(&r.record.path, "out", "", "write the end of each mutant into this file")
-	flag.StringVar(&r.against, "against", "", "fail for mutants that were killed in this file, which -out wrote, and live now")
+	flag.StringVar(&r.against, "against", "",
+		"fail for mutants that were killed in this file, which -out wrote, and live now")
 	flag.BoolVar(&r.names, "names", false, "print the names of the mutants and run none")
+
 	flag.Parse()
 	r.only, r.phases = regexp.MustCompile(*only), regexp.MustCompile(*phases)
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+
 	if err := r.runAll(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)

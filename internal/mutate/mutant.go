@@ -44,27 +44,33 @@ func mutantsBelow(dir string) ([]mutant, error) {
 		if err != nil {
 			return err
 		}
+
 		ms, err := listMutants(path, code)
 		out = append(out, ms...)
 		return err
 	})
+
 	for i := range out {
 		out[i].number = i + 1
 	}
 	return out, err
 }
 
-// drawMutants draws n mutants. The draw depends only on their names and the seed, so that most stay the same when
-// code is added elsewhere.
+// drawMutants draws n mutants. The draw depends only on their names and the seed, so that most stay the same
+// when code is added elsewhere.
 func drawMutants(ms []mutant, n int, seed uint64) []mutant {
 	rank := func(m mutant) uint64 {
 		h := fnv.New64a()
 		h.Write(binary.LittleEndian.AppendUint64(nil, seed))
 		h.Write([]byte(m.name))
-		return h.Sum64() * 0x9e3779b97f4a7c15 >> 3 // FNV alone keeps similar names together
+
+		// FNV alone keeps similar names together.
+		return h.Sum64() * 0x9e3779b97f4a7c15 >> 3
 	}
+
 	out := slices.Clone(ms)
 	slices.SortStableFunc(out, func(a, b mutant) int { return cmp.Compare(rank(a), rank(b)) })
+
 	if n > 0 && n < len(out) {
 		out = out[:n]
 	}
@@ -85,6 +91,7 @@ func listMutants(path string, code []byte) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	at := func(p token.Pos) int { return fset.Position(p).Offset }
 	var out []mutant
 	names := map[string]int{}
@@ -93,6 +100,7 @@ func listMutants(path string, code []byte) ([]mutant, error) {
 		if !ok || fn.Body == nil {
 			continue
 		}
+
 		in := fn.Name.Name
 		if fn.Recv != nil {
 			t := fn.Recv.List[0].Type
@@ -101,37 +109,48 @@ func listMutants(path string, code []byte) ([]mutant, error) {
 			}
 			in = string(code[at(t.Pos()):at(t.End())]) + "." + in
 		}
+
 		add := func(start, end token.Pos, by string, condition bool) {
 			old := string(code[at(start):at(end)])
 			if by == old {
 				return
 			}
-			name := fmt.Sprintf("%s %s: %s → %s", filepath.ToSlash(path), in, shorten(old), cmp.Or(shorten(by), "nothing"))
+			name := fmt.Sprintf("%s %s: %s → %s",
+				filepath.ToSlash(path), in, shorten(old), cmp.Or(shorten(by), "nothing"))
+
+			// The same change may stand several times in a function.
 			if names[name]++; names[name] > 1 {
 				name += fmt.Sprintf(" #%d", names[name])
 			}
+
 			out = append(out, mutant{
-				name: name, file: path, line: fset.Position(start).Line, code: code, start: at(start), end: at(end), by: by,
+				name: name, file: path, line: fset.Position(start).Line, code: code,
+				start: at(start), end: at(end), by: by,
 				condition: condition,
 			})
 		}
+
 		text := func(n ast.Node) string { return string(code[at(n.Pos()):at(n.End())]) }
+
 		ast.Inspect(fn.Body, func(n ast.Node) bool {
 			addChanges(n, text, add)
 			return true
 		})
 	}
+
 	return out, nil
 }
 
-// addChanges calls add for each change of a node: where it is, what comes there, and whether that is a condition
-// which may have the value it had. text returns the source of a node.
+// addChanges calls add for each change of a node: where it is, what comes there, and whether that is a
+// condition which may have the value it had. text returns the source of a node.
 func addChanges(n ast.Node, text func(ast.Node) string, add func(start, end token.Pos, by string, condition bool)) {
 	replace := func(start, end token.Pos, by string) { add(start, end, by, false) }
 	condition := func(n ast.Node, by string) { add(n.Pos(), n.End(), by, true) }
+
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		for _, op := range swappedOperators[n.Op] {
+			// The value may stay as it was only where one order replaces another.
 			isOrder := slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, op)
 			add(n.Pos(), n.End(), text(n.X)+" "+op.String()+" "+text(n.Y), isOrder)
 		}
@@ -145,6 +164,8 @@ func addChanges(n ast.Node, text func(ast.Node) string, add func(start, end toke
 		if n.Tag != nil {
 			break
 		}
+
+		// Without a tag, the cases are conditions.
 		for _, s := range n.Body.List {
 			for _, e := range s.(*ast.CaseClause).List {
 				condition(e, "false && ("+text(e)+")")
@@ -162,7 +183,9 @@ func addChanges(n ast.Node, text func(ast.Node) string, add func(start, end toke
 			for _, l := range n.Lhs {
 				replace(l.Pos(), l.End(), "_")
 			}
-		default: // as +=
+
+		default:
+			// Assignments such as += are left out as a whole.
 			replace(n.Pos(), n.End(), "")
 		}
 	case *ast.IncDecStmt:
@@ -190,6 +213,8 @@ func addChanges(n ast.Node, text func(ast.Node) string, add func(start, end toke
 // shorten returns source code as one line of text.
 func shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
+
+	// Long code ends with its checksum, so that names stay different.
 	if r := []rune(s); len(r) > 120 {
 		h := fnv.New32a()
 		h.Write([]byte(s))

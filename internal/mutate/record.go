@@ -26,6 +26,7 @@ func readRecord(path string) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var out []result
 	for line := range strings.Lines(string(b)) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -34,6 +35,7 @@ func readRecord(path string) ([]result, error) {
 		parts := append(strings.SplitN(line, "\t", 3), "", "")
 		out = append(out, result{name: parts[0], end: parts[1], by: parts[2]})
 	}
+
 	return out, nil
 }
 
@@ -48,10 +50,13 @@ func (r *record) addResult(res result) error {
 	if r.path == "" {
 		return nil
 	}
+
 	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
+
+	// It is written at once: a run that is interrupted keeps what it has found.
 	_, err = f.WriteString(res.recordLine())
 	return cmp.Or(err, f.Close())
 }
@@ -60,11 +65,13 @@ func (r *record) writeSorted() error {
 	if r.path == "" {
 		return nil
 	}
+
 	slices.SortFunc(r.results, func(a, b result) int { return strings.Compare(a.name, b.name) })
 	var text strings.Builder
 	for _, res := range r.results {
 		text.WriteString(res.recordLine())
 	}
+
 	return os.WriteFile(r.path, []byte(text.String()), 0o644)
 }
 
@@ -79,8 +86,8 @@ func (r *record) namesOf(ends ...string) []string {
 	return out
 }
 
-// compareWith returns an error that names each mutant which was killed before and lives now. Those that are no
-// mutants any more are printed apart.
+// compareWith returns an error that names each mutant which was killed before and lives now. Those that are
+// no mutants any more are printed apart.
 func (r *record) compareWith(before []result, known map[string]bool) error {
 	live := map[string]bool{}
 	for _, name := range r.namesOf(lives) {
@@ -98,27 +105,32 @@ func (r *record) compareWith(before []result, known map[string]bool) error {
 			wrong = append(wrong, "lives, and was killed by "+b.by+": "+b.name)
 		}
 	}
-	fmt.Printf("%d of the %d mutants before live and were killed; %d are no mutants any more\n", len(wrong), len(before), gone)
+
+	fmt.Printf("%d of the %d mutants before live and were killed; %d are no mutants any more\n",
+		len(wrong), len(before), gone)
 	if len(wrong) > 0 {
 		return errors.New(strings.Join(wrong, "\n  "))
 	}
 	return nil
 }
 
-// findUnexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in the
-// list that don't belong there.
+// findUnexpected returns an error that names the mutants whose ends the list doesn't allow, and the names in
+// the list that don't belong there.
 func (r *record) findUnexpected(allowed map[string]string, known map[string]bool, list string) error {
 	var wrong []string
+
 	for _, name := range r.namesOf(lives) {
 		if allowed[name] == "" {
 			wrong = append(wrong, "lives, and isn't in "+list+": "+name)
 		}
 	}
+
 	for _, name := range r.namesOf(killed, late) {
 		if allowed[name] != "" {
 			wrong = append(wrong, "is killed, and stands in "+list+": "+name)
 		}
 	}
+
 	for name := range maps.Keys(allowed) {
 		if !known[name] {
 			wrong = append(wrong, "is no mutant any more, and stands in "+list+": "+name)
@@ -132,7 +144,8 @@ func (r *record) findUnexpected(allowed map[string]string, known map[string]bool
 	return nil
 }
 
-// readSurvivors reads the list of mutants that may live: one name a line, with the reason in the comment above.
+// readSurvivors reads the list of mutants that may live: one name a line, with the reason in the comment
+// above.
 func readSurvivors(path string) (map[string]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

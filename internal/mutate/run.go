@@ -37,10 +37,12 @@ func (r *run) runAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	known := map[string]bool{}
 	for _, m := range all {
 		known[m.name] = true
 	}
+
 	if r.drawn, err = r.chooseMutants(all); err != nil {
 		return err
 	}
@@ -51,16 +53,19 @@ func (r *run) runAll(ctx context.Context) error {
 		return nil
 	}
 
+	// These are read before the run, so that a mistake in them shows at once.
 	allowed, err := readSurvivors(r.list)
 	if err != nil {
 		return err
 	}
+
 	var before []result
 	if r.against != "" {
 		if before, err = readRecord(r.against); err != nil {
 			return err
 		}
 	}
+
 	fmt.Printf("%d mutants of %d, seed %d\n", len(r.drawn), len(all), r.seed)
 	if err := r.tryAll(ctx, allowed); err != nil {
 		return err
@@ -105,6 +110,8 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 	if err != nil {
 		return err
 	}
+
+	// What doesn't build shows nothing about the tests.
 	var alive []mutant
 	for _, m := range r.drawn {
 		sentence, refused := r.mutated.unbuilt[m.number]
@@ -120,6 +127,7 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 			return err
 		}
 	}
+
 	for _, m := range alive {
 		if err := r.record.addResult(result{name: m.name, end: lives}); err != nil {
 			return err
@@ -143,7 +151,9 @@ func (r *run) prepareSteps(ctx context.Context) ([]*step, error) {
 			dirs = append(dirs, dir)
 		}
 	}
-	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(b, a) }) // those below first
+
+	// Those below come first.
+	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(b, a) })
 
 	for _, dir := range dirs {
 		p, err := listPackages(ctx, "./"+filepath.ToSlash(dir))
@@ -152,18 +162,23 @@ func (r *run) prepareSteps(ctx context.Context) ([]*step, error) {
 		}
 		r.packages = append(r.packages, p...)
 	}
+
 	var err error
 	if r.exports, err = exportData(ctx, r.packages); err != nil {
 		return nil, err
 	}
+
 	if r.binaries, err = r.newBuilds("mutated"); err != nil {
 		return nil, err
 	}
+
 	if r.mutated, err = copyRewriting.rewritePackages(r.binaries.scratch, r.packages, r.drawn, r.exports); err != nil {
 		return nil, err
 	}
+
 	r.binaries.replace = r.mutated.replace
 	fmt.Printf("%d don't build, %d have builds of their own\n", len(r.mutated.unbuilt), r.countAlone())
+
 	return planSteps(dirs, r.short, r.phases), nil
 }
 
@@ -188,9 +203,11 @@ func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, e
 		if ctx.Err() != nil {
 			return
 		}
+
 		res, err := r.tryMutant(ctx, m, s)
 		if ctx.Err() != nil {
-			return // it may have been killed by that
+			// The end of the context may have killed it.
+			return
 		}
 
 		mu.Lock()
@@ -200,10 +217,13 @@ func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, e
 			err = r.record.addResult(res)
 		}
 		failed = errors.Join(failed, err)
+
 		if done++; done%100 == 0 || done == len(concerned) {
-			fmt.Printf("%s: %d of %d, %d killed; %s\n", s, done, len(concerned), len(dead), time.Since(began).Round(time.Second))
+			fmt.Printf("%s: %d of %d, %d killed; %s\n",
+				s, done, len(concerned), len(dead), time.Since(began).Round(time.Second))
 		}
 	})
+
 	still := slices.DeleteFunc(slices.Clone(alive), func(m mutant) bool { return dead[m.number] })
 	return still, errors.Join(failed, ctx.Err())
 }
@@ -211,7 +231,8 @@ func (r *run) runStep(ctx context.Context, s *step, alive []mutant) ([]mutant, e
 // prepareStep builds the binaries of a step, and finds which mutants matter to its tests.
 func (r *run) prepareStep(ctx context.Context, s *step, mutants []mutant) (err error) {
 	if s.binary, err = r.binaries.binaryFor(ctx, s.dir); err != nil || s.binary == "" {
-		return err // or there are no tests
+		// Without a binary there are no tests.
+		return err
 	}
 	if err := s.measureTests(ctx, r.limit); err != nil || len(s.tests) == 0 {
 		return err
@@ -222,21 +243,25 @@ func (r *run) prepareStep(ctx context.Context, s *step, mutants []mutant) (err e
 		return err
 	}
 	defer os.RemoveAll(b.scratch)
+
 	counted, err := newCounting(mutants).rewritePackages(b.scratch, r.packages, mutants, r.exports)
 	if err != nil {
 		return err
 	}
+
 	b.replace = counted.replace
 	binary, err := b.binaryFor(ctx, s.dir)
 	if err != nil {
 		return err
 	}
+
 	if err := s.countAll(ctx, binary, r.parallel); err != nil {
 		return err
 	}
 
 	without := 0
 	for _, m := range mutants {
+		// A mutant that couldn't be counted may matter to any test.
 		if !counted.placed[m.number] {
 			s.mattersToAll(m)
 		} else if len(s.testsFor(m)) == 0 {
@@ -250,11 +275,14 @@ func (r *run) prepareStep(ctx context.Context, s *step, mutants []mutant) (err e
 // tryMutant runs the tests of a step to which a mutant matters.
 func (r *run) tryMutant(ctx context.Context, m mutant, s *step) (result, error) {
 	binary := s.binary
+
+	// One that isn't in the binaries with all others gets a build of its own.
 	if !r.mutated.placed[m.number] && len(s.testsFor(m)) > 0 {
 		own, err := r.buildAlone(m)
 		if err != nil {
 			return result{}, err
 		}
+
 		defer os.RemoveAll(own.scratch)
 		if binary, err = own.binaryFor(ctx, s.dir); err != nil {
 			return result{name: m.name, end: unbuilt, by: shorten(err.Error())}, nil
@@ -275,10 +303,12 @@ func (r *run) buildAlone(m mutant) (*builds, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	b, err := r.newBuilds(fmt.Sprint("alone", m.number))
 	if err != nil {
 		return nil, err
 	}
+
 	b.replace = map[string]string{path: filepath.Join(b.scratch, "mutant.go")}
 	return b, os.WriteFile(b.replace[path], m.changedSource(), 0o600)
 }

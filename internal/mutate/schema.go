@@ -46,6 +46,7 @@ func withCopies(path string, code []byte, mutants []mutant) ([]byte, []region, e
 		if !source.canCopy(fn) {
 			continue
 		}
+
 		jump := source.buildJump(fn, f.mutants)
 		body.Write(code[done:source.offset(fn.Pos())])
 		body.WriteString(jump.head)
@@ -60,10 +61,13 @@ func withCopies(path string, code []byte, mutants []mutant) ([]byte, []region, e
 	}
 	body.Write(code[done:])
 	body.WriteByte('\n')
+
+	// The copies stand behind the rewritten file, so their places move by its length.
 	for i := range copies {
 		copies[i].start += body.Len()
 		copies[i].end += body.Len()
 	}
+
 	body.Write(tail.Bytes())
 	return body.Bytes(), copies, nil
 }
@@ -73,7 +77,8 @@ func (s sourceFile) canCopy(fn *ast.FuncDecl) bool {
 	if fn.Type.TypeParams != nil {
 		for _, name := range namesOf(fn.Type.TypeParams) {
 			if name == "_" {
-				return false // it can't be handed on
+				// A parameter without a name can't be handed on.
+				return false
 			}
 		}
 	}
@@ -81,7 +86,8 @@ func (s sourceFile) canCopy(fn *ast.FuncDecl) bool {
 	can := true
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && id.Name == "recover" {
-			can = false // it works in the function that is deferred, and not in one called by that
+			// Recover works in a function that is deferred, and not in one that this calls.
+			can = false
 		}
 		return can
 	})
@@ -94,14 +100,16 @@ type jump struct {
 	table string // a function that calls the copies
 }
 
-// buildJump builds the jump to the copies with these mutants, in the order of the source: all numbers between the
-// first and the last belong to the function. It only compares with those two itself, so that it stays quick.
+// buildJump builds the jump to the copies with these mutants, in the order of the source: all numbers between
+// the first and the last belong to the function. It only compares with those two itself, so that it stays
+// quick.
 func (s sourceFile) buildJump(fn *ast.FuncDecl, mutants []mutant) jump {
 	receiver, prefix := "", ""
 	if fn.Recv != nil {
 		params, names := s.namedParams(fn.Recv, "mutantReceiver")
 		receiver, prefix = params+" ", names[0]+"."
 	}
+
 	params, names := s.namedParams(fn.Type.Params, "mutantParam")
 	if last := len(names) - 1; last >= 0 {
 		if _, variadic := fn.Type.Params.List[len(fn.Type.Params.List)-1].Type.(*ast.Ellipsis); variadic {
@@ -114,6 +122,7 @@ func (s sourceFile) buildJump(fn *ast.FuncDecl, mutants []mutant) jump {
 		typeParams = s.textOf(fn.Type.TypeParams.Pos(), fn.Type.TypeParams.End())
 		typeArgs = "[" + strings.Join(namesOf(fn.Type.TypeParams), ", ") + "]"
 	}
+
 	results := ""
 	if fn.Type.Results != nil {
 		results = " " + s.textOf(fn.Type.Results.Pos(), fn.Type.Results.End())
@@ -130,6 +139,7 @@ func (s sourceFile) buildJump(fn *ast.FuncDecl, mutants []mutant) jump {
 
 	first, last := mutants[0].number, mutants[len(mutants)-1].number
 	table := fmt.Sprintf("mutants%d_%s", first, fn.Name.Name)
+
 	var t strings.Builder
 	fmt.Fprintf(&t, "%s\nswitch mutantChosen {\n", declare(table))
 	for _, m := range mutants {
@@ -146,6 +156,8 @@ func (s sourceFile) namedParams(fields *ast.FieldList, unnamed string) (string, 
 	var params, names []string
 	for _, f := range fields.List {
 		idents := f.Names
+
+		// A parameter needs a name, by which the jump hands it on.
 		if len(idents) == 0 {
 			idents = []*ast.Ident{{Name: "_"}}
 		}
@@ -158,6 +170,7 @@ func (s sourceFile) namedParams(fields *ast.FieldList, unnamed string) (string, 
 			params = append(params, name+" "+s.textOf(f.Type.Pos(), f.Type.End()))
 		}
 	}
+
 	return "(" + strings.Join(params, ", ") + ")", names
 }
 

@@ -27,8 +27,10 @@ func readSource(path string, code []byte, mutants []mutant) (sourceFile, []funct
 		return sourceFile{}, nil, err
 	}
 
+	// Positions begin at the base of their file.
 	source := sourceFile{code: code, base: fset.File(tree.Pos()).Base()}
 	var out []function
+
 	for _, d := range tree.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok {
@@ -42,6 +44,7 @@ func readSource(path string, code []byte, mutants []mutant) (sourceFile, []funct
 		}
 		if len(inside) > 0 {
 			slices.SortFunc(inside, func(a, b mutant) int { return a.number - b.number })
+
 			out = append(out, function{decl: fn, mutants: inside})
 		}
 	}

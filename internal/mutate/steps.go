@@ -85,8 +85,8 @@ func (s *step) hasTest(test string) bool {
 // meets only the parts to which it matters.
 func (s *step) isCostly() bool { return s.phase == shortExplorations || s.phase == explorations }
 
-// measureTests finds the tests of the step. It runs them without a mutant, and takes the limit from the time that
-// this needs.
+// measureTests finds the tests of the step. It runs them without a mutant, and takes the limit from the time
+// that this needs.
 func (s *step) measureTests(ctx context.Context, least time.Duration) error {
 	names, err := listTests(ctx, s.binary, s.dir)
 	if err != nil {
@@ -106,10 +106,14 @@ func (s *step) measureTests(ctx context.Context, least time.Duration) error {
 	if got.end != lives {
 		return fmt.Errorf("%s: the tests fail without a mutant: %s\n%s", s, got.end, got.said)
 	}
+
+	// Quick tests may take twenty times as long, slow ones three times and half a minute.
 	s.limit = max(least, min(20*got.took, 30*time.Second+3*got.took))
+
 	if s.isCostly() {
 		s.tests = partsOf(got.said, s.tests)
 	}
+
 	fmt.Printf("%s: %d tests, %.1f s of processor time without a mutant\n", s, len(s.tests), got.took.Seconds())
 	return nil
 }
@@ -123,8 +127,10 @@ func partsOf(said string, tests []string) []string {
 		test := "^" + m[1] + "$"
 		parts[test] = append(parts[test], test+"/^"+regexp.QuoteMeta(m[2])+"$")
 	}
+
 	var out []string
 	for _, test := range tests {
+		// A test that has no parts runs as a whole.
 		if len(parts[test]) == 0 {
 			parts[test] = []string{test}
 		}
@@ -141,6 +147,7 @@ func (s *step) countAll(ctx context.Context, binary string, parallel int) error 
 
 	inParallel(parallel, s.tests, func(test string) {
 		matters, err := s.countOne(ctx, binary, test)
+
 		mu.Lock()
 		defer mu.Unlock()
 		s.matters[test] = matters
@@ -160,9 +167,12 @@ func (s *step) countOne(ctx context.Context, binary, test string) (map[int]bool,
 	}
 
 	t := s.newTrial(binary, []string{test})
-	t.limit = 0 // counting takes several times as long
+
+	// Counting takes several times as long.
+	t.limit = 0
 	t.flags = append(t.flags, "-test.parallel=1")
 	t.env = []string{seenVariable + "=" + file.Name()}
+
 	if got := t.runTests(ctx); got.end != lives {
 		return nil, fmt.Errorf("%s: %s fails without a mutant: %s\n%s", s, test, got.end, got.said)
 	}
@@ -171,6 +181,7 @@ func (s *step) countOne(ctx context.Context, binary, test string) (map[int]bool,
 	if err != nil {
 		return nil, err
 	}
+
 	matters := map[int]bool{}
 	for _, n := range strings.Fields(string(b)) {
 		number, err := strconv.Atoi(n)
@@ -200,6 +211,8 @@ func (s *step) trialsFor(m mutant, binary string) []trial {
 	if len(tests) == 0 {
 		return nil
 	}
+
+	// Costly tests run one by one, the others in one process.
 	together := [][]string{tests}
 	if s.isCostly() {
 		together = nil
@@ -220,20 +233,24 @@ func (s *step) trialsFor(m mutant, binary string) []trial {
 // newTrial is a run of some tests of the step.
 func (s *step) newTrial(binary string, tests []string) trial {
 	t := trial{binary: binary, dir: s.dir, tests: tests, limit: s.limit}
+
 	if s.short {
 		t.flags = append(t.flags, "-test.short")
 	}
+
 	if s.draws {
 		// The same draws for each mutant, and in each run. Without the second, rapid writes failing cases
 		// into the tree.
 		t.flags = append(t.flags, "-rapid.seed=1", "-rapid.nofailfile")
 	}
+
 	return t
 }
 
 // drawsAtRandom reports whether the tests in a directory use rapid, and so have its flags.
 func drawsAtRandom(dir string) bool {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+
 	return err == nil && slices.ContainsFunc(files, func(path string) bool {
 		b, err := os.ReadFile(path)
 		return err == nil && strings.Contains(string(b), `"pgregory.net/rapid"`)
@@ -251,9 +268,11 @@ func inParallel[T any](parallel int, all []T, f func(T)) {
 			}
 		})
 	}
+
 	for _, x := range all {
 		work <- x
 	}
+
 	close(work)
 	wg.Wait()
 }

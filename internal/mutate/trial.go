@@ -36,12 +36,13 @@ type outcome struct {
 // memory is the largest size of a trial, in KiB.
 const memory = 4_000_000
 
-// runTests runs the tests with limits: a mutant may loop for ever, and take all memory. The limit is of processor
-// time, so that it doesn't matter what else the machine does. A mutant that sleeps instead meets another,
-// which is much longer.
+// runTests runs the tests with limits: a mutant may loop for ever, and take all memory. The limit is of
+// processor time, so that it doesn't matter what else the machine does. A mutant that sleeps instead meets
+// another, which is much longer.
 func (t trial) runTests(ctx context.Context) outcome {
 	shell := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, memory)
 	if t.limit > 0 {
+		// The shell limits the processor time; the context ends mutants that sleep.
 		shell = fmt.Sprintf("ulimit -t %d; ", int(t.limit.Seconds())) + shell
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, time.Minute+20*t.limit)
@@ -54,17 +55,24 @@ func (t trial) runTests(ctx context.Context) outcome {
 	}
 	c := exec.CommandContext(ctx, "sh", append(args, t.flags...)...)
 	c.Dir = t.dir
+
 	// The collector takes a quarter of the time otherwise.
 	c.Env = slices.Concat(os.Environ(), []string{"GOMAXPROCS=1", "GOGC=400", "GOMEMLIMIT=1500MiB"}, t.env)
+
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	err := c.Run()
 
 	got := outcome{end: killed, said: out.String()}
+
+	// A process that couldn't be started has no state.
 	if c.ProcessState != nil {
 		got.took = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	}
+
 	overTime := t.limit > 0 && got.took >= t.limit-time.Second
+
+	// A process that a signal ended near its limit was ended by the limit.
 	switch {
 	case err == nil:
 		got.end = lives
@@ -72,6 +80,7 @@ func (t trial) runTests(ctx context.Context) outcome {
 	case ctx.Err() != nil || overTime && c.ProcessState.ExitCode() < 0:
 		got.end = late
 	}
+
 	got.test = failedTest(got.said)
 	return got
 }
@@ -101,11 +110,13 @@ func listTests(ctx context.Context, binary, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var tests []string
 	for name := range strings.Lines(string(out)) {
 		if name = strings.TrimSpace(name); name != "" && !strings.HasPrefix(name, "Benchmark") {
 			tests = append(tests, name)
 		}
 	}
+
 	return tests, nil
 }
