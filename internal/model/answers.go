@@ -33,17 +33,17 @@ func (r *Room) Verdict(a Who) Verdict {
 	return Unknown
 }
 
-// takesPart reports whether an agent is a member that isn't gone.
-func (r *Room) takesPart(a Who) bool {
+// isPresent reports whether an agent is a member that isn't gone.
+func (r *Room) isPresent(a Who) bool {
 	return r.Agents[a].Membership == Joined && r.Verdict(a) != Gone
 }
 
 func (r *Room) waitsForWork(a Who) bool {
-	return r.Agents[a].Wait == ForWork && r.takesPart(a)
+	return r.Agents[a].Wait == ForWork && r.isPresent(a)
 }
 
-// askedJustNow reports whether an agent's own wait returned without the turn less than a grace ago.
-func (r *Room) askedJustNow(a Who) bool {
+// hasJustAsked reports whether an agent's own wait returned without the turn less than a grace ago.
+func (r *Room) hasJustAsked(a Who) bool {
 	at := r.Agents[a].ReturnedAt
 	return at != Never && r.Now < at+r.Limits.Grace
 }
@@ -56,33 +56,33 @@ func (r *Room) hasGuardian() bool {
 // isKept reports whether something other than the owner's own calls keeps its lease.
 func (r *Room) isKept() bool { return r.Verdict(r.Owner) == Alive || r.hasGuardian() }
 
-// ownerActed is when the owner last did something other than to send heartbeats.
-func (r *Room) ownerActed() int {
+// ownerActedAt is when the owner last did something other than to send heartbeats.
+func (r *Room) ownerActedAt() int {
 	return max(r.GrantedAt, r.ResumedAt, r.Agents[r.Owner].LastAct)
 }
 
-// ownerActive is when the owner last did something. Heartbeats alone count for so long that it is idle after
+// ownerActiveAt is when the owner last did something. Heartbeats alone count for so long that it is idle after
 // four limits.
-func (r *Room) ownerActive() int {
-	acted := r.ownerActed()
+func (r *Room) ownerActiveAt() int {
+	acted := r.ownerActedAt()
 	return max(acted, min(r.HeartbeatAt, acted+3*r.Limits.Idle))
 }
 
 // idleAt is when the owner looks idle. A tool call in progress counts for at most four limits.
 func (r *Room) idleAt() int {
-	at := r.ownerActive() + r.Limits.Idle
+	at := r.ownerActiveAt() + r.Limits.Idle
 	if since := r.Agents[r.Owner].BusySince; since != Never {
 		at = max(at, since+4*r.Limits.Idle)
 	}
 	return at
 }
 
-func (r *Room) leaseEnds() int {
-	return max(r.ownerActed(), r.HeartbeatAt, r.RenewedAt) + r.Limits.Lease
+func (r *Room) leaseEndsAt() int {
+	return max(r.ownerActedAt(), r.HeartbeatAt, r.RenewedAt) + r.Limits.Lease
 }
 
-// claimEnds is when an owner should have called, or a recipient should have claimed.
-func (r *Room) claimEnds() int {
+// claimEndsAt is when an owner should have called, or a recipient should have claimed.
+func (r *Room) claimEndsAt() int {
 	switch {
 	case r.Stage == Owned:
 		return max(r.GrantedAt, r.ResumedAt) + r.Limits.Claim
@@ -96,10 +96,10 @@ func (r *Room) claimEnds() int {
 func (r *Room) showsNoCall() bool { return r.Agents[r.Owner].HasHooks && !r.Acked }
 
 // hasNotice reports whether the owner was told that it looks idle and has done nothing since.
-func (r *Room) hasNotice() bool { return r.NoticeAt != Never && r.NoticeOf == r.ownerActive() }
+func (r *Room) hasNotice() bool { return r.NoticeAt != Never && r.NoticeOf == r.ownerActiveAt() }
 
-// noticeDue reports whether it is time to tell the owner that it looks idle.
-func (r *Room) noticeDue() bool {
+// isNoticeDue reports whether it is time to tell the owner that it looks idle.
+func (r *Room) isNoticeDue() bool {
 	if r.Stage != Owned || r.Verdict(r.Owner) == Gone {
 		return false
 	}
@@ -119,9 +119,9 @@ func (r *Room) Cause() Cause {
 
 func (r *Room) causeOfRecipient() Cause {
 	switch {
-	case !r.takesPart(r.Recipient):
+	case !r.isPresent(r.Recipient):
 		return RecipientGone
-	case r.ByPass && r.Now >= r.claimEnds():
+	case r.ByPass && r.Now >= r.claimEndsAt():
 		return ClaimTimeout
 	}
 	return NoCause
@@ -131,18 +131,18 @@ func (r *Room) causeOfOwner() Cause {
 	switch {
 	case r.Verdict(r.Owner) == Gone:
 		return OwnerGone
-	case r.showsNoCall() && r.Now >= r.claimEnds():
+	case r.showsNoCall() && r.Now >= r.claimEndsAt():
 		return ClaimTimeout
-	case r.Verdict(r.Owner) != Alive && r.Now >= r.leaseEnds():
+	case r.Verdict(r.Owner) != Alive && r.Now >= r.leaseEndsAt():
 		return OwnerTimeout
-	case r.isKept() && r.hasNotice() && r.Now >= r.idleOpens():
+	case r.isKept() && r.hasNotice() && r.Now >= r.idleOpensAt():
 		return OwnerIdle
 	}
 	return NoCause
 }
 
-// idleOpens is when an owner that was told that it looks idle may be replaced.
-func (r *Room) idleOpens() int { return max(r.idleAt(), r.NoticeAt+r.Limits.Grace) }
+// idleOpensAt is when an owner that was told that it looks idle may be replaced.
+func (r *Room) idleOpensAt() int { return max(r.idleAt(), r.NoticeAt+r.Limits.Grace) }
 
 // isOffered reports whether a takeover is open that waits are offered. That of a recipient that is gone
 // isn't: the reservation moves on instead.
@@ -159,8 +159,8 @@ func (r *Room) ownerGoneSince() int {
 	return r.Now
 }
 
-// roundGoesOn reports whether the round of the last offer isn't over.
-func (r *Room) roundGoesOn() bool {
+// isRoundOpen reports whether the round of the last offer isn't over.
+func (r *Room) isRoundOpen() bool {
 	if r.OfferedAt == Never || r.Now >= r.OfferedAt+r.Limits.Claim {
 		return false
 	}
@@ -168,7 +168,7 @@ func (r *Room) roundGoesOn() bool {
 }
 
 // hasOffer reports whether an agent was offered the takeover in this round.
-func (r *Room) hasOffer(a Who) bool { return r.Agents[a].HasOffer && r.roundGoesOn() }
+func (r *Room) hasOffer(a Who) bool { return r.Agents[a].HasOffer && r.isRoundOpen() }
 
 // mayBeOffered reports whether an offer to an agent is allowed now: each gets one in a round, and they are a
 // grace apart. When several could have it, the model doesn't say which.
@@ -186,8 +186,8 @@ func (r *Room) isGuardedFrom(a Who) bool {
 		return false
 	}
 
-	end := r.claimEnds() + r.Limits.Grace
-	if r.roundGoesOn() {
+	end := r.claimEndsAt() + r.Limits.Grace
+	if r.isRoundOpen() {
 		end = max(end, r.OfferedAt+max(r.Limits.Grace, Minute))
 	}
 	if r.Now >= end {
@@ -195,10 +195,10 @@ func (r *Room) isGuardedFrom(a Who) bool {
 	}
 
 	for b := range r.Count {
-		if b == a || b == r.Owner || b == r.Recipient || !r.takesPart(b) {
+		if b == a || b == r.Owner || b == r.Recipient || !r.isPresent(b) {
 			continue
 		}
-		if r.hasOffer(b) || r.waitsForWork(b) || r.askedJustNow(b) {
+		if r.hasOffer(b) || r.waitsForWork(b) || r.hasJustAsked(b) {
 			return true
 		}
 	}
@@ -229,14 +229,14 @@ func (r *Room) letsOthersFirst(a Who) bool {
 	return false
 }
 
-// inOrder lists all agents in the room's order.
-func (r *Room) inOrder() []Who {
+// agentsInOrder lists all agents in the room's order.
+func (r *Room) agentsInOrder() []Who {
 	if !r.Sequence {
 		return r.FairOrder[:r.Count]
 	}
 
 	var behind, first []Who // of the member that was last granted the stick or named for it, and the others
-	for _, a := range r.byOrdinal() {
+	for _, a := range r.membersByOrdinal() {
 		if r.Agents[a].Ordinal > r.LastOrdinal {
 			behind = append(behind, a)
 		} else {
@@ -246,8 +246,8 @@ func (r *Room) inOrder() []Who {
 	return append(behind, first...)
 }
 
-// byOrdinal lists those that have ever joined, in the order of members.
-func (r *Room) byOrdinal() []Who {
+// membersByOrdinal lists those that have ever joined, in the order of members.
+func (r *Room) membersByOrdinal() []Who {
 	var all []Who
 	for n := 1; n <= int(r.Count); n++ {
 		for a := range r.Count {
@@ -259,14 +259,14 @@ func (r *Room) byOrdinal() []Who {
 	return all
 }
 
-// next is the release rule: it returns whom a turn that ends now goes to.
-func (r *Room) next() Who {
+// nextHolder is the release rule: it returns whom a turn that ends now goes to.
+func (r *Room) nextHolder() Who {
 	waits := func(a Who) bool { return r.waitsForWork(a) }
-	asked := func(a Who) bool { return r.takesPart(a) && r.Agents[a].Wait == NoWait && r.askedJustNow(a) }
+	asked := func(a Who) bool { return r.isPresent(a) && r.Agents[a].Wait == NoWait && r.hasJustAsked(a) }
 
 	for _, isCandidate := range []func(Who) bool{waits, asked} {
 		last := Nobody
-		for _, a := range r.inOrder() {
+		for _, a := range r.agentsInOrder() {
 			switch {
 			case !isCandidate(a) || r.Agents[a].PassedOver:
 			case a == r.Prior:
@@ -285,17 +285,17 @@ func (r *Room) next() Who {
 // NextAfterRelease returns whom a release of the holder would name now.
 func (r Room) NextAfterRelease() Who {
 	r.endTurn()
-	return r.next()
+	return r.nextHolder()
 }
 
 // nextForPass returns whom a pass to the next one means: whom a release names, or else the next member that
 // isn't gone.
 func (r *Room) nextForPass(a Who) Who {
-	if to := r.next(); to != Nobody && to != a {
+	if to := r.nextHolder(); to != Nobody && to != a {
 		return to
 	}
-	for _, b := range r.inOrder() {
-		if b != a && r.takesPart(b) {
+	for _, b := range r.agentsInOrder() {
+		if b != a && r.isPresent(b) {
 			return b
 		}
 	}
@@ -328,8 +328,8 @@ const (
 	Denied
 )
 
-// judge says what the room makes of an edit of a file by an agent.
-func (r *Room) judge(a Who, file int) Judgement {
+// judgeEdit says what the room makes of an edit of a file by an agent.
+func (r *Room) judgeEdit(a Who, file int) Judgement {
 	if r.Closed || r.Enforce == Off || r.mayEdit(a, file) {
 		return Fine
 	}

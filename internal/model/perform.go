@@ -4,13 +4,13 @@ package model
 // refused act leaves the room as it was.
 func (r Room) After(a Act, offered bool) (Room, Result) {
 	next, res := r, Result{}
-	if res.Refusal = next.perform(a, offered, &res); res.Refusal != Accepted {
+	if res.Refusal = next.performAct(a, offered, &res); res.Refusal != Accepted {
 		return r, res
 	}
 	return next, res
 }
 
-func (r *Room) perform(a Act, offered bool, res *Result) Refusal {
+func (r *Room) performAct(a Act, offered bool, res *Result) Refusal {
 	by := &r.Agents[a.By]
 	if a.Kind.isOfAgent() && (by.Process == Ended || by.Process == Mute) {
 		return Impossible
@@ -18,39 +18,39 @@ func (r *Room) perform(a Act, offered bool, res *Result) Refusal {
 
 	switch a.Kind {
 	case Join:
-		return r.join(a.By)
+		return r.joinRoom(a.By)
 	case Wait, WaitForEvents, WaitAgain:
-		return r.wait(a, offered, res)
+		return r.beginWait(a, offered, res)
 	case Try:
-		return r.try(a.By, res)
+		return r.tryStick(a.By, res)
 	case Call, ToolBegins, ToolEnds, Message:
-		return r.call(a)
+		return r.performCall(a)
 	case Heartbeat:
-		return r.heartbeat(a.By)
+		return r.sendHeartbeat(a.By)
 	case SaveDraft, ReleaseOldTurn, ReleaseByLease:
 		return r.checkFence(a)
 	case Release, Pass, PassNext:
-		return r.release(a)
+		return r.releaseStick(a)
 	case Take, TakeForPerson:
-		return r.take(a, res)
+		return r.takeStick(a, res)
 	case Leave, Abandon:
-		return r.leave(a)
+		return r.leaveRoom(a)
 	case Kick, KickByForce:
-		return r.kick(a)
+		return r.kickMember(a)
 	case Close, PersonCloses:
-		return r.close(a)
+		return r.closeRoom(a)
 	case SetLimits, PersonSetsLimits:
 		return r.setLimits(a)
 	case SetEnforce, PersonSetsEnforce:
 		return r.setEnforce(a)
 	case Reorder:
-		return r.reorder(a)
+		return r.reorderMembers(a)
 	case Pause:
 		return "person_only"
 	case PersonPauses, PersonResumes:
 		return r.pauseOrResume(a)
 	case Edit:
-		res.Judgement = r.judge(a.By, a.Path)
+		res.Judgement = r.judgeEdit(a.By, a.Path)
 	case Reserve:
 		return r.reservePath(a)
 	case Unreserve:
@@ -59,15 +59,15 @@ func (r *Room) perform(a Act, offered bool, res *Result) Refusal {
 		if by.Wait == NoWait || by.Stopped {
 			return Impossible
 		}
-		r.look(a.By, offered, res)
+		r.readByWait(a.By, offered, res)
 	case WaitReturns, WaitIsKilled, WaitStops, WaitContinues:
 		return r.changeWait(a)
 	case ProcessEnds, ProcessMutes, ProcessUnmutes, ProcessRestarts:
 		return r.changeProcess(a)
 	case Restore:
-		return r.restore()
+		return r.restoreRoom()
 	case Tick:
-		r.tick()
+		r.letTimePass()
 	}
 	return Accepted
 }
@@ -77,30 +77,30 @@ func (r *Room) perform(a Act, offered bool, res *Result) Refusal {
 
 func (r *Room) isMember(a Who) bool { return r.Agents[a].Membership == Joined }
 
-// begin is how every command of a member begins: the agent acts, and what was due is done.
-func (r *Room) begin(a Who) {
-	r.touch(a)
-	r.settle(a, false)
+// beginCommand does what every command of a member begins with: the agent acts, and what was due is done.
+func (r *Room) beginCommand(a Who) {
+	r.recordAct(a)
+	r.settleDue(a, false)
 }
 
-func (r *Room) join(a Who) Refusal {
+func (r *Room) joinRoom(a Who) Refusal {
 	if r.isMember(a) && !r.Closed {
 		return Impossible
 	}
 	if r.Closed {
 		r.Closed = false
-		r.ring()
+		r.wakeWaits()
 	}
-	r.enter(a)
-	r.begin(a)
+	r.addMember(a)
+	r.beginCommand(a)
 	return Accepted
 }
 
-func (r *Room) call(a Act) Refusal {
+func (r *Room) performCall(a Act) Refusal {
 	if !r.isMember(a.By) || a.Kind == Message && r.Closed {
 		return Impossible
 	}
-	r.touch(a.By)
+	r.recordAct(a.By)
 
 	switch a.Kind {
 	case ToolBegins:
@@ -108,8 +108,8 @@ func (r *Room) call(a Act) Refusal {
 	case ToolEnds:
 		r.Agents[a.By].BusySince = Never
 	case Message:
-		r.settle(a.By, false)
-		r.ring()
+		r.settleDue(a.By, false)
+		r.wakeWaits()
 		return r.checkRecipients(a.By)
 	}
 	return Accepted
@@ -118,14 +118,14 @@ func (r *Room) call(a Act) Refusal {
 // checkRecipients refuses a message to everybody if there is nobody else.
 func (r *Room) checkRecipients(a Who) Refusal {
 	for b := range r.Count {
-		if b != a && r.takesPart(b) {
+		if b != a && r.isPresent(b) {
 			return Accepted
 		}
 	}
 	return "no_recipient"
 }
 
-func (r *Room) heartbeat(a Who) Refusal {
+func (r *Room) sendHeartbeat(a Who) Refusal {
 	if r.Owner != a {
 		return "stale_lease"
 	}
@@ -133,7 +133,7 @@ func (r *Room) heartbeat(a Who) Refusal {
 	r.Acked, r.GoneSince = true, Never
 
 	// It counts as an act if its process proves who sends it, and for four limits after the last other act.
-	if r.Agents[a].Proof != Carrier && r.Now < r.ownerActed()+4*r.Limits.Idle {
+	if r.Agents[a].Proof != Carrier && r.Now < r.ownerActedAt()+4*r.Limits.Idle {
 		r.HeartbeatAt = r.Now
 	}
 	if !r.hasGuardian() {
@@ -152,18 +152,18 @@ func (r *Room) checkFence(a Act) Refusal {
 	case a.Kind == ReleaseByLease || r.Owner != a.By:
 		return "stale_lease"
 	}
-	r.touch(a.By)
+	r.recordAct(a.By)
 	return Accepted
 }
 
-func (r *Room) release(a Act) Refusal {
+func (r *Room) releaseStick(a Act) Refusal {
 	if r.Owner != a.By {
 		return "stale_lease"
 	}
-	r.touch(a.By)
+	r.recordAct(a.By)
 	r.endTurn()
 	r.leaveHandoff()
-	defer r.ring()
+	defer r.wakeWaits()
 
 	to := a.To
 	switch a.Kind {
@@ -177,22 +177,22 @@ func (r *Room) release(a Act) Refusal {
 			return "usage"
 		}
 	}
-	if to == Nobody || !r.takesPart(to) {
+	if to == Nobody || !r.isPresent(to) {
 		return "unknown_member"
 	}
 	r.reserveFor(to, true)
 	return Accepted
 }
 
-func (r *Room) take(a Act, res *Result) Refusal {
+func (r *Room) takeStick(a Act, res *Result) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
 	}
 	if r.Closed {
 		return "room_closed"
 	}
-	r.touch(a.By)
-	r.settle(a.By, true)
+	r.recordAct(a.By)
+	r.settleDue(a.By, true)
 
 	switch {
 	case r.Owner == a.By:
@@ -200,7 +200,7 @@ func (r *Room) take(a Act, res *Result) Refusal {
 	case r.Paused:
 		return "paused"
 	case r.mayClaim(a.By):
-		r.grant(a.By, true)
+		r.grantTurn(a.By, true)
 		res.Status = YourTurn
 		return Accepted
 	}
@@ -211,7 +211,7 @@ func (r *Room) take(a Act, res *Result) Refusal {
 		res.Cause = OnAPersonsWord
 	case r.Stage == Idle:
 		return "prior_owner"
-	case res.Cause == NoCause && r.noticeDue():
+	case res.Cause == NoCause && r.isNoticeDue():
 		r.tellIdle() // and the take is refused; the notice is what it has changed
 		return Accepted
 	case res.Cause == NoCause:
@@ -224,25 +224,25 @@ func (r *Room) take(a Act, res *Result) Refusal {
 		r.putLast(r.Owner)
 		r.Prior = r.Owner
 	}
-	r.grant(a.By, false)
+	r.grantTurn(a.By, false)
 	res.Status = YourTurn
 	return Accepted
 }
 
-func (r *Room) leave(a Act) Refusal {
+func (r *Room) leaveRoom(a Act) Refusal {
 	if !r.isMember(a.By) || a.Kind == Leave && r.Owner != a.By {
 		return Impossible
 	}
-	r.begin(a.By)
+	r.beginCommand(a.By)
 	r.endMembership(a.By, Outside, a.Kind == Leave)
 	return Accepted
 }
 
-func (r *Room) kick(a Act) Refusal {
+func (r *Room) kickMember(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
 	}
-	r.begin(a.By)
+	r.beginCommand(a.By)
 	switch {
 	case !r.isMember(a.To):
 		return "unknown_member"
@@ -275,10 +275,10 @@ func (r *Room) endMembership(a Who, to Membership, handoff bool) {
 	case r.Recipient:
 		r.nameAnother()
 	}
-	r.ring()
+	r.wakeWaits()
 }
 
-func (r *Room) close(a Act) Refusal {
+func (r *Room) closeRoom(a Act) Refusal {
 	if r.Closed {
 		return "room_closed"
 	}
@@ -297,12 +297,12 @@ func (r *Room) close(a Act) Refusal {
 		if r.Owner != a.By {
 			return "not_your_turn"
 		}
-		r.touch(a.By)
+		r.recordAct(a.By)
 		r.endTurn()
 		r.leaveHandoff()
 	}
 	r.Closed = true
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
@@ -310,7 +310,7 @@ func (r *Room) reservePath(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
 	}
-	r.begin(a.By)
+	r.beginCommand(a.By)
 	if r.Closed {
 		return "room_closed"
 	}
@@ -326,7 +326,7 @@ func (r *Room) reservePath(a Act) Refusal {
 	}
 	r.made++
 	*v = Reservation{By: a.By, MadeAt: r.Now, Number: r.made}
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
@@ -334,9 +334,9 @@ func (r *Room) unreservePath(a Act) Refusal {
 	if !r.isMember(a.By) || r.Reservations[a.Path].By != a.By {
 		return Impossible
 	}
-	r.begin(a.By)
+	r.beginCommand(a.By)
 	r.Reservations[a.Path].By = Nobody
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
@@ -387,9 +387,9 @@ func (r *Room) endProcess(a Who) {
 	}
 }
 
-// restore is a reboot, or a restore of the database: it ends the turn and all reservations, of the stick and
+// restoreRoom does what a reboot or a restore does: it ends the turn and all reservations, of the stick and
 // of paths.
-func (r *Room) restore() Refusal {
+func (r *Room) restoreRoom() Refusal {
 	if r.Stage == Idle {
 		return Impossible
 	}
@@ -402,12 +402,12 @@ func (r *Room) restore() Refusal {
 	for i := range r.Reservations {
 		r.Reservations[i].By = Nobody
 	}
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
-// tick lets time pass.
-func (r *Room) tick() {
+// letTimePass lets time pass.
+func (r *Room) letTimePass() {
 	r.Now++
 	for a := range r.Count {
 		m := &r.Agents[a]

@@ -6,12 +6,12 @@ func (r *Room) setLimits(a Act) Refusal {
 		if !r.isMember(a.By) || r.Closed {
 			return Impossible
 		}
-		r.begin(a.By)
+		r.beginCommand(a.By)
 	}
 
 	// An agent doesn't shorten the time of another one that has the stick.
 	another := r.Stage == Owned && r.Owner != a.By || r.Stage == Reserved && r.Recipient != a.By
-	now, next, wanted := r.Limits.each(), r.NextTurn.each(), a.Limits.each()
+	now, next, wanted := r.Limits.fields(), r.NextTurn.fields(), a.Limits.fields()
 	for i := range now {
 		*next[i] = Never
 		if !person && another && *wanted[i] < *now[i] {
@@ -21,7 +21,7 @@ func (r *Room) setLimits(a Act) Refusal {
 		}
 	}
 	r.Sequence = a.Sequence
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
@@ -33,23 +33,23 @@ func (r *Room) setEnforce(a Act) Refusal {
 		if !r.isMember(a.By) {
 			return Impossible
 		}
-		r.begin(a.By)
+		r.beginCommand(a.By)
 		if a.Enforce < r.Enforce {
 			return "person_only"
 		}
 	}
 	r.Enforce = a.Enforce
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
-// reorder puts some members first. Whose turn comes after whom doesn't change by it: the place that the
+// reorderMembers puts some members first. Whose turn comes after whom doesn't change by it: the place that the
 // sequence has reached moves along with its member.
-func (r *Room) reorder(a Act) Refusal {
+func (r *Room) reorderMembers(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
 	}
-	r.begin(a.By)
+	r.beginCommand(a.By)
 
 	order, named := append([]Who{}, a.Order...), [MaxAgents]bool{}
 	for _, b := range a.Order {
@@ -59,7 +59,7 @@ func (r *Room) reorder(a Act) Refusal {
 		named[b] = true
 	}
 	reached := Nobody
-	for _, b := range r.byOrdinal() {
+	for _, b := range r.membersByOrdinal() {
 		if !named[b] {
 			order = append(order, b)
 		}
@@ -74,7 +74,7 @@ func (r *Room) reorder(a Act) Refusal {
 	if reached != Nobody {
 		r.LastOrdinal = r.Agents[reached].Ordinal
 	}
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }
 
@@ -84,7 +84,7 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 	}
 	if a.Kind == PersonPauses {
 		r.Paused = true
-		r.ring()
+		r.wakeWaits()
 		return Accepted
 	}
 	if !r.Paused {
@@ -104,6 +104,6 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 	case Idle:
 		r.nameAnother()
 	}
-	r.ring()
+	r.wakeWaits()
 	return Accepted
 }

@@ -2,8 +2,8 @@ package model
 
 // Steps that several acts have in common.
 
-// ring wakes every wait.
-func (r *Room) ring() {
+// wakeWaits wakes every wait.
+func (r *Room) wakeWaits() {
 	for a := range r.Count {
 		r.Agents[a].Woken = r.Agents[a].Wait != NoWait
 	}
@@ -21,12 +21,12 @@ func (r *Room) recordProcess(a Who) {
 		m.Process = Running
 	}
 	if r.Owner == a || r.Recipient == a {
-		r.ring()
+		r.wakeWaits()
 	}
 }
 
-// touch records that an agent acts.
-func (r *Room) touch(a Who) {
+// recordAct records that an agent acts.
+func (r *Room) recordAct(a Who) {
 	r.recordProcess(a)
 	r.Agents[a].PassedOver, r.Agents[a].LastAct = false, r.Now
 	if r.Owner == a {
@@ -34,9 +34,9 @@ func (r *Room) touch(a Who) {
 	}
 }
 
-// settle does what is due before an act of an agent. take is whether the act is a takeover, which may take
+// settleDue does what is due before an act of an agent. take is whether the act is a takeover, which may take
 // the reservation of a recipient that is gone.
-func (r *Room) settle(by Who, take bool) {
+func (r *Room) settleDue(by Who, take bool) {
 	switch {
 	case r.Paused:
 	case r.Stage == Owned:
@@ -46,7 +46,7 @@ func (r *Room) settle(by Who, take bool) {
 	case r.Stage == Reserved:
 		gone := r.Recipient != by && r.Verdict(r.Recipient) == Gone
 		lost := gone || r.Agents[r.Recipient].Membership != Joined
-		lapsed := !r.ByPass && r.Recipient != by && r.Now >= r.claimEnds()
+		lapsed := !r.ByPass && r.Recipient != by && r.Now >= r.claimEndsAt()
 		if lost && !take || lapsed && !lost {
 			r.Agents[r.Recipient].PassedOver = true
 			r.nameAnother()
@@ -54,18 +54,18 @@ func (r *Room) settle(by Who, take bool) {
 	}
 }
 
-// enter makes an agent a member if it isn't one.
-func (r *Room) enter(a Who) {
+// addMember makes an agent a member if it isn't one.
+func (r *Room) addMember(a Who) {
 	m := &r.Agents[a]
 	if m.Membership == Joined {
 		return
 	}
 	if m.Ordinal == 0 {
-		m.Ordinal = len(r.byOrdinal()) + 1
+		m.Ordinal = len(r.membersByOrdinal()) + 1
 	}
 	m.Membership, m.ReturnedAt, m.HasOffer = Joined, Never, false
 	r.putLast(a)
-	r.ring()
+	r.wakeWaits()
 }
 
 // putLast puts an agent at the end of the fair order.
@@ -87,8 +87,8 @@ func (r *Room) beginRound() {
 	}
 }
 
-// grant begins a turn of an agent.
-func (r *Room) grant(a Who, claimed bool) {
+// grantTurn begins a turn of an agent.
+func (r *Room) grantTurn(a Who, claimed bool) {
 	r.beginLimits()
 	r.Turn++
 	r.HandoffDirect, r.HandoffPending = r.HandoffPending && claimed, false
@@ -99,7 +99,7 @@ func (r *Room) grant(a Who, claimed bool) {
 	r.LastOrdinal = r.Agents[a].Ordinal
 	r.Agents[a].ReturnedAt = Never
 	r.beginRound()
-	r.ring()
+	r.wakeWaits()
 }
 
 // forgetOwner forgets what is known of an owner.
@@ -109,7 +109,7 @@ func (r *Room) forgetOwner() {
 
 // beginLimits applies the limits that have waited for the next turn.
 func (r *Room) beginLimits() {
-	now, next := r.Limits.each(), r.NextTurn.each()
+	now, next := r.Limits.fields(), r.NextTurn.fields()
 	for i := range now {
 		if *next[i] != Never {
 			*now[i] = *next[i]
@@ -118,7 +118,7 @@ func (r *Room) beginLimits() {
 	r.NextTurn = noLimits
 }
 
-func (l *Limits) each() []*int { return []*int{&l.Grace, &l.Claim, &l.Lease, &l.Idle} }
+func (l *Limits) fields() []*int { return []*int{&l.Grace, &l.Claim, &l.Lease, &l.Idle} }
 
 // setFree leaves the stick to nobody, after a turn of prior.
 func (r *Room) setFree(prior Who) {
@@ -142,7 +142,7 @@ func (r *Room) reserveFor(a Who, byPass bool) {
 
 // nameNext reserves the free stick for whom the release rule names.
 func (r *Room) nameNext() {
-	if to := r.next(); to != Nobody {
+	if to := r.nextHolder(); to != Nobody {
 		r.reserveFor(to, false)
 	}
 }
@@ -153,7 +153,7 @@ func (r *Room) nameAnother() {
 	r.setFree(r.Prior)
 	r.nameNext()
 	if wasReserved || r.Stage == Reserved {
-		r.ring()
+		r.wakeWaits()
 	}
 }
 
@@ -162,6 +162,6 @@ func (r *Room) leaveHandoff() { r.HasHandoff, r.HandoffPending = true, true }
 
 // tellIdle tells the owner that it looks idle.
 func (r *Room) tellIdle() {
-	r.NoticeAt, r.NoticeOf = r.Now, r.ownerActive()
-	r.ring()
+	r.NoticeAt, r.NoticeOf = r.Now, r.ownerActiveAt()
+	r.wakeWaits()
 }

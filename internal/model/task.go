@@ -200,12 +200,12 @@ func (t *Task) Done(c Caller) Refusal {
 	case !t.isIn(Working, Conflicted, InReview, Approved):
 		return "invalid_transition"
 	}
-	t.offer()
+	t.offerCommit()
 	return Accepted
 }
 
-// offer offers the commit that the branch is at. The same change on a newer base keeps its approval.
-func (t *Task) offer() {
+// offerCommit offers the commit that the branch is at. The same change on a newer base keeps its approval.
+func (t *Task) offerCommit() {
 	isSame := t.Branch == t.Approved || t.Change == t.OfferedMakes && t.Offered == t.Approved
 	if t.State == Approved && isSame {
 		t.Approved = t.Branch
@@ -220,7 +220,7 @@ func (t *Task) Move() Refusal {
 	if t.State != Approved {
 		return "invalid_transition"
 	}
-	t.offer()
+	t.offerCommit()
 	return Accepted
 }
 

@@ -2,23 +2,23 @@ package model
 
 // Waits and tries.
 
-// enterToAsk makes an agent that asks for the stick a member, but brings nobody back that was removed.
-func (r *Room) enterToAsk(a Who) Refusal {
+// addAskingMember makes an agent that asks for the stick a member, but brings nobody back that was removed.
+func (r *Room) addAskingMember(a Who) Refusal {
 	switch {
 	case r.Agents[a].Membership == Removed:
 		return "kicked"
 	case r.Closed:
 		return "room_closed"
 	}
-	r.enter(a)
-	r.touch(a)
+	r.addMember(a)
+	r.recordAct(a)
 	return Accepted
 }
 
-func (r *Room) wait(a Act, offered bool, res *Result) Refusal {
+func (r *Room) beginWait(a Act, offered bool, res *Result) Refusal {
 	m := &r.Agents[a.By]
 	waits := m.Wait != NoWait
-	if refusal := r.enterToAsk(a.By); refusal != Accepted {
+	if refusal := r.addAskingMember(a.By); refusal != Accepted {
 		return refusal
 	}
 	if a.Kind == WaitAgain && !waits {
@@ -33,12 +33,12 @@ func (r *Room) wait(a Act, offered bool, res *Result) Refusal {
 	if a.Kind == WaitForEvents {
 		m.Wait = ForEvents
 	}
-	r.look(a.By, offered, res)
+	r.readByWait(a.By, offered, res)
 	return Accepted
 }
 
-// look is what a wait does when it reads the room.
-func (r *Room) look(a Who, offered bool, res *Result) {
+// readByWait does what a wait does when it reads the room.
+func (r *Room) readByWait(a Who, offered bool, res *Result) {
 	m := &r.Agents[a]
 	m.Alarm, m.Watches = Never, false
 	if m.Membership != Joined || r.Closed {
@@ -48,18 +48,18 @@ func (r *Room) look(a Who, offered bool, res *Result) {
 	}
 
 	m.PassedOver = false
-	r.settle(a, false)
+	r.settleDue(a, false)
 	m.Woken = false // by its own commit, too
 	if m.Wait == ForEvents || r.Paused {
 		res.Status = GoesOn
 		return
 	}
 
-	if r.answer(a, res) {
+	if r.answerAtOnce(a, res) {
 		r.endWait(a)
 		return
 	}
-	if r.noticeDue() {
+	if r.isNoticeDue() {
 		r.tellIdle()
 		m.Woken = false
 	}
@@ -73,18 +73,18 @@ func (r *Room) look(a Who, offered bool, res *Result) {
 	}
 	res.Status = GoesOn
 	m.Watches = r.hasVisibleHolder()
-	m.Alarm = r.alarm()
+	m.Alarm = r.nextAlarm()
 }
 
-// answer answers a wait or a try that needn't go on.
-func (r *Room) answer(a Who, res *Result) bool {
+// answerAtOnce answers a wait or a try that needn't go on.
+func (r *Room) answerAtOnce(a Who, res *Result) bool {
 	switch {
 	case r.IsUnder(a):
 		res.Status = UnderParent
 	case r.Owner == a:
 		res.Status = AlreadyHeld
 	case r.mayClaim(a):
-		r.grant(a, true)
+		r.grantTurn(a, true)
 		res.Status = YourTurn
 	default:
 		return false
@@ -94,7 +94,7 @@ func (r *Room) answer(a Who, res *Result) bool {
 
 // takeOffer records that a wait of an agent was offered the open takeover.
 func (r *Room) takeOffer(a Who) {
-	if !r.roundGoesOn() {
+	if !r.isRoundOpen() {
 		r.beginRound()
 	}
 	r.Agents[a].HasOffer, r.OfferedAt = true, r.Now
@@ -111,8 +111,8 @@ func (r *Room) hasVisibleHolder() bool {
 	return m.Proof != Hidden && m.Proof != Guarded && (m.Process == Running || m.Process == Mute)
 }
 
-// alarm is when a wait has to look again at the latest, because then time alone has changed its answer.
-func (r *Room) alarm() int {
+// nextAlarm is when a wait has to look again at the latest, because then time alone has changed its answer.
+func (r *Room) nextAlarm() int {
 	if r.isOffered() {
 		return Never // which offer is whose isn't said here
 	}
@@ -127,16 +127,16 @@ func (r *Room) alarm() int {
 	case Idle:
 		sooner(r.FreeSince + r.Limits.Grace)
 	case Reserved:
-		sooner(r.claimEnds())
+		sooner(r.claimEndsAt())
 	case Owned:
 		if r.showsNoCall() {
-			sooner(r.claimEnds())
+			sooner(r.claimEndsAt())
 		}
 		if r.Verdict(r.Owner) != Alive {
-			sooner(r.leaseEnds())
+			sooner(r.leaseEndsAt())
 		}
 		if r.isKept() && r.hasNotice() {
-			sooner(r.idleOpens())
+			sooner(r.idleOpensAt())
 		} else if r.isKept() {
 			sooner(r.idleAt())
 		}
@@ -182,11 +182,11 @@ func (r *Room) changeWait(a Act) Refusal {
 	return Accepted
 }
 
-func (r *Room) try(a Who, res *Result) Refusal {
-	if refusal := r.enterToAsk(a); refusal != Accepted {
+func (r *Room) tryStick(a Who, res *Result) Refusal {
+	if refusal := r.addAskingMember(a); refusal != Accepted {
 		return refusal
 	}
-	r.settle(a, false)
+	r.settleDue(a, false)
 
 	res.Status = GoesOn
 	if r.Paused {
@@ -195,10 +195,10 @@ func (r *Room) try(a Who, res *Result) Refusal {
 		}
 		return Accepted
 	}
-	if r.answer(a, res) {
+	if r.answerAtOnce(a, res) {
 		return Accepted
 	}
-	if r.noticeDue() {
+	if r.isNoticeDue() {
 		r.tellIdle()
 	}
 	if r.isOffered() && !r.isGuardedFrom(a) {
