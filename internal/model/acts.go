@@ -60,11 +60,15 @@ const (
 )
 
 var kindNames = [Kinds]string{
-	"joins", "waits", "waits for events", "waits again", "tries", "calls", "sends a message", "sends a heartbeat", "begins a tool call",
-	"ends a tool call", "saves a draft", "releases", "releases an old turn", "releases with another lease", "passes to", "passes to the next",
-	"takes", "takes on a person's word", "leaves with a handoff", "abandons or leaves", "kicks", "kicks by force", "closes", "sets limits",
-	"sets enforce", "reorders", "pauses", "edits", "reserves", "ends the reservation of", "person closes", "person sets limits",
-	"person sets enforce", "person pauses", "person resumes", "wait looks", "wait returns", "wait is killed", "wait stops", "wait continues",
+	"joins", "waits", "waits for events", "waits again", "tries", "calls", "sends a message", "sends a heartbeat",
+	"begins a tool call", "ends a tool call", "saves a draft",
+	"releases", "releases an old turn", "releases with another lease", "passes to", "passes to the next",
+	"takes", "takes on a person's word", "leaves with a handoff", "abandons or leaves",
+	"kicks", "kicks by force", "closes", "sets limits",
+	"sets enforce", "reorders", "pauses", "edits", "reserves", "ends the reservation of",
+	"person closes", "person sets limits",
+	"person sets enforce", "person pauses", "person resumes",
+	"wait looks", "wait returns", "wait is killed", "wait stops", "wait continues",
 	"process ends", "process mutes", "process unmutes", "process restarts", "restore", "tick",
 }
 
@@ -87,6 +91,7 @@ type Act struct {
 
 func (a Act) String() string {
 	by := fmt.Sprintf("%c %s", 'a'+a.By, a.Kind)
+
 	switch a.Kind {
 	case Tick, Restore, PersonCloses, PersonPauses, PersonResumes:
 		return a.Kind.String()
@@ -101,6 +106,7 @@ func (a Act) String() string {
 	case Edit, Reserve, Unreserve:
 		return fmt.Sprintf("%s path %d", by, a.Path)
 	}
+
 	return by
 }
 

@@ -30,6 +30,7 @@ func (r *Room) Verdict(a Who) Verdict {
 	case !ended && (m.Proof == Session || m.Proof == Person):
 		return Alive
 	}
+
 	return Unknown
 }
 
@@ -61,8 +62,8 @@ func (r *Room) ownerActedAt() int {
 	return max(r.GrantedAt, r.ResumedAt, r.Agents[r.Owner].LastAct)
 }
 
-// ownerActiveAt is when the owner last did something. Heartbeats alone count for so long that it is idle after
-// four limits.
+// ownerActiveAt is when the owner last did something. Heartbeats alone count for so long that it is idle
+// after four limits.
 func (r *Room) ownerActiveAt() int {
 	acted := r.ownerActedAt()
 	return max(acted, min(r.HeartbeatAt, acted+3*r.Limits.Idle))
@@ -74,6 +75,7 @@ func (r *Room) idleAt() int {
 	if since := r.Agents[r.Owner].BusySince; since != Never {
 		at = max(at, since+4*r.Limits.Idle)
 	}
+
 	return at
 }
 
@@ -164,6 +166,7 @@ func (r *Room) isRoundOpen() bool {
 	if r.OfferedAt == Never || r.Now >= r.OfferedAt+r.Limits.Claim {
 		return false
 	}
+
 	return r.Cause() != OwnerGone || r.ownerGoneSince() <= r.OfferedAt
 }
 
@@ -176,6 +179,7 @@ func (r *Room) mayBeOffered(a Who) bool {
 	if r.hasOffer(a) || r.isGuardedFrom(a) {
 		return false
 	}
+
 	return r.OfferedAt == Never || r.Now >= r.OfferedAt+r.Limits.Grace
 }
 
@@ -187,6 +191,8 @@ func (r *Room) isGuardedFrom(a Who) bool {
 	}
 
 	end := r.claimEndsAt() + r.Limits.Grace
+
+	// After an offer, the others have a grace or a minute to take it, whichever is longer.
 	if r.isRoundOpen() {
 		end = max(end, r.OfferedAt+max(r.Limits.Grace, Minute))
 	}
@@ -194,6 +200,7 @@ func (r *Room) isGuardedFrom(a Who) bool {
 		return false
 	}
 
+	// It gives way only to somebody who may want the turn.
 	for b := range r.Count {
 		if b == a || b == r.Owner || b == r.Recipient || !r.isPresent(b) {
 			continue
@@ -221,6 +228,7 @@ func (r *Room) letsOthersFirst(a Who) bool {
 	if r.Prior != a || r.Now >= r.FreeSince+r.Limits.Grace {
 		return false
 	}
+
 	for b := range r.Count {
 		if b != a && r.waitsForWork(b) {
 			return true
@@ -231,6 +239,7 @@ func (r *Room) letsOthersFirst(a Who) bool {
 
 // agentsInOrder lists all agents in the room's order.
 func (r *Room) agentsInOrder() []Who {
+	// The fair order is a list already.
 	if !r.Sequence {
 		return r.FairOrder[:r.Count]
 	}
@@ -243,6 +252,7 @@ func (r *Room) agentsInOrder() []Who {
 			first = append(first, a)
 		}
 	}
+
 	return append(behind, first...)
 }
 
@@ -264,6 +274,7 @@ func (r *Room) nextHolder() Who {
 	waits := func(a Who) bool { return r.waitsForWork(a) }
 	asked := func(a Who) bool { return r.isPresent(a) && r.Agents[a].Wait == NoWait && r.hasJustAsked(a) }
 
+	// Those that wait come first, then those that have asked a short time ago.
 	for _, isCandidate := range []func(Who) bool{waits, asked} {
 		last := Nobody
 		for _, a := range r.agentsInOrder() {
@@ -275,6 +286,8 @@ func (r *Room) nextHolder() Who {
 				return a
 			}
 		}
+
+		// Who had the last turn comes after the others.
 		if last != Nobody {
 			return last
 		}
@@ -294,6 +307,8 @@ func (r *Room) nextForPass(a Who) Who {
 	if to := r.nextHolder(); to != Nobody && to != a {
 		return to
 	}
+
+	// Nobody waits or has asked: any other member will do.
 	for _, b := range r.agentsInOrder() {
 		if b != a && r.isPresent(b) {
 			return b
@@ -333,6 +348,7 @@ func (r *Room) judgeEdit(a Who, file int) Judgement {
 	if r.Closed || r.Enforce == Off || r.mayEdit(a, file) {
 		return Fine
 	}
+
 	if r.Enforce == Warn {
 		return Told
 	}
@@ -349,16 +365,20 @@ func (r *Room) mayEdit(a Who, file int) bool {
 		return false
 	}
 
+	// The earliest reservation that isn't stale decides.
 	first := -1
 	for i, v := range r.Reservations {
+		// A directory holds the second file.
 		matches := i == file || i == Directory && file == FileBelow
 		if !matches || v.By == Nobody || r.IsStale(i) {
 			continue
 		}
+
 		if first < 0 || v.Number < r.Reservations[first].Number {
 			first = i
 		}
 	}
+
 	return first >= 0 && r.Reservations[first].By == a
 }
 

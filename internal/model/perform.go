@@ -12,6 +12,8 @@ func (r Room) After(a Act, offered bool) (Room, Result) {
 
 func (r *Room) performAct(a Act, offered bool, res *Result) Refusal {
 	by := &r.Agents[a.By]
+
+	// An agent that is mute does nothing, nor does one whose process has ended.
 	if a.Kind.isOfAgent() && (by.Process == Ended || by.Process == Mute) {
 		return Impossible
 	}
@@ -87,10 +89,13 @@ func (r *Room) joinRoom(a Who) Refusal {
 	if r.isMember(a) && !r.Closed {
 		return Impossible
 	}
+
+	// A join opens a closed room again.
 	if r.Closed {
 		r.Closed = false
 		r.wakeWaits()
 	}
+
 	r.addMember(a)
 	r.beginCommand(a)
 	return Accepted
@@ -129,6 +134,7 @@ func (r *Room) sendHeartbeat(a Who) Refusal {
 	if r.Owner != a {
 		return "stale_lease"
 	}
+
 	r.recordProcess(a)
 	r.Acked, r.GoneSince = true, Never
 
@@ -136,6 +142,8 @@ func (r *Room) sendHeartbeat(a Who) Refusal {
 	if r.Agents[a].Proof != Carrier && r.Now < r.ownerActedAt()+4*r.Limits.Idle {
 		r.HeartbeatAt = r.Now
 	}
+
+	// Where a guardian renews the lease, heartbeats don't.
 	if !r.hasGuardian() {
 		r.RenewedAt, r.GuardianAt = r.Now, Never
 	}
@@ -152,6 +160,7 @@ func (r *Room) checkFence(a Act) Refusal {
 	case a.Kind == ReleaseByLease || r.Owner != a.By:
 		return "stale_lease"
 	}
+
 	r.recordAct(a.By)
 	return Accepted
 }
@@ -160,6 +169,7 @@ func (r *Room) releaseStick(a Act) Refusal {
 	if r.Owner != a.By {
 		return "stale_lease"
 	}
+
 	r.recordAct(a.By)
 	r.endTurn()
 	r.leaveHandoff()
@@ -177,6 +187,7 @@ func (r *Room) releaseStick(a Act) Refusal {
 			return "usage"
 		}
 	}
+
 	if to == Nobody || !r.isPresent(to) {
 		return "unknown_member"
 	}
@@ -191,6 +202,7 @@ func (r *Room) takeStick(a Act, res *Result) Refusal {
 	if r.Closed {
 		return "room_closed"
 	}
+
 	r.recordAct(a.By)
 	r.settleDue(a.By, true)
 
@@ -205,6 +217,7 @@ func (r *Room) takeStick(a Act, res *Result) Refusal {
 		return Accepted
 	}
 
+	// From here on the stick is taken from somebody.
 	res.Cause = r.Cause()
 	switch {
 	case a.Kind == TakeForPerson:
@@ -212,7 +225,8 @@ func (r *Room) takeStick(a Act, res *Result) Refusal {
 	case r.Stage == Idle:
 		return "prior_owner"
 	case res.Cause == NoCause && r.isNoticeDue():
-		r.tellIdle() // and the take is refused; the notice is what it has changed
+		// The take is refused. The notice is what it has changed.
+		r.tellIdle()
 		return Accepted
 	case res.Cause == NoCause:
 		return "takeover_not_available"
@@ -220,10 +234,12 @@ func (r *Room) takeStick(a Act, res *Result) Refusal {
 		return "prior_owner"
 	}
 
+	// Who loses the stick comes last in the fair order.
 	if r.Stage == Owned {
 		r.putLast(r.Owner)
 		r.Prior = r.Owner
 	}
+
 	r.grantTurn(a.By, false)
 	res.Status = YourTurn
 	return Accepted
@@ -233,6 +249,7 @@ func (r *Room) leaveRoom(a Act) Refusal {
 	if !r.isMember(a.By) || a.Kind == Leave && r.Owner != a.By {
 		return Impossible
 	}
+
 	r.beginCommand(a.By)
 	r.endMembership(a.By, Outside, a.Kind == Leave)
 	return Accepted
@@ -242,6 +259,7 @@ func (r *Room) kickMember(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
 	}
+
 	r.beginCommand(a.By)
 	switch {
 	case !r.isMember(a.To):
@@ -251,6 +269,7 @@ func (r *Room) kickMember(a Act) Refusal {
 	case a.Kind == Kick && r.Verdict(a.To) != Gone:
 		return "member_present"
 	}
+
 	r.endMembership(a.To, Removed, false)
 	return Accepted
 }
@@ -259,12 +278,15 @@ func (r *Room) kickMember(a Act) Refusal {
 func (r *Room) endMembership(a Who, to Membership, handoff bool) {
 	r.endWait(a)
 	r.Agents[a].Membership = to
+
+	// Its reservations of paths end with it.
 	for i := range r.Reservations {
 		if r.Reservations[i].By == a {
 			r.Reservations[i].By = Nobody
 		}
 	}
 
+	// The release rule names who is next after it.
 	switch a {
 	case r.Owner:
 		r.endTurn()
@@ -275,6 +297,7 @@ func (r *Room) endMembership(a Who, to Membership, handoff bool) {
 	case r.Recipient:
 		r.nameAnother()
 	}
+
 	r.wakeWaits()
 }
 
@@ -287,6 +310,7 @@ func (r *Room) closeRoom(a Act) Refusal {
 		if r.Stage == Owned {
 			return "not_your_turn"
 		}
+
 		if r.Stage == Reserved {
 			r.setFree(r.Prior)
 		}
@@ -294,13 +318,16 @@ func (r *Room) closeRoom(a Act) Refusal {
 		if !r.isMember(a.By) {
 			return Impossible
 		}
+
 		if r.Owner != a.By {
 			return "not_your_turn"
 		}
+
 		r.recordAct(a.By)
 		r.endTurn()
 		r.leaveHandoff()
 	}
+
 	r.Closed = true
 	r.wakeWaits()
 	return Accepted
@@ -310,6 +337,7 @@ func (r *Room) reservePath(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
 	}
+
 	r.beginCommand(a.By)
 	if r.Closed {
 		return "room_closed"
@@ -318,12 +346,14 @@ func (r *Room) reservePath(a Act) Refusal {
 	v := &r.Reservations[a.Path]
 	switch {
 	case v.By == a.By:
-		return Accepted // it stays as it is
+		// A reservation of its own stays as it is.
+		return Accepted
 	case v.By != Nobody && r.IsStale(a.Path):
 		return "reservation_stale"
 	case v.By != Nobody:
 		return "reservation_conflict"
 	}
+
 	r.made++
 	*v = Reservation{By: a.By, MadeAt: r.Now, Number: r.made}
 	r.wakeWaits()
@@ -334,100 +364,9 @@ func (r *Room) unreservePath(a Act) Refusal {
 	if !r.isMember(a.By) || r.Reservations[a.Path].By != a.By {
 		return Impossible
 	}
+
 	r.beginCommand(a.By)
 	r.Reservations[a.Path].By = Nobody
 	r.wakeWaits()
 	return Accepted
-}
-
-func (r *Room) changeProcess(a Act) Refusal {
-	m := &r.Agents[a.By]
-	switch a.Kind {
-	case ProcessEnds:
-		if m.Process == Ended {
-			return Impossible
-		}
-		r.endProcess(a.By)
-	case ProcessMutes:
-		if m.Process != Running {
-			return Impossible
-		}
-		m.Process = Mute
-	case ProcessUnmutes:
-		if m.Process != Mute {
-			return Impossible
-		}
-		m.Process = Running
-	case ProcessRestarts:
-		if m.Process != Ended || m.Parent != Nobody {
-			return Impossible
-		}
-		m.Process = Restarted
-		m.Run++
-	}
-	return Accepted
-}
-
-// endProcess ends the process of an agent, and with it its wait, unless that is stopped. Waits that watch the
-// process notice.
-func (r *Room) endProcess(a Who) {
-	m := &r.Agents[a]
-	m.Process = Ended
-	if m.Wait != NoWait && !m.Stopped {
-		r.endWait(a)
-	}
-
-	if m.Seen != m.Run || r.Owner != a && r.Recipient != a {
-		return
-	}
-	for b := range r.Count {
-		if w := &r.Agents[b]; w.Watches {
-			w.Watches, w.Woken = false, true
-		}
-	}
-}
-
-// restoreRoom does what a reboot or a restore does: it ends the turn and all reservations, of the stick and
-// of paths.
-func (r *Room) restoreRoom() Refusal {
-	if r.Stage == Idle {
-		return Impossible
-	}
-	if r.Stage == Owned {
-		r.putLast(r.Owner)
-	}
-	r.setFree(Nobody)
-	r.nameNext()
-
-	for i := range r.Reservations {
-		r.Reservations[i].By = Nobody
-	}
-	r.wakeWaits()
-	return Accepted
-}
-
-// letTimePass lets time pass.
-func (r *Room) letTimePass() {
-	r.Now++
-	for a := range r.Count {
-		m := &r.Agents[a]
-		if m.Wait != NoWait && m.Alarm != Never && m.Alarm <= r.Now {
-			m.Alarm, m.Woken = Never, true
-		}
-	}
-	r.RunGuardian()
-}
-
-// RunGuardian lets the guardian of the owner renew the lease, if there is one: it runs while the owner's
-// process does.
-func (r *Room) RunGuardian() bool {
-	if r.Stage != Owned || r.Agents[r.Owner].Proof != Guarded {
-		return false
-	}
-	m := r.Agents[r.Owner]
-	if m.Process != Running && m.Process != Mute || m.Seen != m.Run {
-		return false
-	}
-	r.GuardianAt, r.RenewedAt = r.Now, r.Now
-	return true
 }

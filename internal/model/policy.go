@@ -11,15 +11,19 @@ func (r *Room) setLimits(a Act) Refusal {
 
 	// An agent doesn't shorten the time of another one that has the stick.
 	another := r.Stage == Owned && r.Owner != a.By || r.Stage == Reserved && r.Recipient != a.By
+
 	now, next, wanted := r.Limits.fields(), r.NextTurn.fields(), a.Limits.fields()
 	for i := range now {
 		*next[i] = Never
+
+		// A shorter limit waits for the next turn.
 		if !person && another && *wanted[i] < *now[i] {
 			*next[i] = *wanted[i]
 		} else {
 			*now[i] = *wanted[i]
 		}
 	}
+
 	r.Sequence = a.Sequence
 	r.wakeWaits()
 	return Accepted
@@ -29,22 +33,26 @@ func (r *Room) setEnforce(a Act) Refusal {
 	if r.Closed {
 		return Impossible
 	}
+
 	if a.Kind == SetEnforce {
 		if !r.isMember(a.By) {
 			return Impossible
 		}
 		r.beginCommand(a.By)
+
+		// Only a person makes the room milder.
 		if a.Enforce < r.Enforce {
 			return "person_only"
 		}
 	}
+
 	r.Enforce = a.Enforce
 	r.wakeWaits()
 	return Accepted
 }
 
-// reorderMembers puts some members first. Whose turn comes after whom doesn't change by it: the place that the
-// sequence has reached moves along with its member.
+// reorderMembers puts some members first. Whose turn comes after whom doesn't change by it: the place that
+// the sequence has reached moves along with its member.
 func (r *Room) reorderMembers(a Act) Refusal {
 	if !r.isMember(a.By) {
 		return Impossible
@@ -58,6 +66,8 @@ func (r *Room) reorderMembers(a Act) Refusal {
 		}
 		named[b] = true
 	}
+
+	// Who isn't named stays behind, in the order so far.
 	reached := Nobody
 	for _, b := range r.membersByOrdinal() {
 		if !named[b] {
@@ -71,9 +81,12 @@ func (r *Room) reorderMembers(a Act) Refusal {
 	for i, b := range order {
 		r.Agents[b].Ordinal = i + 1
 	}
+
+	// The sequence goes on after the same member.
 	if reached != Nobody {
 		r.LastOrdinal = r.Agents[reached].Ordinal
 	}
+
 	r.wakeWaits()
 	return Accepted
 }
@@ -82,11 +95,13 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 	if r.Closed {
 		return "room_closed"
 	}
+
 	if a.Kind == PersonPauses {
 		r.Paused = true
 		r.wakeWaits()
 		return Accepted
 	}
+
 	if !r.Paused {
 		return Accepted
 	}
@@ -104,6 +119,7 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 	case Idle:
 		r.nameAnother()
 	}
+
 	r.wakeWaits()
 	return Accepted
 }

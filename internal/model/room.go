@@ -203,7 +203,8 @@ func NewRoom(limits Limits, sequence bool, agents ...Agent) Room {
 	r := Room{
 		Count: Who(len(agents)), Limits: limits, NextTurn: noLimits, Heartbeat: 1, Sequence: sequence, Enforce: Warn,
 		Owner: Nobody, Recipient: Nobody, Prior: Nobody,
-		ResumedAt: Never, HeartbeatAt: Never, RenewedAt: Never, GuardianAt: Never, NoticeAt: Never, GoneSince: Never, OfferedAt: Never,
+		ResumedAt: Never, HeartbeatAt: Never, RenewedAt: Never, GuardianAt: Never,
+		NoticeAt: Never, GoneSince: Never, OfferedAt: Never,
 	}
 
 	for i := range r.Reservations {
@@ -212,10 +213,12 @@ func NewRoom(limits Limits, sequence bool, agents ...Agent) Room {
 	for i := range r.FairOrder {
 		r.FairOrder[i] = Who(i)
 	}
+
 	for i, a := range agents {
 		a.Run, a.LastAct = 1, Never
 		a.BusySince, a.ReturnedAt, a.Alarm = Never, Never, Never
 		r.Agents[i] = a
 	}
+
 	return r
 }

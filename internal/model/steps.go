@@ -28,6 +28,7 @@ func (r *Room) recordProcess(a Who) {
 // recordAct records that an agent acts.
 func (r *Room) recordAct(a Who) {
 	r.recordProcess(a)
+
 	r.Agents[a].PassedOver, r.Agents[a].LastAct = false, r.Now
 	if r.Owner == a {
 		r.Acked, r.GoneSince = true, Never
@@ -38,8 +39,9 @@ func (r *Room) recordAct(a Who) {
 // the reservation of a recipient that is gone.
 func (r *Room) settleDue(by Who, take bool) {
 	switch {
-	case r.Paused:
+	case r.Paused: // nothing is due
 	case r.Stage == Owned:
+		// Who sees first that the owner is gone fixes the time.
 		if r.GoneSince == Never && r.Owner != by && r.Verdict(r.Owner) == Gone {
 			r.GoneSince = r.Now
 		}
@@ -47,6 +49,8 @@ func (r *Room) settleDue(by Who, take bool) {
 		gone := r.Recipient != by && r.Verdict(r.Recipient) == Gone
 		lost := gone || r.Agents[r.Recipient].Membership != Joined
 		lapsed := !r.ByPass && r.Recipient != by && r.Now >= r.claimEndsAt()
+
+		// A takeover takes the reservation of one that is gone by itself.
 		if lost && !take || lapsed && !lost {
 			r.Agents[r.Recipient].PassedOver = true
 			r.nameAnother()
@@ -60,9 +64,12 @@ func (r *Room) addMember(a Who) {
 	if m.Membership == Joined {
 		return
 	}
+
+	// A member that comes back has its place from before.
 	if m.Ordinal == 0 {
 		m.Ordinal = len(r.membersByOrdinal()) + 1
 	}
+
 	m.Membership, m.ReturnedAt, m.HasOffer = Joined, Never, false
 	r.putLast(a)
 	r.wakeWaits()
@@ -76,6 +83,7 @@ func (r *Room) putLast(a Who) {
 			order = append(order, b)
 		}
 	}
+
 	copy(r.FairOrder[:], append(order, a))
 }
 
@@ -91,20 +99,26 @@ func (r *Room) beginRound() {
 func (r *Room) grantTurn(a Who, claimed bool) {
 	r.beginLimits()
 	r.Turn++
+
+	// Only a claim gets the handoff directly.
 	r.HandoffDirect, r.HandoffPending = r.HandoffPending && claimed, false
 
 	r.Stage, r.Owner, r.Recipient = Owned, a, Nobody
+
+	// What was known of the last owner says nothing of this one.
 	r.forgetOwner()
 	r.GrantedAt, r.Acked = r.Now, false
 	r.LastOrdinal = r.Agents[a].Ordinal
 	r.Agents[a].ReturnedAt = Never
+
 	r.beginRound()
 	r.wakeWaits()
 }
 
 // forgetOwner forgets what is known of an owner.
 func (r *Room) forgetOwner() {
-	r.ResumedAt, r.HeartbeatAt, r.RenewedAt, r.GuardianAt, r.NoticeAt, r.GoneSince = Never, Never, Never, Never, Never, Never
+	r.ResumedAt, r.HeartbeatAt, r.RenewedAt = Never, Never, Never
+	r.GuardianAt, r.NoticeAt, r.GoneSince = Never, Never, Never
 }
 
 // beginLimits applies the limits that have waited for the next turn.
@@ -115,6 +129,7 @@ func (r *Room) beginLimits() {
 			*now[i] = *next[i]
 		}
 	}
+
 	r.NextTurn = noLimits
 }
 
@@ -152,6 +167,8 @@ func (r *Room) nameAnother() {
 	wasReserved := r.Stage == Reserved
 	r.setFree(r.Prior)
 	r.nameNext()
+
+	// That the stick stays free changes nothing for those that wait.
 	if wasReserved || r.Stage == Reserved {
 		r.wakeWaits()
 	}

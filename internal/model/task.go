@@ -56,6 +56,8 @@ func (t *Task) checkAttempt(c Caller) Refusal {
 	if c.Attempt != 0 && c.Attempt != t.Attempt {
 		return "stale_attempt"
 	}
+
+	// The worker of a task that is over has no attempt any more.
 	if c.Name == t.Worker && t.isOver() {
 		return "stale_attempt"
 	}
@@ -87,11 +89,14 @@ func (ts Tasks) CheckAfter(id string, after []string) Refusal {
 			return "not_found"
 		}
 	}
+
+	// No task may wait for itself through others.
 	for _, other := range after {
 		if ts.waitsFor(other, id, map[string]bool{}) {
 			return "usage"
 		}
 	}
+
 	return Accepted
 }
 
@@ -102,6 +107,8 @@ func (ts Tasks) waitsFor(id, other string, seen map[string]bool) bool {
 	if t == nil || !t.ForLater || seen[id] {
 		return false
 	}
+
+	// A task that was seen before ends a circle.
 	seen[id] = true
 	return slices.ContainsFunc(t.After, func(a string) bool { return a == other || ts.waitsFor(a, other, seen) })
 }
@@ -112,6 +119,7 @@ func (ts Tasks) Waits(id string) (waits []string) {
 	if !t.ForLater || t.State != Assigned {
 		return nil
 	}
+
 	for _, other := range t.After {
 		if ts[other].State != Completed {
 			waits = append(waits, other)
@@ -128,6 +136,7 @@ func (ts Tasks) Spawn(id string, later bool, after []string) Refusal {
 	if ts[id] != nil {
 		return "already_exists"
 	}
+
 	ts[id] = &Task{State: Assigned, Attempt: 1, Workers: map[string]bool{}, ForLater: later, After: after}
 	return Accepted
 }
@@ -138,6 +147,7 @@ func (ts Tasks) Begin(id string) Refusal {
 	if t.State != Assigned || !t.ForLater || len(ts.Waits(id)) > 0 {
 		return "invalid_transition"
 	}
+
 	t.ForLater = false
 	return Accepted
 }
@@ -147,6 +157,7 @@ func (ts Tasks) SetAfter(id string, after []string) Refusal {
 	if refusal := ts.CheckAfter(id, after); refusal != Accepted {
 		return refusal
 	}
+
 	t := ts[id]
 	switch {
 	case t.State != Assigned || !t.ForLater:
@@ -154,6 +165,7 @@ func (ts Tasks) SetAfter(id string, after []string) Refusal {
 	case slices.Equal(t.After, after):
 		return Same
 	}
+
 	t.After = after
 	return Accepted
 }
@@ -163,8 +175,10 @@ func (t *Task) Start(c Caller, isWorkerAway bool) Refusal {
 	if refusal := t.checkAttempt(c); refusal != Accepted {
 		return refusal
 	}
+
 	switch t.State {
 	case InReview, Approved:
+		// One who worked on it has offered it before.
 		if t.Workers[c.Name] {
 			return Same
 		}
@@ -178,12 +192,15 @@ func (t *Task) Start(c Caller, isWorkerAway bool) Refusal {
 		if t.Worker == c.Name {
 			return Same
 		}
+
+		// A worker that is there keeps its task.
 		if !isWorkerAway {
 			return "not_your_task"
 		}
 	default:
 		return "invalid_transition"
 	}
+
 	t.Worker = c.Name
 	t.Workers[c.Name] = true
 	return Accepted
@@ -194,12 +211,15 @@ func (t *Task) Done(c Caller) Refusal {
 	if refusal := t.checkWorker(c); refusal != Accepted {
 		return refusal
 	}
+
+	// The same commit again changes nothing.
 	switch {
 	case t.isIn(InReview, Approved) && t.Offered == t.Branch:
 		return Same
 	case !t.isIn(Working, Conflicted, InReview, Approved):
 		return "invalid_transition"
 	}
+
 	t.offerCommit()
 	return Accepted
 }
@@ -212,6 +232,7 @@ func (t *Task) offerCommit() {
 	} else {
 		t.State, t.Approved = InReview, ""
 	}
+
 	t.Offered, t.OfferedMakes = t.Branch, t.Change
 }
 
@@ -220,6 +241,7 @@ func (t *Task) Move() Refusal {
 	if t.State != Approved {
 		return "invalid_transition"
 	}
+
 	t.offerCommit()
 	return Accepted
 }
@@ -232,6 +254,7 @@ func (t *Task) Conflict(c Caller) Refusal {
 	if !t.isIn(Working, Conflicted, InReview, Approved) {
 		return "invalid_transition"
 	}
+
 	t.State, t.Approved = Conflicted, ""
 	return Accepted
 }
@@ -239,6 +262,7 @@ func (t *Task) Conflict(c Caller) Refusal {
 // Approve approves the commit that was offered; seen is the one that the reviewer saw.
 func (t *Task) Approve(c Caller, seen string, override bool) Refusal {
 	refusal := t.checkApproval(c, seen, override)
+
 	switch {
 	case t.State == Approved && refusal == Accepted:
 		return Same
@@ -247,6 +271,7 @@ func (t *Task) Approve(c Caller, seen string, override bool) Refusal {
 	case refusal != Accepted:
 		return refusal
 	}
+
 	t.State, t.Approved = Approved, t.Offered
 	return Accepted
 }
@@ -274,6 +299,7 @@ func (t *Task) RequestChanges(c Caller, seen string) Refusal {
 	case seen == "" || seen != t.Offered && seen != t.Branch:
 		return "review_stale"
 	}
+
 	t.State, t.Approved = Working, ""
 	return Accepted
 }
@@ -300,6 +326,7 @@ func (t *Task) Land(merged bool) Refusal {
 	if t.State == Completed {
 		return "invalid_transition"
 	}
+
 	t.State, t.Merged = Completed, merged
 	return Accepted
 }
@@ -312,6 +339,7 @@ func (t *Task) Fail(c Caller) Refusal {
 	if !t.isIn(Assigned, Working, Conflicted, InReview) {
 		return "invalid_transition"
 	}
+
 	t.State = Failed
 	return Accepted
 }
@@ -324,6 +352,7 @@ func (t *Task) Cancel() Refusal {
 	case Completed:
 		return "invalid_transition"
 	}
+
 	t.State = Failed
 	return Accepted
 }
@@ -333,6 +362,8 @@ func (t *Task) Retry() Refusal {
 	if t.State != Failed {
 		return "invalid_transition"
 	}
+
+	// The workers of all attempts stay known: they can't review.
 	*t = Task{State: Assigned, Attempt: t.Attempt + 1, Workers: t.Workers, ForLater: t.ForLater, After: t.After}
 	return Accepted
 }

@@ -10,6 +10,7 @@ func (r *Room) addAskingMember(a Who) Refusal {
 	case r.Closed:
 		return "room_closed"
 	}
+
 	r.addMember(a)
 	r.recordAct(a)
 	return Accepted
@@ -18,9 +19,11 @@ func (r *Room) addAskingMember(a Who) Refusal {
 func (r *Room) beginWait(a Act, offered bool, res *Result) Refusal {
 	m := &r.Agents[a.By]
 	waits := m.Wait != NoWait
+
 	if refusal := r.addAskingMember(a.By); refusal != Accepted {
 		return refusal
 	}
+
 	if a.Kind == WaitAgain && !waits {
 		return Impossible
 	}
@@ -28,11 +31,13 @@ func (r *Room) beginWait(a Act, offered bool, res *Result) Refusal {
 		return "already_listening"
 	}
 
+	// A wait that begins again replaces the one that runs.
 	r.endWait(a.By)
 	m.Wait = ForWork
 	if a.Kind == WaitForEvents {
 		m.Wait = ForEvents
 	}
+
 	r.readByWait(a.By, offered, res)
 	return Accepted
 }
@@ -41,6 +46,8 @@ func (r *Room) beginWait(a Act, offered bool, res *Result) Refusal {
 func (r *Room) readByWait(a Who, offered bool, res *Result) {
 	m := &r.Agents[a]
 	m.Alarm, m.Watches = Never, false
+
+	// One that takes no part has nothing to wait for.
 	if m.Membership != Joined || r.Closed {
 		r.returnWait(a)
 		res.Status = Over
@@ -49,7 +56,10 @@ func (r *Room) readByWait(a Who, offered bool, res *Result) {
 
 	m.PassedOver = false
 	r.settleDue(a, false)
-	m.Woken = false // by its own commit, too
+
+	// Its own commit has woken it, too.
+	m.Woken = false
+
 	if m.Wait == ForEvents || r.Paused {
 		res.Status = GoesOn
 		return
@@ -66,12 +76,16 @@ func (r *Room) readByWait(a Who, offered bool, res *Result) {
 
 	res.Cause = r.Cause()
 	res.MayOffer = r.isOffered() && r.mayBeOffered(a)
+
 	if offered {
 		r.takeOffer(a)
 		res.Status = Takeover
 		return
 	}
+
 	res.Status = GoesOn
+
+	// Else only these two can change the answer without an act.
 	m.Watches = r.hasVisibleHolder()
 	m.Alarm = r.nextAlarm()
 }
@@ -97,16 +111,19 @@ func (r *Room) takeOffer(a Who) {
 	if !r.isRoundOpen() {
 		r.beginRound()
 	}
+
 	r.Agents[a].HasOffer, r.OfferedAt = true, r.Now
 	r.returnWait(a)
 }
 
 // hasVisibleHolder reports whether the process of the holder or the recipient can be watched.
 func (r *Room) hasVisibleHolder() bool {
-	a := max(r.Owner, r.Recipient) // one of them is nobody
+	// One of the two is nobody.
+	a := max(r.Owner, r.Recipient)
 	if a == Nobody {
 		return false
 	}
+
 	m := r.Agents[a]
 	return m.Proof != Hidden && m.Proof != Guarded && (m.Process == Running || m.Process == Mute)
 }
@@ -114,7 +131,8 @@ func (r *Room) hasVisibleHolder() bool {
 // nextAlarm is when a wait has to look again at the latest, because then time alone has changed its answer.
 func (r *Room) nextAlarm() int {
 	if r.isOffered() {
-		return Never // which offer is whose isn't said here
+		// Which offer is whose isn't said here.
+		return Never
 	}
 
 	at := Never
@@ -123,6 +141,7 @@ func (r *Room) nextAlarm() int {
 			at = tick
 		}
 	}
+
 	switch r.Stage {
 	case Idle:
 		sooner(r.FreeSince + r.Limits.Grace)
@@ -141,6 +160,7 @@ func (r *Room) nextAlarm() int {
 			sooner(r.idleAt())
 		}
 	}
+
 	return at
 }
 
@@ -175,7 +195,9 @@ func (r *Room) changeWait(a Act) Refusal {
 	m.Stopped = a.Kind == WaitStops
 	if a.Kind == WaitContinues {
 		m.Woken = true
-		if m.Process == Ended || m.Process == Restarted { // the process that it served has ended
+
+		// The process that it served has ended.
+		if m.Process == Ended || m.Process == Restarted {
 			r.endWait(a.By)
 		}
 	}
@@ -186,6 +208,7 @@ func (r *Room) tryStick(a Who, res *Result) Refusal {
 	if refusal := r.addAskingMember(a); refusal != Accepted {
 		return refusal
 	}
+
 	r.settleDue(a, false)
 
 	res.Status = GoesOn
@@ -195,14 +218,17 @@ func (r *Room) tryStick(a Who, res *Result) Refusal {
 		}
 		return Accepted
 	}
+
 	if r.answerAtOnce(a, res) {
 		return Accepted
 	}
 	if r.isNoticeDue() {
 		r.tellIdle()
 	}
+
 	if r.isOffered() && !r.isGuardedFrom(a) {
 		res.Status, res.Cause = Takeover, r.Cause()
 	}
+
 	return Accepted
 }
