@@ -196,7 +196,7 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had 
 	m.Files = st.countFiles()
 	m.LeftOut = collapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
 
-	// Everything stays in the pack for now: removeUnreached takes out what no rescue reaches.
+	// Everything stays in the pack until removeUnreached takes out what no rescue reaches.
 	var commit string
 	err = r.replacePack(ctx, r.packBase(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
 		if err := g.holdNeeded(p, m.Needs); err != nil {
