@@ -123,6 +123,7 @@ func (s sourceFile) buildJump(fn *ast.FuncDecl, mutants []mutant) jump {
 		typeArgs = "[" + strings.Join(namesOf(fn.Type.TypeParams), ", ") + "]"
 	}
 
+	// A function without results returns after the call.
 	results := ""
 	if fn.Type.Results != nil {
 		results = " " + s.textOf(fn.Type.Results.Pos(), fn.Type.Results.End())

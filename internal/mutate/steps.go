@@ -88,6 +88,7 @@ func (s *step) isCostly() bool { return s.phase == shortExplorations || s.phase 
 // measureTests finds the tests of the step. It runs them without a mutant, and takes the limit from the time
 // that this needs.
 func (s *step) measureTests(ctx context.Context, least time.Duration) error {
+	// The binary itself says which tests it has.
 	names, err := listTests(ctx, s.binary, s.dir)
 	if err != nil {
 		return err
