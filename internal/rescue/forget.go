@@ -158,7 +158,7 @@ func (r *repository) beginForgetting(ctx context.Context) (*forgetter, error) {
 
 	// Caches would lead to what is about to go.
 	caches, _ := listNames(r.pathTo(stateName))
-	for _, name := range caches { // they lead to what is about to go
+	for _, name := range caches {
 		if !strings.HasSuffix(name, lockSuffix) {
 			os.Remove(r.cachePath(name))
 		}

@@ -43,12 +43,11 @@ func (s *Store) takeInTime(
 	t, err := inTime(limited, s.Limits.Longest()-s.Limits.Time, func() (Taken, error) {
 		return run(&rescueTaker{store: s, r: r, reading: reading, left: &left}, limited)
 	})
-
 	if err := ctx.Err(); err != nil {
 		return Taken{}, err
 	}
 
-	// A disk doesn't answer: of the whole tree it isn't known what there is.
+	// If a disk doesn't answer, nobody knows what the tree holds.
 	if errors.Is(err, context.DeadlineExceeded) {
 		return Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}, Nested: []Nested{}}, nil
 	}
@@ -306,7 +305,6 @@ func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
 		t.leaveOutWork(e, WhyIgnored)
 	default:
 		c = candidate{entry: e, class: class, size: info.Size(), stamp: stampOf(info)}
-
 		c.same = t.snapshot.untouchedWork(e, c.stamp)
 		return c, true
 	}
