@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// Act is a part of a command that may cost somebody work that isn't committed, or commits that only one ref names.
-// It says what may go, not what does: whoever judges it looks at what there is.
+// Act is a part of a command that may cost somebody work that isn't committed, or commits that only one ref
+// names. It says what may go, not what does: whoever judges it looks at what there is.
 type Act struct {
 	Kind Kind
 	Form string // the command as it was written, without git's own options and at most maxForm runes, such as "git reset --hard"
 	Text uint64 // a sum of the whole command as it was written, of which Form may have only the first part
 
-	// Dir is where it runs, absolute. Its checkout is the one that is meant, or its repository where the act is about
-	// refs.
+	// Dir is where it runs, absolute. Its checkout is the one that is meant, or its repository where the act
+	// is about refs.
 	Dir string
 
-	// Paths are the files that are meant, absolute and clean. As in [Changes], a directory means everything below it,
-	// and itself unless it ends with a separator. Without any, it is the whole checkout of Dir.
+	// Paths are the files that are meant, absolute and clean. As in [Changes], a directory means everything
+	// below it, and itself unless it ends with a separator. Without any, it is the whole checkout of Dir.
 	Paths []string
 
 	// Some says that only some files of Paths, or some of Refs, are meant, and nobody can tell which, as in
@@ -34,9 +34,9 @@ type Act struct {
 
 	Loses Work // what may be lost, or leave the tree, as by git stash
 
-	// Refs are full names of the refs that are deleted or set to another commit. One that ends with a slash means all
-	// refs below it; refs/stash@{1} is an entry of the stash, refs/stash all of it. Those of Applies and Pops are the
-	// entries that go into the tree; one may be named by its commit.
+	// Refs are full names of the refs that are deleted or set to another commit. One that ends with a slash
+	// means all refs below it; refs/stash@{1} is an entry of the stash, refs/stash all of it. Those of
+	// Applies and Pops are the entries that go into the tree; one may be named by its commit.
 	Refs []string
 }
 

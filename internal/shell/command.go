@@ -80,8 +80,8 @@ func (w *walker) run(args []word, stdin string) {
 	}
 }
 
-// isSystem reports whether programs lie there that are what their names say. A project may have others of the same
-// names.
+// isSystem reports whether programs lie there that are what their names say. A project may have others of the
+// same names.
 func isSystem(dir string) bool {
 	switch dir {
 	case "", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/":
@@ -199,8 +199,8 @@ func (w *walker) wrapper(name string, args []word, stdin string) bool {
 	return true
 }
 
-// elsewhere handles programs that run a command with other variables, and maybe in another directory. None of them
-// changes the shell's own.
+// elsewhere handles programs that run a command with other variables, and maybe in another directory. None of
+// them changes the shell's own.
 func (w *walker) elsewhere(name string, args []word, stdin string) {
 	var o options
 	if name == "env" {
@@ -245,7 +245,8 @@ func (w *walker) flock(args []word) {
 	}
 }
 
-// typescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes what it prints.
+// typescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes
+// what it prints.
 func (w *walker) typescript(args []word) {
 	o := parse(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit")
 	to, given := o.value("O", "log-out", "B", "log-io")

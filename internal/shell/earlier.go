@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// earlier is what a command has done before, as far as that changes what a later part of it costs. Whoever judges the command sees the
-// files as they are before all of it.
+// earlier is what a command has done before, as far as that changes what a later part of it costs. Whoever
+// judges the command sees the files as they are before all of it.
 type earlier struct {
 	moved   []move   // files and directories that have other names by now
 	indexed []string // the checkouts in which it has put new files into the index
@@ -25,8 +25,8 @@ type move struct{ from, to string }
 // popped is an entry of the stash.
 type popped struct{ checkout, ref string }
 
-// before lists what a path names by the names that all that had before the command: an earlier part of it may have moved something there,
-// or into it.
+// before lists what a path names by the names that all that had before the command: an earlier part of it may
+// have moved something there, or into it.
 func (e *earlier) before(path string) []string {
 	names := []string{path}
 	for _, m := range slices.Backward(e.moved) {
@@ -55,8 +55,8 @@ func (w *walker) noteMoves(made []renamed) {
 // checkout is the checkout in which git works, as far as one can be told from another.
 func (w *walker) checkout() string { return cmp.Or(w.topLevel().text, w.dir) }
 
-// withEarlier adds to an act what goes with it because of what the command has done before: new files that are tracked by now, and what
-// was in the stash.
+// withEarlier adds to an act what goes with it because of what the command has done before: new files that
+// are tracked by now, and what was in the stash.
 func (w *walker) withEarlier(a Act) Act {
 	if a.Kind != Takes || a.Loses&Staged == 0 || len(w.earlier.indexed)+len(w.earlier.popped) == 0 {
 		return a

@@ -9,8 +9,8 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// expansion returns what a variable or a substitution becomes: what the command sets it to, or a directory that is known. Whatever else one
-// stands for, nobody can tell from the text.
+// expansion returns what a variable or a substitution becomes: what the command sets it to, or a directory
+// that is known. Whatever else one stands for, nobody can tell from the text.
 func (w *walker) expansion(p syntax.WordPart) (text string, ok bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
@@ -28,7 +28,8 @@ func (w *walker) expansion(p syntax.WordPart) (text string, ok bool) {
 	return "", false
 }
 
-// tilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the word ends with it.
+// tilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the
+// word ends with it.
 func (w *walker) tilde(text string, whole bool) (expanded string, ok bool) {
 	name, rest, below := strings.Cut(text, "/")
 	if !whole && !below {
@@ -52,8 +53,8 @@ func (w *walker) tilde(text string, whole bool) (expanded string, ok bool) {
 	return strings.TrimSuffix(x.text, "/") + rest, true
 }
 
-// printed returns the directory that a command prints, if it prints that and nothing else: the one in which the shell is, or the top
-// level of the checkout there.
+// printed returns the directory that a command prints, if it prints that and nothing else: the one in which
+// the shell is, or the top level of the checkout there.
 func (w *walker) printed(s *syntax.Stmt) word {
 	if w.steps--; w.steps < 0 || s.Negated || s.Background || s.Coprocess {
 		return word{}
@@ -104,8 +105,8 @@ func (w *walker) printedBy(args []word) word {
 	return word{}
 }
 
-// whereGitIs is what git rev-parse prints of the checkout in which git works: its top level, or the directory of its repository. That is the
-// same directory where git prints it relative to where it runs.
+// whereGitIs is what git rev-parse prints of the checkout in which git works: its top level, or the directory
+// of its repository. That is the same directory where git prints it relative to where it runs.
 func (w *walker) whereGitIs(asked string) word {
 	switch asked {
 	case "--show-toplevel":
@@ -124,7 +125,8 @@ func (w *walker) whereGitIs(asked string) word {
 	return word{}
 }
 
-// topLevel is the top level of the checkout in which git works. A directory that doesn't exist yet lies in the checkout around it.
+// topLevel is the top level of the checkout in which git works. A directory that doesn't exist yet lies in
+// the checkout around it.
 func (w *walker) topLevel() word {
 	if w.git.top != "" {
 		return literal(w.git.top)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestKnownExpansions: what names the directory of the shell, its home, the one before or the top level of the checkout is read.
+// TestKnownExpansions: what names the directory of the shell, its home, the one before or the top level of
+// the checkout is read.
 func TestKnownExpansions(t *testing.T) {
 	check(t, []row{
 		{"rm $PWD/a.go \"${PWD}/b.go\" `pwd`/sub/c.go; cd sub; rm \"$(pwd)\"/d.txt", "a.go b.go sub/c.go sub/d.txt"},
@@ -44,8 +45,8 @@ func checkoutDir(t *testing.T) string {
 	return dir
 }
 
-// TestNothingToEnd: a command that ends a merge, or one like it, costs nothing where none is in progress. It isn't said to only read,
-// because after it has run there is none either.
+// TestNothingToEnd: a command that ends a merge, or one like it, costs nothing where none is in progress. It
+// isn't said to only read, because after it has run there is none either.
 func TestNothingToEnd(t *testing.T) {
 	dir := checkoutDir(t)
 	for command, want := range map[string]string{

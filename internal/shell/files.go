@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// fileCommand handles commands that change the files in their arguments. It is false for a command that it doesn't
-// know.
+// fileCommand handles commands that change the files in their arguments. It is false for a command that it
+// doesn't know.
 func (w *walker) fileCommand(name string, args []word, stdin string) bool {
 	switch name {
 	case "sed", "gsed":
@@ -167,8 +167,8 @@ func deletesOthers(o options) bool {
 	return false
 }
 
-// sendsNoRepository reports whether rsync takes what is in its sources for all that may be in its destination, and there is no .git among that.
-// With a filter it isn't told which files stay.
+// sendsNoRepository reports whether rsync takes what is in its sources for all that may be in its
+// destination, and there is no .git among that. With a filter it isn't told which files stay.
 func (w *walker) sendsNoRepository(o options, from []word) bool {
 	if o.has("f", "F", "C", "filter", "exclude", "exclude-from", "include", "include-from", "cvs-exclude", "files-from", "max-delete", "existing") {
 		return false

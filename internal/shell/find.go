@@ -58,7 +58,8 @@ func (w *walker) absolute(words []word) (all []word) {
 	return all
 }
 
-// findStarts splits the arguments of find: where it looks, as words for what it finds there, and its tests and actions.
+// findStarts splits the arguments of find: where it looks, as words for what it finds there, and its tests
+// and actions.
 func findStarts(args []word) (starts, tests []word) {
 	for len(args) > 0 {
 		switch a := args[0].text; {
@@ -101,8 +102,8 @@ func fill(command []word, mark string, by []word) (all []word) {
 	return all
 }
 
-// feeds returns what a command prints names of, for the xargs or the read after it: what its find finds, and what is printed for certain.
-// With a command in between that leaves names out, nothing is certain.
+// feeds returns what a command prints names of, for the xargs or the read after it: what its find finds, and
+// what is printed for certain. With a command in between that leaves names out, nothing is certain.
 func (w *walker) feeds(s *syntax.Stmt) (names []word) {
 	names, filtered := w.printedNames(s)
 	if filtered {
@@ -111,7 +112,8 @@ func (w *walker) feeds(s *syntax.Stmt) (names []word) {
 	return names
 }
 
-// printedNames returns the names that a command prints, and whether a later part of a pipeline may leave some out.
+// printedNames returns the names that a command prints, and whether a later part of a pipeline may leave some
+// out.
 func (w *walker) printedNames(s *syntax.Stmt) (names []word, filtered bool) {
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
@@ -165,7 +167,8 @@ func (w *walker) passesNames(s *syntax.Stmt) bool {
 	return false
 }
 
-// lsNames returns the names that ls prints, as far as they mean the same here: those of the directory, or its arguments with -d.
+// lsNames returns the names that ls prints, as far as they mean the same here: those of the directory, or its
+// arguments with -d.
 func (w *walker) lsNames(args []word) (names []word) {
 	o := parse(args, "I:w:T:", "ignore", "hide")
 	switch here := len(o.rest) == 0 || len(o.rest) == 1 && o.rest[0] == literal("."); {
@@ -182,8 +185,8 @@ func (w *walker) lsNames(args []word) (names []word) {
 	return append(names, somewhere(literal(".")))
 }
 
-// xargs runs a command on files whose names it reads. They are taken to lie where the find before it looks, else
-// below the directory.
+// xargs runs a command on files whose names it reads. They are taken to lie where the find before it looks,
+// else below the directory.
 func (w *walker) xargs(args []word, stdin string) {
 	o := parse(args, "+a:d:E:I:L:n:P:s:e::i::l::", "arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var")
 	read := slices.Clone(w.fed)

@@ -29,8 +29,9 @@ type foundPart struct {
 // foundParts are those of one find.
 type foundParts []foundPart
 
-// foundParts returns what find comes to for certain of all that nobody may remove: a directory where it looks, a checkout's root and the
-// parts of its repository. Neither rm nor -delete removes . and .. themselves.
+// foundParts returns what find comes to for certain of all that nobody may remove: a directory where it
+// looks, a checkout's root and the parts of its repository. Neither rm nor -delete removes . and ..
+// themselves.
 func (w *walker) foundParts(starts, tests []word) (found foundParts) {
 	for _, start := range starts {
 		dir, ok := w.path(start)
@@ -79,7 +80,8 @@ func (all foundParts) printed() (names []word) {
 	return names
 }
 
-// partsBelow lists what nobody may remove and a find in a directory may come to: of the checkout in which it runs, and of that where it looks.
+// partsBelow lists what nobody may remove and a find in a directory may come to: of the checkout in which it
+// runs, and of that where it looks.
 func (w *walker) partsBelow(dir string) []string {
 	parts := []string{dir}
 	for _, around := range []string{w.dir, dir} {
@@ -195,7 +197,8 @@ func (f *finding) hasLimit(option string, excludes func(limit int) bool) bool {
 	return err != nil || excludes(limit)
 }
 
-// evaluate evaluates find's expression: parts with -o or a comma between them. live says whether find comes to evaluate it.
+// evaluate evaluates find's expression: parts with -o or a comma between them. live says whether find comes
+// to evaluate it.
 func (f *finding) evaluate(live answer) answer {
 	value := f.conjunction(live)
 	for f.at < len(f.tests) {

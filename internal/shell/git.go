@@ -128,8 +128,8 @@ func takesValue(option string) bool {
 	return false
 }
 
-// GitCommand returns which command of its own git runs with these arguments, and what follows the command's name. Without one, both are
-// empty.
+// GitCommand returns which command of its own git runs with these arguments, and what follows the command's
+// name. Without one, both are empty.
 func GitCommand(args []string) (name string, rest []string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		n := 1
@@ -158,9 +158,9 @@ func harmlessSetting(x word) bool {
 	return false
 }
 
-// gitPlace goes to the files that git means. Without a variable or an option they are those around the directory.
-// GIT_DIR alone says that the files are where the command runs. Paths in arguments mean those from the root of the
-// files, if that isn't around the directory.
+// gitPlace goes to the files that git means. Without a variable or an option they are those around the
+// directory. GIT_DIR alone says that the files are where the command runs. Paths in arguments mean those from
+// the root of the files, if that isn't around the directory.
 func (w *walker) gitPlace() {
 	dir, tree := w.git.dir, w.git.tree
 	if dir != nil && *dir == literal("") {

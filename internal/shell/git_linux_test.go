@@ -16,8 +16,9 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// scratch makes what each form is played in: a repository with work of each sort in it, beside a linked worktree and
-// the repository that it came from. Each file of work holds one word, which is found again wherever it goes.
+// scratch makes what each form is played in: a repository with work of each sort in it, beside a linked
+// worktree and the repository that it came from. Each file of work holds one word, which is found again
+// wherever it goes.
 const scratch = `
 set -e
 dirty() {
@@ -63,7 +64,8 @@ make() {
 }
 `
 
-// scratchRepo makes the scratch directory once, and copies of it, one after the other, at the place where it was made.
+// scratchRepo makes the scratch directory once, and copies of it, one after the other, at the place where it
+// was made.
 type scratchRepo struct{ template, root string }
 
 func newScratch(t *testing.T) scratchRepo {
@@ -97,8 +99,8 @@ func inBash(dir, script string) (string, error) {
 	return string(out), err
 }
 
-// copy makes a directory to play in, and returns its repository. Of the last copy it keeps what is as it should be: making each file anew
-// would take longer than all that git does.
+// copy makes a directory to play in, and returns its repository. Of the last copy it keeps what is as it
+// should be: making each file anew would take longer than all that git does.
 func (s scratchRepo) copy(t *testing.T, setup string) string {
 	if err := s.removeOthers(); err != nil {
 		t.Fatal(err)
@@ -143,8 +145,8 @@ func (s scratchRepo) removeOthers() error {
 	})
 }
 
-// copyOne copies a directory or a file of the template, unless it is there. Nothing is ever written to an object, so it is linked. Times
-// stay, so that git needn't read all files again to know that its index holds.
+// copyOne copies a directory or a file of the template, unless it is there. Nothing is ever written to an
+// object, so it is linked. Times stay, so that git needn't read all files again to know that its index holds.
 func (s scratchRepo) copyOne(from string, d fs.DirEntry, err error) error {
 	to := s.root + strings.TrimPrefix(from, s.template)
 	switch {
@@ -178,8 +180,8 @@ func (s scratchRepo) copyOne(from string, d fs.DirEntry, err error) error {
 	return errors.Join(os.Chmod(to, info.Mode()), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// workOf returns the word of each piece of work, and the sort of it. What is in the file of a nested repository is
-// that repository's, whatever git there calls it.
+// workOf returns the word of each piece of work, and the sort of it. What is in the file of a nested
+// repository is that repository's, whatever git there calls it.
 func workOf(word string) Work {
 	if word[:1] == "R" {
 		return Modified | Staged // how a conflict was resolved
@@ -313,8 +315,8 @@ type play struct {
 	setup   string // what is done before
 }
 
-// TestAsGitDoes plays each form: what then is lost is just what was told before, and so is what changed. What is told of a form is
-// compared with the table in every run, also where git doesn't play it.
+// TestAsGitDoes plays each form: what then is lost is just what was told before, and so is what changed. What
+// is told of a form is compared with the table in every run, also where git doesn't play it.
 func TestAsGitDoes(t *testing.T) {
 	testenv.Alone(t)
 

@@ -5,12 +5,12 @@ import "strings"
 // isHead reports whether a word names the commit that is checked out.
 func isHead(x word) bool { return x == literal("HEAD") || x == literal("@") }
 
-// overlapping is what another commit may overwrite besides work in tracked files: files that it has and that git
-// doesn't track here.
+// overlapping is what another commit may overwrite besides work in tracked files: files that it has and that
+// git doesn't track here.
 const overlapping = Untracked | Ignored
 
-// gitCheckout tells the two meanings of git checkout apart as git does: a file is restored, anything else is a
-// branch or a commit. One word that names both a file and a branch is the branch.
+// gitCheckout tells the two meanings of git checkout apart as git does: a file is restored, anything else is
+// a branch or a commit. One word that names both a file and a branch is the branch.
 func (w *walker) gitCheckout(args []word) {
 	o := parse(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
 	paths := o.rest
@@ -62,8 +62,8 @@ func (w *walker) checkoutCommit(o options) {
 	}
 }
 
-// leaves notes that the tree goes to another commit, if other. With discards, changes of tracked files don't stop it,
-// and with forced nothing does.
+// leaves notes that the tree goes to another commit, if other. With discards, changes of tracked files don't
+// stop it, and with forced nothing does.
 func (w *walker) leaves(o options, forced, discards, other bool) {
 	nested := Work(0)
 	if o.has("recurse-submodules") {
@@ -253,8 +253,8 @@ func (w *walker) stashPush(args []word, save bool) {
 	w.takesFiles(loses, w.pathspecs(o, paths))
 }
 
-// gitClean takes every clean without -n for one that cleans. Without -f git refuses only where clean.requireForce is on, which a file, the
-// environment or an earlier command may have turned off.
+// gitClean takes every clean without -n for one that cleans. Without -f git refuses only where
+// clean.requireForce is on, which a file, the environment or an earlier command may have turned off.
 func (w *walker) gitClean(args []word) {
 	o := parse(args, "e:", "exclude")
 	if o.has("n", "dry-run") {

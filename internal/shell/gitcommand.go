@@ -1,7 +1,7 @@
 package shell
 
-// gitCommand returns what walks through a command of git's that changes files, or what git knows of them; nil for
-// any other.
+// gitCommand returns what walks through a command of git's that changes files, or what git knows of them; nil
+// for any other.
 func gitCommand(name string) func(*walker, []word) {
 	switch name {
 	case "checkout":
@@ -260,8 +260,8 @@ func (w *walker) gitSubmodule(args []word) {
 	}
 }
 
-// gitForeach is git submodule foreach. Which submodules there are isn't known here; what the command would cost in
-// any tree, it costs in them.
+// gitForeach is git submodule foreach. Which submodules there are isn't known here; what the command would
+// cost in any tree, it costs in them.
 func (w *walker) gitForeach(args []word) {
 	form, text := w.form, w.text
 	inner := walker{dir: w.dir, dirKnown: w.dirKnown, shared: &shared{alias: w.alias, aliases: w.aliases, steps: w.steps, bytes: w.bytes, entries: w.entries}}

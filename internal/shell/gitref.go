@@ -75,8 +75,8 @@ func (w *walker) gitFetch(args []word) {
 	}
 }
 
-// refspec notes the ref that a refspec of git fetch or git push deletes, or with force sets to another commit. That of a remote
-// repository's branch can be fetched again.
+// refspec notes the ref that a refspec of git fetch or git push deletes, or with force sets to another
+// commit. That of a remote repository's branch can be fetched again.
 func (w *walker) refspec(x word, forced bool) {
 	spec, plus := strings.CutPrefix(x.text, "+")
 	from, to, has := strings.Cut(spec, ":")
@@ -97,7 +97,8 @@ func fullRef(name string) string {
 	return "refs/heads/" + name
 }
 
-// gitPush is git push. Where it pushes to a repository on this machine, by its path, it changes the refs there.
+// gitPush is git push. Where it pushes to a repository on this machine, by its path, it changes the refs
+// there.
 func (w *walker) gitPush(args []word) {
 	o := parse(args, "o:", "repo", "receive-pack", "exec", "push-option", "recurse-submodules")
 	to, named := o.value("repo")
@@ -120,7 +121,8 @@ func (w *walker) gitPush(args []word) {
 	})
 }
 
-// publishes notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that is checked out.
+// publishes notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that is
+// checked out.
 func (w *walker) publishes(o options) {
 	a := Act{Kind: Pushes, Dir: w.git.top, Some: o.has("all", "branches", "mirror")}
 	switch {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// jjReads are the commands of jj that only read, by one word or by two. Jujutsu notes in its own directory what it has seen of the
-// tree, also with these, and leaves the tree as it is.
+// jjReads are the commands of jj that only read, by one word or by two. Jujutsu notes in its own directory
+// what it has seen of the tree, also with these, and leaves the tree as it is.
 var jjReads = sync.OnceValue(func() map[string]bool {
 	one := words("log status st diff show files evolog evolution-log obslog interdiff root version help")
 	two := map[string]string{
@@ -28,8 +28,9 @@ func jjElsewhere(command []word) bool {
 	return isJJ(command, map[string]bool{"workspace add": true, "git clone": true})
 }
 
-// jj is Jujutsu. Nearly all of its commands may bring another commit into the tree, or change the one that is the tree, which all who work
-// there share. So any that isn't known to only read counts as a change of the whole tree; an alias, too.
+// jj is Jujutsu. Nearly all of its commands may bring another commit into the tree, or change the one that is
+// the tree, which all who work there share. So any that isn't known to only read counts as a change of the
+// whole tree; an alias, too.
 func (w *walker) jj(args []word) {
 	w.inSubshell(func(w *walker) {
 		o := parse(args, "+R:", "repository", "at-operation", "at-op", "color", "config", "config-file", "config-toml")

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestJJ: a command of jj that isn't known to only read may change any file of its tree, also one that is an alias.
+// TestJJ: a command of jj that isn't known to only read may change any file of its tree, also one that is an
+// alias.
 func TestJJ(t *testing.T) {
 	dir := scratchDir(t)
 	sub := filepath.Join(dir, "sub")

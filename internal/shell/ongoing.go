@@ -8,7 +8,8 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// ongoing are the files in a git directory of which one is there while such a command has begun and not ended.
+// ongoing are the files in a git directory of which one is there while such a command has begun and not
+// ended.
 var ongoing = sync.OnceValue(func() map[string][]string {
 	picks := []string{"CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer"}
 	return map[string][]string{
@@ -16,8 +17,9 @@ var ongoing = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// nothingToEnd reports whether git refuses a command that ends a merge, or one like it, or goes on with it, because none has begun.
-// An earlier part of the same command may begin one, so this may only be asked if those only read.
+// nothingToEnd reports whether git refuses a command that ends a merge, or one like it, or goes on with it,
+// because none has begun. An earlier part of the same command may begin one, so this may only be asked if
+// those only read.
 func (w *walker) nothingToEnd(sub gitSub) bool {
 	marks := ongoing()[sub.name]
 	ends := func(option string) bool { return contains(sub.args, option) }

@@ -10,8 +10,8 @@ type options struct {
 	dash  int // how many of rest are before "--"; -1 without it
 }
 
-// parse parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in the same
-// argument, and after a "+" at the front the first other argument ends the options. long lists the long
+// parse parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in the
+// same argument, and after a "+" at the front the first other argument ends the options. long lists the long
 // options that take a value from the next argument.
 func parse(args []word, short string, long ...string) options {
 	o := options{given: map[string]word{}, count: map[string]int{}, dash: -1}

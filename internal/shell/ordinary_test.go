@@ -62,7 +62,8 @@ func said(command, dir string) string {
 	return b.String()
 }
 
-// TestOrdinaryCommands compares what is said of the commands of a working day with what a person has looked through.
+// TestOrdinaryCommands compares what is said of the commands of a working day with what a person has looked
+// through.
 func TestOrdinaryCommands(t *testing.T) {
 	const file = "testdata/ordinary.txt"
 	b, err := os.ReadFile(file)

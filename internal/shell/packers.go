@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// packer is a program that puts a packed file in the place of each file in its arguments, or the other way round.
+// packer is a program that puts a packed file in the place of each file in its arguments, or the other way
+// round.
 type packer struct {
 	suffix  string // of the packed file
 	unpacks bool   // it unpacks, even without -d

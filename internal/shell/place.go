@@ -49,8 +49,8 @@ func (w *walker) enter(x word) {
 	w.dir, w.dirKnown = path, true
 }
 
-// reach returns what a command reaches that works on what is inside a directory. It doesn't reach the directory in
-// which it runs, or one around it, as an entry of its parent: that path ends with a separator.
+// reach returns what a command reaches that works on what is inside a directory. It doesn't reach the
+// directory in which it runs, or one around it, as an entry of its parent: that path ends with a separator.
 func (w *walker) reach(x word) (string, bool) {
 	path, ok := w.path(x)
 	rel, err := filepath.Rel(path, w.dir)
@@ -67,7 +67,8 @@ func inside(dir string) string { return strings.TrimSuffix(dir, separator) + sep
 
 func endsInSeparator(path string) bool { return strings.HasSuffix(path, separator) }
 
-// inDev reports whether a path is a device, such as /dev/null. In /dev/shm lie files of which people make checkouts, too.
+// inDev reports whether a path is a device, such as /dev/null. In /dev/shm lie files of which people make
+// checkouts, too.
 func inDev(path string) bool {
 	path = filepath.ToSlash(path)
 	return strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/dev/shm/")

@@ -74,8 +74,8 @@ var denied = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// onlyReads reports whether a program is known to only read with these arguments. Programs that [walker.run] walks
-// through otherwise say it themselves.
+// onlyReads reports whether a program is known to only read with these arguments. Programs that [walker.run]
+// walks through otherwise say it themselves.
 func onlyReads(name string, args []word) bool {
 	if readers()[name] {
 		operands := len(parse(args, "c:g:l:o:s:R:n:").rest)
@@ -166,8 +166,8 @@ var gitReads = sync.OnceValue(func() map[string]func(args []word) bool {
 	}
 })
 
-// gitOthers are commands of git's own that change nothing of what is asked here, but don't only read. No alias can
-// have their names.
+// gitOthers are commands of git's own that change nothing of what is asked here, but don't only read. No
+// alias can have their names.
 var gitOthers = sync.OnceValue(func() map[string]bool {
 	return words(`tag remote config init clone notes replace rerere repack pack-refs maintenance write-tree commit-tree update-index
 	update-server-info mktree mktag hash-object symbolic-ref multi-pack-index pack-objects unpack-objects index-pack send-email mailinfo
@@ -215,7 +215,8 @@ func readsConfig(args []word) bool {
 	return len(o.rest) == 1 && o.rest[0].ok && strings.Contains(o.rest[0].text, ".")
 }
 
-// sedReads reports whether the script of sed, which prints what it makes, neither writes a file nor runs a command.
+// sedReads reports whether the script of sed, which prints what it makes, neither writes a file nor runs a
+// command.
 func sedReads(o options) bool {
 	if o.has("f", "file") {
 		return false

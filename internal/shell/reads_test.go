@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReads says of each command whether it is known to only read. To say so of one that writes would be the worse
-// mistake, so each way in which a program that reads can write is here.
+// TestReads says of each command whether it is known to only read. To say so of one that writes would be the
+// worse mistake, so each way in which a program that reads can write is here.
 func TestReads(t *testing.T) {
 	dir := scratchDir(t)
 	for _, c := range []struct {
@@ -79,8 +79,8 @@ func TestFormatters(t *testing.T) {
 	})
 }
 
-// TestFileCommands are the programs that change files which bash can't show here, because they need an archive, a
-// network or another program.
+// TestFileCommands are the programs that change files which bash can't show here, because they need an
+// archive, a network or another program.
 func TestFileCommands(t *testing.T) {
 	check(t, []row{
 		{"touch a.go new; touch -r a.go b.go; touch -c -d yesterday README.md", "a.go new b.go README.md"},

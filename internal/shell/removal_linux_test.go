@@ -40,8 +40,8 @@ var keepers = []string{
 	"rsync -a --delete ../empty/ build/", "rsync -a --delete --exclude .git ../empty/ ./", "rsync -an --delete ../empty/ ./", "rsync -a ../empty/ ./", "rsync -a --delete ../empty .", "rsync -a --delete ./ ../x/", "git clean -ffdxq", "git rm -rfq .", "git worktree remove . -f", "git worktree remove --force \"$PWD\"",
 }
 
-// TestRepositoryRemovals_InBash: of just those commands it is said that they remove the repository. Where bash runs them, there is none after
-// these, and one after the others. The directory has a blank in its path.
+// TestRepositoryRemovals_InBash: of just those commands it is said that they remove the repository. Where
+// bash runs them, there is none after these, and one after the others. The directory has a blank in its path.
 func TestRepositoryRemovals_InBash(t *testing.T) {
 	_, rsyncErr := exec.LookPath("rsync") // which not every system has
 	dir := filepath.Join(scratchDir(t), "a b", "work")

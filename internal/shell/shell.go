@@ -1,6 +1,7 @@
-// Package shell finds out what a shell command is going to do to files and to work that isn't committed, as far as
-// the command's text shows it. It knows what the text sets a variable to, and doesn't guess at what is computed, at scripts, or at what
-// programs do by themselves. It is no guard against somebody who wants to hide what a command does.
+// Package shell finds out what a shell command is going to do to files and to work that isn't committed, as
+// far as the command's text shows it. It knows what the text sets a variable to, and doesn't guess at what is
+// computed, at scripts, or at what programs do by themselves. It is no guard against somebody who wants to
+// hide what a command does.
 package shell
 
 import (
@@ -46,8 +47,8 @@ type Env struct {
 	Alias Alias  // nil means that git has no aliases
 }
 
-// Alias returns what the alias of git's with that name is set to in the repository at dir, without a ! at the front
-// taken off; empty if there is none.
+// Alias returns what the alias of git's with that name is set to in the repository at dir, without a ! at the
+// front taken off; empty if there is none.
 type Alias func(dir, name string) string
 
 // Edits returns what a command will change when a POSIX shell or bash runs it in dir. Without dir, paths are
@@ -122,8 +123,8 @@ func (w *walker) script(text string) {
 	w.nameOnly = was
 }
 
-// timedReader reads a text, and fails when that takes too long. The parser reads one KiB at a time, so it reads
-// an ordinary command at once, however slow the machine is.
+// timedReader reads a text, and fails when that takes too long. The parser reads one KiB at a time, so it
+// reads an ordinary command at once, however slow the machine is.
 type timedReader struct {
 	*strings.Reader
 	until time.Time
@@ -136,7 +137,8 @@ func (h *timedReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// depth returns how many brackets are open at once, whatever they mean. The parser's time grows with its square.
+// depth returns how many brackets are open at once, whatever they mean. The parser's time grows with its
+// square.
 func depth(text string) (most int) {
 	open := 0
 	for i := 0; i < len(text); i++ {

@@ -352,8 +352,8 @@ func TestHostile(t *testing.T) {
 	for _, c := range hostile() {
 		start := processorTime(t)
 		got := Edits(c, "/usr", Env{})
-		// The limit is 50 ms. A hundred times that means that a bound is missing, and not that the machine is slow or that the
-		// race detector looks on.
+		// The limit is 50 ms. A hundred times that means that a bound is missing, and not that the machine is
+		// slow or that the race detector looks on.
 		if d := processorTime(t) - start; d > 5*time.Second {
 			t.Errorf("%.40q (%d bytes) takes %v", c, len(c), d)
 		}
@@ -363,7 +363,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestAliases: an alias is looked up for what git doesn't know, a bounded number of times, where the command runs.
+// TestAliases: an alias is looked up for what git doesn't know, a bounded number of times, where the command
+// runs.
 func TestAliases(t *testing.T) {
 	var asked []string
 	alias := func(dir, name string) string {
@@ -419,7 +420,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestActsWithoutADirectory: where it isn't known where a command runs, only what lies at whole paths is told.
+// TestActsWithoutADirectory: where it isn't known where a command runs, only what lies at whole paths is
+// told.
 func TestActsWithoutADirectory(t *testing.T) {
 	dir := scratchDir(t)
 	c := Edits("git reset --hard; rm a.go; cd sub; git checkout .; rm "+dir+"/a.go; git -C "+dir+" stash; git branch -D x", "", Env{})

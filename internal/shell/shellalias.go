@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellAliases are the aliases of the shell that the command's text makes. A shell expands them where it reads a line, so that an alias, and
-// the option that turns them on, count from the next line on.
+// shellAliases are the aliases of the shell that the command's text makes. A shell expands them where it
+// reads a line, so that an alias, and the option that turns them on, count from the next line on.
 type shellAliases struct {
 	on   bool
 	text map[string]string // subshells share it, so that it is never changed in place
@@ -45,7 +45,8 @@ func (a *shellAliases) unset(args []word) {
 	}
 }
 
-// runAlias walks through what an alias of the shell stands for. It is false if the word is none. In its own text an alias isn't one.
+// runAlias walks through what an alias of the shell stands for. It is false if the word is none. In its own
+// text an alias isn't one.
 func (w *walker) runAlias(name *syntax.Word, args []word) bool {
 	alias, ok := w.aliased.line[name.Lit()]
 	if !ok {

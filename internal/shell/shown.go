@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shows notes the file that a command prints, if it prints one file for whoever ran it to read. The command may print a part of it.
+// shows notes the file that a command prints, if it prints one file for whoever ran it to read. The command
+// may print a part of it.
 func (w *walker) shows(name string, args []word) {
 	if w.hidden {
 		return
@@ -44,7 +45,8 @@ func shownBySed(args []word) []word {
 	return o.rest
 }
 
-// hide walks through a part of a command whose output nobody reads as it is: another command, a file or a variable takes it.
+// hide walks through a part of a command whose output nobody reads as it is: another command, a file or a
+// variable takes it.
 func (w *walker) hide(walk func()) {
 	was := w.hidden
 	w.hidden = true

@@ -73,8 +73,8 @@ var formatters = sync.OnceValue(func() map[string]formatter {
 	}
 })
 
-// tool handles programs of a development environment: formatters, and what starts others. It is false for a program
-// that it doesn't know.
+// tool handles programs of a development environment: formatters, and what starts others. It is false for a
+// program that it doesn't know.
 func (w *walker) tool(name string, args []word) bool {
 	if command, ok := launched(name, args); ok {
 		w.writes = true // it may install what it starts
@@ -128,8 +128,8 @@ func (w *walker) format(f formatter, args []word) {
 	}
 }
 
-// launchers are programs that start another one: their words after which the command follows; "" means that the
-// command follows at once.
+// launchers are programs that start another one: their words after which the command follows; "" means that
+// the command follows at once.
 var launchers = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"npx": {""}, "bunx": {""}, "uvx": {""}, "pnpx": {""}, "pipx": {"run"},
@@ -174,7 +174,8 @@ func formatterVerbs(program string) (verbs []string) {
 	return verbs
 }
 
-// packaged returns the program in a package, such as prettier in prettier@3 and gofumpt in mvdan.cc/gofumpt@latest.
+// packaged returns the program in a package, such as prettier in prettier@3 and gofumpt in
+// mvdan.cc/gofumpt@latest.
 func packaged(name string) string {
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		name = name[:at]

@@ -131,7 +131,8 @@ func (w *walker) tar(args []word) {
 	}
 }
 
-// unpack notes the files that come out of an archive: those that are named, else anything below the directory.
+// unpack notes the files that come out of an archive: those that are named, else anything below the
+// directory.
 func (w *walker) unpack(names []word, renamed bool) {
 	if len(names) == 0 || renamed || slices.ContainsFunc(names, func(x word) bool { return isPattern(x.text) }) {
 		w.changeInside(literal("."))

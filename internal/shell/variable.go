@@ -16,7 +16,8 @@ const (
 	maxRounds    = 300  // how often a command's loops are walked through for a word of theirs
 )
 
-// variable is what the command's text sets a variable of the shell to. One that isn't noted has a value that nobody knows here.
+// variable is what the command's text sets a variable of the shell to. One that isn't noted has a value that
+// nobody knows here.
 type variable struct {
 	words    []word // its value; of an array, and of the arguments as "@", all of them
 	exported bool   // programs get it, too
@@ -110,7 +111,8 @@ func (w *walker) declare(c *syntax.DeclClause) {
 	}
 }
 
-// assignVariable notes NAME=value, NAME=(…) and their like. What is computed from the value before isn't known.
+// assignVariable notes NAME=value, NAME=(…) and their like. What is computed from the value before isn't
+// known.
 func (w *walker) assignVariable(a *syntax.Assign, exported bool) {
 	v := variable{words: []word{w.value(a.Value)}, exported: exported}
 	switch {
@@ -156,7 +158,8 @@ func (w *walker) shift(args []word) {
 	}
 }
 
-// readNames handles what sets the variables in its arguments to something that it reads. read gets the names that the find before it prints.
+// readNames handles what sets the variables in its arguments to something that it reads. read gets the names
+// that the find before it prints.
 func (w *walker) readNames(name string, args []word) {
 	o := parse(args, "a:d:i:n:N:p:t:u:O:s:c:C:")
 	for _, x := range append(slices.Clone(o.rest), o.given["a"]) {
@@ -191,8 +194,8 @@ func (w *walker) callFunction(body *syntax.Stmt, args []word) {
 	w.declared = declared
 }
 
-// startShell makes the walker one of a new shell, which has the variables that programs get, and arguments of its own. Only bash doesn't
-// expand aliases in a script unless it is told to.
+// startShell makes the walker one of a new shell, which has the variables that programs get, and arguments of
+// its own. Only bash doesn't expand aliases in a script unless it is told to.
 func (w *walker) startShell(name string, args []word) {
 	vars := map[string]variable{}
 	for name, v := range w.vars {
@@ -233,7 +236,8 @@ func (w *walker) forClause(c *syntax.ForClause) {
 	}
 }
 
-// valueOf returns the words that a variable stands for, as far as the command's text tells. Whatever is done to a value isn't followed.
+// valueOf returns the words that a variable stands for, as far as the command's text tells. Whatever is done
+// to a value isn't followed.
 func (w *walker) valueOf(p *syntax.ParamExp) (words []word, known bool) {
 	changed := p.Excl || p.Length || p.Width || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Exp != nil
 	if p.Param == nil || changed || p.Index != nil && !isWholeArray(p) {
@@ -288,8 +292,8 @@ func joinsList(p *syntax.ParamExp) bool {
 	return p.Param != nil && p.Param.Value == "*"
 }
 
-// variableWords returns the words that a variable becomes which is a whole word, or a command of which it is known what names it prints. It is
-// false for any other word.
+// variableWords returns the words that a variable becomes which is a whole word, or a command of which it is
+// known what names it prints. It is false for any other word.
 func (w *walker) variableWords(parts []syntax.WordPart) (all []word, ok bool) {
 	if len(parts) != 1 {
 		return nil, false
@@ -344,7 +348,8 @@ func (w *walker) splitsOddly(text string) bool {
 	return split || strings.Contains(text, `\`)
 }
 
-// setOptions handles shopt, and zsh's setopt, of which on says what it does. They turn options of a shell on or off.
+// setOptions handles shopt, and zsh's setopt, of which on says what it does. They turn options of a shell on
+// or off.
 func (w *walker) setOptions(args []word, on bool) {
 	o := parse(args, "")
 	on = on || o.has("s")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestVariables_Known: what the text sets a variable to is known, wherever a word has it. What is computed isn't.
+// TestVariables_Known: what the text sets a variable to is known, wherever a word has it. What is computed
+// isn't.
 func TestVariables_Known(t *testing.T) {
 	check(t, []row{
 		{"f=new.txt; echo x > $f; rm \"$f\" ${f}.bak", "new.txt new.txt.bak"},
@@ -40,7 +41,8 @@ func TestVariables_Known(t *testing.T) {
 	})
 }
 
-// TestVariables_Limits: what grows with each step is known only so far, and what follows is read all the same.
+// TestVariables_Limits: what grows with each step is known only so far, and what follows is read all the
+// same.
 func TestVariables_Limits(t *testing.T) {
 	many := "for a in " + strings.Repeat("x ", 100) + "; do for b in " + strings.Repeat("y ", 100) + "; do rm $a; done; done; rm a.go"
 	check(t, []row{
