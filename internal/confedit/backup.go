@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Copy returns where the copy of a file lies that was made before the first edit, and whether there is one. Earlier
-// versions put the copy beside the file; such a copy counts where there is no other.
+// Copy returns where the copy of a file lies that was made before the first edit, and whether there is one.
+// Earlier versions put the copy beside the file; such a copy counts where there is no other.
 func (f Files) Copy(path string) (file string, ok bool) {
 	file = f.place(path)
 	for _, at := range []string{file, path + BackupSuffix} {
@@ -62,7 +62,8 @@ func (c *Change) keep() error {
 	return nil
 }
 
-// forget removes what was kept for a file that is as before us: the copy, and the directories that were made for it.
+// forget removes what was kept for a file that is as before us: the copy, and the directories that were made
+// for it.
 func (c *Change) forget() {
 	at, ok := c.files.Copy(c.Path)
 	if saved, err := Read(at); !c.Delete && ok && err == nil && bytes.Equal(saved, c.After) {

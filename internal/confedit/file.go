@@ -17,8 +17,8 @@ type Files struct {
 	// for the user alone (0600, 0700) if the first part of their path begins with a dot. All others follow
 	// the umask.
 	Home string
-	// Backups is the directory of the copies that are made before the first edit, and of the list of directories
-	// that edits have made. Without it a copy lies beside its file, and directories stay.
+	// Backups is the directory of the copies that are made before the first edit, and of the list of
+	// directories that edits have made. Without it a copy lies beside its file, and directories stay.
 	Backups string
 	// Kill is called at named points of a write, where tests end the process.
 	Kill func(point string)
@@ -28,10 +28,12 @@ type Files struct {
 type Options struct {
 	// Removing is for an edit that removes what an earlier one has set. It makes no backup. It deletes a
 	// backup that equals the new file. It deletes a file that becomes blank or an empty object and has no
-	// backup, because then we made it. It deletes the directories that were made for the file, when they are empty.
+	// backup, because then we made it. It deletes the directories that were made for the file, when they are
+	// empty.
 	Removing bool
-	// Ours reports whether a file holds something of ours. If it doesn't, this is a first edit, and a copy that is
-	// in Backups is of an earlier file at this path: it is moved aside. Without Ours, a copy is never moved.
+	// Ours reports whether a file holds something of ours. If it doesn't, this is a first edit, and a copy
+	// that is in Backups is of an earlier file at this path: it is moved aside. Without Ours, a copy is never
+	// moved.
 	Ours func(src []byte) bool
 }
 

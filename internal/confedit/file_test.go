@@ -223,8 +223,8 @@ func TestSomebodyElseWrites(t *testing.T) {
 	}
 }
 
-// TestEndedInTheMiddle ends the process at each point of a write. The file holds the old bytes or the new ones, a backup
-// is whole, and a second run makes the change.
+// TestEndedInTheMiddle ends the process at each point of a write. The file holds the old bytes or the new
+// ones, a backup is whole, and a second run makes the change.
 func TestEndedInTheMiddle(t *testing.T) {
 	for point, want := range map[string]string{"before backup": before, "after backup": before, "before rename": before, "after rename": after} {
 		t.Run(point, func(t *testing.T) {

@@ -22,8 +22,8 @@ type mcpServer struct {
 	Enabled bool              `json:"enabled,omitempty"`
 }
 
-// TestFiles sets what an installer sets, in files of each harness as people write them. It compares the difference with
-// the golden one, and removes it again.
+// TestFiles sets what an installer sets, in files of each harness as people write them. It compares the
+// difference with the golden one, and removes it again.
 func TestFiles(t *testing.T) {
 	stdio := mcpServer{Command: "/usr/bin/tt", Args: []string{"mcp"}}
 	hook := func(path ...string) (set, remove confedit.Edit) {

@@ -7,11 +7,12 @@ import (
 	"syscall"
 )
 
-// maxLinks bounds how many links to what doesn't exist a path may lead through, as Linux does for those that lead somewhere.
+// maxLinks bounds how many links to what doesn't exist a path may lead through, as Linux does for those that
+// lead somewhere.
 const maxLinks = 40
 
-// Follow returns a path with all links followed. What it leads to, and the last parts of it, needn't exist. It
-// returns the empty string for links that lead in a circle.
+// Follow returns a path with all links followed. What it leads to, and the last parts of it, needn't exist.
+// It returns the empty string for links that lead in a circle.
 func Follow(path string) string {
 	path = filepath.Clean(path)
 	rest := "" // parts that don't exist

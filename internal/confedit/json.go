@@ -21,7 +21,8 @@ type jsonDoc struct {
 	root hujson.Value
 }
 
-// parseJSON parses a file. It is strict, but allows comments and trailing commas. Nobody changes the document: others may have it, too.
+// parseJSON parses a file. It is strict, but allows comments and trailing commas. Nobody changes the
+// document: others may have it, too.
 func parseJSON(src []byte) (*jsonDoc, error) {
 	if d := recentJSON.find(src); d != nil {
 		return d, nil
@@ -42,8 +43,9 @@ type recent struct {
 	docs    [3]*jsonDoc // the first is the last that was parsed or found
 }
 
-// Keep has the last JSON files that are parsed kept until release is called. Whoever asks several times about one file, before and after an
-// edit, has it parsed once: some have megabytes. A process that sleeps keeps none.
+// Keep has the last JSON files that are parsed kept until release is called. Whoever asks several times about
+// one file, before and after an edit, has it parsed once: some have megabytes. A process that sleeps keeps
+// none.
 func Keep() (release func()) {
 	r := &recentJSON
 	r.mu.Lock()

@@ -143,7 +143,8 @@ func drawPath(t *rapid.T) []string {
 	return append(path, rapid.SampledFrom([]string{"tt", "talking stick", "t\"t"}).Draw(t, "key"))
 }
 
-// must applies an edit, which has to succeed. ok is false if the path leads through something that isn't an object.
+// must applies an edit, which has to succeed. ok is false if the path leads through something that isn't an
+// object.
 func must(t *rapid.T, edit confedit.Edit, src []byte) (out []byte, ok bool) {
 	t.Helper()
 	before := bytes.Clone(src)
@@ -223,8 +224,8 @@ func sameValue(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// TestPropertyJSONRemoveAny removes members anywhere in a file, with whatever is around them. Comments outside of them
-// and all other values stay: the edit itself checks that.
+// TestPropertyJSONRemoveAny removes members anywhere in a file, with whatever is around them. Comments
+// outside of them and all other values stay: the edit itself checks that.
 func TestPropertyJSONRemoveAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := drawJSON(t, true, func(w *writer) map[string]func(int) {

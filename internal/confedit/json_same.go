@@ -99,8 +99,8 @@ type restOfJSON struct {
 	values []byte
 }
 
-// restWriter writes the values of a file without white space, comments and what is ours: what ours accepts, the objects and arrays that this
-// empties, and the empty ones that ours accepts.
+// restWriter writes the values of a file without white space, comments and what is ours: what ours accepts,
+// the objects and arrays that this empties, and the empty ones that ours accepts.
 type restWriter struct {
 	ours func(at trail, v *hujson.Value, empty bool) bool
 	at   trail // of the value that is being written

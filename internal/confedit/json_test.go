@@ -164,7 +164,8 @@ func FuzzJSONC(f *testing.F) {
 	})
 }
 
-// never applies an edit to any bytes. The edit may refuse the file for a fault in it, but it never fails otherwise.
+// never applies an edit to any bytes. The edit may refuse the file for a fault in it, but it never fails
+// otherwise.
 func never(t *testing.T, src []byte, edit confedit.Edit) []byte {
 	t.Helper()
 	out, changed, err := edit(src)
@@ -182,8 +183,8 @@ func never(t *testing.T, src []byte, edit confedit.Edit) []byte {
 	return out
 }
 
-// TestLargeFiles edits files as large as ~/.claude.json may become, in layouts for which a careless edit would read the
-// file again for each value.
+// TestLargeFiles edits files as large as ~/.claude.json may become, in layouts for which a careless edit
+// would read the file again for each value.
 func TestLargeFiles(t *testing.T) {
 	for name, src := range map[string]string{
 		"members on one line": `{"hooks":{` + strings.Repeat(`"a":[],`, 100_000) + `"b":1}}`,

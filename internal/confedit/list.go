@@ -132,8 +132,8 @@ func (l list) spaces(i, end int) int {
 	return i
 }
 
-// restOfLine returns where the line of from ends: before its line end or, if the list ends on that line, after
-// the last comment.
+// restOfLine returns where the line of from ends: before its line end or, if the list ends on that line,
+// after the last comment.
 func (l list) restOfLine(from int) int {
 	_, comments, _ := l.gap(from, l.close)
 	at, i := from, from

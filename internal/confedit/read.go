@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// MaxSize is the most bytes of a file that is read here. The largest files of harnesses are lists of what was done in each project, and
-// have a few megabytes.
+// MaxSize is the most bytes of a file that is read here. The largest files of harnesses are lists of what was
+// done in each project, and have a few megabytes.
 const MaxSize = 16 << 20
 
-// Read reads a file of others, behind symbolic links. It doesn't wait: to open a FIFO would, for its other side, deaf to
-// signals. It fails with [fs.ErrNotExist], and with [*FileError] for what isn't a regular file, leads in a circle, has more than [MaxSize]
-// bytes, or can't be read.
+// Read reads a file of others, behind symbolic links. It doesn't wait: to open a FIFO would, for its other
+// side, deaf to signals. It fails with [fs.ErrNotExist], and with [*FileError] for what isn't a regular file,
+// leads in a circle, has more than [MaxSize] bytes, or can't be read.
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path) // to open a device may do something
 	if err != nil {
@@ -64,7 +64,8 @@ var TooLarge = fmt.Sprintf("has more than %d MB", MaxSize>>20)
 // Loop is why a link isn't followed.
 const Loop = "is a symbolic link that leads to itself"
 
-// unreadable is the error for a file that can't be read. One that doesn't exist is no failure to most callers, who look for that.
+// unreadable is the error for a file that can't be read. One that doesn't exist is no failure to most
+// callers, who look for that.
 func unreadable(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -233,8 +233,8 @@ func (d *tomlDoc) find(path []string) (p place, ok bool) {
 	return place{}, false
 }
 
-// closed finds the innermost inline table at or around a path. Its keys can't be written outside of it. rest is
-// the part of the path inside of it.
+// closed finds the innermost inline table at or around a path. Its keys can't be written outside of it. rest
+// is the part of the path inside of it.
 func (d *tomlDoc) closed(path []string) (v tomlValue, rest []string, ok bool) {
 	for n := len(path); n > 0; n-- {
 		if p, found := d.find(path[:n]); found && p.value.kind == unstable.InlineTable {

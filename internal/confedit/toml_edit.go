@@ -43,8 +43,8 @@ func without(tree map[string]any, path []string, ours func(any) (any, bool)) map
 	return out
 }
 
-// editTOML makes an edit of what is at a path, which has at least so many parts: a table may stand at the root of the file, an
-// array only in a table.
+// editTOML makes an edit of what is at a path, which has at least so many parts: a table may stand at the
+// root of the file, an array only in a table.
 func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error), ours func(any) (any, bool)) Edit {
 	if len(path) < parts {
 		return failing(&PathError{Path: path, Why: "isn't below a table"})
@@ -56,8 +56,8 @@ func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error),
 	return func(src []byte) ([]byte, bool, error) { return run(src, parse, sameTOML) }
 }
 
-// TOMLSetTable sets keys of the table at a path. A new table is added at the end of the file, as a block [path]
-// and a block for each subtable, or inside the inline table that it belongs to. In an existing table,
+// TOMLSetTable sets keys of the table at a path. A new table is added at the end of the file, as a block
+// [path] and a block for each subtable, or inside the inline table that it belongs to. In an existing table,
 // however it is written, values that differ are replaced in their place, missing keys are added, and other
 // keys stay.
 func TOMLSetTable(path []string, table TOMLTable) Edit {
@@ -111,8 +111,8 @@ func (d *tomlDoc) newTable(path []string, table TOMLTable) ([]splice, error) {
 	return appendBlock(d.src, lines), nil
 }
 
-// setLeaf sets one value of an existing table; nil when it has that value. top is how many parts of the leaf's
-// path lead to the table.
+// setLeaf sets one value of an existing table; nil when it has that value. top is how many parts of the
+// leaf's path lead to the table.
 func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 	text, err := tomlText(l.value)
 	if err != nil {
@@ -140,8 +140,8 @@ func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 	return appendBlock(d.src, []string{"[" + tomlPath(l.path[:top]) + "]", tomlPath(l.path[top:]) + " = " + text}), nil
 }
 
-// addTo adds a key to the table at a path, as that table is written: in the inline table, under the header, or
-// after the last line with a dotted key. nil when there is no such table.
+// addTo adds a key to the table at a path, as that table is written: in the inline table, under the header,
+// or after the last line with a dotted key. nil when there is no such table.
 func (d *tomlDoc) addTo(table, key []string, text string) []splice {
 	if v, rest, ok := d.closed(table); ok {
 		return d.addMember(v, slices.Concat(rest, key), text)

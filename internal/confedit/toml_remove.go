@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// TOMLRemoveTable removes the table at a path and its subtables, however they are written: under headers, with
-// dotted keys, inline. Tables around it stay. Everything from a header to the last key under it goes.
+// TOMLRemoveTable removes the table at a path and its subtables, however they are written: under headers,
+// with dotted keys, inline. Tables around it stay. Everything from a header to the last key under it goes.
 // Comments after that stay, since they mostly belong to what follows. path has at least two parts.
 func TOMLRemoveTable(path []string) Edit {
 	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
