@@ -11,8 +11,8 @@ import (
 // tick is the unit in which Linux gives the start of a process, on every machine that Go runs on.
 const tick = 10 * time.Millisecond
 
-// Age returns how long a process of this boot has run, at most a tick too short and never too long. It reports false
-// where that isn't known.
+// Age returns how long a process of this boot has run, at most a tick too short and never too long. It
+// reports false where that isn't known.
 func Age(p stick.Process) (time.Duration, bool) {
 	var now unix.Timespec
 	if p.IsZero() || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {

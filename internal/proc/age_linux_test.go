@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAge: a process that this one starts is younger than the time since before, and older than the time since after.
-// The kernel counts its start in ticks of 10 ms, so it may seem to be younger by one.
+// TestAge: a process that this one starts is younger than the time since before, and older than the time
+// since after. The kernel counts its start in ticks of 10 ms, so it may seem to be younger by one.
 func TestAge(t *testing.T) {
 	table, err := proc.Host()
 	if err != nil {

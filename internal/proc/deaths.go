@@ -2,9 +2,11 @@ package proc
 
 import "talkingstick/stick"
 
-// Deaths waits for the end of any of several processes. It costs nothing while they live. It belongs to one goroutine.
+// Deaths waits for the end of any of several processes. It costs nothing while they live. It belongs to one
+// goroutine.
 type Deaths struct {
-	// C gets a value after a process has ended, once for each. Of several that nobody has read yet, one stays.
+	// C gets a value after a process has ended, once for each. Of several that nobody has read yet, one
+	// stays.
 	C <-chan struct{}
 
 	table *Table
@@ -24,7 +26,8 @@ func (t *Table) Deaths() *Deaths {
 	return &Deaths{C: died, table: t, died: died, of: map[stick.Process]*death{}}
 }
 
-// Watch waits for the end of these processes from now on, and of no others. It leaves out those that can't be watched.
+// Watch waits for the end of these processes from now on, and of no others. It leaves out those that can't be
+// watched.
 func (d *Deaths) Watch(ps []stick.Process) {
 	keep := map[stick.Process]bool{}
 	for _, p := range ps {

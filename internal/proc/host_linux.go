@@ -23,7 +23,8 @@ func hostOf(proc fs.FS) *Table {
 	t := &Table{FS: proc}
 	t.PIDSpace, t.Initial = readPIDSpace(proc, os.DirFS("/etc"))
 	s, err := readStatus(proc, "self/stat")
-	// Without /proc nothing is known of processes, not even of this one. Who calls is what the environment says then.
+	// Without /proc nothing is known of processes, not even of this one. Who calls is what the environment
+	// says then.
 	t.foreign = err != nil || s.pid != os.Getpid()
 	return t
 }

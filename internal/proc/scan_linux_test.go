@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestScanOfThisMachine finds the test itself, where it works. In a pid namespace, as in a container, a scan says that it is blind.
+// TestScanOfThisMachine finds the test itself, where it works. In a pid namespace, as in a container, a scan
+// says that it is blind.
 func TestScanOfThisMachine(t *testing.T) {
 	table := host(t)
 	dir, err := os.Getwd()

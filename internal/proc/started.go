@@ -20,8 +20,9 @@ type Traces struct {
 	Except func(Info) bool
 }
 
-// Started lists the living processes with one of the traces, by pid. It can't see those of other users, and in other
-// pid namespaces. A process that leaves its parent, its session and its environment behind leaves no trace.
+// Started lists the living processes with one of the traces, by pid. It can't see those of other users, and
+// in other pid namespaces. A process that leaves its parent, its session and its environment behind leaves no
+// trace.
 func (t *Table) Started(by Traces) []Info {
 	all := t.everything()
 	children := map[int][]status{}
@@ -81,9 +82,10 @@ func (t *Table) Started(by Traces) []Info {
 	return out
 }
 
-// sessionOf returns the number of the session that a process leads or has led, 0 if that isn't sure. A number is free for others
-// only when nobody is in its session any more. So the session is still that of leader if leader is there, or if one of those in it is marked.
-// Where no marks can be seen, nobody else must have the number.
+// sessionOf returns the number of the session that a process leads or has led, 0 if that isn't sure. A number
+// is free for others only when nobody is in its session any more. So the session is still that of leader if
+// leader is there, or if one of those in it is marked. Where no marks can be seen, nobody else must have the
+// number.
 func (t *Table) sessionOf(leader stick.Process, all []status, marked map[int]bool) int {
 	if leader.IsZero() || !leader.Comparable(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) {
 		return 0
@@ -103,7 +105,8 @@ func (t *Table) sessionOf(leader stick.Process, all []status, marked map[int]boo
 	return leader.PID
 }
 
-// Send sends a signal to a process, and to no other one that has its pid by now. A machine of data has nobody to send it to.
+// Send sends a signal to a process, and to no other one that has its pid by now. A machine of data has nobody
+// to send it to.
 func (t *Table) Send(p stick.Process, s os.Signal) error {
 	if t.Signal != nil {
 		return os.ErrInvalid
@@ -119,7 +122,8 @@ func (t *Table) Send(p stick.Process, s os.Signal) error {
 	return to.Signal(s)
 }
 
-// everything returns the status of all processes that it can see, also of those that have ended and that nobody has noticed yet.
+// everything returns the status of all processes that it can see, also of those that have ended and that
+// nobody has noticed yet.
 func (t *Table) everything() (all []status) {
 	if t.foreign {
 		return nil
@@ -140,7 +144,8 @@ func (t *Table) everything() (all []status) {
 	return all
 }
 
-// hasVariable reports whether a process was started with a variable in its environment, as far as that can be seen.
+// hasVariable reports whether a process was started with a variable in its environment, as far as that can be
+// seen.
 func (t *Table) hasVariable(pid int, variable string) bool {
 	if t.native != nil {
 		return false

@@ -64,8 +64,8 @@ func (t *Table) probe(pid int) probed {
 	return probed{}
 }
 
-// Holder returns the verdict on the process that had a pid here when it was recorded, and whether a signal has stopped
-// it. The pid can't have been used again if the process still holds what it was recorded for.
+// Holder returns the verdict on the process that had a pid here when it was recorded, and whether a signal
+// has stopped it. The pid can't have been used again if the process still holds what it was recorded for.
 func (t *Table) Holder(pid int) (v stick.Verdict, stopped bool) {
 	s := t.probe(pid)
 	p := t.identity(status{pid: pid, start: s.start})
