@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 )
 
-// TakeConnection takes the first free number, from 1, among the live connections that share a name. It is free
-// again after Unlock, or when the process ends, in whatever way. It fails on a name that isn't a plain id.
+// TakeConnection takes the first free number, from 1, among the live connections that share a name. It is
+// free again after Unlock, or when the process ends, in whatever way. It fails on a name that isn't a plain
+// id.
 func (d *Dir) TakeConnection(name string) (number int, l *FileLock, err error) {
 	if err := checkName(name); err != nil {
 		return 0, nil, err

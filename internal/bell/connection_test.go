@@ -2,7 +2,8 @@ package bell
 
 import "testing"
 
-// TestConnections: live connections of one name have different numbers, and a new one gets the first that is free.
+// TestConnections: live connections of one name have different numbers, and a new one gets the first that is
+// free.
 func TestConnections(t *testing.T) {
 	d, err := Open(t.TempDir())
 	if err != nil {

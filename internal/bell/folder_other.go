@@ -4,7 +4,8 @@ package bell
 
 import "time"
 
-// folderPoll is how often somebody who waits looks at a directory where the system doesn't tell of what is written to its files.
+// folderPoll is how often somebody who waits looks at a directory where the system doesn't tell of what is
+// written to its files.
 const folderPoll = 50 * time.Millisecond
 
 // Folder wakes whoever waits for changes of the files in a directory.
@@ -15,7 +16,8 @@ type Folder struct {
 	stop chan struct{}
 }
 
-// WatchFolder watches the files of a directory: what is written to them, and new ones. On this system it wakes at regular times.
+// WatchFolder watches the files of a directory: what is written to them, and new ones. On this system it
+// wakes at regular times.
 func WatchFolder(string) (*Folder, error) {
 	c, stop := make(chan struct{}, 1), make(chan struct{})
 	go func() { // ended by Close

@@ -44,8 +44,9 @@ func (e *LockedError) Unwrap() error { return e.Err }
 type FileLock struct{ f *os.File }
 
 // Lock takes the lock at path, a file that it creates with mode 0600 and never removes. It waits until ctx
-// ends, and then fails with a [*LockedError]. If ctx was cancelled before, it fails with that error; if its deadline has passed, because
-// the system let this process wait, Lock still takes a lock that is free. Child processes don't inherit the lock.
+// ends, and then fails with a [*LockedError]. If ctx was cancelled before, it fails with that error; if its
+// deadline has passed, because the system let this process wait, Lock still takes a lock that is free. Child
+// processes don't inherit the lock.
 func Lock(ctx context.Context, path string) (*FileLock, error) {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return nil, err
@@ -71,8 +72,9 @@ type want struct {
 	got chan error // how the wait ended, for whoever waits
 }
 
-// abandoned are the waits, by path, whose callers have given up. Each has a thread and a descriptor. So whoever asks for that lock next
-// takes one over, and a process that asks again and again has one, not one for each time.
+// abandoned are the waits, by path, whose callers have given up. Each has a thread and a descriptor. So
+// whoever asks for that lock next takes one over, and a process that asks again and again has one, not one
+// for each time.
 var abandoned = struct {
 	sync.Mutex
 	by map[string][]*want

@@ -119,7 +119,8 @@ func TestLockEndedContext(t *testing.T) {
 	}
 }
 
-// TestLockAfterItsDeadline: whoever comes too late by no fault of its own gets a free lock, and learns who has one that isn't.
+// TestLockAfterItsDeadline: whoever comes too late by no fault of its own gets a free lock, and learns who
+// has one that isn't.
 func TestLockAfterItsDeadline(t *testing.T) {
 	path := lockPath(t)
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
@@ -137,7 +138,8 @@ func TestLockAfterItsDeadline(t *testing.T) {
 	}
 }
 
-// TestOneWaitForALock: whoever gives up again and again leaves one goroutine that waits in the kernel, which the next one takes over.
+// TestOneWaitForALock: whoever gives up again and again leaves one goroutine that waits in the kernel, which
+// the next one takes over.
 func TestOneWaitForALock(t *testing.T) {
 	path := lockPath(t)
 	held, _, err := TryLock(path)

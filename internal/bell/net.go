@@ -23,8 +23,8 @@ func NewNet(rand func() float64) *Net { return &Net{rand: rand, next: netFirst} 
 // Next returns how long to sleep now.
 func (n *Net) Next() time.Duration { return n.upTo(netLast) }
 
-// NextHeard returns how long a waiter sleeps now who knows that nothing rang, because another process hears everything and
-// says so. It is up to 8 minutes.
+// NextHeard returns how long a waiter sleeps now who knows that nothing rang, because another process hears
+// everything and says so. It is up to 8 minutes.
 func (n *Net) NextHeard() time.Duration { return n.upTo(netHeard) }
 
 func (n *Net) upTo(most time.Duration) time.Duration {

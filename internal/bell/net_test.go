@@ -36,7 +36,8 @@ func TestNet(t *testing.T) {
 	}
 }
 
-// TestNetWhenAnotherHears: who knows that nothing rang sleeps for minutes, and comes back to the common pace at once.
+// TestNetWhenAnotherHears: who knows that nothing rang sleeps for minutes, and comes back to the common pace
+// at once.
 func TestNetWhenAnotherHears(t *testing.T) {
 	n := NewNet(func() float64 { return 0.5 })
 	var last time.Duration

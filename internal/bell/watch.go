@@ -21,8 +21,8 @@ type Watch struct {
 // Watch starts to listen to the bells of rooms. It doesn't hear earlier rings: watch first, then read the
 // database, then wait.
 //
-// It fails on a name that isn't a plain id, on a bell that isn't a plain file, and when neither the usual mechanism nor its substitute is
-// available. The caller can then still depend on its [Net].
+// It fails on a name that isn't a plain id, on a bell that isn't a plain file, and when neither the usual
+// mechanism nor its substitute is available. The caller can then still depend on its [Net].
 func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 	rooms, err := plainNames(rooms)
 	if err != nil {
