@@ -81,8 +81,8 @@ const (
 	maxForm = 60
 )
 
-// act notes an act of the command that runs. It skips one of which nobody knows where it happens.
-func (w *walker) act(a Act) {
+// addAct notes an act of the command that runs. It skips one of which nobody knows where it happens.
+func (w *walker) addAct(a Act) {
 	if a.Dir == "" {
 		a.Dir = w.dir
 	}
@@ -93,7 +93,7 @@ func (w *walker) act(a Act) {
 		a.Paths, a.Some = nil, true
 	}
 	a.Dir, a.Form, a.Text = filepath.Clean(a.Dir), w.form, w.text
-	a = w.withEarlier(a)
+	a = w.addEarlier(a)
 	same := func(b Act) bool {
 		return a.Kind == b.Kind && a.Form == b.Form && a.Text == b.Text && a.Dir == b.Dir && a.Some == b.Some && a.Loses == b.Loses &&
 			slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Refs, b.Refs)
@@ -103,8 +103,8 @@ func (w *walker) act(a Act) {
 	}
 }
 
-// removal notes that files go, by a command that knows nothing of git. What isn't there can't be lost.
-func (w *walker) removal(files []word, recursive bool) {
+// noteRemoval notes that files go, by a command that knows nothing of git. What isn't there can't be lost.
+func (w *walker) noteRemoval(files []word, recursive bool) {
 	var sure, maybe []string // what goes for certain, and where something may go
 	var whole []string       // of what goes for certain, the directories and parts of a repository
 	loses := onDisk
@@ -116,7 +116,7 @@ func (w *walker) removal(files []word, recursive bool) {
 		if !ok || !filepath.IsAbs(path) || inDev(path) {
 			continue
 		}
-		for _, path := range w.earlier.before(path) {
+		for _, path := range w.earlier.namesBefore(path) {
 			if !exists(path) {
 				continue
 			}
@@ -126,7 +126,7 @@ func (w *walker) removal(files []word, recursive bool) {
 				sure = add(sure, path)
 			}
 			if !x.some || filepath.Base(path) == ".git" {
-				loses |= repository(path)
+				loses |= lossWithRepository(path)
 			}
 			if !x.some && (recursive || isRepositoryPart(path) && !isDirectory(path)) {
 				whole = add(whole, path)
@@ -138,17 +138,17 @@ func (w *walker) removal(files []word, recursive bool) {
 		loses |= Nested
 	}
 
-	w.taking(sure, false, loses)
-	w.taking(maybe, true, loses)
+	w.noteTaking(sure, false, loses)
+	w.noteTaking(maybe, true, loses)
 	if len(whole) > 0 {
-		w.act(Act{Kind: Removes, Dir: w.actDir(whole[0]), Paths: whole})
+		w.addAct(Act{Kind: Removes, Dir: w.actDir(whole[0]), Paths: whole})
 	}
 }
 
-// taking notes that files go, or some of them.
-func (w *walker) taking(paths []string, some bool, loses Work) {
+// noteTaking notes that files go, or some of them.
+func (w *walker) noteTaking(paths []string, some bool, loses Work) {
 	if len(paths) > 0 {
-		w.act(Act{Kind: Takes, Dir: w.actDir(paths[0]), Paths: paths, Some: some, Loses: loses})
+		w.addAct(Act{Kind: Takes, Dir: w.actDir(paths[0]), Paths: paths, Some: some, Loses: loses})
 	}
 }
 
@@ -165,8 +165,8 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// repository returns what else is lost with a directory that is a repository, or has one in it.
-func repository(path string) Work {
+// lossWithRepository returns what else is lost with a directory that is a repository, or has one in it.
+func lossWithRepository(path string) Work {
 	switch {
 	case filepath.Base(path) == ".git":
 		return Partly | Stash | Commits
@@ -189,8 +189,8 @@ func sumOf(name string, args []word) uint64 {
 	return sum.Sum64()
 }
 
-// named sets how the command that runs now is called in its acts.
-func (w *walker) named(name string, args []word) {
+// setForm sets how the command that runs now is called in its acts.
+func (w *walker) setForm(name string, args []word) {
 	w.text = sumOf(name, args)
 
 	var b strings.Builder
@@ -200,7 +200,7 @@ func (w *walker) named(name string, args []word) {
 		if w.dirKnown && a.ok { // a pattern has become whole paths
 			a.text = strings.TrimPrefix(a.text, inside(w.dir))
 		}
-		b.WriteString(a.shown())
+		b.WriteString(a.displayText())
 		if b.Len() > utf8.UTFMax*maxForm {
 			break
 		}
@@ -212,8 +212,8 @@ func (w *walker) named(name string, args []word) {
 	}
 }
 
-// shown is a word as a text for people shows it.
-func (x word) shown() string {
+// displayText is a word as a text for people shows it.
+func (x word) displayText() string {
 	switch {
 	case x.some || !x.ok:
 		return "…"

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call walks through a simple command.
-func (w *walker) call(c *syntax.CallExpr, stdin string) {
+// walkCall walks through a simple command.
+func (w *walker) walkCall(c *syntax.CallExpr, stdin string) {
 	for _, a := range c.Assigns {
 		w.within(a)
 	}
@@ -17,13 +17,13 @@ func (w *walker) call(c *syntax.CallExpr, stdin string) {
 	args := w.args(c.Args)
 	if len(args) == 0 {
 		for _, a := range c.Assigns {
-			w.set(a)
+			w.setShellVariable(a)
 		}
 		return
 	}
 	if len(c.Assigns) == 0 {
 		if !w.runAlias(c.Args[0], args[1:]) {
-			w.run(args, stdin)
+			w.runCommand(args, stdin)
 		}
 		return
 	}
@@ -34,7 +34,7 @@ func (w *walker) call(c *syntax.CallExpr, stdin string) {
 			w.assignVariable(a, true)
 		}
 	}
-	w.run(args, stdin)
+	w.runCommand(args, stdin)
 	w.git, w.home = git, home
 	for _, a := range c.Assigns {
 		if a.Name != nil {
@@ -43,8 +43,8 @@ func (w *walker) call(c *syntax.CallExpr, stdin string) {
 	}
 }
 
-// set notes a variable of the shell. Commands get it only if they got it before.
-func (w *walker) set(a *syntax.Assign) {
+// setShellVariable notes a variable of the shell. Commands get it only if they got it before.
+func (w *walker) setShellVariable(a *syntax.Assign) {
 	if a.Name == nil {
 		return
 	}
@@ -56,8 +56,8 @@ func (w *walker) set(a *syntax.Assign) {
 	}
 }
 
-// run walks through a command.
-func (w *walker) run(args []word, stdin string) {
+// runCommand walks through a command.
+func (w *walker) runCommand(args []word, stdin string) {
 	if len(args) == 0 {
 		return
 	}
@@ -72,9 +72,9 @@ func (w *walker) run(args []word, stdin string) {
 	}
 	dir, name := path.Split(filepath.ToSlash(args[0].text))
 	args = args[1:]
-	w.named(name, args)
+	w.setForm(name, args)
 	w.shows(name, args)
-	if !w.inShell(name, args, stdin) && !w.wrapper(name, args, stdin) && !w.fileCommand(name, args, stdin) && !w.tool(name, args) &&
+	if !w.runInShell(name, args, stdin) && !w.runWrapped(name, args, stdin) && !w.runFileCommand(name, args, stdin) && !w.tool(name, args) &&
 		(!isSystem(dir) || !onlyReads(name, args)) {
 		w.writes = true // nobody knows what it changes
 	}
@@ -90,15 +90,15 @@ func isSystem(dir string) bool {
 	return false
 }
 
-// inShell handles what changes the shell itself, or runs text of a script.
-func (w *walker) inShell(name string, args []word, stdin string) bool {
+// runInShell handles what changes the shell itself, or runs text of a script.
+func (w *walker) runInShell(name string, args []word, stdin string) bool {
 	switch name {
 	case "cd", "pushd":
-		w.cd(args)
+		w.changeDirectory(args)
 	case "popd":
 		w.enter(word{})
 	case "unset":
-		w.unset(args)
+		w.unsetVariables(args)
 	case "alias":
 		w.writes = true // where the harness's shell expands it, nobody knows what its name does
 		w.aliased.set(args)
@@ -122,11 +122,11 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 		w.forgetVariables()
 		return false
 	case "eval":
-		w.eval(args)
+		w.walkEval(args)
 	case "sh", "bash", "dash", "zsh", "ksh", "ash":
-		w.shell(name, args, stdin)
+		w.runShell(name, args, stdin)
 	case "git":
-		w.byName(func() { w.runGit(args) })
+		w.walkByName(func() { w.runGit(args) })
 	case "jj":
 		w.jj(args)
 	default:
@@ -135,7 +135,7 @@ func (w *walker) inShell(name string, args []word, stdin string) bool {
 	return true
 }
 
-func (w *walker) unset(args []word) {
+func (w *walker) unsetVariables(args []word) {
 	for _, a := range args {
 		w.forgetVariable(a.text)
 		switch a.text {
@@ -149,8 +149,8 @@ func (w *walker) unset(args []word) {
 	}
 }
 
-// wrapper handles programs that only run the command in their arguments.
-func (w *walker) wrapper(name string, args []word, stdin string) bool {
+// runWrapped handles programs that only run the command in their arguments.
+func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 	var o options
 	switch name {
 	case "command":
@@ -178,30 +178,30 @@ func (w *walker) wrapper(name string, args []word, stdin string) bool {
 	case "strace", "ltrace":
 		o = parse(args, "+e:o:p:s:u:a:E:I:O:S:P:X:b:l:n:x:", "output", "trace", "attach", "user", "string-limit")
 		if to, ok := o.value("o", "output"); ok {
-			w.change(to)
+			w.changeFile(to)
 		}
 	case "flock":
-		w.flock(args)
+		w.runFlock(args)
 		return true
 	case "script":
-		w.typescript(args)
+		w.runTypescript(args)
 		return true
 	case "xargs":
 		w.xargs(args, stdin)
 		return true
 	case "sudo", "doas", "env":
-		w.elsewhere(name, args, stdin)
+		w.runWithVariables(name, args, stdin)
 		return true
 	default:
 		return false
 	}
-	w.run(o.rest, stdin)
+	w.runCommand(o.rest, stdin)
 	return true
 }
 
-// elsewhere handles programs that run a command with other variables, and maybe in another directory. None of
+// runWithVariables handles programs that run a command with other variables, and maybe in another directory. None of
 // them changes the shell's own.
-func (w *walker) elsewhere(name string, args []word, stdin string) {
+func (w *walker) runWithVariables(name string, args []word, stdin string) {
 	var o options
 	if name == "env" {
 		o = parse(args, "+u:C:S:", "unset", "chdir", "split-string")
@@ -226,12 +226,12 @@ func (w *walker) elsewhere(name string, args []word, stdin string) {
 			w.assign(key, word{text: value, ok: o.rest[0].ok})
 			o.rest = o.rest[1:]
 		}
-		w.run(o.rest, stdin)
+		w.runCommand(o.rest, stdin)
 	})
 }
 
-// flock runs a command, or a script after -c, while it has a lock on a file, which it makes.
-func (w *walker) flock(args []word) {
+// runFlock runs a command, or a script after -c, while it has a lock on a file, which it makes.
+func (w *walker) runFlock(args []word) {
 	o := parse(args, "+w:E:", "timeout", "wait", "conflict-exit-code")
 	w.writes = true
 	if len(o.rest) < 2 {
@@ -239,38 +239,38 @@ func (w *walker) flock(args []word) {
 	}
 	if command := parse(o.rest[1:], "+c:", "command"); command.has("c", "command") {
 		script, _ := command.value("c", "command")
-		w.inSubshell(func(w *walker) { w.scriptOf(script) })
+		w.inSubshell(func(w *walker) { w.walkScriptIn(script) })
 	} else {
-		w.inSubshell(func(w *walker) { w.run(o.rest[1:], "") })
+		w.inSubshell(func(w *walker) { w.runCommand(o.rest[1:], "") })
 	}
 }
 
-// typescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes
+// runTypescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes
 // what it prints.
-func (w *walker) typescript(args []word) {
+func (w *walker) runTypescript(args []word) {
 	o := parse(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit")
 	to, given := o.value("O", "log-out", "B", "log-io")
 	switch {
 	case len(o.rest) > 0:
-		w.change(o.rest[0])
+		w.changeFile(o.rest[0])
 	case given:
-		w.change(to)
+		w.changeFile(to)
 	default:
-		w.change(literal("typescript"))
+		w.changeFile(literal("typescript"))
 	}
 	w.writes = true
 	script, scripted := o.value("c", "command")
 	w.inSubshell(func(w *walker) {
 		switch {
 		case scripted:
-			w.scriptOf(script)
+			w.walkScriptIn(script)
 		case len(o.rest) > 1:
-			w.run(o.rest[1:], "")
+			w.runCommand(o.rest[1:], "")
 		}
 	})
 }
 
-func (w *walker) cd(args []word) {
+func (w *walker) changeDirectory(args []word) {
 	switch rest := parse(args, "").rest; {
 	case len(rest) == 0:
 		w.enter(w.home)
@@ -283,7 +283,7 @@ func (w *walker) cd(args []word) {
 	}
 }
 
-func (w *walker) eval(args []word) {
+func (w *walker) walkEval(args []word) {
 	var all []string
 	for _, a := range args {
 		if !a.ok {
@@ -296,8 +296,8 @@ func (w *walker) eval(args []word) {
 	w.script(strings.Join(all, " "))
 }
 
-// shell walks through the script of another shell, given by -c or on its standard input.
-func (w *walker) shell(name string, args []word, stdin string) {
+// runShell walks through the script of another shell, given by -c or on its standard input.
+func (w *walker) runShell(name string, args []word, stdin string) {
 	o := parse(args, "+o:O:", "rcfile", "init-file")
 	w.inSubshell(func(w *walker) {
 		switch {
@@ -306,7 +306,7 @@ func (w *walker) shell(name string, args []word, stdin string) {
 				w.startShell(name, o.rest[min(2, len(o.rest)):])
 				w.setOption(strings.ReplaceAll(o.given["O"].text, "_", ""), true)
 				w.setVariable("0", variable{words: o.rest[1:min(2, len(o.rest))]})
-				w.scriptOf(o.rest[0])
+				w.walkScriptIn(o.rest[0])
 			}
 		case o.has("version"):
 		case (len(o.rest) == 0 || o.has("s")) && stdin != "":
@@ -318,8 +318,8 @@ func (w *walker) shell(name string, args []word, stdin string) {
 	})
 }
 
-// scriptOf walks through the script in an argument.
-func (w *walker) scriptOf(x word) {
+// walkScriptIn walks through the script in an argument.
+func (w *walker) walkScriptIn(x word) {
 	if x.ok && !x.some {
 		w.script(x.text)
 	} else {
@@ -327,24 +327,24 @@ func (w *walker) scriptOf(x word) {
 	}
 }
 
-// sed changes its files with -i. Its first argument is the script, unless -e or -f gives that.
-func (w *walker) sed(args []word) {
+// editWithSed changes its files with -i. Its first argument is the script, unless -e or -f gives that.
+func (w *walker) editWithSed(args []word) {
 	for i, a := range args {
 		if a.text == "-i" && i+1 < len(args) && args[i+1] == literal("") {
 			args = append(args[:i+1:i+1], args[i+2:]...) // BSD's way of keeping no backup
 			break
 		}
 	}
-	w.inPlace(parse(args, "e:f:i::l:", "expression", "file", "line-length"), "e", "f", "expression", "file")
+	w.editInPlace(parse(args, "e:f:i::l:", "expression", "file", "line-length"), "e", "f", "expression", "file")
 }
 
-func (w *walker) perl(args []word) {
+func (w *walker) editWithPerl(args []word) {
 	w.writes = true // whatever its script does
-	w.inPlace(parse(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
+	w.editInPlace(parse(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
 }
 
-// inPlace notes the files that sed and perl change. script lists the options that give their script.
-func (w *walker) inPlace(o options, script ...string) {
+// editInPlace notes the files that sed and perl change. script lists the options that give their script.
+func (w *walker) editInPlace(o options, script ...string) {
 	files := o.rest
 	if !o.has(script...) && len(files) > 0 {
 		files = files[1:]
@@ -355,15 +355,15 @@ func (w *walker) inPlace(o options, script ...string) {
 	case o.has("follow-symlinks"):
 		w.changeAll(files)
 	default: // they write a new file, which replaces the old one
-		w.byName(func() { w.changeAll(files) })
+		w.walkByName(func() { w.changeAll(files) })
 	}
 }
 
 // renamed is a file or a directory that comes to be from another one.
 type renamed struct{ from, to word }
 
-// move handles mv and, where the sources stay, cp and its like. It returns what comes to be.
-func (w *walker) move(o options, sources bool) (made []renamed) {
+// moveFiles handles mv and, where the sources stay, cp and its like. It returns what comes to be.
+func (w *walker) moveFiles(o options, sources bool) (made []renamed) {
 	from := o.rest
 	to, into := o.value("t", "target-directory")
 	if !into {
@@ -376,10 +376,10 @@ func (w *walker) move(o options, sources bool) (made []renamed) {
 	}
 	for _, f := range from {
 		if sources {
-			w.change(f)
+			w.changeFile(f)
 		}
 		if !into {
-			w.change(to)
+			w.changeFile(to)
 			made = append(made, renamed{f, to})
 			continue
 		}
@@ -390,8 +390,8 @@ func (w *walker) move(o options, sources bool) (made []renamed) {
 	return made
 }
 
-// onto lists the new names of files.
-func onto(made []renamed) (names []word) {
+// newNames lists the new names of files.
+func newNames(made []renamed) (names []word) {
 	for _, m := range made {
 		names = append(names, m.to)
 	}
@@ -410,19 +410,19 @@ func (w *walker) changeIn(dir, file word) []word {
 		return nil
 	default:
 		to := literal(dir.text + "/" + name)
-		w.change(to)
+		w.changeFile(to)
 		return []word{to}
 	}
 }
 
-// patch handles apply_patch, Codex's program. The patch is its argument, or its standard input.
-func (w *walker) patch(args []word, stdin string) {
+// applyCodexPatch handles apply_patch, Codex's program. The patch is its argument, or its standard input.
+func (w *walker) applyCodexPatch(args []word, stdin string) {
 	if len(args) > 0 {
 		stdin = args[0].text
 	}
 	w.writes = true
 	for _, p := range PatchFiles(stdin) {
-		w.change(literal(p))
+		w.changeFile(literal(p))
 	}
 }
 

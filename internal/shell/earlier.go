@@ -25,9 +25,9 @@ type move struct{ from, to string }
 // popped is an entry of the stash.
 type popped struct{ checkout, ref string }
 
-// before lists what a path names by the names that all that had before the command: an earlier part of it may
+// namesBefore lists what a path names by the names that all that had before the command: an earlier part of it may
 // have moved something there, or into it.
-func (e *earlier) before(path string) []string {
+func (e *earlier) namesBefore(path string) []string {
 	names := []string{path}
 	for _, m := range slices.Backward(e.moved) {
 		for i, name := range names {
@@ -52,16 +52,16 @@ func (w *walker) noteMoves(made []renamed) {
 	}
 }
 
-// checkout is the checkout in which git works, as far as one can be told from another.
-func (w *walker) checkout() string { return cmp.Or(w.topLevel().text, w.dir) }
+// checkoutRoot is the checkout in which git works, as far as one can be told from another.
+func (w *walker) checkoutRoot() string { return cmp.Or(w.topLevel().text, w.dir) }
 
-// withEarlier adds to an act what goes with it because of what the command has done before: new files that
+// addEarlier adds to an act what goes with it because of what the command has done before: new files that
 // are tracked by now, and what was in the stash.
-func (w *walker) withEarlier(a Act) Act {
+func (w *walker) addEarlier(a Act) Act {
 	if a.Kind != Takes || a.Loses&Staged == 0 || len(w.earlier.indexed)+len(w.earlier.popped) == 0 {
 		return a
 	}
-	here := w.checkout()
+	here := w.checkoutRoot()
 	if slices.Contains(w.earlier.indexed, here) {
 		a.Loses |= Untracked
 	}

@@ -9,9 +9,9 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// expansion returns what a variable or a substitution becomes: what the command sets it to, or a directory
+// expansionOf returns what a variable or a substitution becomes: what the command sets it to, or a directory
 // that is known. Whatever else one stands for, nobody can tell from the text.
-func (w *walker) expansion(p syntax.WordPart) (text string, ok bool) {
+func (w *walker) expansionOf(p syntax.WordPart) (text string, ok bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
 		words, known := w.valueOf(p)
@@ -21,16 +21,16 @@ func (w *walker) expansion(p syntax.WordPart) (text string, ok bool) {
 	case *syntax.CmdSubst:
 		var x word
 		if len(p.Stmts) == 1 {
-			w.inSubshell(func(w *walker) { x = w.printed(p.Stmts[0]) })
+			w.inSubshell(func(w *walker) { x = w.printedDirectory(p.Stmts[0]) })
 		}
 		return x.text, x.ok && filepath.IsAbs(x.text)
 	}
 	return "", false
 }
 
-// tilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the
+// expandTilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the
 // word ends with it.
-func (w *walker) tilde(text string, whole bool) (expanded string, ok bool) {
+func (w *walker) expandTilde(text string, whole bool) (expanded string, ok bool) {
 	name, rest, below := strings.Cut(text, "/")
 	if !whole && !below {
 		return "", false
@@ -53,9 +53,9 @@ func (w *walker) tilde(text string, whole bool) (expanded string, ok bool) {
 	return strings.TrimSuffix(x.text, "/") + rest, true
 }
 
-// printed returns the directory that a command prints, if it prints that and nothing else: the one in which
+// printedDirectory returns the directory that a command prints, if it prints that and nothing else: the one in which
 // the shell is, or the top level of the checkout there.
-func (w *walker) printed(s *syntax.Stmt) word {
+func (w *walker) printedDirectory(s *syntax.Stmt) word {
 	if w.steps--; w.steps < 0 || s.Negated || s.Background || s.Coprocess {
 		return word{}
 	}
@@ -72,13 +72,13 @@ func (w *walker) printed(s *syntax.Stmt) word {
 	case *syntax.BinaryCmd:
 		switch {
 		case c.Op == syntax.OrStmt: // the second one prints if the first one fails
-			if x := w.printed(c.X); x.ok {
+			if x := w.printedDirectory(c.X); x.ok {
 				return x
 			}
-			return w.printed(c.Y)
+			return w.printedDirectory(c.Y)
 		case c.Op == syntax.AndStmt && isCd(c.X):
 			w.stmt(c.X)
-			return w.printed(c.Y)
+			return w.printedDirectory(c.Y)
 		}
 	}
 	return word{}
@@ -90,7 +90,7 @@ func isCd(s *syntax.Stmt) bool {
 	return ok && len(c.Args) == 2 && c.Args[0].Lit() == "cd" && c.Args[1].Lit() != "-" // which prints where it goes
 }
 
-// printedBy is [walker.printed] for a simple command.
+// printedBy is [walker.printedDirectory] for a simple command.
 func (w *walker) printedBy(args []word) word {
 	switch {
 	case len(args) == 0 || !args[0].ok:

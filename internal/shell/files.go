@@ -6,54 +6,54 @@ import (
 	"strings"
 )
 
-// fileCommand handles commands that change the files in their arguments. It is false for a command that it
+// runFileCommand handles commands that change the files in their arguments. It is false for a command that it
 // doesn't know.
-func (w *walker) fileCommand(name string, args []word, stdin string) bool {
+func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	switch name {
 	case "sed", "gsed":
-		w.sed(args)
+		w.editWithSed(args)
 	case "perl":
-		w.perl(args)
+		w.editWithPerl(args)
 	case "ruby":
 		w.ruby(args)
 	case "sd":
 		w.substitute(args)
 	case "awk", "gawk", "mawk", "nawk":
-		w.awk(args)
+		w.runAwk(args)
 	case "tee", "sponge":
-		w.tee(args)
+		w.runTee(args)
 	case "rm", "unlink":
-		w.remove(args)
+		w.removeFiles(args)
 	case "trash", "trash-put":
-		w.byName(func() { w.changeAll(parse(args, "", "trash-dir").rest) })
-		w.removal(parse(args, "", "trash-dir").rest, true)
+		w.walkByName(func() { w.changeAll(parse(args, "", "trash-dir").rest) })
+		w.noteRemoval(parse(args, "", "trash-dir").rest, true)
 	case "rmdir":
-		w.byName(func() { w.changeAll(parse(args, "").rest) })
+		w.walkByName(func() { w.changeAll(parse(args, "").rest) })
 	case "rename", "prename":
 		w.rename(args)
 	case "shred":
 		w.changeAll(parse(args, "n:s:", "iterations", "size", "random-source").rest)
-		w.removal(parse(args, "n:s:", "iterations", "size", "random-source").rest, false)
+		w.noteRemoval(parse(args, "n:s:", "iterations", "size", "random-source").rest, false)
 	case "mv":
-		w.byName(func() { w.mv(args) })
+		w.walkByName(func() { w.runMv(args) })
 	case "cp":
-		w.copy(args)
+		w.copyFiles(args)
 	case "install":
-		w.install(args)
+		w.installFiles(args)
 	case "ln":
-		w.byName(func() { w.link(args) })
+		w.walkByName(func() { w.linkFiles(args) })
 	case "rsync":
-		w.rsync(args)
+		w.runRsync(args)
 	case "touch":
 		w.changeAll(parse(args, "r:t:d:", "reference", "date", "time").rest)
 	case "truncate":
 		w.changeAll(parse(args, "s:r:", "size", "reference").rest)
 	case "dd":
-		w.dd(args)
+		w.runDd(args)
 	case "patch":
-		w.gnuPatch(args, stdin)
+		w.runGNUPatch(args, stdin)
 	case "apply_patch", "applypatch":
-		w.patch(args, stdin)
+		w.applyCodexPatch(args, stdin)
 	case "find", "gfind":
 		w.find(args)
 	default:
@@ -62,37 +62,37 @@ func (w *walker) fileCommand(name string, args []word, stdin string) bool {
 	return true
 }
 
-// tee writes what it reads to all of its files.
-func (w *walker) tee(args []word) {
+// runTee writes what it reads to all of its files.
+func (w *walker) runTee(args []word) {
 	o := parse(args, "")
 	if w.changeAll(o.rest); !o.has("a", "append") {
 		w.overwrite(o.rest...)
 	}
 }
 
-func (w *walker) copy(args []word) {
+func (w *walker) copyFiles(args []word) {
 	o := parse(args, "t:S:", "target-directory", "suffix")
-	if made := w.move(o, false); !o.has("n", "no-clobber") {
-		w.overwrite(onto(made)...)
+	if made := w.moveFiles(o, false); !o.has("n", "no-clobber") {
+		w.overwrite(newNames(made)...)
 	}
 }
 
-func (w *walker) remove(args []word) {
+func (w *walker) removeFiles(args []word) {
 	o := parse(args, "")
-	w.byName(func() { w.changeAll(o.rest) })
+	w.walkByName(func() { w.changeAll(o.rest) })
 	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { // those it refuses
 		name := path.Base("/" + x.text)
 		return !x.some && (name == "." || name == ".." || name == "/" || strings.HasSuffix(strings.TrimRight(x.text, "/"), "/."))
 	})
-	w.removal(files, givesAny(args, []string{"r", "R", "recursive"}))
+	w.noteRemoval(files, givesAny(args, []string{"r", "R", "recursive"}))
 }
 
-// mv takes away what it moves something onto, and where a whole directory was.
-func (w *walker) mv(args []word) {
+// runMv takes away what it moves something onto, and where a whole directory was.
+func (w *walker) runMv(args []word) {
 	o := parse(args, "t:S:", "target-directory", "suffix")
-	made := w.move(o, true)
+	made := w.moveFiles(o, true)
 	if !o.has("n", "no-clobber", "b", "backup") {
-		w.removal(onto(made), false)
+		w.noteRemoval(newNames(made), false)
 	}
 	defer w.noteMoves(made)
 	from := o.rest
@@ -103,34 +103,34 @@ func (w *walker) mv(args []word) {
 	leaves := Work(0)
 	for _, x := range from {
 		if p, ok := w.path(x); ok && exists(p) && !x.some && (isRepositoryPart(p) || w.isDir(x)) {
-			whole, leaves = add(whole, p), leaves|repository(p)
+			whole, leaves = add(whole, p), leaves|lossWithRepository(p)
 		}
 	}
 	if len(whole) > 0 {
-		w.act(Act{Kind: Removes, Paths: whole, Loses: leaves})
+		w.addAct(Act{Kind: Removes, Paths: whole, Loses: leaves})
 	}
 }
 
-func (w *walker) install(args []word) {
+func (w *walker) installFiles(args []word) {
 	o := parse(args, "g:m:o:S:t:", "group", "mode", "owner", "suffix", "target-directory", "strip-program")
 	if o.has("d", "directory") {
 		w.writes = true
 		return
 	}
-	w.move(o, false)
+	w.moveFiles(o, false)
 }
 
-func (w *walker) link(args []word) {
+func (w *walker) linkFiles(args []word) {
 	o := parse(args, "t:S:", "target-directory", "suffix")
 	if len(o.rest) == 1 && !o.has("t", "target-directory") {
 		w.changeIn(literal("."), o.rest[0])
 		return
 	}
-	w.move(o, false)
+	w.moveFiles(o, false)
 }
 
-// rsync changes files below its last argument.
-func (w *walker) rsync(args []word) {
+// runRsync changes files below its last argument.
+func (w *walker) runRsync(args []word) {
 	o := parse(args, "e:f:B:M:T:", "rsh", "filter", "exclude", "include", "exclude-from", "include-from", "files-from", "rsync-path", "chmod", "log-file",
 		"backup-dir", "suffix", "compare-dest", "copy-dest", "link-dest", "bwlimit", "max-size", "min-size", "timeout", "port", "partial-dir", "temp-dir")
 	w.writes = true
@@ -154,7 +154,7 @@ func (w *walker) rsync(args []word) {
 	if git := literal(to.text + "/.git"); to.ok && w.sendsNoRepository(o, from) {
 		gone = append(gone, git)
 	}
-	w.removal(gone, true)
+	w.noteRemoval(gone, true)
 }
 
 // deletesOthers reports whether rsync removes what isn't among its sources.
@@ -179,17 +179,17 @@ func (w *walker) sendsNoRepository(o options, from []word) bool {
 	})
 }
 
-func (w *walker) dd(args []word) {
+func (w *walker) runDd(args []word) {
 	for _, a := range args {
 		if to, ok := strings.CutPrefix(a.text, "of="); ok {
-			w.change(word{text: to, ok: a.ok})
+			w.changeFile(word{text: to, ok: a.ok})
 		}
 	}
 	w.writes = true
 }
 
-// awk changes its files with the extension inplace.
-func (w *walker) awk(args []word) {
+// runAwk changes its files with the extension inplace.
+func (w *walker) runAwk(args []word) {
 	o := parse(args, "+F:v:f:i:e:l:E:", "field-separator", "assign", "file", "include", "source", "load", "exec")
 	script := o.has("f", "file", "e", "source", "E", "exec")
 	if by, ok := o.value("i", "include"); ok && (by.text == "inplace" || by.text == "inplace.awk") {
@@ -197,7 +197,7 @@ func (w *walker) awk(args []word) {
 		if !script {
 			files = files[min(1, len(files)):]
 		}
-		w.byName(func() { w.changeAll(files) })
+		w.walkByName(func() { w.changeAll(files) })
 		w.writes = true
 		return
 	}
@@ -206,8 +206,8 @@ func (w *walker) awk(args []word) {
 	}
 }
 
-// gnuPatch is the program patch. A patch that can't be read here may change anything below the directory.
-func (w *walker) gnuPatch(args []word, stdin string) {
+// runGNUPatch is the program patch. A patch that can't be read here may change anything below the directory.
+func (w *walker) runGNUPatch(args []word, stdin string) {
 	o := parse(args, "p:i:d:o:r:F:D:V:Y:z:B:g:", "strip", "input", "directory", "output", "reject-file", "fuzz")
 	w.writes = true
 	if o.has("dry-run", "C") {
@@ -218,21 +218,21 @@ func (w *walker) gnuPatch(args []word, stdin string) {
 			w.enter(at)
 		}
 		if to, ok := o.value("o", "output"); ok {
-			w.change(to)
+			w.changeFile(to)
 			return
 		}
 		files := o.rest[:min(1, len(o.rest))]
 		if len(files) == 0 {
-			files = w.patched(o, stdin)
+			files = w.patchedFiles(o, stdin)
 		}
 		if w.changeAll(files); o.has("R", "reverse") { // it takes away what somebody has changed
-			w.removal(files, false)
+			w.noteRemoval(files, false)
 		}
 	})
 }
 
-// patched returns the files that a patch names, and where it can't be read, all below the directory.
-func (w *walker) patched(o options, text string) (files []word) {
+// patchedFiles returns the files that a patch names, and where it can't be read, all below the directory.
+func (w *walker) patchedFiles(o options, text string) (files []word) {
 	strip, given := o.value("p", "strip")
 	for _, f := range diffFiles(text, strip.text) {
 		files = append(files, literal(f))

@@ -16,10 +16,10 @@ func (w *walker) find(args []word) {
 		switch tests[i].text {
 		case "-delete":
 			w.changeAll(starts)
-			w.removal(append(parts.ranBy(i), starts...), true)
+			w.noteRemoval(append(parts.ranBy(i), starts...), true)
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(tests) {
-				w.change(tests[i+1])
+				w.changeFile(tests[i+1])
 			}
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := commandEnd(tests, i+1)
@@ -29,7 +29,7 @@ func (w *walker) find(args []word) {
 					found = w.absolute(found)
 					w.dirKnown = false
 				}
-				w.run(fill(tests[i+1:end], "{}", found), "")
+				w.runCommand(fill(tests[i+1:end], "{}", found), "")
 			})
 			i = end
 		}
@@ -208,5 +208,5 @@ func (w *walker) xargs(args []word, stdin string) {
 	} else if len(command) > 0 {
 		command = append(slices.Clone(command), read...)
 	}
-	w.inSubshell(func(w *walker) { w.run(command, "") })
+	w.inSubshell(func(w *walker) { w.runCommand(command, "") })
 }

@@ -195,7 +195,7 @@ func (w *walker) gitPlace() {
 }
 
 func (w *walker) runSub(sub gitSub) {
-	w.named("git "+sub.name, sub.args)
+	w.setForm("git "+sub.name, sub.args)
 	if asksForHelp(sub.args) || gitOnlyReads(sub) {
 		return
 	}
@@ -235,17 +235,17 @@ func (w *walker) treeAct(kind Kind, loses Work) {
 	if w.git.top != "" {
 		a.Dir, a.Paths = w.git.top, []string{inside(w.git.top)}
 	}
-	w.act(a)
+	w.addAct(a)
 }
 
 // drops notes that refs are deleted or set to another commit. Without refs, commits go that none names.
 func (w *walker) drops(loses Work, refs ...string) {
-	w.act(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
+	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
 }
 
 // dropsSome is drops of some refs below a name, or of some entries of the stash: nobody can tell which.
 func (w *walker) dropsSome(loses Work, below string) {
-	w.act(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: []string{below}, Some: true})
+	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: []string{below}, Some: true})
 }
 
 // files are what pathspecs find.
@@ -340,9 +340,9 @@ func (w *walker) fileAct(kind Kind, loses Work, f files) {
 	case f.paths == nil && !f.some:
 		w.treeAct(kind, loses)
 	case f.paths == nil && w.git.top != "":
-		w.act(Act{Kind: kind, Loses: loses, Dir: w.git.top, Paths: []string{inside(w.git.top)}, Some: true})
+		w.addAct(Act{Kind: kind, Loses: loses, Dir: w.git.top, Paths: []string{inside(w.git.top)}, Some: true})
 	default:
-		w.act(Act{Kind: kind, Loses: loses, Paths: f.paths, Some: f.some})
+		w.addAct(Act{Kind: kind, Loses: loses, Paths: f.paths, Some: f.some})
 	}
 }
 

@@ -14,7 +14,7 @@ func (w *walker) aliasOf(name string) string {
 	}
 	for _, set := range slices.Backward(w.earlier.aliases) {
 		key, text, _ := strings.Cut(set.setting, "=")
-		if strings.EqualFold(key, "alias."+name) && (set.checkout == "" || set.checkout == w.checkout()) {
+		if strings.EqualFold(key, "alias."+name) && (set.checkout == "" || set.checkout == w.checkoutRoot()) {
 			return text
 		}
 	}
@@ -37,7 +37,7 @@ func (w *walker) gitConfig(args []word) {
 	}
 
 	if len(set[0].text) > len("alias.") && strings.EqualFold(set[0].text[:len("alias.")], "alias.") {
-		made := alias{w.checkout(), set[0].text + "=" + set[1].text}
+		made := alias{w.checkoutRoot(), set[0].text + "=" + set[1].text}
 		if o.has("global", "system") {
 			made.checkout = ""
 		}

@@ -169,7 +169,7 @@ func (w *walker) gitStash(args []word) {
 	case "pop":
 		o := parse(args, "")
 		if w.dirKnown {
-			w.earlier.popped = append(w.earlier.popped, popped{w.checkout(), stashEntry(o.rest)})
+			w.earlier.popped = append(w.earlier.popped, popped{w.checkoutRoot(), stashEntry(o.rest)})
 		}
 		if o.has("index") {
 			w.moves(o, 0)
@@ -231,7 +231,7 @@ func (w *walker) takesEntry(kind Kind, args []word) {
 		a.Refs[0] = args[0].text
 	}
 
-	w.act(a)
+	w.addAct(a)
 }
 
 func (w *walker) stashPush(args []word, save bool) {

@@ -82,7 +82,7 @@ func (w *walker) gitRemove(args []word) {
 	}
 	f := w.pathspecs(o, o.rest)
 	if !o.has("cached") {
-		w.byName(func() { w.changeFiles(f) })
+		w.walkByName(func() { w.changeFiles(f) })
 	}
 	switch {
 	case o.has("f", "force") && o.has("cached"):
@@ -97,10 +97,10 @@ func (w *walker) gitMove(args []word) {
 	if o.has("n", "dry-run") {
 		return
 	}
-	w.byName(func() {
-		made := w.move(parse(args, "t:S:", "target-directory", "suffix"), true)
+	w.walkByName(func() {
+		made := w.moveFiles(parse(args, "t:S:", "target-directory", "suffix"), true)
 		if o.has("f", "force") && len(made) > 0 {
-			w.fileAct(Takes, tracked|overlapping, w.pathspecs(options{}, onto(made)))
+			w.fileAct(Takes, tracked|overlapping, w.pathspecs(options{}, newNames(made)))
 		}
 		w.noteMoves(made)
 	})
@@ -113,7 +113,7 @@ func (w *walker) gitApply(args []word) {
 	}
 	w.changeTree()
 	if o.has("R", "reverse") {
-		w.act(Act{Kind: Takes, Dir: w.git.top, Some: true, Loses: tracked | overlapping})
+		w.addAct(Act{Kind: Takes, Dir: w.git.top, Some: true, Loses: tracked | overlapping})
 		return
 	}
 }
@@ -161,7 +161,7 @@ func (w *walker) gitMerge(args []word) {
 func (w *walker) gitRebase(args []word) {
 	o := parse(args, "s:X:x:C:S::", "onto", "exec", "strategy", "strategy-option", "whitespace")
 	if script, ok := o.value("x", "exec"); ok {
-		w.inSubshell(func(w *walker) { w.scriptOf(script) })
+		w.inSubshell(func(w *walker) { w.walkScriptIn(script) })
 	}
 	switch {
 	case o.has("quit", "show-current-patch", "edit-todo"):
@@ -193,7 +193,7 @@ func (w *walker) gitBisect(args []word) {
 	switch name, rest := args[0].text, args[1:]; name {
 	case "run":
 		w.moves(options{}, 0)
-		w.inSubshell(func(w *walker) { w.run(rest, "") })
+		w.inSubshell(func(w *walker) { w.runCommand(rest, "") })
 	case "start":
 		if len(parse(rest, "").rest) > 0 {
 			w.moves(options{}, 0)
@@ -224,7 +224,7 @@ func (w *walker) gitWorktree(args []word) {
 			}
 			if path, ok := w.path(x); ok {
 				w.changes.Paths = add(w.changes.Paths, path)
-				w.act(Act{Kind: Takes, Dir: path, Loses: loses})
+				w.addAct(Act{Kind: Takes, Dir: path, Loses: loses})
 			}
 		}
 	case "add":
@@ -266,9 +266,9 @@ func (w *walker) gitForeach(args []word) {
 	form, text := w.form, w.text
 	inner := walker{dir: w.dir, dirKnown: w.dirKnown, shared: &shared{alias: w.alias, aliases: w.aliases, steps: w.steps, bytes: w.bytes, entries: w.entries}}
 	if len(args) == 1 {
-		inner.scriptOf(args[0])
+		inner.walkScriptIn(args[0])
 	} else {
-		inner.run(args, "")
+		inner.runCommand(args, "")
 	}
 	w.aliases, w.steps, w.bytes, w.entries = inner.aliases, inner.steps, inner.bytes, inner.entries
 	c := inner.changes
@@ -288,17 +288,17 @@ func (w *walker) gitForeach(args []word) {
 func (w *walker) gitOutput(args []word) {
 	o := parse(args, "o:O:S:G:l:", "output", "remote", "exec", "prefix", "format")
 	if to, ok := o.value("output", "o"); ok {
-		w.change(to)
+		w.changeFile(to)
 	}
 	if len(args) > 1 && args[0] == literal("create") { // of a bundle
 		if rest := parse(args[1:], "").rest; len(rest) > 0 {
-			w.change(rest[0])
+			w.changeFile(rest[0])
 		}
 	}
 }
 
 func (w *walker) gitMergeFile(args []word) {
 	if o := parse(args, "L:", "marker-size"); !o.has("p", "stdout") && len(o.rest) > 0 {
-		w.change(o.rest[0])
+		w.changeFile(o.rest[0])
 	}
 }

@@ -146,7 +146,7 @@ func (w *walker) publishes(o options) {
 		a.Refs = []string{"HEAD"}
 	}
 	if len(a.Refs) > 0 || a.Some {
-		w.act(a)
+		w.addAct(a)
 	}
 }
 
@@ -202,7 +202,7 @@ func (w *walker) gitAdd(args []word) {
 	o := parse(args, "", "chmod", "pathspec-from-file")
 	whole := o.has("A", "all", "u", "update", "renormalize")
 	if !w.git.index && w.dirKnown && !o.has("n", "dry-run", "u", "update", "renormalize", "refresh") {
-		w.earlier.indexed = add(w.earlier.indexed, w.checkout()) // with -N, too
+		w.earlier.indexed = add(w.earlier.indexed, w.checkoutRoot()) // with -N, too
 	}
 	if w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") || len(o.rest) == 0 && !whole && !o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file") {
 		return

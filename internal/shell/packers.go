@@ -35,7 +35,7 @@ func (w *walker) packing(name string, args []word) bool {
 		to := x
 		switch {
 		case w.isDir(x) || x.some: // with -r
-			w.change(x)
+			w.changeFile(x)
 			continue
 		case unpacks:
 			to.text = strings.TrimSuffix(x.text, p.suffix)
@@ -46,12 +46,12 @@ func (w *walker) packing(name string, args []word) bool {
 			to = named
 		}
 		if !keeps {
-			w.byName(func() { w.change(x) })
+			w.walkByName(func() { w.changeFile(x) })
 		}
 		if o.has("f", "force") {
-			w.removal([]word{to}, false)
+			w.noteRemoval([]word{to}, false)
 		}
-		w.change(to)
+		w.changeFile(to)
 	}
 	return true
 }
@@ -74,7 +74,7 @@ func (w *walker) sevenZip(args []word) {
 			w.unpack(rest[1:], verb == literal("e"))
 		})
 	default:
-		w.change(rest[0])
+		w.changeFile(rest[0])
 	}
 }
 
@@ -85,19 +85,19 @@ func (w *walker) rename(args []word) {
 		return
 	}
 	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { return !w.exists(x) })
-	w.byName(func() { w.changeAll(files) })
+	w.walkByName(func() { w.changeAll(files) })
 }
 
 // substitute is sd, which changes the files after what it looks for and what it puts there.
 func (w *walker) substitute(args []word) {
 	o := parse(args, "n:f:", "max-replacements", "flags")
 	if len(o.rest) > 2 && !o.has("p", "preview") {
-		w.byName(func() { w.changeAll(o.rest[2:]) })
+		w.walkByName(func() { w.changeAll(o.rest[2:]) })
 	}
 }
 
 // ruby changes its files with -i, as perl does.
 func (w *walker) ruby(args []word) {
 	w.writes = true // whatever its script does
-	w.inPlace(parse(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
+	w.editInPlace(parse(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
 }

@@ -74,7 +74,7 @@ var denied = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// onlyReads reports whether a program is known to only read with these arguments. Programs that [walker.run]
+// onlyReads reports whether a program is known to only read with these arguments. Programs that [walker.runCommand]
 // walks through otherwise say it themselves.
 func onlyReads(name string, args []word) bool {
 	if readers()[name] {

@@ -202,7 +202,7 @@ func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
 		case len(to) != 1:
 			w.writes = true // a shell refuses it, or not
 		case r.Op != syntax.DplOut || !isDescriptor(to[0].text):
-			if w.change(to[0]); r.Op != syntax.AppOut && r.Op != syntax.AppAll && r.Op != syntax.RdrInOut {
+			if w.changeFile(to[0]); r.Op != syntax.AppOut && r.Op != syntax.AppAll && r.Op != syntax.RdrInOut {
 				w.overwrite(to[0])
 			}
 		}
@@ -218,7 +218,7 @@ func isDescriptor(s string) bool {
 func (w *walker) command(cmd syntax.Command, stdin string) {
 	switch c := cmd.(type) {
 	case *syntax.CallExpr:
-		w.call(c, stdin)
+		w.walkCall(c, stdin)
 	case *syntax.BinaryCmd:
 		w.binary(c)
 	case *syntax.Block:
@@ -352,16 +352,16 @@ func (w *walker) within(node syntax.Node) {
 	})
 }
 
-// byName walks through a command that removes, moves or replaces files, links themselves among them.
-func (w *walker) byName(f func()) {
+// walkByName walks through a command that removes, moves or replaces files, links themselves among them.
+func (w *walker) walkByName(f func()) {
 	was := w.nameOnly
 	w.nameOnly = true
 	f()
 	w.nameOnly = was
 }
 
-// change notes that the file of a word is changed.
-func (w *walker) change(x word) {
+// changeFile notes that the file of a word is changed.
+func (w *walker) changeFile(x word) {
 	if x.some {
 		w.changeInside(x)
 		return
@@ -390,7 +390,7 @@ func (w *walker) changeInside(x word) {
 	path, ok := w.reach(x)
 	if !ok || !endsInSeparator(path) {
 		x.some = false
-		w.change(x)
+		w.changeFile(x)
 		return
 	}
 	w.writes = true
@@ -399,7 +399,7 @@ func (w *walker) changeInside(x word) {
 
 func (w *walker) changeAll(all []word) {
 	for _, x := range all {
-		w.change(x)
+		w.changeFile(x)
 	}
 }
 

@@ -78,7 +78,7 @@ var formatters = sync.OnceValue(func() map[string]formatter {
 func (w *walker) tool(name string, args []word) bool {
 	if command, ok := launched(name, args); ok {
 		w.writes = true // it may install what it starts
-		w.run(command, "")
+		w.runCommand(command, "")
 		return true
 	}
 	f, ok := formatters()[name]

@@ -21,11 +21,11 @@ func (w *walker) transfer(name string, args []word) bool {
 		w.sevenZip(args)
 	case "sort":
 		if to, ok := parse(args, "k:o:S:t:T:", "key", "output", "field-separator", "buffer-size", "temporary-directory", "parallel").value("o", "output"); ok {
-			w.change(to)
+			w.changeFile(to)
 		}
 	case "uniq":
 		if rest := parse(args, "f:s:w:", "skip-fields", "skip-chars", "check-chars").rest; len(rest) > 1 {
-			w.change(rest[1])
+			w.changeFile(rest[1])
 		}
 	case "yq":
 		if o := parse(args, "o:p:I:", "output-format", "input-format", "indent"); o.has("i", "inplace", "in-place") {
@@ -49,14 +49,14 @@ func (w *walker) curl(args []word) {
 	w.inSubshell(func(w *walker) {
 		for _, name := range []string{"c", "cookie-jar", "D", "dump-header", "trace", "trace-ascii", "stderr"} {
 			if to, ok := o.value(name); ok && to.text != "-" {
-				w.change(to)
+				w.changeFile(to)
 			}
 		}
 		if at, ok := o.value("output-dir"); ok {
 			w.enter(at)
 		}
 		if to, ok := o.value("o", "output"); ok && to.text != "-" {
-			w.change(to)
+			w.changeFile(to)
 		}
 		if o.has("O", "remote-name", "remote-name-all") {
 			w.changeDownloads(o.rest)
@@ -69,11 +69,11 @@ func (w *walker) wget(args []word) {
 	o := parse(args, "o:a:i:O:P:t:T:w:Q:U:e:A:R:D:l:X:I:", "output-document", "output-file", "append-output", "directory-prefix", "input-file", "tries",
 		"timeout", "wait", "user-agent", "header", "user", "password", "post-data", "level", "accept", "reject")
 	if to, ok := o.value("o", "output-file", "a", "append-output"); ok {
-		w.change(to)
+		w.changeFile(to)
 	}
 	if to, ok := o.value("O", "output-document"); ok {
 		if to.text != "-" {
-			w.change(to)
+			w.changeFile(to)
 		}
 		return
 	}
@@ -95,7 +95,7 @@ func (w *walker) changeDownloads(addresses []word) {
 			address = rest
 		}
 		if _, file, ok := strings.Cut(address, "/"); ok && x.ok && path.Base(file) != "." && !strings.HasSuffix(file, "/") {
-			w.change(literal(path.Base(file)))
+			w.changeFile(literal(path.Base(file)))
 		}
 	}
 }
@@ -124,10 +124,10 @@ func (w *walker) tar(args []word) {
 		w.writes = true
 	default:
 		w.writes = true
-		w.change(archive)
+		w.changeFile(archive)
 	}
 	if o.has("remove-files") && !o.has("C", "directory") {
-		w.removal(o.rest, true)
+		w.noteRemoval(o.rest, true)
 	}
 }
 

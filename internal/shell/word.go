@@ -131,7 +131,7 @@ func (w *walker) flatten(f *flattener, parts []syntax.WordPart) (ok bool) {
 		case *syntax.Lit:
 			text, known := p.Value, true
 			if i == 0 && strings.HasPrefix(text, "~") {
-				text, known = w.tilde(text, len(parts) == 1)
+				text, known = w.expandTilde(text, len(parts) == 1)
 			}
 			f.bare(text)
 			ok = ok && known
@@ -189,7 +189,7 @@ func (f *flattener) quoted(s string) {
 
 // expand adds what a variable or a substitution becomes.
 func (w *walker) expand(f *flattener, p syntax.WordPart, quoted bool) (ok bool) {
-	text, ok := w.expansion(p)
+	text, ok := w.expansionOf(p)
 	w.bytes -= len(text)
 	switch split := strings.ContainsAny(text, " \t\n") || w.splitsOddly(text); {
 	case !ok, w.bytes < 0, !quoted && split:
