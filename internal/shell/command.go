@@ -30,7 +30,7 @@ func (w *walker) walkCall(c *syntax.CallExpr, stdin string) {
 	git, home, vars := w.git, w.home, w.vars
 	for _, a := range c.Assigns {
 		if a.Name != nil {
-			w.assign(a.Name.Value, w.value(a.Value))
+			w.setEnvironment(a.Name.Value, w.assignedValue(a.Value))
 			w.assignVariable(a, true)
 		}
 	}
@@ -52,7 +52,7 @@ func (w *walker) setShellVariable(a *syntax.Assign) {
 	switch name := a.Name.Value; {
 	case name == "GIT_DIR" && w.git.dir == nil, name == "GIT_WORK_TREE" && w.git.tree == nil, name == "GIT_INDEX_FILE" && !w.git.index:
 	default:
-		w.assign(name, w.value(a.Value))
+		w.setEnvironment(name, w.assignedValue(a.Value))
 	}
 }
 
@@ -115,7 +115,7 @@ func (w *walker) runInShell(name string, args []word, stdin string) bool {
 		w.readNames(name, args)
 		return false
 	case "printf":
-		to, _ := parse(args, "+v:").value("v")
+		to, _ := parseOptions(args, "+v:").value("v")
 		w.forgetVariable(to.text)
 		return false
 	case ".", "source":
@@ -128,7 +128,7 @@ func (w *walker) runInShell(name string, args []word, stdin string) bool {
 	case "git":
 		w.walkByName(func() { w.runGit(args) })
 	case "jj":
-		w.jj(args)
+		w.runJJ(args)
 	default:
 		return false
 	}
@@ -154,29 +154,29 @@ func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 	var o options
 	switch name {
 	case "command":
-		if o = parse(args, "+"); o.has("v", "V") {
+		if o = parseOptions(args, "+"); o.has("v", "V") {
 			return true // it only prints where the command is
 		}
 	case "builtin", "setsid", "noglob", "nocorrect", "busybox", "caffeinate", "chronic", "unbuffer":
-		o = parse(args, "+")
+		o = parseOptions(args, "+")
 	case "nohup":
-		o = parse(args, "+")
+		o = parseOptions(args, "+")
 		w.writes = true // nohup.out
 	case "exec":
-		o = parse(args, "+a:")
+		o = parseOptions(args, "+a:")
 	case "time":
-		o = parse(args, "+f:o:", "format", "output")
+		o = parseOptions(args, "+f:o:", "format", "output")
 		w.writes = w.writes || o.has("o", "output")
 	case "nice", "ionice", "chrt":
-		o = parse(args, "+n:c:p:", "adjustment", "class", "classdata")
+		o = parseOptions(args, "+n:c:p:", "adjustment", "class", "classdata")
 	case "stdbuf":
-		o = parse(args, "+i:o:e:", "input", "output", "error")
+		o = parseOptions(args, "+i:o:e:", "input", "output", "error")
 	case "timeout":
-		if o = parse(args, "+s:k:", "signal", "kill-after"); len(o.rest) > 0 {
+		if o = parseOptions(args, "+s:k:", "signal", "kill-after"); len(o.rest) > 0 {
 			o.rest = o.rest[1:] // the time limit
 		}
 	case "strace", "ltrace":
-		o = parse(args, "+e:o:p:s:u:a:E:I:O:S:P:X:b:l:n:x:", "output", "trace", "attach", "user", "string-limit")
+		o = parseOptions(args, "+e:o:p:s:u:a:E:I:O:S:P:X:b:l:n:x:", "output", "trace", "attach", "user", "string-limit")
 		if to, ok := o.value("o", "output"); ok {
 			w.changeFile(to)
 		}
@@ -187,7 +187,7 @@ func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 		w.runTypescript(args)
 		return true
 	case "xargs":
-		w.xargs(args, stdin)
+		w.runXargs(args, stdin)
 		return true
 	case "sudo", "doas", "env":
 		w.runWithVariables(name, args, stdin)
@@ -204,9 +204,9 @@ func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 func (w *walker) runWithVariables(name string, args []word, stdin string) {
 	var o options
 	if name == "env" {
-		o = parse(args, "+u:C:S:", "unset", "chdir", "split-string")
+		o = parseOptions(args, "+u:C:S:", "unset", "chdir", "split-string")
 	} else {
-		o = parse(args, "+u:g:h:p:C:r:t:T:U:D:R:", "user", "group", "host", "prompt", "chdir", "chroot")
+		o = parseOptions(args, "+u:g:h:p:C:r:t:T:U:D:R:", "user", "group", "host", "prompt", "chdir", "chroot")
 	}
 	if o.has("S", "split-string", "R", "chroot", "login") || name != "env" && o.has("i") {
 		w.writes = true
@@ -223,7 +223,7 @@ func (w *walker) runWithVariables(name string, args []word, stdin string) {
 			if !ok {
 				break
 			}
-			w.assign(key, word{text: value, ok: o.rest[0].ok})
+			w.setEnvironment(key, word{text: value, ok: o.rest[0].ok})
 			o.rest = o.rest[1:]
 		}
 		w.runCommand(o.rest, stdin)
@@ -232,12 +232,12 @@ func (w *walker) runWithVariables(name string, args []word, stdin string) {
 
 // runFlock runs a command, or a script after -c, while it has a lock on a file, which it makes.
 func (w *walker) runFlock(args []word) {
-	o := parse(args, "+w:E:", "timeout", "wait", "conflict-exit-code")
+	o := parseOptions(args, "+w:E:", "timeout", "wait", "conflict-exit-code")
 	w.writes = true
 	if len(o.rest) < 2 {
 		return
 	}
-	if command := parse(o.rest[1:], "+c:", "command"); command.has("c", "command") {
+	if command := parseOptions(o.rest[1:], "+c:", "command"); command.has("c", "command") {
 		script, _ := command.value("c", "command")
 		w.inSubshell(func(w *walker) { w.walkScriptIn(script) })
 	} else {
@@ -248,7 +248,7 @@ func (w *walker) runFlock(args []word) {
 // runTypescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes
 // what it prints.
 func (w *walker) runTypescript(args []word) {
-	o := parse(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit")
+	o := parseOptions(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit")
 	to, given := o.value("O", "log-out", "B", "log-io")
 	switch {
 	case len(o.rest) > 0:
@@ -271,11 +271,11 @@ func (w *walker) runTypescript(args []word) {
 }
 
 func (w *walker) changeDirectory(args []word) {
-	switch rest := parse(args, "").rest; {
+	switch rest := parseOptions(args, "").rest; {
 	case len(rest) == 0:
 		w.enter(w.home)
 	case rest[0] == literal("-"):
-		w.dir, w.dirKnown, w.last = w.last.text, w.last.ok, w.here()
+		w.dir, w.dirKnown, w.last = w.last.text, w.last.ok, w.currentDirectory()
 	case len(rest) > 1 || strings.HasPrefix(rest[0].text, "+"):
 		w.enter(word{})
 	default:
@@ -298,7 +298,7 @@ func (w *walker) walkEval(args []word) {
 
 // runShell walks through the script of another shell, given by -c or on its standard input.
 func (w *walker) runShell(name string, args []word, stdin string) {
-	o := parse(args, "+o:O:", "rcfile", "init-file")
+	o := parseOptions(args, "+o:O:", "rcfile", "init-file")
 	w.inSubshell(func(w *walker) {
 		switch {
 		case o.has("c"):
@@ -335,12 +335,12 @@ func (w *walker) editWithSed(args []word) {
 			break
 		}
 	}
-	w.editInPlace(parse(args, "e:f:i::l:", "expression", "file", "line-length"), "e", "f", "expression", "file")
+	w.editInPlace(parseOptions(args, "e:f:i::l:", "expression", "file", "line-length"), "e", "f", "expression", "file")
 }
 
 func (w *walker) editWithPerl(args []word) {
 	w.writes = true // whatever its script does
-	w.editInPlace(parse(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
+	w.editInPlace(parseOptions(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
 }
 
 // editInPlace notes the files that sed and perl change. script lists the options that give their script.

@@ -67,7 +67,7 @@ func (w *walker) addEarlier(a Act) Act {
 	}
 	for _, p := range w.earlier.popped {
 		if p.checkout == here {
-			w.drops(Stash, p.ref)
+			w.dropRefs(Stash, p.ref)
 		}
 	}
 	return a

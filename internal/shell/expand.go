@@ -40,7 +40,7 @@ func (w *walker) expandTilde(text string, whole bool) (expanded string, ok bool)
 	case "~":
 		x = w.home
 	case "~+":
-		x = w.here()
+		x = w.currentDirectory()
 	case "~-":
 		x = w.last
 	}
@@ -95,9 +95,9 @@ func (w *walker) printedBy(args []word) word {
 	switch {
 	case len(args) == 0 || !args[0].ok:
 	case args[0].text == "pwd" && len(args) == 1:
-		return w.here()
+		return w.currentDirectory()
 	case args[0].text == "git":
-		sub, ok := w.gitOptions(args[1:])
+		sub, ok := w.applyGitOptions(args[1:])
 		if ok && sub.name == "rev-parse" && len(sub.args) == 1 {
 			return w.whereGitIs(sub.args[0].text)
 		}

@@ -15,9 +15,9 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	case "perl":
 		w.editWithPerl(args)
 	case "ruby":
-		w.ruby(args)
+		w.editWithRuby(args)
 	case "sd":
-		w.substitute(args)
+		w.substituteText(args)
 	case "awk", "gawk", "mawk", "nawk":
 		w.runAwk(args)
 	case "tee", "sponge":
@@ -25,15 +25,15 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	case "rm", "unlink":
 		w.removeFiles(args)
 	case "trash", "trash-put":
-		w.walkByName(func() { w.changeAll(parse(args, "", "trash-dir").rest) })
-		w.noteRemoval(parse(args, "", "trash-dir").rest, true)
+		w.walkByName(func() { w.changeAll(parseOptions(args, "", "trash-dir").rest) })
+		w.noteRemoval(parseOptions(args, "", "trash-dir").rest, true)
 	case "rmdir":
-		w.walkByName(func() { w.changeAll(parse(args, "").rest) })
+		w.walkByName(func() { w.changeAll(parseOptions(args, "").rest) })
 	case "rename", "prename":
-		w.rename(args)
+		w.renameByPattern(args)
 	case "shred":
-		w.changeAll(parse(args, "n:s:", "iterations", "size", "random-source").rest)
-		w.noteRemoval(parse(args, "n:s:", "iterations", "size", "random-source").rest, false)
+		w.changeAll(parseOptions(args, "n:s:", "iterations", "size", "random-source").rest)
+		w.noteRemoval(parseOptions(args, "n:s:", "iterations", "size", "random-source").rest, false)
 	case "mv":
 		w.walkByName(func() { w.runMv(args) })
 	case "cp":
@@ -45,9 +45,9 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	case "rsync":
 		w.runRsync(args)
 	case "touch":
-		w.changeAll(parse(args, "r:t:d:", "reference", "date", "time").rest)
+		w.changeAll(parseOptions(args, "r:t:d:", "reference", "date", "time").rest)
 	case "truncate":
-		w.changeAll(parse(args, "s:r:", "size", "reference").rest)
+		w.changeAll(parseOptions(args, "s:r:", "size", "reference").rest)
 	case "dd":
 		w.runDd(args)
 	case "patch":
@@ -55,7 +55,7 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	case "apply_patch", "applypatch":
 		w.applyCodexPatch(args, stdin)
 	case "find", "gfind":
-		w.find(args)
+		w.runFind(args)
 	default:
 		return w.transfer(name, args)
 	}
@@ -64,21 +64,21 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 
 // runTee writes what it reads to all of its files.
 func (w *walker) runTee(args []word) {
-	o := parse(args, "")
+	o := parseOptions(args, "")
 	if w.changeAll(o.rest); !o.has("a", "append") {
 		w.overwrite(o.rest...)
 	}
 }
 
 func (w *walker) copyFiles(args []word) {
-	o := parse(args, "t:S:", "target-directory", "suffix")
+	o := parseOptions(args, "t:S:", "target-directory", "suffix")
 	if made := w.moveFiles(o, false); !o.has("n", "no-clobber") {
 		w.overwrite(newNames(made)...)
 	}
 }
 
 func (w *walker) removeFiles(args []word) {
-	o := parse(args, "")
+	o := parseOptions(args, "")
 	w.walkByName(func() { w.changeAll(o.rest) })
 	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { // those it refuses
 		name := path.Base("/" + x.text)
@@ -89,7 +89,7 @@ func (w *walker) removeFiles(args []word) {
 
 // runMv takes away what it moves something onto, and where a whole directory was.
 func (w *walker) runMv(args []word) {
-	o := parse(args, "t:S:", "target-directory", "suffix")
+	o := parseOptions(args, "t:S:", "target-directory", "suffix")
 	made := w.moveFiles(o, true)
 	if !o.has("n", "no-clobber", "b", "backup") {
 		w.noteRemoval(newNames(made), false)
@@ -112,7 +112,7 @@ func (w *walker) runMv(args []word) {
 }
 
 func (w *walker) installFiles(args []word) {
-	o := parse(args, "g:m:o:S:t:", "group", "mode", "owner", "suffix", "target-directory", "strip-program")
+	o := parseOptions(args, "g:m:o:S:t:", "group", "mode", "owner", "suffix", "target-directory", "strip-program")
 	if o.has("d", "directory") {
 		w.writes = true
 		return
@@ -121,7 +121,7 @@ func (w *walker) installFiles(args []word) {
 }
 
 func (w *walker) linkFiles(args []word) {
-	o := parse(args, "t:S:", "target-directory", "suffix")
+	o := parseOptions(args, "t:S:", "target-directory", "suffix")
 	if len(o.rest) == 1 && !o.has("t", "target-directory") {
 		w.changeIn(literal("."), o.rest[0])
 		return
@@ -131,7 +131,7 @@ func (w *walker) linkFiles(args []word) {
 
 // runRsync changes files below its last argument.
 func (w *walker) runRsync(args []word) {
-	o := parse(args, "e:f:B:M:T:", "rsh", "filter", "exclude", "include", "exclude-from", "include-from", "files-from", "rsync-path", "chmod", "log-file",
+	o := parseOptions(args, "e:f:B:M:T:", "rsh", "filter", "exclude", "include", "exclude-from", "include-from", "files-from", "rsync-path", "chmod", "log-file",
 		"backup-dir", "suffix", "compare-dest", "copy-dest", "link-dest", "bwlimit", "max-size", "min-size", "timeout", "port", "partial-dir", "temp-dir")
 	w.writes = true
 	if len(o.rest) < 2 || o.has("n", "dry-run", "list-only") {
@@ -190,7 +190,7 @@ func (w *walker) runDd(args []word) {
 
 // runAwk changes its files with the extension inplace.
 func (w *walker) runAwk(args []word) {
-	o := parse(args, "+F:v:f:i:e:l:E:", "field-separator", "assign", "file", "include", "source", "load", "exec")
+	o := parseOptions(args, "+F:v:f:i:e:l:E:", "field-separator", "assign", "file", "include", "source", "load", "exec")
 	script := o.has("f", "file", "e", "source", "E", "exec")
 	if by, ok := o.value("i", "include"); ok && (by.text == "inplace" || by.text == "inplace.awk") {
 		files := o.rest
@@ -208,7 +208,7 @@ func (w *walker) runAwk(args []word) {
 
 // runGNUPatch is the program patch. A patch that can't be read here may change anything below the directory.
 func (w *walker) runGNUPatch(args []word, stdin string) {
-	o := parse(args, "p:i:d:o:r:F:D:V:Y:z:B:g:", "strip", "input", "directory", "output", "reject-file", "fuzz")
+	o := parseOptions(args, "p:i:d:o:r:F:D:V:Y:z:B:g:", "strip", "input", "directory", "output", "reject-file", "fuzz")
 	w.writes = true
 	if o.has("dry-run", "C") {
 		return

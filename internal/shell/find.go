@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// find may remove what it finds, or run a command on it. Which files those are can't be told from its tests.
-func (w *walker) find(args []word) {
+// runFind may remove what it finds, or run a command on it. Which files those are can't be told from its tests.
+func (w *walker) runFind(args []word) {
 	starts, tests := findStarts(args)
 	parts := w.foundParts(starts, tests)
 	for i := 0; i < len(tests); i++ {
@@ -26,10 +26,10 @@ func (w *walker) find(args []word) {
 			w.inSubshell(func(w *walker) {
 				found := append(parts.ranBy(i), starts...)
 				if strings.HasSuffix(tests[i].text, "dir") { // it runs where the file is
-					found = w.absolute(found)
+					found = w.absoluteWords(found)
 					w.dirKnown = false
 				}
-				w.runCommand(fill(tests[i+1:end], "{}", found), "")
+				w.runCommand(fillCommand(tests[i+1:end], "{}", found), "")
 			})
 			i = end
 		}
@@ -45,8 +45,8 @@ func commandEnd(tests []word, begin int) int {
 	return end
 }
 
-// absolute returns words that mean the same wherever a command runs.
-func (w *walker) absolute(words []word) (all []word) {
+// absoluteWords returns words that mean the same wherever a command runs.
+func (w *walker) absoluteWords(words []word) (all []word) {
 	for _, x := range words {
 		if p, ok := w.path(x); ok {
 			x.text = p
@@ -87,8 +87,8 @@ func findStarts(args []word) (starts, tests []word) {
 	return starts, args[n:]
 }
 
-// fill returns a command in which a mark is replaced.
-func fill(command []word, mark string, by []word) (all []word) {
+// fillCommand returns a command in which a mark is replaced.
+func fillCommand(command []word, mark string, by []word) (all []word) {
 	for _, x := range command {
 		switch {
 		case x.text == mark:
@@ -102,9 +102,9 @@ func fill(command []word, mark string, by []word) (all []word) {
 	return all
 }
 
-// feeds returns what a command prints names of, for the xargs or the read after it: what its find finds, and
+// fedNames returns what a command prints names of, for the xargs or the read after it: what its find finds, and
 // what is printed for certain. With a command in between that leaves names out, nothing is certain.
-func (w *walker) feeds(s *syntax.Stmt) (names []word) {
+func (w *walker) fedNames(s *syntax.Stmt) (names []word) {
 	names, filtered := w.printedNames(s)
 	if filtered {
 		names = slices.DeleteFunc(names, func(x word) bool { return !x.some })
@@ -135,7 +135,7 @@ func (w *walker) printedNames(s *syntax.Stmt) (names []word, filtered bool) {
 	switch name, args := path.Base(args[0].text), args[1:]; name {
 	case "find", "gfind":
 		starts, tests := findStarts(args)
-		names = append(w.foundParts(starts, tests).printed(), starts...)
+		names = append(w.foundParts(starts, tests).namesPrinted(), starts...)
 	case "ls":
 		names = w.lsNames(args)
 	case "echo":
@@ -160,7 +160,7 @@ func (w *walker) passesNames(s *syntax.Stmt) bool {
 	}
 	switch args[0].text {
 	case "cat", "tac", "sort", "uniq":
-		return len(parse(args[1:], "").rest) == 0
+		return len(parseOptions(args[1:], "").rest) == 0
 	case "tr":
 		return len(args) == 3 && args[1] == literal(`\n`) && args[2] == literal(`\0`)
 	}
@@ -170,7 +170,7 @@ func (w *walker) passesNames(s *syntax.Stmt) bool {
 // lsNames returns the names that ls prints, as far as they mean the same here: those of the directory, or its
 // arguments with -d.
 func (w *walker) lsNames(args []word) (names []word) {
-	o := parse(args, "I:w:T:", "ignore", "hide")
+	o := parseOptions(args, "I:w:T:", "ignore", "hide")
 	switch here := len(o.rest) == 0 || len(o.rest) == 1 && o.rest[0] == literal("."); {
 	case o.has("l", "I", "ignore", "hide"):
 		return nil
@@ -185,10 +185,10 @@ func (w *walker) lsNames(args []word) (names []word) {
 	return append(names, somewhere(literal(".")))
 }
 
-// xargs runs a command on files whose names it reads. They are taken to lie where the find before it looks,
+// runXargs runs a command on files whose names it reads. They are taken to lie where the find before it looks,
 // else below the directory.
-func (w *walker) xargs(args []word, stdin string) {
-	o := parse(args, "+a:d:E:I:L:n:P:s:e::i::l::", "arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var")
+func (w *walker) runXargs(args []word, stdin string) {
+	o := parseOptions(args, "+a:d:E:I:L:n:P:s:e::i::l::", "arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var")
 	read := slices.Clone(w.fed)
 	if !strings.ContainsRune(stdin, 0) {
 		for name := range strings.FieldsSeq(stdin) {
@@ -204,7 +204,7 @@ func (w *walker) xargs(args []word, stdin string) {
 	}
 	command := o.rest
 	if marked {
-		command = fill(command, mark.text, read)
+		command = fillCommand(command, mark.text, read)
 	} else if len(command) > 0 {
 		command = append(slices.Clone(command), read...)
 	}

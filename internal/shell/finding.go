@@ -70,8 +70,8 @@ func (all foundParts) ranBy(action int) (names []word) {
 	return names
 }
 
-// printed returns those that find prints.
-func (all foundParts) printed() (names []word) {
+// namesPrinted returns those that find prints.
+func (all foundParts) namesPrinted() (names []word) {
 	for _, x := range all {
 		if x.prints {
 			names = append(names, x.name)
@@ -141,17 +141,17 @@ func answerOf(b bool) answer {
 	return no
 }
 
-func (a answer) not() answer { return yes - a }
+func (a answer) negate() answer { return yes - a }
 
-// shown is the path as find prints it.
-func (f *finding) shown() string {
+// printedPath is the path as find prints it.
+func (f *finding) printedPath() string {
 	if len(f.names) == 0 {
 		return f.start
 	}
 	return strings.TrimSuffix(f.start, "/") + "/" + strings.Join(f.names, "/")
 }
 
-func (f *finding) full() string { return filepath.Join(f.dir, filepath.Join(f.names...)) }
+func (f *finding) fullPath() string { return filepath.Join(f.dir, filepath.Join(f.names...)) }
 
 // outcome says what find does with the path for certain. It is false if find may not come to it.
 func (f *finding) outcome() (foundPart, bool) {
@@ -166,17 +166,17 @@ func (f *finding) outcome() (foundPart, bool) {
 
 	for i := range f.names {
 		above := finding{tests: f.tests, start: f.start, dir: f.dir, names: f.names[:i]}
-		if above.evaluate(yes); above.pruned && !depthFirst {
+		if above.evaluateExpression(yes); above.pruned && !depthFirst {
 			return foundPart{}, false
 		}
 	}
 
-	value := f.evaluate(yes)
+	value := f.evaluateExpression(yes)
 	prints := slices.ContainsFunc(f.runs, f.isPrint) || value == yes && !f.hasAction()
-	return foundPart{literal(f.shown()), f.runs, prints}, !f.quits
+	return foundPart{literal(f.printedPath()), f.runs, prints}, !f.quits
 }
 
-func (f *finding) has(test string) bool { return contains(f.tests, test) }
+func (f *finding) has(test string) bool { return containsWord(f.tests, test) }
 
 // hasAction reports whether find only prints what it is told to print.
 func (f *finding) hasAction() bool {
@@ -197,18 +197,18 @@ func (f *finding) hasLimit(option string, excludes func(limit int) bool) bool {
 	return err != nil || excludes(limit)
 }
 
-// evaluate evaluates find's expression: parts with -o or a comma between them. live says whether find comes
+// evaluateExpression evaluates find's expression: parts with -o or a comma between them. live says whether find comes
 // to evaluate it.
-func (f *finding) evaluate(live answer) answer {
-	value := f.conjunction(live)
+func (f *finding) evaluateExpression(live answer) answer {
+	value := f.evaluateConjunction(live)
 	for f.at < len(f.tests) {
 		switch f.tests[f.at].text {
 		case "-o", "-or":
 			f.at++
-			value = max(value, f.conjunction(min(live, value.not())))
+			value = max(value, f.evaluateConjunction(min(live, value.negate())))
 		case ",":
 			f.at++
-			value = f.conjunction(live)
+			value = f.evaluateConjunction(live)
 		default:
 			return value
 		}
@@ -216,8 +216,8 @@ func (f *finding) evaluate(live answer) answer {
 	return value
 }
 
-// conjunction evaluates tests that follow each other, until one fails.
-func (f *finding) conjunction(live answer) answer {
+// evaluateConjunction evaluates tests that follow each other, until one fails.
+func (f *finding) evaluateConjunction(live answer) answer {
 	value := yes
 	for f.at < len(f.tests) {
 		switch f.tests[f.at].text {
@@ -226,14 +226,14 @@ func (f *finding) conjunction(live answer) answer {
 		case "-a", "-and":
 			f.at++
 		default:
-			value = min(value, f.test(min(live, value)))
+			value = min(value, f.evaluateTest(min(live, value)))
 		}
 	}
 	return value
 }
 
-// test evaluates one test or action.
-func (f *finding) test(live answer) answer {
+// evaluateTest evaluates one test or action.
+func (f *finding) evaluateTest(live answer) answer {
 	if f.at >= len(f.tests) {
 		return maybe
 	}
@@ -241,15 +241,15 @@ func (f *finding) test(live answer) answer {
 	f.at++
 	switch name := f.tests[at].text; name {
 	case "!", "-not":
-		return f.test(live).not()
+		return f.evaluateTest(live).negate()
 	case "(":
-		value := f.evaluate(live)
+		value := f.evaluateExpression(live)
 		f.at++ // the bracket that closes it
 		return value
 	case "-name", "-iname":
-		return f.matches(filepath.Base(f.shown()), name == "-iname")
+		return f.matchesPattern(filepath.Base(f.printedPath()), name == "-iname")
 	case "-path", "-wholename", "-ipath", "-iwholename":
-		return f.matches(f.shown(), strings.HasPrefix(name, "-i"))
+		return f.matchesPattern(f.printedPath(), strings.HasPrefix(name, "-i"))
 	case "-type":
 		return f.isOfType()
 	case "-true", "-depth", "-d", "-mount", "-xdev", "-follow", "-noleaf", "-daystart", "-warn", "-nowarn":
@@ -257,7 +257,7 @@ func (f *finding) test(live answer) answer {
 	case "-false":
 		return no
 	case "-maxdepth", "-mindepth":
-		f.argument()
+		f.nextArgument()
 		return yes
 	case "-empty", "-readable", "-writable", "-executable", "-nouser", "-nogroup":
 		return maybe
@@ -268,25 +268,25 @@ func (f *finding) test(live answer) answer {
 		f.quits = f.quits || live != no
 		return yes
 	default:
-		return f.action(at, live)
+		return f.evaluateAction(at, live)
 	}
 }
 
-// action evaluates an action, or a test of which nothing is known but that it has an argument.
-func (f *finding) action(at int, live answer) answer {
+// evaluateAction evaluates an action, or a test of which nothing is known but that it has an argument.
+func (f *finding) evaluateAction(at int, live answer) answer {
 	value := yes
 	switch name := f.tests[at].text; name {
 	case "-delete", "-print", "-print0", "-ls":
 	case "-printf", "-fprint", "-fprint0", "-fls":
-		f.argument()
+		f.nextArgument()
 	case "-fprintf":
-		f.argument()
-		f.argument()
+		f.nextArgument()
+		f.nextArgument()
 	case "-exec", "-execdir", "-ok", "-okdir":
 		f.at = commandEnd(f.tests, f.at) + 1
 		value = maybe
 	default:
-		f.argument()
+		f.nextArgument()
 		return maybe
 	}
 
@@ -296,8 +296,8 @@ func (f *finding) action(at int, live answer) answer {
 	return value
 }
 
-// argument returns the argument of a test.
-func (f *finding) argument() (x word) {
+// nextArgument returns the argument of a test.
+func (f *finding) nextArgument() (x word) {
 	if f.at < len(f.tests) {
 		x = f.tests[f.at]
 	}
@@ -305,9 +305,9 @@ func (f *finding) argument() (x word) {
 	return x
 }
 
-// matches evaluates a pattern. Unlike a shell's, its wildcards match a slash and a dot, too.
-func (f *finding) matches(text string, foldsCase bool) answer {
-	x := f.argument()
+// matchesPattern evaluates a pattern. Unlike a shell's, its wildcards match a slash and a dot, too.
+func (f *finding) matchesPattern(text string, foldsCase bool) answer {
+	x := f.nextArgument()
 	if !x.ok || x.some {
 		return maybe
 	}
@@ -325,8 +325,8 @@ func (f *finding) matches(text string, foldsCase bool) answer {
 }
 
 func (f *finding) isOfType() answer {
-	kinds := f.argument()
-	info, err := os.Lstat(f.full())
+	kinds := f.nextArgument()
+	info, err := os.Lstat(f.fullPath())
 	if !kinds.ok || err != nil {
 		return maybe
 	}

@@ -17,8 +17,8 @@ type gitPlace struct {
 	repo      string // where the repository is
 }
 
-// value is what a variable is set to.
-func (w *walker) value(x *syntax.Word) word {
+// assignedValue is what a variable is set to.
+func (w *walker) assignedValue(x *syntax.Word) word {
 	if x == nil {
 		return literal("")
 	}
@@ -26,8 +26,8 @@ func (w *walker) value(x *syntax.Word) word {
 	return word{text: text, ok: ok}
 }
 
-// assign notes a variable that commands get.
-func (w *walker) assign(name string, value word) {
+// setEnvironment notes a variable that commands get.
+func (w *walker) setEnvironment(name string, value word) {
 	switch name {
 	case "GIT_DIR":
 		w.git.dir = &value
@@ -38,13 +38,13 @@ func (w *walker) assign(name string, value word) {
 	case "HOME":
 		w.home = value
 	}
-	if !harmless(name, value) {
+	if !isHarmlessVariable(name, value) {
 		w.writes = true
 	}
 }
 
-// harmless reports whether a variable doesn't make commands that read do anything else.
-func harmless(name string, value word) bool {
+// isHarmlessVariable reports whether a variable doesn't make commands that read do anything else.
+func isHarmlessVariable(name string, value word) bool {
 	switch name {
 	case "GIT_PAGER", "PAGER", "MANPAGER", "BAT_PAGER":
 		return value == literal("cat") || value == literal("")
@@ -71,14 +71,14 @@ type gitSub struct {
 // runGit walks through a command of git's.
 func (w *walker) runGit(args []word) {
 	w.inSubshell(func(w *walker) {
-		if sub, ok := w.gitOptions(args); ok {
-			w.runSub(sub)
+		if sub, ok := w.applyGitOptions(args); ok {
+			w.runGitSub(sub)
 		}
 	})
 }
 
-// gitOptions goes where git's own options lead. It is false if there is no command after them.
-func (w *walker) gitOptions(args []word) (gitSub, bool) {
+// applyGitOptions goes where git's own options lead. It is false if there is no command after them.
+func (w *walker) applyGitOptions(args []word) (gitSub, bool) {
 	for len(args) > 0 && args[0].ok && strings.HasPrefix(args[0].text, "-") {
 		name, value, has := strings.Cut(args[0].text, "=")
 		set := literal(value)
@@ -100,7 +100,7 @@ func (w *walker) gitOptions(args []word) (gitSub, bool) {
 		case "--work-tree":
 			w.git.tree = &set
 		case "-c", "--config-env":
-			w.writes = w.writes || !harmlessSetting(set)
+			w.writes = w.writes || !isHarmlessSetting(set)
 			if len(set.text) > len("alias.") && strings.EqualFold(set.text[:len("alias.")], "alias.") {
 				w.git.aliases = slices.Concat(w.git.aliases, []word{set})
 			}
@@ -115,7 +115,7 @@ func (w *walker) gitOptions(args []word) (gitSub, bool) {
 		w.writes = true
 		return gitSub{}, false
 	}
-	w.gitPlace()
+	w.enterGitPlace()
 	return gitSub{args[0].text, args[1:]}, true
 }
 
@@ -144,8 +144,8 @@ func GitCommand(args []string) (name string, rest []string) {
 	return args[0], args[1:]
 }
 
-// harmlessSetting reports whether a setting of git's changes at most how it prints.
-func harmlessSetting(x word) bool {
+// isHarmlessSetting reports whether a setting of git's changes at most how it prints.
+func isHarmlessSetting(x word) bool {
 	key, value, _ := strings.Cut(strings.ToLower(x.text), "=")
 	if key == "core.pager" {
 		return x.ok && (value == "cat" || value == "")
@@ -158,10 +158,10 @@ func harmlessSetting(x word) bool {
 	return false
 }
 
-// gitPlace goes to the files that git means. Without a variable or an option they are those around the
+// enterGitPlace goes to the files that git means. Without a variable or an option they are those around the
 // directory. GIT_DIR alone says that the files are where the command runs. Paths in arguments mean those from
 // the root of the files, if that isn't around the directory.
-func (w *walker) gitPlace() {
+func (w *walker) enterGitPlace() {
 	dir, tree := w.git.dir, w.git.tree
 	if dir != nil && *dir == literal("") {
 		dir = nil
@@ -194,12 +194,12 @@ func (w *walker) gitPlace() {
 	}
 }
 
-func (w *walker) runSub(sub gitSub) {
+func (w *walker) runGitSub(sub gitSub) {
 	w.setForm("git "+sub.name, sub.args)
 	if asksForHelp(sub.args) || gitOnlyReads(sub) {
 		return
 	}
-	if !w.writes && w.nothingToEnd(sub) {
+	if !w.writes && w.hasNothingToEnd(sub) {
 		w.refused = true
 		return
 	}
@@ -214,10 +214,10 @@ func (w *walker) runSub(sub gitSub) {
 }
 
 func asksForHelp(args []word) bool {
-	return contains(args, "--help") || contains(args, "-h")
+	return containsWord(args, "--help") || containsWord(args, "-h")
 }
 
-func contains(args []word, text string) bool {
+func containsWord(args []word, text string) bool {
 	for _, a := range args {
 		if a == literal("--") {
 			return false
@@ -229,8 +229,8 @@ func contains(args []word, text string) bool {
 	return false
 }
 
-// treeAct notes an act on the whole checkout.
-func (w *walker) treeAct(kind Kind, loses Work) {
+// addTreeAct notes an act on the whole checkout.
+func (w *walker) addTreeAct(kind Kind, loses Work) {
 	a := Act{Kind: kind, Loses: loses}
 	if w.git.top != "" {
 		a.Dir, a.Paths = w.git.top, []string{inside(w.git.top)}
@@ -238,38 +238,38 @@ func (w *walker) treeAct(kind Kind, loses Work) {
 	w.addAct(a)
 }
 
-// drops notes that refs are deleted or set to another commit. Without refs, commits go that none names.
-func (w *walker) drops(loses Work, refs ...string) {
+// dropRefs notes that refs are deleted or set to another commit. Without refs, commits go that none names.
+func (w *walker) dropRefs(loses Work, refs ...string) {
 	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
 }
 
-// dropsSome is drops of some refs below a name, or of some entries of the stash: nobody can tell which.
-func (w *walker) dropsSome(loses Work, below string) {
+// dropSomeRefs is drops of some refs below a name, or of some entries of the stash: nobody can tell which.
+func (w *walker) dropSomeRefs(loses Work, below string) {
 	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: []string{below}, Some: true})
 }
 
-// files are what pathspecs find.
-type files struct {
+// fileSet are what pathspecs find.
+type fileSet struct {
 	paths []string // as in [Act]
 	some  bool
 	known bool // where they are is known
 }
 
-// pathspecs returns what git finds by them: without any, the whole checkout. A pattern finds files below the
+// resolvePathspecs returns what git finds by them: without any, the whole checkout. A pattern finds files below the
 // directory in which it has no wildcard yet.
-func (w *walker) pathspecs(o options, all []word) files {
-	f := files{known: w.dirKnown, some: o.has("p", "patch", "pathspec-from-file")}
+func (w *walker) resolvePathspecs(o options, all []word) fileSet {
+	f := fileSet{known: w.dirKnown, some: o.has("p", "patch", "pathspec-from-file")}
 	if o.has("pathspec-from-file") {
 		return f
 	}
 	known := 0
 	for _, x := range all {
-		path, whole, ok := w.pathspec(x)
+		path, whole, ok := w.resolvePathspec(x)
 		switch {
 		case !ok:
 			continue
 		case whole:
-			return files{known: w.dirKnown, some: f.some || x.some || x.text != ":/"}
+			return fileSet{known: w.dirKnown, some: f.some || x.some || x.text != ":/"}
 		}
 		known++
 		f.some = f.some || x.some || isPattern(x.text)
@@ -279,8 +279,8 @@ func (w *walker) pathspecs(o options, all []word) files {
 	return f
 }
 
-// pathspec returns what git finds by one pathspec: a path, or the whole checkout.
-func (w *walker) pathspec(x word) (path string, whole, ok bool) {
+// resolvePathspec returns what git finds by one pathspec: a path, or the whole checkout.
+func (w *walker) resolvePathspec(x word) (path string, whole, ok bool) {
 	magic := strings.HasPrefix(x.text, ":")
 	switch {
 	case !x.ok:
@@ -317,7 +317,7 @@ func literalPart(x word) word {
 }
 
 // changeFiles notes that what pathspecs find changes in the tree.
-func (w *walker) changeFiles(f files) {
+func (w *walker) changeFiles(f fileSet) {
 	if !f.known {
 		return
 	}
@@ -333,12 +333,12 @@ func (w *walker) changeFiles(f files) {
 	}
 }
 
-// fileAct notes an act on what pathspecs find.
-func (w *walker) fileAct(kind Kind, loses Work, f files) {
+// addFileAct notes an act on what pathspecs find.
+func (w *walker) addFileAct(kind Kind, loses Work, f fileSet) {
 	switch {
 	case !f.known:
 	case f.paths == nil && !f.some:
-		w.treeAct(kind, loses)
+		w.addTreeAct(kind, loses)
 	case f.paths == nil && w.git.top != "":
 		w.addAct(Act{Kind: kind, Loses: loses, Dir: w.git.top, Paths: []string{inside(w.git.top)}, Some: true})
 	default:
@@ -346,23 +346,23 @@ func (w *walker) fileAct(kind Kind, loses Work, f files) {
 	}
 }
 
-// takesFiles notes that what pathspecs find changes in the tree, and with it what of its work may go.
-func (w *walker) takesFiles(loses Work, f files) {
+// takeFiles notes that what pathspecs find changes in the tree, and with it what of its work may go.
+func (w *walker) takeFiles(loses Work, f fileSet) {
 	w.changeFiles(f)
-	w.fileAct(Takes, loses, f)
+	w.addFileAct(Takes, loses, f)
 }
 
-// takesTree notes that any file of the checkout may change, and with it what of its work may go.
-func (w *walker) takesTree(loses Work) {
+// takeTree notes that any file of the checkout may change, and with it what of its work may go.
+func (w *walker) takeTree(loses Work) {
 	w.changeTree()
-	w.treeAct(Takes, loses)
+	w.addTreeAct(Takes, loses)
 }
 
-// moves notes that another commit or branch comes to be in the tree.
-func (w *walker) moves(o options, loses Work) {
+// moveTree notes that another commit or branch comes to be in the tree.
+func (w *walker) moveTree(o options, loses Work) {
 	w.changeTree()
 	if !o.has("no-overwrite-ignore") {
 		loses |= Ignored
 	}
-	w.treeAct(Moves, loses)
+	w.addTreeAct(Moves, loses)
 }

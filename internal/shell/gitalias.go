@@ -27,7 +27,7 @@ func (w *walker) aliasOf(name string) string {
 
 // gitConfig is git config, which may set an alias.
 func (w *walker) gitConfig(args []word) {
-	o := parse(args, "f:", "file", "blob", "type", "comment", "value")
+	o := parseOptions(args, "f:", "file", "blob", "type", "comment", "value")
 	set := o.rest
 	if len(set) > 0 && set[0] == literal("set") {
 		set = set[1:]
@@ -61,8 +61,8 @@ func (w *walker) gitAlias(sub gitSub) bool {
 	if w.steps--; w.steps < 0 {
 		return false
 	}
-	if next, ok := w.gitOptions(append(words, sub.args...)); ok && next.name != sub.name {
-		w.runSub(next)
+	if next, ok := w.applyGitOptions(append(words, sub.args...)); ok && next.name != sub.name {
+		w.runGitSub(next)
 		return true
 	}
 	return false

@@ -12,7 +12,7 @@ const overlapping = Untracked | Ignored
 // gitCheckout tells the two meanings of git checkout apart as git does: a file is restored, anything else is
 // a branch or a commit. One word that names both a file and a branch is the branch.
 func (w *walker) gitCheckout(args []word) {
-	o := parse(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
+	o := parseOptions(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
 	paths := o.rest
 	switch n := len(o.rest); {
 	case o.has("b", "B", "orphan"), n > 0 && o.dash == n, n == 0 && !o.has("p", "patch", "pathspec-from-file"):
@@ -40,7 +40,7 @@ func (w *walker) gitCheckout(args []word) {
 	if o.has("recurse-submodules") {
 		loses |= Nested
 	}
-	w.takesFiles(loses, w.pathspecs(o, paths))
+	w.takeFiles(loses, w.resolvePathspecs(o, paths))
 }
 
 // checkoutCommit is git checkout of a branch or a commit.
@@ -52,62 +52,62 @@ func (w *walker) checkoutCommit(o options) {
 			w.changeTree() // even if no file changes: others who work here would commit to the new branch
 		}
 		if name, ok := o.value("B"); ok {
-			w.dropsBranch(name)
+			w.dropBranches(name)
 		}
 		return
 	}
-	w.leaves(o, forced, forced, len(start) > 0 && !isHead(start[0]))
+	w.leaveCommit(o, forced, forced, len(start) > 0 && !isHead(start[0]))
 	if name, ok := o.value("B"); ok {
-		w.dropsBranch(name)
+		w.dropBranches(name)
 	}
 }
 
-// leaves notes that the tree goes to another commit, if other. With discards, changes of tracked files don't
+// leaveCommit notes that the tree goes to another commit, if other. With discards, changes of tracked files don't
 // stop it, and with forced nothing does.
-func (w *walker) leaves(o options, forced, discards, other bool) {
+func (w *walker) leaveCommit(o options, forced, discards, other bool) {
 	nested := Work(0)
 	if o.has("recurse-submodules") {
 		nested = Nested
 	}
 	switch {
 	case forced && other:
-		w.takesTree(tracked | overlapping | nested)
+		w.takeTree(tracked | overlapping | nested)
 	case discards && other:
-		w.takesTree(tracked | Ignored | nested)
+		w.takeTree(tracked | Ignored | nested)
 	case forced, discards:
-		w.takesTree(tracked | nested)
+		w.takeTree(tracked | nested)
 	}
 	if other {
-		w.moves(o, 0)
+		w.moveTree(o, 0)
 	} else {
 		w.changeTree()
 	}
 }
 
 func (w *walker) gitSwitch(args []word) {
-	o := parse(args, "c:C:", "create", "force-create", "orphan", "conflict")
+	o := parseOptions(args, "c:C:", "create", "force-create", "orphan", "conflict")
 	// For a new branch, too, it is a change: others who work here would commit to it.
 	w.changeTree()
 	fresh := o.has("c", "create", "C", "force-create", "orphan")
 	other := !fresh || len(o.rest) > 0 && !isHead(o.rest[0]) || o.has("orphan")
-	w.leaves(o, o.has("f", "force"), o.has("discard-changes"), other)
+	w.leaveCommit(o, o.has("f", "force"), o.has("discard-changes"), other)
 	if name, ok := o.value("C", "force-create"); ok {
-		w.dropsBranch(name)
+		w.dropBranches(name)
 	}
 }
 
 func (w *walker) gitRestore(args []word) {
-	o := parse(args, "s:U:", "source", "conflict", "pathspec-from-file")
+	o := parseOptions(args, "s:U:", "source", "conflict", "pathspec-from-file")
 	if len(o.rest) == 0 && !o.has("pathspec-from-file", "p", "patch") {
 		return // it asks for paths
 	}
-	f := w.pathspecs(o, o.rest)
+	f := w.resolvePathspecs(o, o.rest)
 	staged, worktree := o.has("S", "staged"), o.has("W", "worktree") || !o.has("S", "staged")
 	source, given := o.value("s", "source")
 	loses := Modified
 	switch {
 	case !worktree:
-		w.fileAct(Takes, Partly, f)
+		w.addFileAct(Takes, Partly, f)
 		return
 	case staged && (!given || isHead(source)):
 		loses = tracked
@@ -121,11 +121,11 @@ func (w *walker) gitRestore(args []word) {
 	if o.has("recurse-submodules") {
 		loses |= Nested
 	}
-	w.takesFiles(loses, f)
+	w.takeFiles(loses, f)
 }
 
 func (w *walker) gitReset(args []word) {
-	o := parse(args, "U:", "pathspec-from-file")
+	o := parseOptions(args, "U:", "pathspec-from-file")
 	loses := Work(0)
 	if o.has("recurse-submodules") {
 		loses = Nested
@@ -135,19 +135,19 @@ func (w *walker) gitReset(args []word) {
 		if loses |= tracked; len(o.rest) > 0 && !isHead(o.rest[0]) {
 			loses |= overlapping
 		}
-		w.takesTree(loses)
+		w.takeTree(loses)
 	case o.has("merge"):
-		w.takesTree(loses | Modified | Staged)
+		w.takeTree(loses | Modified | Staged)
 	case o.has("keep"):
-		w.takesTree(loses | Partly)
+		w.takeTree(loses | Partly)
 	case o.has("soft"):
 	default: // the index
-		w.fileAct(Takes, Partly, w.resetPaths(o))
+		w.addFileAct(Takes, Partly, w.resetPaths(o))
 	}
 }
 
 // resetPaths returns what git reset of the index means: the first word may be a commit.
-func (w *walker) resetPaths(o options) files {
+func (w *walker) resetPaths(o options) fileSet {
 	paths := o.rest
 	switch {
 	case o.dash >= 0:
@@ -155,7 +155,7 @@ func (w *walker) resetPaths(o options) files {
 	case len(paths) > 0 && !w.exists(paths[0]):
 		paths = paths[1:]
 	}
-	return w.pathspecs(o, paths)
+	return w.resolvePathspecs(o, paths)
 }
 
 func (w *walker) gitStash(args []word) {
@@ -167,35 +167,35 @@ func (w *walker) gitStash(args []word) {
 	case "push", "save":
 		w.stashPush(args, name == "save")
 	case "pop":
-		o := parse(args, "")
+		o := parseOptions(args, "")
 		if w.dirKnown {
 			w.earlier.popped = append(w.earlier.popped, popped{w.checkoutRoot(), stashEntry(o.rest)})
 		}
 		if o.has("index") {
-			w.moves(o, 0)
+			w.moveTree(o, 0)
 		} else {
-			w.moves(o, Partly) // of what was stashed
+			w.moveTree(o, Partly) // of what was stashed
 		}
-		w.takesEntry(Pops, o.rest)
+		w.takeEntry(Pops, o.rest)
 	case "apply":
-		o := parse(args, "")
-		w.moves(o, 0)
-		w.takesEntry(Applies, o.rest)
+		o := parseOptions(args, "")
+		w.moveTree(o, 0)
+		w.takeEntry(Applies, o.rest)
 	case "branch":
-		o := parse(args, "")
-		w.moves(o, 0)
-		w.takesEntry(Pops, o.rest[min(1, len(o.rest)):])
+		o := parseOptions(args, "")
+		w.moveTree(o, 0)
+		w.takeEntry(Pops, o.rest[min(1, len(o.rest)):])
 	case "store":
-		if o := parse(args, "m:", "message"); len(o.rest) > 0 {
-			w.takesEntry(Applies, o.rest)
+		if o := parseOptions(args, "m:", "message"); len(o.rest) > 0 {
+			w.takeEntry(Applies, o.rest)
 		}
 	case "clear":
-		w.drops(Stash, wholeStash)
+		w.dropRefs(Stash, wholeStash)
 	case "drop":
-		if entry := stashEntry(parse(args, "").rest); entry == wholeStash {
-			w.dropsSome(Stash, entry)
+		if entry := stashEntry(parseOptions(args, "").rest); entry == wholeStash {
+			w.dropSomeRefs(Stash, entry)
 		} else {
-			w.drops(Stash, entry)
+			w.dropRefs(Stash, entry)
 		}
 	}
 }
@@ -218,8 +218,8 @@ func stashEntry(args []word) string {
 	}
 }
 
-// takesEntry notes which entry of the stash a command puts into the tree.
-func (w *walker) takesEntry(kind Kind, args []word) {
+// takeEntry notes which entry of the stash a command puts into the tree.
+func (w *walker) takeEntry(kind Kind, args []word) {
 	a := Act{Kind: kind, Dir: w.git.repo, Refs: []string{stashEntry(args)}}
 
 	switch name := a.Refs[0]; {
@@ -235,7 +235,7 @@ func (w *walker) takesEntry(kind Kind, args []word) {
 }
 
 func (w *walker) stashPush(args []word, save bool) {
-	o := parse(args, "m:", "message", "pathspec-from-file")
+	o := parseOptions(args, "m:", "message", "pathspec-from-file")
 	loses := tracked
 	if o.has("S", "staged") {
 		loses = Staged | Partly
@@ -250,13 +250,13 @@ func (w *walker) stashPush(args []word, save bool) {
 	if save {
 		paths = nil // they are the message
 	}
-	w.takesFiles(loses, w.pathspecs(o, paths))
+	w.takeFiles(loses, w.resolvePathspecs(o, paths))
 }
 
 // gitClean takes every clean without -n for one that cleans. Without -f git refuses only where
 // clean.requireForce is on, which a file, the environment or an earlier command may have turned off.
 func (w *walker) gitClean(args []word) {
-	o := parse(args, "e:", "exclude")
+	o := parseOptions(args, "e:", "exclude")
 	if o.has("n", "dry-run") {
 		return
 	}
@@ -274,5 +274,5 @@ func (w *walker) gitClean(args []word) {
 	if o.times("f", "force") > 1 {
 		loses |= Nested
 	}
-	w.takesFiles(loses, w.pathspecs(o, o.rest))
+	w.takeFiles(loses, w.resolvePathspecs(o, o.rest))
 }

@@ -76,38 +76,38 @@ func rareGitCommand(name string) func(*walker, []word) {
 }
 
 func (w *walker) gitRemove(args []word) {
-	o := parse(args, "", "pathspec-from-file")
+	o := parseOptions(args, "", "pathspec-from-file")
 	if o.has("n", "dry-run") || len(o.rest) == 0 && !o.has("pathspec-from-file") {
 		return
 	}
-	f := w.pathspecs(o, o.rest)
+	f := w.resolvePathspecs(o, o.rest)
 	if !o.has("cached") {
 		w.walkByName(func() { w.changeFiles(f) })
 	}
 	switch {
 	case o.has("f", "force") && o.has("cached"):
-		w.fileAct(Takes, Partly, f)
+		w.addFileAct(Takes, Partly, f)
 	case o.has("f", "force"):
-		w.fileAct(Takes, tracked|Nested, f)
+		w.addFileAct(Takes, tracked|Nested, f)
 	}
 }
 
 func (w *walker) gitMove(args []word) {
-	o := parse(args, "")
+	o := parseOptions(args, "")
 	if o.has("n", "dry-run") {
 		return
 	}
 	w.walkByName(func() {
-		made := w.moveFiles(parse(args, "t:S:", "target-directory", "suffix"), true)
+		made := w.moveFiles(parseOptions(args, "t:S:", "target-directory", "suffix"), true)
 		if o.has("f", "force") && len(made) > 0 {
-			w.fileAct(Takes, tracked|overlapping, w.pathspecs(options{}, newNames(made)))
+			w.addFileAct(Takes, tracked|overlapping, w.resolvePathspecs(options{}, newNames(made)))
 		}
 		w.noteMoves(made)
 	})
 }
 
 func (w *walker) gitApply(args []word) {
-	o := parse(args, "p:C:", "exclude", "include", "directory", "whitespace", "build-fake-ancestor")
+	o := parseOptions(args, "p:C:", "exclude", "include", "directory", "whitespace", "build-fake-ancestor")
 	if o.has("check", "stat", "numstat", "summary", "cached") && !o.has("apply") {
 		return
 	}
@@ -119,70 +119,70 @@ func (w *walker) gitApply(args []word) {
 }
 
 func (w *walker) gitCheckoutIndex(args []word) {
-	o := parse(args, "", "prefix", "stage")
+	o := parseOptions(args, "", "prefix", "stage")
 	if o.has("prefix") || !o.has("a", "all", "stdin") && len(o.rest) == 0 {
 		return
 	}
-	f := w.pathspecs(o, o.rest)
+	f := w.resolvePathspecs(o, o.rest)
 	f.some = f.some || o.has("stdin")
 	w.changeFiles(f)
 	if o.has("f", "force") {
-		w.fileAct(Takes, onDisk, f)
+		w.addFileAct(Takes, onDisk, f)
 	}
 }
 
 func (w *walker) gitReadTree(args []word) {
-	o := parse(args, "", "index-output", "exclude-per-directory", "prefix")
+	o := parseOptions(args, "", "index-output", "exclude-per-directory", "prefix")
 	switch {
 	case o.has("n", "dry-run", "index-output") || w.git.index:
 	case o.has("u") && o.has("reset"):
-		w.takesTree(tracked | overlapping)
+		w.takeTree(tracked | overlapping)
 	case o.has("u"):
-		w.moves(o, Partly)
+		w.moveTree(o, Partly)
 	default:
-		w.treeAct(Takes, Partly)
+		w.addTreeAct(Takes, Partly)
 	}
 }
 
 // gitMerge is git merge and git pull.
 func (w *walker) gitMerge(args []word) {
-	o := parse(args, "m:F:s:X:j:S::", "strategy", "strategy-option", "file", "depth", "into-name")
+	o := parseOptions(args, "m:F:s:X:j:S::", "strategy", "strategy-option", "file", "depth", "into-name")
 	switch {
 	case o.has("quit"):
 	case o.has("abort"):
-		w.takesTree(Modified | Staged | Ignored)
+		w.takeTree(Modified | Staged | Ignored)
 	case o.has("autostash"):
-		w.moves(o, tracked)
+		w.moveTree(o, tracked)
 	default:
-		w.moves(o, 0)
+		w.moveTree(o, 0)
 	}
 }
 
 func (w *walker) gitRebase(args []word) {
-	o := parse(args, "s:X:x:C:S::", "onto", "exec", "strategy", "strategy-option", "whitespace")
+	o := parseOptions(args, "s:X:x:C:S::", "onto", "exec", "strategy", "strategy-option", "whitespace")
 	if script, ok := o.value("x", "exec"); ok {
 		w.inSubshell(func(w *walker) { w.walkScriptIn(script) })
 	}
 	switch {
 	case o.has("quit", "show-current-patch", "edit-todo"):
 	case o.has("abort", "skip"):
-		w.takesTree(tracked | overlapping)
+		w.takeTree(tracked | overlapping)
 	case o.has("autostash"):
-		w.moves(o, tracked)
+		w.moveTree(o, tracked)
 	default:
-		w.moves(o, 0)
+		w.moveTree(o, 0)
 	}
 }
 
 // gitPick is git cherry-pick, git revert and git am.
 func (w *walker) gitPick(args []word) {
-	o := parse(args, "m:s:X:p:C:S::", "strategy", "strategy-option", "mainline", "exclude", "include", "directory", "whitespace", "patch-format")
+	o := parseOptions(args, "m:s:X:p:C:S::", "strategy", "strategy-option", "mainline", "exclude", "include", "directory", "whitespace", "patch-format")
 	switch {
 	case o.has("quit", "show-current-patch"):
 	case o.has("abort", "skip"):
-		w.takesTree(Modified | Staged | Ignored)
+		w.takeTree(Modified | Staged | Ignored)
 	default:
-		w.moves(o, 0)
+		w.moveTree(o, 0)
 	}
 }
 
@@ -192,20 +192,20 @@ func (w *walker) gitBisect(args []word) {
 	}
 	switch name, rest := args[0].text, args[1:]; name {
 	case "run":
-		w.moves(options{}, 0)
+		w.moveTree(options{}, 0)
 		w.inSubshell(func(w *walker) { w.runCommand(rest, "") })
 	case "start":
-		if len(parse(rest, "").rest) > 0 {
-			w.moves(options{}, 0)
+		if len(parseOptions(rest, "").rest) > 0 {
+			w.moveTree(options{}, 0)
 		}
 	case "good", "bad", "new", "old", "skip", "reset", "replay":
-		w.moves(options{}, 0)
+		w.moveTree(options{}, 0)
 	}
 }
 
 func (w *walker) gitSparse(args []word) {
 	if len(args) > 0 && args[0].text != "list" && args[0].text != "check-rules" {
-		w.moves(options{}, 0)
+		w.moveTree(options{}, 0)
 	}
 }
 
@@ -214,7 +214,7 @@ func (w *walker) gitWorktree(args []word) {
 	if len(args) == 0 {
 		return
 	}
-	o := parse(args[1:], "b:B:", "reason")
+	o := parseOptions(args[1:], "b:B:", "reason")
 	switch args[0].text {
 	case "remove":
 		for _, x := range o.rest {
@@ -229,7 +229,7 @@ func (w *walker) gitWorktree(args []word) {
 		}
 	case "add":
 		if name, ok := o.value("B"); ok {
-			w.dropsBranch(name)
+			w.dropBranches(name)
 		}
 	}
 }
@@ -242,21 +242,21 @@ func (w *walker) gitSubmodule(args []word) {
 		return
 	}
 	name, args := args[0].text, args[1:]
-	o := parse(args, "b:j:", "reference", "depth", "branch", "jobs", "filter")
+	o := parseOptions(args, "b:j:", "reference", "depth", "branch", "jobs", "filter")
 	switch name {
 	case "foreach":
-		w.gitForeach(parse(args, "+").rest)
+		w.gitForeach(parseOptions(args, "+").rest)
 	case "update":
-		f := w.pathspecs(o, o.rest)
+		f := w.resolvePathspecs(o, o.rest)
 		if w.changeFiles(f); o.has("f", "force") {
-			w.fileAct(Takes, Nested, f)
+			w.addFileAct(Takes, Nested, f)
 		} else {
-			w.fileAct(Moves, 0, f)
+			w.addFileAct(Moves, 0, f)
 		}
 	case "deinit":
-		f := w.pathspecs(o, o.rest)
+		f := w.resolvePathspecs(o, o.rest)
 		w.changeFiles(f)
-		w.fileAct(Takes, Nested, f)
+		w.addFileAct(Takes, Nested, f)
 	}
 }
 
@@ -278,7 +278,7 @@ func (w *walker) gitForeach(args []word) {
 	w.form, w.text = form, text
 	for _, a := range c.Acts {
 		if a.Kind == Takes || a.Kind == Moves && a.Loses != 0 {
-			w.treeAct(Takes, Nested)
+			w.addTreeAct(Takes, Nested)
 			return
 		}
 	}
@@ -286,19 +286,19 @@ func (w *walker) gitForeach(args []word) {
 
 // gitOutput is a command that prints, and writes a file with some options.
 func (w *walker) gitOutput(args []word) {
-	o := parse(args, "o:O:S:G:l:", "output", "remote", "exec", "prefix", "format")
+	o := parseOptions(args, "o:O:S:G:l:", "output", "remote", "exec", "prefix", "format")
 	if to, ok := o.value("output", "o"); ok {
 		w.changeFile(to)
 	}
 	if len(args) > 1 && args[0] == literal("create") { // of a bundle
-		if rest := parse(args[1:], "").rest; len(rest) > 0 {
+		if rest := parseOptions(args[1:], "").rest; len(rest) > 0 {
 			w.changeFile(rest[0])
 		}
 	}
 }
 
 func (w *walker) gitMergeFile(args []word) {
-	if o := parse(args, "L:", "marker-size"); !o.has("p", "stdout") && len(o.rest) > 0 {
+	if o := parseOptions(args, "L:", "marker-size"); !o.has("p", "stdout") && len(o.rest) > 0 {
 		w.changeFile(o.rest[0])
 	}
 }

@@ -13,23 +13,23 @@ import (
 // anyBranch stands for all branches, where nobody can tell which ones a command means.
 const anyBranch = "refs/heads/"
 
-// dropsBranch notes that a branch is deleted or set to another commit.
-func (w *walker) dropsBranch(names ...word) {
+// dropBranches notes that a branch is deleted or set to another commit.
+func (w *walker) dropBranches(names ...word) {
 	var refs []string
 	for _, name := range names {
 		if !name.ok || name.some {
-			w.dropsSome(Commits, anyBranch)
+			w.dropSomeRefs(Commits, anyBranch)
 			continue
 		}
 		refs = append(refs, "refs/heads/"+name.text)
 	}
 	if len(refs) > 0 {
-		w.drops(Commits, refs...)
+		w.dropRefs(Commits, refs...)
 	}
 }
 
 func (w *walker) gitBranch(args []word) {
-	o := parse(args, "u:", "set-upstream-to")
+	o := parseOptions(args, "u:", "set-upstream-to")
 	forced := o.has("f", "force")
 	switch rest := o.rest; {
 	case o.has("m", "M", "move"):
@@ -38,54 +38,54 @@ func (w *walker) gitBranch(args []word) {
 			w.changeTree()
 		}
 		if forced || o.has("M") {
-			w.dropsBranch(rest...)
+			w.dropBranches(rest...)
 		}
 	case o.has("C") || forced && o.has("c", "copy"):
-		w.dropsBranch(rest[max(0, len(rest)-1):]...)
+		w.dropBranches(rest[max(0, len(rest)-1):]...)
 	case o.has("D") || forced && o.has("d", "delete"):
 		if !o.has("r", "remotes") {
-			w.dropsBranch(rest...)
+			w.dropBranches(rest...)
 			return
 		}
 		for _, name := range rest {
 			if name.ok {
-				w.drops(Commits, "refs/remotes/"+name.text)
+				w.dropRefs(Commits, "refs/remotes/"+name.text)
 			}
 		}
 	case forced && len(rest) > 0:
-		w.dropsBranch(rest[0])
+		w.dropBranches(rest[0])
 	}
 }
 
 func (w *walker) gitUpdateRef(args []word) {
-	o := parse(args, "m:")
+	o := parseOptions(args, "m:")
 	switch {
 	case o.has("stdin"), len(o.rest) > 0 && (!o.rest[0].ok || o.rest[0].some):
-		w.dropsSome(Commits, anyBranch)
+		w.dropSomeRefs(Commits, anyBranch)
 	case len(o.rest) > 0:
-		w.drops(Commits, o.rest[0].text)
+		w.dropRefs(Commits, o.rest[0].text)
 	}
 }
 
 // gitFetch is git fetch. It sets branches of this repository to other commits if it is told to with force.
 func (w *walker) gitFetch(args []word) {
-	o := parse(args, "j:o:", "depth", "upload-pack", "shallow-since", "shallow-exclude", "deepen", "refmap", "server-option", "jobs", "negotiation-tip")
+	o := parseOptions(args, "j:o:", "depth", "upload-pack", "shallow-since", "shallow-exclude", "deepen", "refmap", "server-option", "jobs", "negotiation-tip")
 	for _, x := range o.rest[min(1, len(o.rest)):] {
-		w.refspec(x, o.has("f", "force"))
+		w.dropByRefspec(x, o.has("f", "force"))
 	}
 }
 
-// refspec notes the ref that a refspec of git fetch or git push deletes, or with force sets to another
+// dropByRefspec notes the ref that a refspec of git fetch or git push deletes, or with force sets to another
 // commit. That of a remote repository's branch can be fetched again.
-func (w *walker) refspec(x word, forced bool) {
+func (w *walker) dropByRefspec(x word, forced bool) {
 	spec, plus := strings.CutPrefix(x.text, "+")
 	from, to, has := strings.Cut(spec, ":")
 	switch {
 	case !has || to == "" || !plus && !forced && from != "" || strings.HasPrefix(to, "refs/remotes/"):
 	case !x.ok || x.some || strings.Contains(to, "*"):
-		w.dropsSome(Commits, anyBranch)
+		w.dropSomeRefs(Commits, anyBranch)
 	default:
-		w.drops(Commits, fullRef(to))
+		w.dropRefs(Commits, fullRef(to))
 	}
 }
 
@@ -100,7 +100,7 @@ func fullRef(name string) string {
 // gitPush is git push. Where it pushes to a repository on this machine, by its path, it changes the refs
 // there.
 func (w *walker) gitPush(args []word) {
-	o := parse(args, "o:", "repo", "receive-pack", "exec", "push-option", "recurse-submodules")
+	o := parseOptions(args, "o:", "repo", "receive-pack", "exec", "push-option", "recurse-submodules")
 	to, named := o.value("repo")
 	if specs := o.rest; len(specs) > 0 {
 		to, named, o.rest = specs[0], true, specs[1:]
@@ -109,7 +109,7 @@ func (w *walker) gitPush(args []word) {
 		return
 	}
 	if !named || to.text != "." && (!strings.Contains(to.text, "/") || !w.isDir(to)) {
-		w.publishes(o)
+		w.publishRefs(o)
 		return
 	}
 	w.inSubshell(func(w *walker) {
@@ -117,13 +117,13 @@ func (w *walker) gitPush(args []word) {
 			w.enter(to)
 			w.git.repo = ""
 		}
-		w.pushes(o)
+		w.pushRefs(o)
 	})
 }
 
-// publishes notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that is
+// publishRefs notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that is
 // checked out.
-func (w *walker) publishes(o options) {
+func (w *walker) publishRefs(o options) {
 	a := Act{Kind: Pushes, Dir: w.git.top, Some: o.has("all", "branches", "mirror")}
 	switch {
 	case len(o.rest) > 0:
@@ -150,56 +150,56 @@ func (w *walker) publishes(o options) {
 	}
 }
 
-// pushes notes what a push does to the refs of the repository in which it arrives.
-func (w *walker) pushes(o options) {
+// pushRefs notes what a push does to the refs of the repository in which it arrives.
+func (w *walker) pushRefs(o options) {
 	forced := o.has("f", "force", "force-with-lease")
 	switch {
 	case o.has("mirror", "prune"), forced && o.has("all", "branches"):
-		w.dropsSome(Commits, anyBranch)
+		w.dropSomeRefs(Commits, anyBranch)
 	case o.has("d", "delete"):
 		for _, x := range o.rest {
 			if x.ok = x.ok && !x.some; x.ok {
-				w.drops(Commits, fullRef(x.text))
+				w.dropRefs(Commits, fullRef(x.text))
 			} else {
-				w.dropsSome(Commits, anyBranch)
+				w.dropSomeRefs(Commits, anyBranch)
 			}
 		}
 	default:
 		for _, x := range o.rest {
-			w.refspec(x, forced)
+			w.dropByRefspec(x, forced)
 		}
 	}
 }
 
 func (w *walker) gitReflog(args []word) {
-	if len(args) > 0 && (args[0] == literal("expire") || args[0] == literal("delete")) && !contains(args, "-n") && !contains(args, "--dry-run") {
-		w.drops(Commits)
+	if len(args) > 0 && (args[0] == literal("expire") || args[0] == literal("delete")) && !containsWord(args, "-n") && !containsWord(args, "--dry-run") {
+		w.dropRefs(Commits)
 	}
 }
 
 func (w *walker) gitGC(args []word) {
-	if at, ok := parse(args, "").value("prune"); ok && (at.text == "now" || at.text == "all") {
-		w.drops(Commits)
+	if at, ok := parseOptions(args, "").value("prune"); ok && (at.text == "now" || at.text == "all") {
+		w.dropRefs(Commits)
 	}
 }
 
 func (w *walker) gitPrune(args []word) {
-	if !parse(args, "", "expire").has("n", "dry-run") {
-		w.drops(Commits)
+	if !parseOptions(args, "", "expire").has("n", "dry-run") {
+		w.dropRefs(Commits)
 	}
 }
 
-// sweeps notes that files go into the index or a commit as they are, and that what was staged of them goes.
-func (w *walker) sweeps(f files, tracked bool) {
+// sweepFiles notes that files go into the index or a commit as they are, and that what was staged of them goes.
+func (w *walker) sweepFiles(f fileSet, tracked bool) {
 	n := len(w.changes.Acts)
-	w.fileAct(Sweeps, Partly, f)
+	w.addFileAct(Sweeps, Partly, f)
 	for i := range w.changes.Acts[n:] {
 		w.changes.Acts[n+i].Tracked = tracked
 	}
 }
 
 func (w *walker) gitAdd(args []word) {
-	o := parse(args, "", "chmod", "pathspec-from-file")
+	o := parseOptions(args, "", "chmod", "pathspec-from-file")
 	whole := o.has("A", "all", "u", "update", "renormalize")
 	if !w.git.index && w.dirKnown && !o.has("n", "dry-run", "u", "update", "renormalize", "refresh") {
 		w.earlier.indexed = add(w.earlier.indexed, w.checkoutRoot()) // with -N, too
@@ -207,15 +207,15 @@ func (w *walker) gitAdd(args []word) {
 	if w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") || len(o.rest) == 0 && !whole && !o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file") {
 		return
 	}
-	w.sweeps(w.pathspecs(o, o.rest), o.has("u", "update", "renormalize"))
+	w.sweepFiles(w.resolvePathspecs(o, o.rest), o.has("u", "update", "renormalize"))
 }
 
 func (w *walker) gitCommit(args []word) {
-	o := parse(args, "m:F:C:c:t:u::S::", "message", "file", "reuse-message", "reedit-message", "template", "author", "date", "fixup", "squash", "trailer", "cleanup", "pathspec-from-file")
+	o := parseOptions(args, "m:F:C:c:t:u::S::", "message", "file", "reuse-message", "reedit-message", "template", "author", "date", "fixup", "squash", "trailer", "cleanup", "pathspec-from-file")
 	if w.git.index || o.has("dry-run") || len(o.rest) == 0 && !o.has("a", "all", "p", "patch", "interactive", "pathspec-from-file") {
 		return // what is staged already: git's own hook sees that
 	}
-	w.sweeps(w.pathspecs(o, o.rest), true)
+	w.sweepFiles(w.resolvePathspecs(o, o.rest), true)
 }
 
 // isBranch reports whether a word names a branch of the repository around the directory.

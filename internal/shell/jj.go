@@ -23,21 +23,21 @@ var jjReads = sync.OnceValue(func() map[string]bool {
 	return one
 })
 
-// jjElsewhere reports whether a command of jj writes to another directory than the tree in which it runs.
-func jjElsewhere(command []word) bool {
+// jjWritesElsewhere reports whether a command of jj writes to another directory than the tree in which it runs.
+func jjWritesElsewhere(command []word) bool {
 	return isJJ(command, map[string]bool{"workspace add": true, "git clone": true})
 }
 
-// jj is Jujutsu. Nearly all of its commands may bring another commit into the tree, or change the one that is
+// runJJ is Jujutsu. Nearly all of its commands may bring another commit into the tree, or change the one that is
 // the tree, which all who work there share. So any that isn't known to only read counts as a change of the
 // whole tree; an alias, too.
-func (w *walker) jj(args []word) {
+func (w *walker) runJJ(args []word) {
 	w.inSubshell(func(w *walker) {
-		o := parse(args, "+R:", "repository", "at-operation", "at-op", "color", "config", "config-file", "config-toml")
+		o := parseOptions(args, "+R:", "repository", "at-operation", "at-op", "color", "config", "config-file", "config-toml")
 		if at, ok := o.value("R", "repository"); ok {
 			w.enter(at)
 		}
-		w.writes = w.writes || !jjHarmless(o)
+		w.writes = w.writes || !isHarmlessJJ(o)
 
 		command := o.rest
 		switch {
@@ -45,8 +45,8 @@ func (w *walker) jj(args []word) {
 		case !command[0].ok || command[0].some:
 			w.writes = true
 		case isJJ(command, jjReads()):
-			w.writes = w.writes || parse(command, "").has("tool", "config", "config-file", "config-toml")
-		case jjElsewhere(command):
+			w.writes = w.writes || parseOptions(command, "").has("tool", "config", "config-file", "config-toml")
+		case jjWritesElsewhere(command):
 			w.writes = true
 		default:
 			w.changeTree()
@@ -68,8 +68,8 @@ func isJJ(command []word, names map[string]bool) bool {
 	return false
 }
 
-// jjHarmless reports whether the settings in a command of jj change at most how it prints.
-func jjHarmless(o options) bool {
+// isHarmlessJJ reports whether the settings in a command of jj change at most how it prints.
+func isHarmlessJJ(o options) bool {
 	if o.has("config-file", "config-toml") || o.times("config") > 1 {
 		return false
 	}

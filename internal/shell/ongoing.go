@@ -8,21 +8,21 @@ import (
 	"talkingstick/internal/workspace"
 )
 
-// ongoing are the files in a git directory of which one is there while such a command has begun and not
+// ongoingMarks are the files in a git directory of which one is there while such a command has begun and not
 // ended.
-var ongoing = sync.OnceValue(func() map[string][]string {
+var ongoingMarks = sync.OnceValue(func() map[string][]string {
 	picks := []string{"CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer"}
 	return map[string][]string{
 		"merge": {"MERGE_HEAD"}, "rebase": {"rebase-merge", "rebase-apply"}, "am": {"rebase-apply"}, "cherry-pick": picks, "revert": picks,
 	}
 })
 
-// nothingToEnd reports whether git refuses a command that ends a merge, or one like it, or goes on with it,
+// hasNothingToEnd reports whether git refuses a command that ends a merge, or one like it, or goes on with it,
 // because none has begun. An earlier part of the same command may begin one, so this may only be asked if
 // those only read.
-func (w *walker) nothingToEnd(sub gitSub) bool {
-	marks := ongoing()[sub.name]
-	ends := func(option string) bool { return contains(sub.args, option) }
+func (w *walker) hasNothingToEnd(sub gitSub) bool {
+	marks := ongoingMarks()[sub.name]
+	ends := func(option string) bool { return containsWord(sub.args, option) }
 	if len(marks) == 0 || !w.dirKnown || w.git.top != "" || !slices.ContainsFunc([]string{"--abort", "--continue", "--skip"}, ends) {
 		return false
 	}

@@ -10,10 +10,10 @@ type options struct {
 	dash  int // how many of rest are before "--"; -1 without it
 }
 
-// parse parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in the
+// parseOptions parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in the
 // same argument, and after a "+" at the front the first other argument ends the options. long lists the long
 // options that take a value from the next argument.
-func parse(args []word, short string, long ...string) options {
+func parseOptions(args []word, short string, long ...string) options {
 	o := options{given: map[string]word{}, count: map[string]int{}, dash: -1}
 	ordered := strings.HasPrefix(short, "+")
 	for i := 0; i < len(args); i++ {
@@ -38,7 +38,7 @@ func parse(args []word, short string, long ...string) options {
 				}
 			}
 		case len(a.text) > 1 && a.text[0] == '-':
-			o.cluster(a, short, next)
+			o.parseCluster(a, short, next)
 		case ordered:
 			o.rest = args[i:]
 			return o
@@ -49,8 +49,8 @@ func parse(args []word, short string, long ...string) options {
 	return o
 }
 
-// cluster parses short options in one argument.
-func (o *options) cluster(a word, short string, next func() word) {
+// parseCluster parses short options in one argument.
+func (o *options) parseCluster(a word, short string, next func() word) {
 	for j := 1; j < len(a.text); j++ {
 		letter := a.text[j : j+1]
 		takes := ""

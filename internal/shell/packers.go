@@ -22,10 +22,10 @@ var packers = sync.OnceValue(func() map[string]packer {
 	}
 })
 
-// packing handles packers. It is false for a program that is none.
-func (w *walker) packing(name string, args []word) bool {
+// runPacker handles packers. It is false for a program that is none.
+func (w *walker) runPacker(name string, args []word) bool {
 	p, ok := packers()[name]
-	o := parse(args, "S:o:D:T:M:", "suffix", "output-dir-flat")
+	o := parseOptions(args, "S:o:D:T:M:", "suffix", "output-dir-flat")
 	if !ok || o.has("c", "stdout", "to-stdout", "t", "test", "l", "list", "h", "help", "V", "version") {
 		return ok
 	}
@@ -56,9 +56,9 @@ func (w *walker) packing(name string, args []word) bool {
 	return true
 }
 
-// sevenZip is 7z, which unpacks below the directory, or changes an archive.
-func (w *walker) sevenZip(args []word) {
-	o := parse(args, "o:p:m:t:x:i:w:s:v:b:a:") // a value is in the same argument
+// runSevenZip is 7z, which unpacks below the directory, or changes an archive.
+func (w *walker) runSevenZip(args []word) {
+	o := parseOptions(args, "o:p:m:t:x:i:w:s:v:b:a:") // a value is in the same argument
 	if len(o.rest) == 0 || o.rest[0].ok && slices.Contains([]string{"l", "t", "b", "h", "i"}, o.rest[0].text) {
 		return
 	}
@@ -78,9 +78,9 @@ func (w *walker) sevenZip(args []word) {
 	}
 }
 
-// rename gives files other names, by a pattern or a program. What these become isn't told.
-func (w *walker) rename(args []word) {
-	o := parse(args, "e:E:")
+// renameByPattern gives files other names, by a pattern or a program. What these become isn't told.
+func (w *walker) renameByPattern(args []word) {
+	o := parseOptions(args, "e:E:")
 	if w.writes = true; o.has("n", "nono", "no-act") {
 		return
 	}
@@ -88,16 +88,16 @@ func (w *walker) rename(args []word) {
 	w.walkByName(func() { w.changeAll(files) })
 }
 
-// substitute is sd, which changes the files after what it looks for and what it puts there.
-func (w *walker) substitute(args []word) {
-	o := parse(args, "n:f:", "max-replacements", "flags")
+// substituteText is sd, which changes the files after what it looks for and what it puts there.
+func (w *walker) substituteText(args []word) {
+	o := parseOptions(args, "n:f:", "max-replacements", "flags")
 	if len(o.rest) > 2 && !o.has("p", "preview") {
 		w.walkByName(func() { w.changeAll(o.rest[2:]) })
 	}
 }
 
-// ruby changes its files with -i, as perl does.
-func (w *walker) ruby(args []word) {
+// editWithRuby changes its files with -i, as perl does.
+func (w *walker) editWithRuby(args []word) {
 	w.writes = true // whatever its script does
-	w.editInPlace(parse(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
+	w.editInPlace(parseOptions(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
 }

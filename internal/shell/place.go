@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// here is the directory in which the shell is, as a word.
-func (w *walker) here() word { return word{text: w.dir, ok: w.dirKnown} }
+// currentDirectory is the directory in which the shell is, as a word.
+func (w *walker) currentDirectory() word { return word{text: w.dir, ok: w.dirKnown} }
 
 // path returns the file that a word names.
 func (w *walker) path(x word) (string, bool) {
@@ -41,7 +41,7 @@ func (w *walker) isDir(x word) bool {
 // enter changes the directory. After a word that isn't known, neither is the directory.
 func (w *walker) enter(x word) {
 	path, ok := w.path(x)
-	w.last = w.here()
+	w.last = w.currentDirectory()
 	if !ok || x.some {
 		w.dirKnown = false
 		return

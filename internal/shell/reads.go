@@ -78,7 +78,7 @@ var denied = sync.OnceValue(func() map[string][]string {
 // walks through otherwise say it themselves.
 func onlyReads(name string, args []word) bool {
 	if readers()[name] {
-		operands := len(parse(args, "c:g:l:o:s:R:n:").rest)
+		operands := len(parseOptions(args, "c:g:l:o:s:R:n:").rest)
 		return !givesAny(args, denied()[name]) && (name != "xxd" || operands < 2) && (name != "hostname" || operands == 0)
 	}
 	if len(args) == 1 && versioned()[name] && slices.Contains([]string{"--version", "-V", "--help"}, args[0].text) {
@@ -91,7 +91,7 @@ func onlyReads(name string, args []word) bool {
 	case "go":
 		return !givesGo(args[1:], "w", "u", "fix", "vettool", "toolexec", "mod", "exec") || args[0].text == "list" && !givesGo(args[1:], "toolexec", "mod", "exec")
 	case "npm", "pnpm", "yarn":
-		return !contains(args, "fix")
+		return !containsWord(args, "fix")
 	}
 	return true
 }
@@ -107,7 +107,7 @@ func readsWith(name string, args []word) bool {
 
 // givesAny reports whether any option is among the arguments, in whatever way it may be written.
 func givesAny(args []word, options []string) bool {
-	o := parse(args, "")
+	o := parseOptions(args, "")
 	return slices.ContainsFunc(options, func(name string) bool {
 		if len(name) == 1 {
 			return o.has(name)
@@ -145,24 +145,27 @@ var gitReads = sync.OnceValue(func() map[string]func(args []word) bool {
 		"fsck":      func(args []word) bool { return !givesAny(args, []string{"lost-found"}) },
 		"grep":      func(args []word) bool { return !givesAny(args, []string{"O", "open-files-in-pager"}) },
 		"branch":    listsBranches, "tag": listsTags, "config": readsConfig,
-		"remote":       func(args []word) bool { return firstIs(args, "show", "get-url", "-v", "--verbose") || len(args) == 0 },
-		"stash":        func(args []word) bool { return firstIs(args, "list", "show") },
-		"worktree":     func(args []word) bool { return firstIs(args, "list") },
-		"submodule":    func(args []word) bool { return len(args) == 0 || firstIs(args, "status", "summary") },
-		"reflog":       func(args []word) bool { return !firstIs(args, "expire", "delete", "drop", "write") },
-		"notes":        func(args []word) bool { return len(args) == 0 || firstIs(args, "list", "show") },
-		"bisect":       func(args []word) bool { return firstIs(args, "log", "terms", "help") },
-		"bundle":       func(args []word) bool { return firstIs(args, "verify", "list-heads") },
-		"symbolic-ref": func(args []word) bool { o := parse(args, "m:"); return len(o.rest) == 1 && !o.has("d", "delete") },
-		"hash-object":  func(args []word) bool { return !parse(args, "t:").has("w") },
+		"remote":    func(args []word) bool { return firstIs(args, "show", "get-url", "-v", "--verbose") || len(args) == 0 },
+		"stash":     func(args []word) bool { return firstIs(args, "list", "show") },
+		"worktree":  func(args []word) bool { return firstIs(args, "list") },
+		"submodule": func(args []word) bool { return len(args) == 0 || firstIs(args, "status", "summary") },
+		"reflog":    func(args []word) bool { return !firstIs(args, "expire", "delete", "drop", "write") },
+		"notes":     func(args []word) bool { return len(args) == 0 || firstIs(args, "list", "show") },
+		"bisect":    func(args []word) bool { return firstIs(args, "log", "terms", "help") },
+		"bundle":    func(args []word) bool { return firstIs(args, "verify", "list-heads") },
+		"symbolic-ref": func(args []word) bool {
+			o := parseOptions(args, "m:")
+			return len(o.rest) == 1 && !o.has("d", "delete")
+		},
+		"hash-object": func(args []word) bool { return !parseOptions(args, "t:").has("w") },
 		"sparse-checkout": func(args []word) bool {
 			return firstIs(args, "list", "check-rules")
 		},
 		"apply": func(args []word) bool {
-			o := parse(args, "p:C:", "exclude", "include", "directory", "whitespace")
+			o := parseOptions(args, "p:C:", "exclude", "include", "directory", "whitespace")
 			return o.has("check", "stat", "numstat", "summary") && !o.has("apply", "index", "cached", "3", "3way")
 		},
-		"clean": func(args []word) bool { return parse(args, "e:", "exclude").has("n", "dry-run") },
+		"clean": func(args []word) bool { return parseOptions(args, "e:", "exclude").has("n", "dry-run") },
 	}
 })
 
@@ -187,7 +190,7 @@ func firstIs(args []word, any ...string) bool {
 }
 
 func listsBranches(args []word) bool {
-	o := parse(args, "u:", "sort", "format")
+	o := parseOptions(args, "u:", "sort", "format")
 	if o.has("d", "D", "m", "M", "c", "C", "f", "u", "t", "delete", "move", "copy", "force", "set-upstream-to", "unset-upstream", "edit-description", "track", "no-track", "create-reflog") {
 		return false
 	}
@@ -195,7 +198,7 @@ func listsBranches(args []word) bool {
 }
 
 func listsTags(args []word) bool {
-	o := parse(args, "m:F:u:n::", "sort", "format")
+	o := parseOptions(args, "m:F:u:n::", "sort", "format")
 	if o.has("d", "delete", "f", "force", "a", "annotate", "s", "sign", "m", "message", "F", "file", "u", "local-user", "e", "edit") {
 		return false
 	}
@@ -203,7 +206,7 @@ func listsTags(args []word) bool {
 }
 
 func readsConfig(args []word) bool {
-	o := parse(args, "f:t:", "file", "blob", "type", "default")
+	o := parseOptions(args, "f:t:", "file", "blob", "type", "default")
 	switch {
 	case o.has("add", "unset", "unset-all", "replace-all", "rename-section", "remove-section", "e", "edit"):
 		return false

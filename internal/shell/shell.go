@@ -279,7 +279,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 	default:
 		w.inSubshell(func(w *walker) { w.hide(func() { w.stmt(c.X) }) })
 		w.inSubshell(func(w *walker) {
-			w.fed = w.feeds(c.X)
+			w.fed = w.fedNames(c.X)
 			w.stmt(c.Y)
 		})
 	}

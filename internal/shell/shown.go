@@ -16,11 +16,11 @@ func (w *walker) shows(name string, args []word) {
 	var files []word
 	switch name {
 	case "cat":
-		files = parse(args, "").rest
+		files = parseOptions(args, "").rest
 	case "head", "tail":
-		files = parse(args, "n:c:", "lines", "bytes").rest
+		files = parseOptions(args, "n:c:", "lines", "bytes").rest
 	case "nl":
-		files = parse(args, "b:d:f:h:i:l:n:s:v:w:").rest
+		files = parseOptions(args, "b:d:f:h:i:l:n:s:v:w:").rest
 	case "sed":
 		files = shownBySed(args)
 	}
@@ -35,7 +35,7 @@ func (w *walker) shows(name string, args []word) {
 
 // shownBySed lists the files of which sed -n prints lines.
 func shownBySed(args []word) []word {
-	o := parse(args, "e:f:i::l:", "expression", "file", "line-length")
+	o := parseOptions(args, "e:f:i::l:", "expression", "file", "line-length")
 	if !o.has("n", "quiet", "silent") || o.has("i", "in-place") {
 		return nil
 	}

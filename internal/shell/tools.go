@@ -94,7 +94,7 @@ func (w *walker) tool(name string, args []word) bool {
 }
 
 func (w *walker) format(f formatter, args []word) {
-	o := parse(args, f.short, f.long...)
+	o := parseOptions(args, f.short, f.long...)
 	if f.goish {
 		o = parseGo(args, f.long)
 	}
@@ -104,7 +104,7 @@ func (w *walker) format(f formatter, args []word) {
 	files := o.rest
 	if o.dash >= 0 && f.here && len(f.write) == 0 {
 		files = files[:o.dash] // what follows is for another program, as in cargo fmt -- --check
-		if contains(o.rest[o.dash:], "--check") {
+		if containsWord(o.rest[o.dash:], "--check") {
 			return
 		}
 	}
@@ -149,7 +149,7 @@ func launched(name string, args []word) ([]word, bool) {
 			}
 			rest = rest[1:]
 		}
-		rest = parse(rest, "+p:c:", "package", "from", "with", "modfile", "python", "group", "extra", "prefix", "filter").rest
+		rest = parseOptions(rest, "+p:c:", "package", "from", "with", "modfile", "python", "group", "extra", "prefix", "filter").rest
 		if name == "go" && verb == "tool" || name == "go" && verb == "run" {
 			rest = parseGo(args[1:], []string{"modfile", "mod", "exec", "tags"}).rest
 		}

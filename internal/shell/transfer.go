@@ -18,32 +18,32 @@ func (w *walker) transfer(name string, args []word) bool {
 	case "unzip":
 		w.unzip(args)
 	case "7z", "7za", "7zz", "7zr":
-		w.sevenZip(args)
+		w.runSevenZip(args)
 	case "sort":
-		if to, ok := parse(args, "k:o:S:t:T:", "key", "output", "field-separator", "buffer-size", "temporary-directory", "parallel").value("o", "output"); ok {
+		if to, ok := parseOptions(args, "k:o:S:t:T:", "key", "output", "field-separator", "buffer-size", "temporary-directory", "parallel").value("o", "output"); ok {
 			w.changeFile(to)
 		}
 	case "uniq":
-		if rest := parse(args, "f:s:w:", "skip-fields", "skip-chars", "check-chars").rest; len(rest) > 1 {
+		if rest := parseOptions(args, "f:s:w:", "skip-fields", "skip-chars", "check-chars").rest; len(rest) > 1 {
 			w.changeFile(rest[1])
 		}
 	case "yq":
-		if o := parse(args, "o:p:I:", "output-format", "input-format", "indent"); o.has("i", "inplace", "in-place") {
+		if o := parseOptions(args, "o:p:I:", "output-format", "input-format", "indent"); o.has("i", "inplace", "in-place") {
 			w.changeAll(o.rest[min(1, len(o.rest)):])
 		} else if o.has("s", "split-exp") {
 			w.writes = true
 		}
 	case "dos2unix", "unix2dos":
-		w.changeAll(parse(args, "").rest)
+		w.changeAll(parseOptions(args, "").rest)
 	default:
-		return w.packing(name, args)
+		return w.runPacker(name, args)
 	}
 	return true
 }
 
 func (w *walker) curl(args []word) {
 	w.writes = true
-	o := parse(args, "A:b:c:C:d:D:e:E:F:h:H:K:m:o:P:Q:r:t:T:u:U:w:x:X:y:Y:z:", "data", "data-raw", "data-binary", "data-urlencode", "json", "header",
+	o := parseOptions(args, "A:b:c:C:d:D:e:E:F:h:H:K:m:o:P:Q:r:t:T:u:U:w:x:X:y:Y:z:", "data", "data-raw", "data-binary", "data-urlencode", "json", "header",
 		"request", "url", "output", "output-dir", "user", "form", "cookie", "cookie-jar", "dump-header", "user-agent", "max-time", "connect-timeout",
 		"retry", "retry-delay", "write-out", "cacert", "cert", "key", "proxy", "resolve", "referer", "range", "upload-file", "trace", "trace-ascii", "stderr", "config")
 	w.inSubshell(func(w *walker) {
@@ -66,7 +66,7 @@ func (w *walker) curl(args []word) {
 
 func (w *walker) wget(args []word) {
 	w.writes = true
-	o := parse(args, "o:a:i:O:P:t:T:w:Q:U:e:A:R:D:l:X:I:", "output-document", "output-file", "append-output", "directory-prefix", "input-file", "tries",
+	o := parseOptions(args, "o:a:i:O:P:t:T:w:Q:U:e:A:R:D:l:X:I:", "output-document", "output-file", "append-output", "directory-prefix", "input-file", "tries",
 		"timeout", "wait", "user-agent", "header", "user", "password", "post-data", "level", "accept", "reject")
 	if to, ok := o.value("o", "output-file", "a", "append-output"); ok {
 		w.changeFile(to)
@@ -104,7 +104,7 @@ func (w *walker) tar(args []word) {
 	if len(args) > 0 && args[0].ok && !strings.HasPrefix(args[0].text, "-") {
 		args = append([]word{literal("-" + args[0].text)}, args[1:]...)
 	}
-	o := parse(args, "b:C:f:F:g:H:I:K:L:N:T:V:X:", "file", "directory", "exclude", "exclude-from", "files-from", "transform", "strip-components",
+	o := parseOptions(args, "b:C:f:F:g:H:I:K:L:N:T:V:X:", "file", "directory", "exclude", "exclude-from", "files-from", "transform", "strip-components",
 		"use-compress-program", "owner", "group", "mode", "mtime", "one-top-level")
 	archive, _ := o.value("f", "file")
 	switch {
@@ -142,7 +142,7 @@ func (w *walker) unpack(names []word, renamed bool) {
 }
 
 func (w *walker) unzip(args []word) {
-	o := parse(args, "d:x:P:")
+	o := parseOptions(args, "d:x:P:")
 	if o.has("l", "v", "t", "p", "c", "z", "Z") {
 		return
 	}

@@ -88,7 +88,7 @@ func (w *walker) declare(c *syntax.DeclClause) {
 	exported, computed := c.Variant.Value == "export", false
 	for _, a := range c.Args {
 		if a.Name == nil {
-			option := w.value(a.Value).text
+			option := w.assignedValue(a.Value).text
 			exported = exported || strings.Contains(option, "x")
 			computed = computed || strings.ContainsAny(option, "niulA")
 			continue
@@ -103,7 +103,7 @@ func (w *walker) declare(c *syntax.DeclClause) {
 		case computed, own && a.Naked:
 			w.forgetVariable(name)
 		case !a.Naked:
-			w.assign(name, w.value(a.Value))
+			w.setEnvironment(name, w.assignedValue(a.Value))
 			w.assignVariable(a, exported)
 		case exported:
 			w.exportVariable(name)
@@ -114,7 +114,7 @@ func (w *walker) declare(c *syntax.DeclClause) {
 // assignVariable notes NAME=value, NAME=(…) and their like. What is computed from the value before isn't
 // known.
 func (w *walker) assignVariable(a *syntax.Assign, exported bool) {
-	v := variable{words: []word{w.value(a.Value)}, exported: exported}
+	v := variable{words: []word{w.assignedValue(a.Value)}, exported: exported}
 	switch {
 	case a.Append || a.Index != nil:
 		v.words = []word{{}}
@@ -141,7 +141,7 @@ func (w *walker) exportVariable(name string) {
 
 // setArguments handles set, which gives a shell other arguments.
 func (w *walker) setArguments(args []word) {
-	o := parse(args, "+o:")
+	o := parseOptions(args, "+o:")
 	options := len(o.rest) > 0 && strings.HasPrefix(o.rest[0].text, "+")
 	if o.dash >= 0 || len(o.rest) > 0 && !options {
 		w.setVariable("@", variable{words: o.rest})
@@ -161,7 +161,7 @@ func (w *walker) shift(args []word) {
 // readNames handles what sets the variables in its arguments to something that it reads. read gets the names
 // that the find before it prints.
 func (w *walker) readNames(name string, args []word) {
-	o := parse(args, "a:d:i:n:N:p:t:u:O:s:c:C:")
+	o := parseOptions(args, "a:d:i:n:N:p:t:u:O:s:c:C:")
 	for _, x := range append(slices.Clone(o.rest), o.given["a"]) {
 		w.forgetVariable(x.text)
 	}
@@ -247,7 +247,7 @@ func (w *walker) valueOf(p *syntax.ParamExp) (words []word, known bool) {
 	name := p.Param.Value
 	switch name {
 	case "PWD":
-		return directory(w.here())
+		return directory(w.currentDirectory())
 	case "OLDPWD":
 		return directory(w.last)
 	case "HOME":
@@ -351,7 +351,7 @@ func (w *walker) splitsOddly(text string) bool {
 // setOptions handles shopt, and zsh's setopt, of which on says what it does. They turn options of a shell on
 // or off.
 func (w *walker) setOptions(args []word, on bool) {
-	o := parse(args, "")
+	o := parseOptions(args, "")
 	on = on || o.has("s")
 	if !on && !o.has("u") {
 		return
