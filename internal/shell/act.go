@@ -109,27 +109,27 @@ func (w *walker) noteRemoval(files []word, recursive bool) {
 	var whole []string       // of what goes for certain, the directories and parts of a repository
 	loses := onDisk
 	for _, x := range files {
-		path, ok := w.path(x)
+		path, ok := w.pathOf(x)
 		if x.some {
-			path, ok = w.reach(x)
+			path, ok = w.reachedPath(x)
 		}
 		if !ok || !filepath.IsAbs(path) || inDev(path) {
 			continue
 		}
 		for _, path := range w.earlier.namesBefore(path) {
-			if !exists(path) {
+			if !pathExists(path) {
 				continue
 			}
 			if x.some {
-				maybe = add(maybe, path)
+				maybe = addPath(maybe, path)
 			} else {
-				sure = add(sure, path)
+				sure = addPath(sure, path)
 			}
 			if !x.some || filepath.Base(path) == ".git" {
 				loses |= lossWithRepository(path)
 			}
 			if !x.some && (recursive || isRepositoryPart(path) && !isDirectory(path)) {
-				whole = add(whole, path)
+				whole = addPath(whole, path)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func lossWithRepository(path string) Work {
 	switch {
 	case filepath.Base(path) == ".git":
 		return Partly | Stash | Commits
-	case exists(filepath.Join(path, ".git")):
+	case pathExists(filepath.Join(path, ".git")):
 		return Staged | Partly | Stash | Commits
 	}
 	return 0
@@ -198,7 +198,7 @@ func (w *walker) setForm(name string, args []word) {
 	for _, a := range args {
 		b.WriteByte(' ')
 		if w.dirKnown && a.ok { // a pattern has become whole paths
-			a.text = strings.TrimPrefix(a.text, inside(w.dir))
+			a.text = strings.TrimPrefix(a.text, contentsOf(w.dir))
 		}
 		b.WriteString(a.displayText())
 		if b.Len() > utf8.UTFMax*maxForm {

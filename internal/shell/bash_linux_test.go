@@ -79,7 +79,7 @@ func TestAsBashDoes(t *testing.T) {
 					told[path], inside = true, true
 				}
 			}
-			if !inside && exists(p) {
+			if !inside && pathExists(p) {
 				told[p] = true
 			}
 		}

@@ -11,10 +11,10 @@ import (
 // walkCall walks through a simple command.
 func (w *walker) walkCall(c *syntax.CallExpr, stdin string) {
 	for _, a := range c.Assigns {
-		w.within(a)
+		w.walkNode(a)
 	}
-	w.substitutions(c.Args...)
-	args := w.args(c.Args)
+	w.walkSubstitutions(c.Args...)
+	args := w.expandWords(c.Args)
 	if len(args) == 0 {
 		for _, a := range c.Assigns {
 			w.setShellVariable(a)
@@ -73,8 +73,8 @@ func (w *walker) runCommand(args []word, stdin string) {
 	dir, name := path.Split(filepath.ToSlash(args[0].text))
 	args = args[1:]
 	w.setForm(name, args)
-	w.shows(name, args)
-	if !w.runInShell(name, args, stdin) && !w.runWrapped(name, args, stdin) && !w.runFileCommand(name, args, stdin) && !w.tool(name, args) &&
+	w.noteShown(name, args)
+	if !w.runInShell(name, args, stdin) && !w.runWrapped(name, args, stdin) && !w.runFileCommand(name, args, stdin) && !w.runTool(name, args) &&
 		(!isSystem(dir) || !onlyReads(name, args)) {
 		w.writes = true // nobody knows what it changes
 	}
@@ -96,21 +96,21 @@ func (w *walker) runInShell(name string, args []word, stdin string) bool {
 	case "cd", "pushd":
 		w.changeDirectory(args)
 	case "popd":
-		w.enter(word{})
+		w.enterDirectory(word{})
 	case "unset":
 		w.unsetVariables(args)
 	case "alias":
 		w.writes = true // where the harness's shell expands it, nobody knows what its name does
-		w.aliased.set(args)
+		w.aliased.setAliases(args)
 	case "unalias":
-		w.aliased.unset(args)
+		w.aliased.removeAliases(args)
 	case "shopt", "setopt":
 		w.writes = true
 		w.setOptions(args, name == "setopt")
 	case "set":
 		w.setArguments(args)
 	case "shift":
-		w.shift(args)
+		w.shiftArguments(args)
 	case "read", "mapfile", "readarray", "getopts":
 		w.readNames(name, args)
 		return false
@@ -214,9 +214,9 @@ func (w *walker) runWithVariables(name string, args []word, stdin string) {
 	}
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("chdir", "D"); ok {
-			w.enter(at)
+			w.enterDirectory(at)
 		} else if at, ok := o.value("C"); ok && name == "env" {
-			w.enter(at)
+			w.enterDirectory(at)
 		}
 		for len(o.rest) > 0 {
 			key, value, ok := strings.Cut(o.rest[0].text, "=")
@@ -273,13 +273,13 @@ func (w *walker) runTypescript(args []word) {
 func (w *walker) changeDirectory(args []word) {
 	switch rest := parseOptions(args, "").rest; {
 	case len(rest) == 0:
-		w.enter(w.home)
+		w.enterDirectory(w.home)
 	case rest[0] == literal("-"):
 		w.dir, w.dirKnown, w.last = w.last.text, w.last.ok, w.currentDirectory()
 	case len(rest) > 1 || strings.HasPrefix(rest[0].text, "+"):
-		w.enter(word{})
+		w.enterDirectory(word{})
 	default:
-		w.enter(rest[0])
+		w.enterDirectory(rest[0])
 	}
 }
 
@@ -293,7 +293,7 @@ func (w *walker) walkEval(args []word) {
 		}
 		all = append(all, a.text)
 	}
-	w.script(strings.Join(all, " "))
+	w.walkScript(strings.Join(all, " "))
 }
 
 // runShell walks through the script of another shell, given by -c or on its standard input.
@@ -311,7 +311,7 @@ func (w *walker) runShell(name string, args []word, stdin string) {
 		case o.has("version"):
 		case (len(o.rest) == 0 || o.has("s")) && stdin != "":
 			w.startShell(name, o.rest)
-			w.script(stdin)
+			w.walkScript(stdin)
 		default: // a file, or what comes through a pipe
 			w.writes = true
 		}
@@ -321,7 +321,7 @@ func (w *walker) runShell(name string, args []word, stdin string) {
 // walkScriptIn walks through the script in an argument.
 func (w *walker) walkScriptIn(x word) {
 	if x.ok && !x.some {
-		w.script(x.text)
+		w.walkScript(x.text)
 	} else {
 		w.writes = true
 	}

@@ -31,10 +31,10 @@ func (e *earlier) namesBefore(path string) []string {
 	names := []string{path}
 	for _, m := range slices.Backward(e.moved) {
 		for i, name := range names {
-			if rest, below := strings.CutPrefix(inside(name), inside(m.to)); below {
-				names[i] = strings.TrimSuffix(inside(m.from)+rest, separator)
-			} else if strings.HasPrefix(m.to, inside(name)) {
-				names = add(names, m.from)
+			if rest, below := strings.CutPrefix(contentsOf(name), contentsOf(m.to)); below {
+				names[i] = strings.TrimSuffix(contentsOf(m.from)+rest, separator)
+			} else if strings.HasPrefix(m.to, contentsOf(name)) {
+				names = addPath(names, m.from)
 			}
 		}
 	}
@@ -44,8 +44,8 @@ func (e *earlier) namesBefore(path string) []string {
 // noteMoves notes that files have other names from now on.
 func (w *walker) noteMoves(made []renamed) {
 	for _, m := range made {
-		from, ok := w.path(m.from)
-		to, known := w.path(m.to)
+		from, ok := w.pathOf(m.from)
+		to, known := w.pathOf(m.to)
 		if ok && known && filepath.IsAbs(from) && filepath.IsAbs(to) && len(w.earlier.moved) < maxPaths {
 			w.earlier.moved = append(w.earlier.moved, move{from, to})
 		}

@@ -14,7 +14,7 @@ import (
 func (w *walker) expansionOf(p syntax.WordPart) (text string, ok bool) {
 	switch p := p.(type) {
 	case *syntax.ParamExp:
-		words, known := w.valueOf(p)
+		words, known := w.variableValue(p)
 		if known && len(words) == 1 && !isList(p) {
 			return words[0].text, words[0].ok && !words[0].some
 		}
@@ -67,7 +67,7 @@ func (w *walker) printedDirectory(s *syntax.Stmt) word {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		if len(c.Assigns) == 0 {
-			return w.printedBy(w.args(c.Args))
+			return w.printedBy(w.expandWords(c.Args))
 		}
 	case *syntax.BinaryCmd:
 		switch {
@@ -77,7 +77,7 @@ func (w *walker) printedDirectory(s *syntax.Stmt) word {
 			}
 			return w.printedDirectory(c.Y)
 		case c.Op == syntax.AndStmt && isCd(c.X):
-			w.stmt(c.X)
+			w.walkStmt(c.X)
 			return w.printedDirectory(c.Y)
 		}
 	}
@@ -135,7 +135,7 @@ func (w *walker) topLevel() word {
 		return word{}
 	}
 	dir := w.dir
-	for !exists(dir) && dir != filepath.Dir(dir) {
+	for !pathExists(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
 	at, ok := workspace.FindCheckout(dir, workspace.Env{})

@@ -57,7 +57,7 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	case "find", "gfind":
 		w.runFind(args)
 	default:
-		return w.transfer(name, args)
+		return w.runTransfer(name, args)
 	}
 	return true
 }
@@ -66,14 +66,14 @@ func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 func (w *walker) runTee(args []word) {
 	o := parseOptions(args, "")
 	if w.changeAll(o.rest); !o.has("a", "append") {
-		w.overwrite(o.rest...)
+		w.noteOverwrite(o.rest...)
 	}
 }
 
 func (w *walker) copyFiles(args []word) {
 	o := parseOptions(args, "t:S:", "target-directory", "suffix")
 	if made := w.moveFiles(o, false); !o.has("n", "no-clobber") {
-		w.overwrite(newNames(made)...)
+		w.noteOverwrite(newNames(made)...)
 	}
 }
 
@@ -84,7 +84,7 @@ func (w *walker) removeFiles(args []word) {
 		name := path.Base("/" + x.text)
 		return !x.some && (name == "." || name == ".." || name == "/" || strings.HasSuffix(strings.TrimRight(x.text, "/"), "/."))
 	})
-	w.noteRemoval(files, givesAny(args, []string{"r", "R", "recursive"}))
+	w.noteRemoval(files, givesOption(args, []string{"r", "R", "recursive"}))
 }
 
 // runMv takes away what it moves something onto, and where a whole directory was.
@@ -102,8 +102,8 @@ func (w *walker) runMv(args []word) {
 	var whole []string
 	leaves := Work(0)
 	for _, x := range from {
-		if p, ok := w.path(x); ok && exists(p) && !x.some && (isRepositoryPart(p) || w.isDir(x)) {
-			whole, leaves = add(whole, p), leaves|lossWithRepository(p)
+		if p, ok := w.pathOf(x); ok && pathExists(p) && !x.some && (isRepositoryPart(p) || w.isDir(x)) {
+			whole, leaves = addPath(whole, p), leaves|lossWithRepository(p)
 		}
 	}
 	if len(whole) > 0 {
@@ -175,7 +175,7 @@ func (w *walker) sendsNoRepository(o options, from []word) bool {
 	}
 	return !slices.ContainsFunc(from, func(x word) bool {
 		inside := strings.HasSuffix(x.text, "/") || path.Base(x.text) == "."
-		return !x.ok || !inside || w.exists(literal(x.text+"/.git"))
+		return !x.ok || !inside || w.fileExists(literal(x.text+"/.git"))
 	})
 }
 
@@ -215,7 +215,7 @@ func (w *walker) runGNUPatch(args []word, stdin string) {
 	}
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("d", "directory"); ok {
-			w.enter(at)
+			w.enterDirectory(at)
 		}
 		if to, ok := o.value("o", "output"); ok {
 			w.changeFile(to)
@@ -238,7 +238,7 @@ func (w *walker) patchedFiles(o options, text string) (files []word) {
 		files = append(files, literal(f))
 	}
 	if len(files) == 0 || !given {
-		files = append([]word{somewhere(literal("."))}, files...)
+		files = append([]word{filesBelow(literal("."))}, files...)
 	}
 	return files
 }

@@ -48,7 +48,7 @@ func commandEnd(tests []word, begin int) int {
 // absoluteWords returns words that mean the same wherever a command runs.
 func (w *walker) absoluteWords(words []word) (all []word) {
 	for _, x := range words {
-		if p, ok := w.path(x); ok {
+		if p, ok := w.pathOf(x); ok {
 			x.text = p
 		} else {
 			x.ok = false
@@ -82,7 +82,7 @@ func findStarts(args []word) (starts, tests []word) {
 		starts = []word{literal(".")}
 	}
 	for i := range starts {
-		starts[i] = somewhere(starts[i])
+		starts[i] = filesBelow(starts[i])
 	}
 	return starts, args[n:]
 }
@@ -128,7 +128,7 @@ func (w *walker) printedNames(s *syntax.Stmt) (names []word, filtered bool) {
 	if !ok || len(c.Args) == 0 {
 		return nil, filtered
 	}
-	args := w.args(c.Args)
+	args := w.expandWords(c.Args)
 	if len(args) == 0 {
 		return nil, filtered
 	}
@@ -154,7 +154,7 @@ func (w *walker) passesNames(s *syntax.Stmt) bool {
 	if !ok {
 		return false
 	}
-	args := w.args(c.Args)
+	args := w.expandWords(c.Args)
 	if len(args) == 0 {
 		return false
 	}
@@ -179,10 +179,10 @@ func (w *walker) lsNames(args []word) (names []word) {
 	case !here:
 		return nil
 	}
-	if o.has("a", "A", "all", "almost-all") && w.exists(literal(".git")) {
+	if o.has("a", "A", "all", "almost-all") && w.fileExists(literal(".git")) {
 		names = append(names, literal(".git"))
 	}
-	return append(names, somewhere(literal(".")))
+	return append(names, filesBelow(literal(".")))
 }
 
 // runXargs runs a command on files whose names it reads. They are taken to lie where the find before it looks,
@@ -196,7 +196,7 @@ func (w *walker) runXargs(args []word, stdin string) {
 		}
 	}
 	if len(read) == 0 || o.has("a", "arg-file") {
-		read = []word{somewhere(literal("."))}
+		read = []word{filesBelow(literal("."))}
 	}
 	mark, marked := o.value("I", "i", "replace")
 	if mark.text == "" {

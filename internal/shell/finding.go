@@ -34,7 +34,7 @@ type foundParts []foundPart
 // themselves.
 func (w *walker) foundParts(starts, tests []word) (found foundParts) {
 	for _, start := range starts {
-		dir, ok := w.path(start)
+		dir, ok := w.pathOf(start)
 		if !ok || !filepath.IsAbs(dir) {
 			continue
 		}
@@ -89,10 +89,10 @@ func (w *walker) partsBelow(dir string) []string {
 		if !ok {
 			continue
 		}
-		parts = add(parts, top)
+		parts = addPath(parts, top)
 		for _, name := range repositoryParts {
-			if full := filepath.Join(top, filepath.FromSlash(name)); exists(full) {
-				parts = add(parts, full)
+			if full := filepath.Join(top, filepath.FromSlash(name)); pathExists(full) {
+				parts = addPath(parts, full)
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (w *walker) partsBelow(dir string) []string {
 // checkoutAround returns the nearest directory, from dir upwards, that has a .git.
 func checkoutAround(dir string) (string, bool) {
 	for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-		if exists(filepath.Join(dir, ".git")) {
+		if pathExists(filepath.Join(dir, ".git")) {
 			return dir, true
 		}
 		if dir == filepath.Dir(dir) {

@@ -22,7 +22,7 @@ func (w *walker) assignedValue(x *syntax.Word) word {
 	if x == nil {
 		return literal("")
 	}
-	text, ok := w.flat(x.Parts)
+	text, ok := w.flatText(x.Parts)
 	return word{text: text, ok: ok}
 }
 
@@ -94,7 +94,7 @@ func (w *walker) applyGitOptions(args []word) (gitSub, bool) {
 		case "--help", "-h", "--version", "-v", "--html-path", "--man-path", "--info-path":
 			return gitSub{}, false
 		case "-C":
-			w.enter(set)
+			w.enterDirectory(set)
 		case "--git-dir":
 			w.git.dir = &set
 		case "--work-tree":
@@ -171,12 +171,12 @@ func (w *walker) enterGitPlace() {
 	}
 	here, repo, known := w.dir, "", true
 	if dir != nil {
-		repo, known = w.path(*dir)
+		repo, known = w.pathOf(*dir)
 	}
 	if tree != nil {
-		top, ok := w.path(*tree)
+		top, ok := w.pathOf(*tree)
 		if rel, err := filepath.Rel(top, here); !ok || !w.dirKnown || err != nil || !filepath.IsLocal(rel) {
-			w.enter(*tree)
+			w.enterDirectory(*tree)
 		}
 		here = top
 	}
@@ -208,7 +208,7 @@ func (w *walker) runGitSub(sub gitSub) {
 		run(w, sub.args)
 		return
 	}
-	if _, known := gitReads()[sub.name]; known || gitOthers()[sub.name] || !w.gitAlias(sub) {
+	if _, known := readingGitCommands()[sub.name]; known || otherGitCommands()[sub.name] || !w.gitAlias(sub) {
 		w.writes = true
 	}
 }
@@ -233,7 +233,7 @@ func containsWord(args []word, text string) bool {
 func (w *walker) addTreeAct(kind Kind, loses Work) {
 	a := Act{Kind: kind, Loses: loses}
 	if w.git.top != "" {
-		a.Dir, a.Paths = w.git.top, []string{inside(w.git.top)}
+		a.Dir, a.Paths = w.git.top, []string{contentsOf(w.git.top)}
 	}
 	w.addAct(a)
 }
@@ -243,7 +243,7 @@ func (w *walker) dropRefs(loses Work, refs ...string) {
 	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
 }
 
-// dropSomeRefs is drops of some refs below a name, or of some entries of the stash: nobody can tell which.
+// dropSomeRefs is dropRefs for some refs below a name, or of some entries of the stash: nobody can tell which.
 func (w *walker) dropSomeRefs(loses Work, below string) {
 	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: []string{below}, Some: true})
 }
@@ -273,7 +273,7 @@ func (w *walker) resolvePathspecs(o options, all []word) fileSet {
 		}
 		known++
 		f.some = f.some || x.some || isPattern(x.text)
-		f.paths = add(f.paths, path)
+		f.paths = addPath(f.paths, path)
 	}
 	f.known = f.known && len(all) == 0 || known > 0
 	return f
@@ -285,12 +285,12 @@ func (w *walker) resolvePathspec(x word) (path string, whole, ok bool) {
 	switch {
 	case !x.ok:
 		return "", false, false
-	case magic && x.text != ":" && !w.exists(x): // from the top, or what isn't meant
+	case magic && x.text != ":" && !w.fileExists(x): // from the top, or what isn't meant
 		return "", true, w.dirKnown
-	case isPattern(x.text) && !w.exists(x):
+	case isPattern(x.text) && !w.fileExists(x):
 		x = literalPart(x)
 	}
-	path, ok = w.reach(x)
+	path, ok = w.reachedPath(x)
 	return path, false, ok
 }
 
@@ -301,7 +301,7 @@ func (w *walker) isPathspec(x word) bool {
 			return true
 		}
 	}
-	return x.ok && (w.exists(x) || isPattern(x.text) || x.text == "." || x.text == ".." || x.text == ":/")
+	return x.ok && (w.fileExists(x) || isPattern(x.text) || x.text == "." || x.text == ".." || x.text == ":/")
 }
 
 func isPattern(text string) bool { return strings.ContainsAny(text, "*?[") }
@@ -326,7 +326,7 @@ func (w *walker) changeFiles(f fileSet) {
 	}
 	for _, p := range f.paths {
 		if endsInSeparator(p) {
-			w.changes.Paths = add(w.changes.Paths, p)
+			w.changes.Paths = addPath(w.changes.Paths, p)
 		} else {
 			w.changePath(p)
 		}
@@ -340,7 +340,7 @@ func (w *walker) addFileAct(kind Kind, loses Work, f fileSet) {
 	case f.paths == nil && !f.some:
 		w.addTreeAct(kind, loses)
 	case f.paths == nil && w.git.top != "":
-		w.addAct(Act{Kind: kind, Loses: loses, Dir: w.git.top, Paths: []string{inside(w.git.top)}, Some: true})
+		w.addAct(Act{Kind: kind, Loses: loses, Dir: w.git.top, Paths: []string{contentsOf(w.git.top)}, Some: true})
 	default:
 		w.addAct(Act{Kind: kind, Loses: loses, Paths: f.paths, Some: f.some})
 	}

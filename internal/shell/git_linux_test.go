@@ -155,7 +155,7 @@ func (s scratchRepo) copyOne(from string, d fs.DirEntry, err error) error {
 	case d.IsDir():
 		return os.MkdirAll(to, 0o700)
 	case strings.Contains(from, "/objects/"):
-		if exists(to) {
+		if pathExists(to) {
 			return nil
 		}
 		return os.Link(from, to)
@@ -296,7 +296,7 @@ func lost(before, after state) (words []string, work Work) {
 
 // top returns the root of the checkout around a directory.
 func top(dir string) string {
-	for ; !exists(filepath.Join(dir, ".git")) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	for ; !pathExists(filepath.Join(dir, ".git")) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 	}
 	return dir
 }

@@ -51,7 +51,7 @@ func (w *walker) gitAlias(sub gitSub) bool {
 	if script, ok := strings.CutPrefix(text, "!"); ok {
 		w.toTop()
 		w.startShell("sh", sub.args)
-		w.script(script + ` "$@"`)
+		w.walkScript(script + ` "$@"`)
 		return true
 	}
 	words := splitAlias(text)

@@ -152,7 +152,7 @@ func (w *walker) resetPaths(o options) fileSet {
 	switch {
 	case o.dash >= 0:
 		paths = o.rest[o.dash:]
-	case len(paths) > 0 && !w.exists(paths[0]):
+	case len(paths) > 0 && !w.fileExists(paths[0]):
 		paths = paths[1:]
 	}
 	return w.resolvePathspecs(o, paths)
@@ -261,7 +261,7 @@ func (w *walker) gitClean(args []word) {
 		return
 	}
 
-	if len(o.rest) == 0 && !w.exists(literal(".git")) {
+	if len(o.rest) == 0 && !w.fileExists(literal(".git")) {
 		o.rest = []word{literal(".")} // it cleans only where it runs
 	}
 	loses := Untracked

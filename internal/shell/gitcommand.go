@@ -222,8 +222,8 @@ func (w *walker) gitWorktree(args []word) {
 			if o.has("f", "force") {
 				loses = tracked | overlapping | Nested
 			}
-			if path, ok := w.path(x); ok {
-				w.changes.Paths = add(w.changes.Paths, path)
+			if path, ok := w.pathOf(x); ok {
+				w.changes.Paths = addPath(w.changes.Paths, path)
 				w.addAct(Act{Kind: Takes, Dir: path, Loses: loses})
 			}
 		}

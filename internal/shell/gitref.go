@@ -13,7 +13,7 @@ import (
 // anyBranch stands for all branches, where nobody can tell which ones a command means.
 const anyBranch = "refs/heads/"
 
-// dropBranches notes that a branch is deleted or set to another commit.
+// dropBranches notes that branches are deleted or set to another commit.
 func (w *walker) dropBranches(names ...word) {
 	var refs []string
 	for _, name := range names {
@@ -114,7 +114,7 @@ func (w *walker) gitPush(args []word) {
 	}
 	w.inSubshell(func(w *walker) {
 		if to.text != "." { // the repository here, wherever it is
-			w.enter(to)
+			w.enterDirectory(to)
 			w.git.repo = ""
 		}
 		w.pushRefs(o)
@@ -202,7 +202,7 @@ func (w *walker) gitAdd(args []word) {
 	o := parseOptions(args, "", "chmod", "pathspec-from-file")
 	whole := o.has("A", "all", "u", "update", "renormalize")
 	if !w.git.index && w.dirKnown && !o.has("n", "dry-run", "u", "update", "renormalize", "refresh") {
-		w.earlier.indexed = add(w.earlier.indexed, w.checkoutRoot()) // with -N, too
+		w.earlier.indexed = addPath(w.earlier.indexed, w.checkoutRoot()) // with -N, too
 	}
 	if w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") || len(o.rest) == 0 && !whole && !o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file") {
 		return

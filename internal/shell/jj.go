@@ -9,7 +9,7 @@ import (
 // jjReads are the commands of jj that only read, by one word or by two. Jujutsu notes in its own directory
 // what it has seen of the tree, also with these, and leaves the tree as it is.
 var jjReads = sync.OnceValue(func() map[string]bool {
-	one := words("log status st diff show files evolog evolution-log obslog interdiff root version help")
+	one := wordSet("log status st diff show files evolog evolution-log obslog interdiff root version help")
 	two := map[string]string{
 		"op": "log show diff", "operation": "log show diff", "bookmark": "list l", "b": "list l", "branch": "list", "tag": "list l",
 		"config": "list l get g path p", "file": "list show annotate search", "git": "root", "git remote": "list", "workspace": "list root",
@@ -35,7 +35,7 @@ func (w *walker) runJJ(args []word) {
 	w.inSubshell(func(w *walker) {
 		o := parseOptions(args, "+R:", "repository", "at-operation", "at-op", "color", "config", "config-file", "config-toml")
 		if at, ok := o.value("R", "repository"); ok {
-			w.enter(at)
+			w.enterDirectory(at)
 		}
 		w.writes = w.writes || !isHarmlessJJ(o)
 

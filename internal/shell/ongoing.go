@@ -27,5 +27,5 @@ func (w *walker) hasNothingToEnd(sub gitSub) bool {
 		return false
 	}
 	at, ok := workspace.FindCheckout(w.dir, workspace.Env{})
-	return ok && !slices.ContainsFunc(marks, func(name string) bool { return exists(filepath.Join(at.Git, name)) })
+	return ok && !slices.ContainsFunc(marks, func(name string) bool { return pathExists(filepath.Join(at.Git, name)) })
 }

@@ -69,9 +69,9 @@ func (w *walker) runSevenZip(args []word) {
 	case verb == literal("x") || verb == literal("e"):
 		w.inSubshell(func(w *walker) {
 			if at, ok := o.value("o"); ok {
-				w.enter(at)
+				w.enterDirectory(at)
 			}
-			w.unpack(rest[1:], verb == literal("e"))
+			w.unpackFiles(rest[1:], verb == literal("e"))
 		})
 	default:
 		w.changeFile(rest[0])
@@ -84,7 +84,7 @@ func (w *walker) renameByPattern(args []word) {
 	if w.writes = true; o.has("n", "nono", "no-act") {
 		return
 	}
-	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { return !w.exists(x) })
+	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { return !w.fileExists(x) })
 	w.walkByName(func() { w.changeAll(files) })
 }
 

@@ -9,8 +9,8 @@ import (
 // currentDirectory is the directory in which the shell is, as a word.
 func (w *walker) currentDirectory() word { return word{text: w.dir, ok: w.dirKnown} }
 
-// path returns the file that a word names.
-func (w *walker) path(x word) (string, bool) {
+// pathOf returns the file that a word names.
+func (w *walker) pathOf(x word) (string, bool) {
 	switch {
 	case !x.ok || x.text == "" || strings.ContainsRune(x.text, 0):
 		return "", false
@@ -22,15 +22,15 @@ func (w *walker) path(x word) (string, bool) {
 	return filepath.Join(w.dir, x.text), true
 }
 
-// exists reports whether a word names an existing file.
-func (w *walker) exists(x word) bool {
-	path, ok := w.path(x)
-	return ok && exists(path)
+// fileExists reports whether a word names an existing file.
+func (w *walker) fileExists(x word) bool {
+	path, ok := w.pathOf(x)
+	return ok && pathExists(path)
 }
 
 // isDir reports whether a word names a directory.
 func (w *walker) isDir(x word) bool {
-	path, ok := w.path(x)
+	path, ok := w.pathOf(x)
 	if !ok {
 		return false
 	}
@@ -38,9 +38,9 @@ func (w *walker) isDir(x word) bool {
 	return strings.HasSuffix(x.text, "/") || err == nil && info.IsDir()
 }
 
-// enter changes the directory. After a word that isn't known, neither is the directory.
-func (w *walker) enter(x word) {
-	path, ok := w.path(x)
+// enterDirectory changes the directory. After a word that isn't known, neither is the directory.
+func (w *walker) enterDirectory(x word) {
+	path, ok := w.pathOf(x)
 	w.last = w.currentDirectory()
 	if !ok || x.some {
 		w.dirKnown = false
@@ -49,21 +49,21 @@ func (w *walker) enter(x word) {
 	w.dir, w.dirKnown = path, true
 }
 
-// reach returns what a command reaches that works on what is inside a directory. It doesn't reach the
+// reachedPath returns what a command reaches that works on what is inside a directory. It doesn't reach the
 // directory in which it runs, or one around it, as an entry of its parent: that path ends with a separator.
-func (w *walker) reach(x word) (string, bool) {
-	path, ok := w.path(x)
+func (w *walker) reachedPath(x word) (string, bool) {
+	path, ok := w.pathOf(x)
 	rel, err := filepath.Rel(path, w.dir)
 	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
 		return path, ok
 	}
-	return inside(path), true
+	return contentsOf(path), true
 }
 
 const separator = string(filepath.Separator)
 
-// inside returns the path that means everything below a directory.
-func inside(dir string) string { return strings.TrimSuffix(dir, separator) + separator }
+// contentsOf returns the path that means everything below a directory.
+func contentsOf(dir string) string { return strings.TrimSuffix(dir, separator) + separator }
 
 func endsInSeparator(path string) bool { return strings.HasSuffix(path, separator) }
 

@@ -60,7 +60,7 @@ func Edits(command, dir string, env Env) (c Changes) {
 		}
 	}()
 	w := walker{dir: dir, dirKnown: true, home: word{text: env.Home, ok: true}, shared: &shared{alias: env.Alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries, rounds: maxRounds}}
-	w.script(command)
+	w.walkScript(command)
 	if w.dirKnown {
 		w.changes.End = filepath.Clean(w.dir)
 	}
@@ -99,10 +99,10 @@ type shared struct {
 	aliases, steps, bytes, entries, rounds int // what the limits still allow
 }
 
-// script walks through a script. It skips one that doesn't parse.
-func (w *walker) script(text string) {
+// walkScript walks through a script. It skips one that doesn't parse.
+func (w *walker) walkScript(text string) {
 	w.bytes -= len(text)
-	if w.bytes < 0 || len(text) > maxCommand || depth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
+	if w.bytes < 0 || len(text) > maxCommand || bracketDepth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
 		w.writes = true
 		return
 	}
@@ -118,7 +118,7 @@ func (w *walker) script(text string) {
 		if i == 0 || s.Pos().Line() > f.Stmts[i-1].End().Line() {
 			w.aliased.beginLine()
 		}
-		w.stmt(s)
+		w.walkStmt(s)
 	}
 	w.nameOnly = was
 }
@@ -137,9 +137,9 @@ func (h *timedReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// depth returns how many brackets are open at once, whatever they mean. The parser's time grows with its
+// bracketDepth returns how many brackets are open at once, whatever they mean. The parser's time grows with its
 // square.
-func depth(text string) (most int) {
+func bracketDepth(text string) (most int) {
 	open := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -159,13 +159,13 @@ func (w *walker) inSubshell(f func(*walker)) {
 	f(&sub)
 }
 
-func (w *walker) stmts(all []*syntax.Stmt) {
+func (w *walker) walkStmts(all []*syntax.Stmt) {
 	for _, s := range all {
-		w.stmt(s)
+		w.walkStmt(s)
 	}
 }
 
-func (w *walker) stmt(s *syntax.Stmt) {
+func (w *walker) walkStmt(s *syntax.Stmt) {
 	if w.steps--; w.steps < 0 {
 		w.writes = true
 		return
@@ -176,34 +176,34 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	}
 	stdin := ""
 	for _, r := range s.Redirs {
-		if in := w.redirect(r); in != "" {
+		if in := w.noteRedirect(r); in != "" {
 			stdin = in
 		}
 	}
 	if takesOutput(s.Redirs) {
-		w.hide(func() { w.command(s.Cmd, stdin) })
+		w.walkHidden(func() { w.walkCommand(s.Cmd, stdin) })
 		return
 	}
-	w.command(s.Cmd, stdin)
+	w.walkCommand(s.Cmd, stdin)
 }
 
-// redirect notes the file that a redirection writes, and returns the text that it reads.
-func (w *walker) redirect(r *syntax.Redirect) (stdin string) {
-	w.substitutions(r.Word)
-	w.substitutions(r.Hdoc)
+// noteRedirect notes the file that a redirection writes, and returns the text that it reads.
+func (w *walker) noteRedirect(r *syntax.Redirect) (stdin string) {
+	w.walkSubstitutions(r.Word)
+	w.walkSubstitutions(r.Hdoc)
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		return heredoc(r)
+		return heredocText(r)
 	case syntax.WordHdoc:
-		stdin, _ = w.flat(r.Word.Parts)
+		stdin, _ = w.flatText(r.Word.Parts)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.DplOut, syntax.RdrAll, syntax.AppAll:
-		to := w.fields(r.Word)
+		to := w.expandWord(r.Word)
 		switch {
 		case len(to) != 1:
 			w.writes = true // a shell refuses it, or not
 		case r.Op != syntax.DplOut || !isDescriptor(to[0].text):
 			if w.changeFile(to[0]); r.Op != syntax.AppOut && r.Op != syntax.AppAll && r.Op != syntax.RdrInOut {
-				w.overwrite(to[0])
+				w.noteOverwrite(to[0])
 			}
 		}
 	}
@@ -215,30 +215,30 @@ func isDescriptor(s string) bool {
 	return strings.Trim(s, "0123456789") == "" || strings.HasSuffix(s, "-")
 }
 
-func (w *walker) command(cmd syntax.Command, stdin string) {
+func (w *walker) walkCommand(cmd syntax.Command, stdin string) {
 	switch c := cmd.(type) {
 	case *syntax.CallExpr:
 		w.walkCall(c, stdin)
 	case *syntax.BinaryCmd:
-		w.binary(c)
+		w.walkBinary(c)
 	case *syntax.Block:
-		w.stmts(c.Stmts)
+		w.walkStmts(c.Stmts)
 	case *syntax.Subshell:
-		w.inSubshell(func(w *walker) { w.stmts(c.Stmts) })
+		w.inSubshell(func(w *walker) { w.walkStmts(c.Stmts) })
 	case *syntax.IfClause:
-		w.ifClause(c)
+		w.walkIf(c)
 	case *syntax.WhileClause:
-		w.stmts(c.Cond)
-		w.oneOf(c.Do, nil)
+		w.walkStmts(c.Cond)
+		w.walkOneOf(c.Do, nil)
 	case *syntax.ForClause:
-		w.forClause(c)
+		w.walkFor(c)
 	case *syntax.CaseClause:
-		w.substitutions(c.Word)
+		w.walkSubstitutions(c.Word)
 		branches := [][]*syntax.Stmt{nil}
 		for _, item := range c.Items {
 			branches = append(branches, item.Stmts)
 		}
-		w.oneOf(branches...)
+		w.walkOneOf(branches...)
 	case *syntax.FuncDecl:
 		if w.funcs == nil {
 			w.funcs = map[string]*syntax.Stmt{}
@@ -248,72 +248,72 @@ func (w *walker) command(cmd syntax.Command, stdin string) {
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			w.stmt(c.Stmt)
+			w.walkStmt(c.Stmt)
 		}
 	case *syntax.CoprocClause:
-		w.inSubshell(func(w *walker) { w.stmt(c.Stmt) })
+		w.inSubshell(func(w *walker) { w.walkStmt(c.Stmt) })
 	case nil: // redirections alone
 	case *syntax.DeclClause:
-		w.declare(c)
+		w.walkDeclaration(c)
 	default: // tests, arithmetic
-		w.within(c)
+		w.walkNode(c)
 	}
 }
 
-// binary walks through a && b, a || b and a | b.
-func (w *walker) binary(c *syntax.BinaryCmd) {
+// walkBinary walks through a && b, a || b and a | b.
+func (w *walker) walkBinary(c *syntax.BinaryCmd) {
 	switch c.Op {
 	case syntax.AndStmt:
-		w.stmt(c.X)
-		w.stmt(c.Y)
+		w.walkStmt(c.X)
+		w.walkStmt(c.Y)
 	case syntax.OrStmt:
 		// The second command runs if the first fails, mostly in the directory where that began.
 		other := *w
-		w.stmt(c.X)
+		w.walkStmt(c.X)
 		from, vars := other.dir, other.vars
-		other.stmt(c.Y)
+		other.walkStmt(c.Y)
 		w.joinVariables(vars, other.vars)
 		if !other.dirKnown || other.dir != from {
 			w.dirKnown, w.last = false, word{}
 		}
 	default:
-		w.inSubshell(func(w *walker) { w.hide(func() { w.stmt(c.X) }) })
+		w.inSubshell(func(w *walker) { w.walkHidden(func() { w.walkStmt(c.X) }) })
 		w.inSubshell(func(w *walker) {
 			w.fed = w.fedNames(c.X)
-			w.stmt(c.Y)
+			w.walkStmt(c.Y)
 		})
 	}
 }
 
-func (w *walker) ifClause(c *syntax.IfClause) {
-	w.stmts(c.Cond)
+func (w *walker) walkIf(c *syntax.IfClause) {
+	w.walkStmts(c.Cond)
 	switch {
 	case c.Else == nil:
-		w.oneOf(c.Then, nil)
+		w.walkOneOf(c.Then, nil)
 	case len(c.Else.Cond) == 0:
-		w.oneOf(c.Then, c.Else.Then)
+		w.walkOneOf(c.Then, c.Else.Then)
 	default:
 		other := *w
-		w.stmts(c.Then)
-		other.ifClause(c.Else)
-		w.join(other)
+		w.walkStmts(c.Then)
+		other.walkIf(c.Else)
+		w.joinBranch(other)
 	}
 }
 
-// oneOf walks through branches. One of them runs.
-func (w *walker) oneOf(branches ...[]*syntax.Stmt) {
+// walkOneOf walks through branches. One of them runs.
+func (w *walker) walkOneOf(branches ...[]*syntax.Stmt) {
 	start := *w
-	w.stmts(branches[0])
+	w.walkStmts(branches[0])
 	for _, b := range branches[1:] {
 		other := start
-		other.stmts(b)
-		w.join(other)
+		other.walkStmts(b)
+		w.joinBranch(other)
 	}
 }
 
-// join goes on after one of two branches. If they end in different directories, nobody knows where the next
+// joinBranch goes on after one of two branches. If they end in different directories, nobody knows where the next
 // command runs.
-func (w *walker) join(other walker) {
+func (w *walker) joinBranch(other walker) {
 	if !other.dirKnown || other.dir != w.dir {
 		w.dirKnown = false
 	}
@@ -323,23 +323,23 @@ func (w *walker) join(other walker) {
 	w.joinVariables(w.vars, other.vars)
 }
 
-// substitutions walks through the commands inside words: $(…), `…`, <(…) and >(…).
-func (w *walker) substitutions(words ...*syntax.Word) {
+// walkSubstitutions walks through the commands inside words: $(…), `…`, <(…) and >(…).
+func (w *walker) walkSubstitutions(words ...*syntax.Word) {
 	for _, word := range words {
 		if word != nil {
-			w.within(word)
+			w.walkNode(word)
 		}
 	}
 }
 
-func (w *walker) within(node syntax.Node) {
+func (w *walker) walkNode(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.inSubshell(func(w *walker) { w.hide(func() { w.stmts(n.Stmts) }) })
+			w.inSubshell(func(w *walker) { w.walkHidden(func() { w.walkStmts(n.Stmts) }) })
 			return false
 		case *syntax.ProcSubst:
-			w.inSubshell(func(w *walker) { w.hide(func() { w.stmts(n.Stmts) }) })
+			w.inSubshell(func(w *walker) { w.walkHidden(func() { w.walkStmts(n.Stmts) }) })
 			return false
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
 			w.forgetComputed(n)
@@ -366,7 +366,7 @@ func (w *walker) changeFile(x word) {
 		w.changeInside(x)
 		return
 	}
-	path, ok := w.path(x)
+	path, ok := w.pathOf(x)
 	if ok && inDev(path) {
 		return
 	}
@@ -380,21 +380,21 @@ func (w *walker) changePath(path string) {
 	case !w.nameOnly:
 		w.changes.Names = slices.DeleteFunc(w.changes.Names, func(name string) bool { return name == path })
 	case !known:
-		w.changes.Names = add(w.changes.Names, path)
+		w.changes.Names = addPath(w.changes.Names, path)
 	}
-	w.changes.Paths = add(w.changes.Paths, path)
+	w.changes.Paths = addPath(w.changes.Paths, path)
 }
 
 // changeInside is change for a command that reaches only what is inside a directory.
 func (w *walker) changeInside(x word) {
-	path, ok := w.reach(x)
+	path, ok := w.reachedPath(x)
 	if !ok || !endsInSeparator(path) {
 		x.some = false
 		w.changeFile(x)
 		return
 	}
 	w.writes = true
-	w.changes.Paths = add(w.changes.Paths, path)
+	w.changes.Paths = addPath(w.changes.Paths, path)
 }
 
 func (w *walker) changeAll(all []word) {
@@ -409,13 +409,13 @@ func (w *walker) changeTree() {
 	switch {
 	case !w.dirKnown:
 	case w.git.top != "":
-		w.changes.Paths = add(w.changes.Paths, inside(w.git.top))
+		w.changes.Paths = addPath(w.changes.Paths, contentsOf(w.git.top))
 	default:
-		w.changes.Trees = add(w.changes.Trees, filepath.Clean(w.dir))
+		w.changes.Trees = addPath(w.changes.Trees, filepath.Clean(w.dir))
 	}
 }
 
-func add(paths []string, path string) []string {
+func addPath(paths []string, path string) []string {
 	if len(paths) >= maxPaths || slices.Contains(paths, path) {
 		return paths
 	}

@@ -22,8 +22,8 @@ func (a *shellAliases) beginLine() {
 	}
 }
 
-// set handles alias.
-func (a *shellAliases) set(args []word) {
+// setAliases handles alias.
+func (a *shellAliases) setAliases(args []word) {
 	a.text = maps.Clone(a.text)
 	if a.text == nil {
 		a.text = map[string]string{}
@@ -35,8 +35,8 @@ func (a *shellAliases) set(args []word) {
 	}
 }
 
-// unset handles unalias.
-func (a *shellAliases) unset(args []word) {
+// removeAliases handles unalias.
+func (a *shellAliases) removeAliases(args []word) {
 	a.text = maps.Clone(a.text)
 	for _, x := range args {
 		if delete(a.text, x.text); x.text == "-a" {
@@ -54,9 +54,9 @@ func (w *walker) runAlias(name *syntax.Word, args []word) bool {
 	}
 
 	aliases, vars := w.aliased, w.vars
-	w.aliased.unset([]word{literal(name.Lit())})
+	w.aliased.removeAliases([]word{literal(name.Lit())})
 	w.setVariable("@", variable{words: args})
-	w.script(alias + ` "$@"`)
+	w.walkScript(alias + ` "$@"`)
 
 	w.restoreVariable("@", vars)
 	w.aliased = aliases

@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shows notes the file that a command prints, if it prints one file for whoever ran it to read. The command
+// noteShown notes the file that a command prints, if it prints one file for whoever ran it to read. The command
 // may print a part of it.
-func (w *walker) shows(name string, args []word) {
+func (w *walker) noteShown(name string, args []word) {
 	if w.hidden {
 		return
 	}
@@ -28,8 +28,8 @@ func (w *walker) shows(name string, args []word) {
 		return
 	}
 
-	if path, ok := w.path(files[0]); ok && !inDev(path) {
-		w.changes.Shown = add(w.changes.Shown, path)
+	if path, ok := w.pathOf(files[0]); ok && !inDev(path) {
+		w.changes.Shown = addPath(w.changes.Shown, path)
 	}
 }
 
@@ -45,9 +45,9 @@ func shownBySed(args []word) []word {
 	return o.rest
 }
 
-// hide walks through a part of a command whose output nobody reads as it is: another command, a file or a
+// walkHidden walks through a part of a command whose output nobody reads as it is: another command, a file or a
 // variable takes it.
-func (w *walker) hide(walk func()) {
+func (w *walker) walkHidden(walk func()) {
 	was := w.hidden
 	w.hidden = true
 	walk()
@@ -67,11 +67,11 @@ func takesOutput(all []*syntax.Redirect) bool {
 	})
 }
 
-// overwrite notes files whose content a command replaces as a whole, beside that it changes them.
-func (w *walker) overwrite(all ...word) {
+// noteOverwrite notes files whose content a command replaces as a whole, beside that it changes them.
+func (w *walker) noteOverwrite(all ...word) {
 	for _, x := range all {
-		if path, ok := w.path(x); ok && !x.some && !inDev(path) {
-			w.changes.Wholes = add(w.changes.Wholes, path)
+		if path, ok := w.pathOf(x); ok && !x.some && !inDev(path) {
+			w.changes.Wholes = addPath(w.changes.Wholes, path)
 		}
 	}
 }

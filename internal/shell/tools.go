@@ -73,10 +73,10 @@ var formatters = sync.OnceValue(func() map[string]formatter {
 	}
 })
 
-// tool handles programs of a development environment: formatters, and what starts others. It is false for a
+// runTool handles programs of a development environment: formatters, and what starts others. It is false for a
 // program that it doesn't know.
-func (w *walker) tool(name string, args []word) bool {
-	if command, ok := launched(name, args); ok {
+func (w *walker) runTool(name string, args []word) bool {
+	if command, ok := launchedCommand(name, args); ok {
 		w.writes = true // it may install what it starts
 		w.runCommand(command, "")
 		return true
@@ -88,12 +88,12 @@ func (w *walker) tool(name string, args []word) bool {
 	}
 	if ok {
 		w.writes = true // a cache, if nothing else
-		w.format(f, args)
+		w.runFormatter(f, args)
 	}
 	return ok
 }
 
-func (w *walker) format(f formatter, args []word) {
+func (w *walker) runFormatter(f formatter, args []word) {
 	o := parseOptions(args, f.short, f.long...)
 	if f.goish {
 		o = parseGo(args, f.long)
@@ -120,7 +120,7 @@ func (w *walker) format(f formatter, args []word) {
 				x.text = "."
 			}
 			w.changeInside(x)
-		case isPattern(x.text) && !w.exists(x):
+		case isPattern(x.text) && !w.fileExists(x):
 			w.changeInside(literalPart(x))
 		default:
 			w.changeInside(x)
@@ -139,8 +139,8 @@ var launchers = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// launched returns the command that a launcher starts, if it is one that is known.
-func launched(name string, args []word) ([]word, bool) {
+// launchedCommand returns the command that a launcher starts, if it is one that is known.
+func launchedCommand(name string, args []word) ([]word, bool) {
 	for _, verb := range launchers()[name] {
 		rest := args
 		if verb != "" {
@@ -156,7 +156,7 @@ func launched(name string, args []word) ([]word, bool) {
 		if len(rest) == 0 || !rest[0].ok {
 			continue
 		}
-		program := packaged(rest[0].text)
+		program := programInPackage(rest[0].text)
 		if _, ok := formatters()[program]; ok || len(rest) > 1 && slices.ContainsFunc(formatterVerbs(program), func(v string) bool { return rest[1].text == v }) {
 			return append([]word{literal(program)}, rest[1:]...), true
 		}
@@ -174,9 +174,9 @@ func formatterVerbs(program string) (verbs []string) {
 	return verbs
 }
 
-// packaged returns the program in a package, such as prettier in prettier@3 and gofumpt in
+// programInPackage returns the program in a package, such as prettier in prettier@3 and gofumpt in
 // mvdan.cc/gofumpt@latest.
-func packaged(name string) string {
+func programInPackage(name string) string {
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		name = name[:at]
 	}

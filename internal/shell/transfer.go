@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// transfer handles commands that fetch and unpack files, or write one with an option.
-func (w *walker) transfer(name string, args []word) bool {
+// runTransfer handles commands that fetch and unpack files, or write one with an option.
+func (w *walker) runTransfer(name string, args []word) bool {
 	switch name {
 	case "curl":
-		w.curl(args)
+		w.runCurl(args)
 	case "wget":
-		w.wget(args)
+		w.runWget(args)
 	case "tar", "gtar", "bsdtar":
-		w.tar(args)
+		w.runTar(args)
 	case "unzip":
-		w.unzip(args)
+		w.runUnzip(args)
 	case "7z", "7za", "7zz", "7zr":
 		w.runSevenZip(args)
 	case "sort":
@@ -41,7 +41,7 @@ func (w *walker) transfer(name string, args []word) bool {
 	return true
 }
 
-func (w *walker) curl(args []word) {
+func (w *walker) runCurl(args []word) {
 	w.writes = true
 	o := parseOptions(args, "A:b:c:C:d:D:e:E:F:h:H:K:m:o:P:Q:r:t:T:u:U:w:x:X:y:Y:z:", "data", "data-raw", "data-binary", "data-urlencode", "json", "header",
 		"request", "url", "output", "output-dir", "user", "form", "cookie", "cookie-jar", "dump-header", "user-agent", "max-time", "connect-timeout",
@@ -53,7 +53,7 @@ func (w *walker) curl(args []word) {
 			}
 		}
 		if at, ok := o.value("output-dir"); ok {
-			w.enter(at)
+			w.enterDirectory(at)
 		}
 		if to, ok := o.value("o", "output"); ok && to.text != "-" {
 			w.changeFile(to)
@@ -64,7 +64,7 @@ func (w *walker) curl(args []word) {
 	})
 }
 
-func (w *walker) wget(args []word) {
+func (w *walker) runWget(args []word) {
 	w.writes = true
 	o := parseOptions(args, "o:a:i:O:P:t:T:w:Q:U:e:A:R:D:l:X:I:", "output-document", "output-file", "append-output", "directory-prefix", "input-file", "tries",
 		"timeout", "wait", "user-agent", "header", "user", "password", "post-data", "level", "accept", "reject")
@@ -79,7 +79,7 @@ func (w *walker) wget(args []word) {
 	}
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("P", "directory-prefix"); ok {
-			w.enter(at)
+			w.enterDirectory(at)
 		}
 		if !o.has("r", "recursive", "m", "mirror", "spider") {
 			w.changeDownloads(o.rest)
@@ -100,7 +100,7 @@ func (w *walker) changeDownloads(addresses []word) {
 	}
 }
 
-func (w *walker) tar(args []word) {
+func (w *walker) runTar(args []word) {
 	if len(args) > 0 && args[0].ok && !strings.HasPrefix(args[0].text, "-") {
 		args = append([]word{literal("-" + args[0].text)}, args[1:]...)
 	}
@@ -114,9 +114,9 @@ func (w *walker) tar(args []word) {
 		}
 		w.inSubshell(func(w *walker) {
 			if at, ok := o.value("C", "directory"); ok {
-				w.enter(at)
+				w.enterDirectory(at)
 			}
-			w.unpack(o.rest, o.has("strip-components", "transform", "xform"))
+			w.unpackFiles(o.rest, o.has("strip-components", "transform", "xform"))
 		})
 	case o.has("t", "list"):
 		w.writes = w.writes || o.has("I", "use-compress-program", "to-command")
@@ -131,9 +131,9 @@ func (w *walker) tar(args []word) {
 	}
 }
 
-// unpack notes the files that come out of an archive: those that are named, else anything below the
+// unpackFiles notes the files that come out of an archive: those that are named, else anything below the
 // directory.
-func (w *walker) unpack(names []word, renamed bool) {
+func (w *walker) unpackFiles(names []word, renamed bool) {
 	if len(names) == 0 || renamed || slices.ContainsFunc(names, func(x word) bool { return isPattern(x.text) }) {
 		w.changeInside(literal("."))
 		return
@@ -141,7 +141,7 @@ func (w *walker) unpack(names []word, renamed bool) {
 	w.changeAll(names)
 }
 
-func (w *walker) unzip(args []word) {
+func (w *walker) runUnzip(args []word) {
 	o := parseOptions(args, "d:x:P:")
 	if o.has("l", "v", "t", "p", "c", "z", "Z") {
 		return
@@ -149,8 +149,8 @@ func (w *walker) unzip(args []word) {
 	w.writes = true
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("d"); ok {
-			w.enter(at)
+			w.enterDirectory(at)
 		}
-		w.unpack(o.rest[min(1, len(o.rest)):], false)
+		w.unpackFiles(o.rest[min(1, len(o.rest)):], false)
 	})
 }

@@ -82,9 +82,9 @@ func (w *walker) joinVariables(one, other map[string]variable) {
 	}
 }
 
-// declare walks through export NAME=value and its like.
-func (w *walker) declare(c *syntax.DeclClause) {
-	w.within(c)
+// walkDeclaration walks through export NAME=value and its like.
+func (w *walker) walkDeclaration(c *syntax.DeclClause) {
+	w.walkNode(c)
 	exported, computed := c.Variant.Value == "export", false
 	for _, a := range c.Args {
 		if a.Name == nil {
@@ -125,7 +125,7 @@ func (w *walker) assignVariable(a *syntax.Assign, exported bool) {
 				v.words = []word{{}}
 				break
 			}
-			v.words = append(v.words, w.fields(e.Value)...)
+			v.words = append(v.words, w.expandWord(e.Value)...)
 		}
 	}
 	w.setVariable(a.Name.Value, v)
@@ -148,7 +148,7 @@ func (w *walker) setArguments(args []word) {
 	}
 }
 
-func (w *walker) shift(args []word) {
+func (w *walker) shiftArguments(args []word) {
 	v, known := w.vars["@"]
 	if known && len(args) == 0 && len(v.words) > 0 {
 		v.words = v.words[1:]
@@ -186,7 +186,7 @@ func (w *walker) callFunction(body *syntax.Stmt, args []word) {
 	w.declared = []string{"@"}
 	w.setVariable("@", variable{words: args})
 
-	w.stmt(body)
+	w.walkStmt(body)
 
 	for _, name := range w.declared {
 		w.restoreVariable(name, before)
@@ -207,17 +207,17 @@ func (w *walker) startShell(name string, args []word) {
 	w.setVariable("@", variable{words: args})
 }
 
-// forClause walks through a loop once for each of its words.
-func (w *walker) forClause(c *syntax.ForClause) {
+// walkFor walks through a loop once for each of its words.
+func (w *walker) walkFor(c *syntax.ForClause) {
 	loop, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		w.forgetComputed(c.Loop)
-		w.oneOf(c.Do, nil)
+		w.walkOneOf(c.Do, nil)
 		return
 	}
 
-	w.substitutions(loop.Items...)
-	items := w.args(loop.Items)
+	w.walkSubstitutions(loop.Items...)
+	items := w.expandWords(loop.Items)
 	if !loop.InPos.IsValid() {
 		items = w.vars["@"].words
 	}
@@ -229,16 +229,16 @@ func (w *walker) forClause(c *syntax.ForClause) {
 	for _, x := range items {
 		w.setVariable(loop.Name.Value, variable{words: []word{x}})
 		if x.ok && !x.some {
-			w.stmts(c.Do)
+			w.walkStmts(c.Do)
 		} else {
-			w.oneOf(c.Do, nil)
+			w.walkOneOf(c.Do, nil)
 		}
 	}
 }
 
-// valueOf returns the words that a variable stands for, as far as the command's text tells. Whatever is done
+// variableValue returns the words that a variable stands for, as far as the command's text tells. Whatever is done
 // to a value isn't followed.
-func (w *walker) valueOf(p *syntax.ParamExp) (words []word, known bool) {
+func (w *walker) variableValue(p *syntax.ParamExp) (words []word, known bool) {
 	changed := p.Excl || p.Length || p.Width || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Exp != nil
 	if p.Param == nil || changed || p.Index != nil && !isWholeArray(p) {
 		return nil, false
@@ -247,11 +247,11 @@ func (w *walker) valueOf(p *syntax.ParamExp) (words []word, known bool) {
 	name := p.Param.Value
 	switch name {
 	case "PWD":
-		return directory(w.currentDirectory())
+		return directoryValue(w.currentDirectory())
 	case "OLDPWD":
-		return directory(w.last)
+		return directoryValue(w.last)
 	case "HOME":
-		return directory(w.home)
+		return directoryValue(w.home)
 	case "*":
 		name = "@"
 	}
@@ -269,8 +269,8 @@ func (w *walker) valueOf(p *syntax.ParamExp) (words []word, known bool) {
 	return v.words[:1], known
 }
 
-// directory returns a variable's value that is known if it is a whole path.
-func directory(x word) (words []word, known bool) {
+// directoryValue returns a variable's value that is known if it is a whole path.
+func directoryValue(x word) (words []word, known bool) {
 	return []word{x}, x.ok && filepath.IsAbs(x.text)
 }
 
@@ -311,7 +311,7 @@ func (w *walker) variableWords(parts []syntax.WordPart) (all []word, ok bool) {
 	if !is || quoted && joinsList(p) {
 		return nil, false
 	}
-	words, known := w.valueOf(p)
+	words, known := w.variableValue(p)
 	if !known {
 		return nil, false
 	}
@@ -336,7 +336,7 @@ func (w *walker) splitValue(text string) (all []word) {
 	}
 	for part := range strings.FieldsSeq(text) {
 		var f flattener
-		f.bare(part)
+		f.addBare(part)
 		all = append(all, w.matchFiles(&f)...)
 	}
 	return all

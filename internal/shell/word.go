@@ -26,24 +26,24 @@ type word struct {
 
 func literal(s string) word { return word{text: s, ok: true} }
 
-// somewhere stands for files below a directory, as those that xargs reads.
-func somewhere(dir word) word {
+// filesBelow stands for files below a directory, as those that xargs reads.
+func filesBelow(dir word) word {
 	dir.some = true
 	return dir
 }
 
-// fields returns the arguments that a word expands to, by its braces and patterns.
-func (w *walker) fields(x *syntax.Word) (all []word) {
-	if braces(x) <= maxBraces {
+// expandWord returns the arguments that a word expands to, by its braces and patterns.
+func (w *walker) expandWord(x *syntax.Word) (all []word) {
+	if countBraces(x) <= maxBraces {
 		syntax.SplitBraces(x)
 	}
-	for _, parts := range unbrace(x.Parts) {
+	for _, parts := range expandBraces(x.Parts) {
 		if words, ok := w.variableWords(parts); ok {
 			all = append(all, words...)
 			continue
 		}
 		var f flattener
-		if w.flatten(&f, parts) {
+		if w.flattenParts(&f, parts) {
 			all = append(all, w.matchFiles(&f)...)
 		} else {
 			all = append(all, word{text: f.text.String()})
@@ -59,20 +59,20 @@ func (w *walker) matchFiles(f *flattener) (all []word) {
 		return []word{literal(text)}
 	}
 
-	names := w.glob(f.pattern.String())
+	names := w.globFiles(f.pattern.String())
 	if len(names) == 0 {
 		return []word{{text: text}} // the shell leaves it as it is, and it names no file
 	}
 	for _, name := range names {
 		if !strings.HasPrefix(text, "/") {
-			name = strings.TrimPrefix(name, inside(w.dir))
+			name = strings.TrimPrefix(name, contentsOf(w.dir))
 		}
 		all = append(all, literal(name))
 	}
 	return all
 }
 
-func braces(x *syntax.Word) (n int) {
+func countBraces(x *syntax.Word) (n int) {
 	for _, p := range x.Parts {
 		if lit, ok := p.(*syntax.Lit); ok {
 			n += strings.Count(lit.Value, "{")
@@ -81,16 +81,16 @@ func braces(x *syntax.Word) (n int) {
 	return n
 }
 
-func (w *walker) args(words []*syntax.Word) (all []word) {
+func (w *walker) expandWords(words []*syntax.Word) (all []word) {
 	for _, x := range words {
-		all = append(all, w.fields(x)...)
+		all = append(all, w.expandWord(x)...)
 	}
 	return all
 }
 
-// unbrace expands {a,b} as bash does. It leaves a word as it is, and so unknown, if that counts ({1..3}) or
+// expandBraces expands {a,b} as bash does. It leaves a word as it is, and so unknown, if that counts ({1..3}) or
 // becomes too many.
-func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
+func expandBraces(parts []syntax.WordPart) [][]syntax.WordPart {
 	i := slices.IndexFunc(parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
 	if i < 0 {
 		return [][]syntax.WordPart{parts}
@@ -101,9 +101,9 @@ func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
 	}
 	var middle [][]syntax.WordPart
 	for _, e := range brace.Elems {
-		middle = append(middle, unbrace(e.Parts)...)
+		middle = append(middle, expandBraces(e.Parts)...)
 	}
-	ends := unbrace(parts[i+1:])
+	ends := expandBraces(parts[i+1:])
 	if len(middle)*len(ends) > maxFields {
 		return [][]syntax.WordPart{parts}
 	}
@@ -116,15 +116,15 @@ func unbrace(parts []syntax.WordPart) [][]syntax.WordPart {
 	return all
 }
 
-// flat returns a word's text. It isn't ok if that isn't known.
-func (w *walker) flat(parts []syntax.WordPart) (text string, ok bool) {
+// flatText returns a word's text. It isn't ok if that isn't known.
+func (w *walker) flatText(parts []syntax.WordPart) (text string, ok bool) {
 	var f flattener
-	ok = w.flatten(&f, parts)
+	ok = w.flattenParts(&f, parts)
 	return f.text.String(), ok
 }
 
-// flatten adds the parts of a word to f. It isn't ok if the text isn't known.
-func (w *walker) flatten(f *flattener, parts []syntax.WordPart) (ok bool) {
+// flattenParts adds the parts of a word to f. It isn't ok if the text isn't known.
+func (w *walker) flattenParts(f *flattener, parts []syntax.WordPart) (ok bool) {
 	ok = true
 	for i, p := range parts {
 		switch p := p.(type) {
@@ -133,15 +133,15 @@ func (w *walker) flatten(f *flattener, parts []syntax.WordPart) (ok bool) {
 			if i == 0 && strings.HasPrefix(text, "~") {
 				text, known = w.expandTilde(text, len(parts) == 1)
 			}
-			f.bare(text)
+			f.addBare(text)
 			ok = ok && known
 		case *syntax.SglQuoted:
 			ok = ok && (!p.Dollar || !strings.Contains(p.Value, `\`))
-			f.quoted(p.Value)
+			f.addQuoted(p.Value)
 		case *syntax.DblQuoted:
-			ok = w.double(f, p) && ok
+			ok = w.addDoubleQuoted(f, p) && ok
 		default:
-			ok = w.expand(f, p, false) && ok
+			ok = w.addExpansion(f, p, false) && ok
 		}
 	}
 	return ok
@@ -153,13 +153,13 @@ type flattener struct {
 	wild          bool
 }
 
-// bare adds text without quotes.
-func (f *flattener) bare(s string) {
+// addBare adds text without quotes.
+func (f *flattener) addBare(s string) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s):
 			i++
-			f.quoted(s[i : i+1])
+			f.addQuoted(s[i : i+1])
 		case strings.IndexByte("*?[", c) >= 0:
 			f.wild = true
 			f.text.WriteByte(c)
@@ -176,8 +176,8 @@ func (f *flattener) bare(s string) {
 	}
 }
 
-// quoted adds text that means itself.
-func (f *flattener) quoted(s string) {
+// addQuoted adds text that means itself.
+func (f *flattener) addQuoted(s string) {
 	f.text.WriteString(s)
 	for i := 0; i < len(s); i++ {
 		if strings.IndexByte(`*?[]\-^`, s[i]) >= 0 {
@@ -187,30 +187,30 @@ func (f *flattener) quoted(s string) {
 	}
 }
 
-// expand adds what a variable or a substitution becomes.
-func (w *walker) expand(f *flattener, p syntax.WordPart, quoted bool) (ok bool) {
+// addExpansion adds what a variable or a substitution becomes.
+func (w *walker) addExpansion(f *flattener, p syntax.WordPart, quoted bool) (ok bool) {
 	text, ok := w.expansionOf(p)
 	w.bytes -= len(text)
 	switch split := strings.ContainsAny(text, " \t\n") || w.splitsOddly(text); {
 	case !ok, w.bytes < 0, !quoted && split:
-		f.quoted("\x00")
+		f.addQuoted("\x00")
 		return false
 	case quoted:
-		f.quoted(text)
+		f.addQuoted(text)
 	default:
-		f.bare(text)
+		f.addBare(text)
 	}
 	return true
 }
 
-// double adds text between double quotes.
-func (w *walker) double(f *flattener, q *syntax.DblQuoted) (ok bool) {
+// addDoubleQuoted adds text between double quotes.
+func (w *walker) addDoubleQuoted(f *flattener, q *syntax.DblQuoted) (ok bool) {
 	ok = true
 	for _, p := range q.Parts {
 		if lit, is := p.(*syntax.Lit); is {
-			f.quoted(unescape(lit.Value, "$`\"\\"))
+			f.addQuoted(unescape(lit.Value, "$`\"\\"))
 		} else {
-			ok = w.expand(f, p, true) && ok
+			ok = w.addExpansion(f, p, true) && ok
 		}
 	}
 	return ok
@@ -231,9 +231,9 @@ func unescape(s, special string) string {
 	return b.String()
 }
 
-// heredoc returns the text of a here-document. If its end is quoted, nothing in it is special. Each unknown part
+// heredocText returns the text of a here-document. If its end is quoted, nothing in it is special. Each unknown part
 // becomes a zero byte.
-func heredoc(r *syntax.Redirect) string {
+func heredocText(r *syntax.Redirect) string {
 	if r.Hdoc == nil {
 		return ""
 	}
@@ -256,8 +256,8 @@ func heredoc(r *syntax.Redirect) string {
 	return b.String()
 }
 
-// glob lists the files that a pattern matches, within the limits.
-func (w *walker) glob(pattern string) []string {
+// globFiles lists the files that a pattern matches, within the limits.
+func (w *walker) globFiles(pattern string) []string {
 	at := []string{w.dir}
 	if strings.HasPrefix(pattern, "/") {
 		at = []string{"/"}
@@ -268,8 +268,8 @@ func (w *walker) glob(pattern string) []string {
 		var next []string
 		for _, dir := range at {
 			if strings.ContainsAny(part, "*?[") {
-				next = append(next, w.matching(dir, part)...)
-			} else if name := filepath.Join(dir, unescape(part, `*?[]\-^`)); exists(name) {
+				next = append(next, w.matchingNames(dir, part)...)
+			} else if name := filepath.Join(dir, unescape(part, `*?[]\-^`)); pathExists(name) {
 				next = append(next, name)
 			}
 			if len(next) > maxFields {
@@ -282,9 +282,9 @@ func (w *walker) glob(pattern string) []string {
 	return at
 }
 
-// matching lists the names in a directory that match. As in a shell, only a pattern that begins with a dot
+// matchingNames lists the names in a directory that match. As in a shell, only a pattern that begins with a dot
 // matches a name that does, unless an option says otherwise.
-func (w *walker) matching(dir, pattern string) (names []string) {
+func (w *walker) matchingNames(dir, pattern string) (names []string) {
 	if w.entries <= 0 {
 		return nil
 	}
@@ -311,7 +311,7 @@ func (w *walker) matching(dir, pattern string) (names []string) {
 	return names
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
