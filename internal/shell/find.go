@@ -8,10 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// runFind may remove what it finds, or run a command on it. Which files those are can't be told from its tests.
+// runFind may remove what it finds, or run a command on it. Which files those are can't be told from its
+// tests.
 func (w *walker) runFind(args []word) {
 	starts, tests := findStarts(args)
 	parts := w.foundParts(starts, tests)
+
 	for i := 0; i < len(tests); i++ {
 		switch tests[i].text {
 		case "-delete":
@@ -25,10 +27,12 @@ func (w *walker) runFind(args []word) {
 			end := commandEnd(tests, i+1)
 			w.inSubshell(func(w *walker) {
 				found := append(parts.ranBy(i), starts...)
-				if strings.HasSuffix(tests[i].text, "dir") { // it runs where the file is
+				// It runs where the file is.
+				if strings.HasSuffix(tests[i].text, "dir") {
 					found = w.absoluteWords(found)
 					w.dirKnown = false
 				}
+
 				w.runCommand(fillCommand(tests[i+1:end], "{}", found), "")
 			})
 			i = end
@@ -72,15 +76,19 @@ func findStarts(args []word) (starts, tests []word) {
 		}
 		break
 	}
+
+	// The tests begin with the first word that find takes for no path.
 	n := slices.IndexFunc(args, func(x word) bool {
 		return x.ok && (strings.HasPrefix(x.text, "-") || x.text == "(" || x.text == "!")
 	})
 	if n < 0 {
 		n = len(args)
 	}
+
 	if starts = slices.Clone(args[:n]); n == 0 {
 		starts = []word{literal(".")}
 	}
+
 	for i := range starts {
 		starts[i] = filesBelow(starts[i])
 	}
@@ -94,7 +102,8 @@ func fillCommand(command []word, mark string, by []word) (all []word) {
 		case x.text == mark:
 			all = append(all, by...)
 		case mark != "" && strings.Contains(x.text, mark):
-			all = append(all, word{text: x.text}) // nobody knows what it becomes
+			// Nobody knows what it becomes.
+			all = append(all, word{text: x.text})
 		default:
 			all = append(all, x)
 		}
@@ -102,19 +111,21 @@ func fillCommand(command []word, mark string, by []word) (all []word) {
 	return all
 }
 
-// fedNames returns what a command prints names of, for the xargs or the read after it: what its find finds, and
-// what is printed for certain. With a command in between that leaves names out, nothing is certain.
+// fedNames returns what a command prints names of, for the xargs or the read after it: what its find finds,
+// and what is printed for certain. With a command in between that leaves names out, nothing is certain.
 func (w *walker) fedNames(s *syntax.Stmt) (names []word) {
 	names, filtered := w.printedNames(s)
 	if filtered {
 		names = slices.DeleteFunc(names, func(x word) bool { return !x.some })
 	}
+
 	return names
 }
 
 // printedNames returns the names that a command prints, and whether a later part of a pipeline may leave some
 // out.
 func (w *walker) printedNames(s *syntax.Stmt) (names []word, filtered bool) {
+	// The first command of a pipeline prints the names, and the others may leave some out.
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
 		if !ok || b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
@@ -128,10 +139,12 @@ func (w *walker) printedNames(s *syntax.Stmt) (names []word, filtered bool) {
 	if !ok || len(c.Args) == 0 {
 		return nil, filtered
 	}
+
 	args := w.expandWords(c.Args)
 	if len(args) == 0 {
 		return nil, filtered
 	}
+
 	switch name, args := path.Base(args[0].text), args[1:]; name {
 	case "find", "gfind":
 		starts, tests := findStarts(args)
@@ -154,10 +167,12 @@ func (w *walker) passesNames(s *syntax.Stmt) bool {
 	if !ok {
 		return false
 	}
+
 	args := w.expandWords(c.Args)
 	if len(args) == 0 {
 		return false
 	}
+
 	switch args[0].text {
 	case "cat", "tac", "sort", "uniq":
 		return len(parseOptions(args[1:], "").rest) == 0
@@ -171,6 +186,7 @@ func (w *walker) passesNames(s *syntax.Stmt) bool {
 // arguments with -d.
 func (w *walker) lsNames(args []word) (names []word) {
 	o := parseOptions(args, "I:w:T:", "ignore", "hide")
+
 	switch here := len(o.rest) == 0 || len(o.rest) == 1 && o.rest[0] == literal("."); {
 	case o.has("l", "I", "ignore", "hide"):
 		return nil
@@ -179,34 +195,42 @@ func (w *walker) lsNames(args []word) (names []word) {
 	case !here:
 		return nil
 	}
+
+	// The repository counts apart from what else is in the directory.
 	if o.has("a", "A", "all", "almost-all") && w.fileExists(literal(".git")) {
 		names = append(names, literal(".git"))
 	}
 	return append(names, filesBelow(literal(".")))
 }
 
-// runXargs runs a command on files whose names it reads. They are taken to lie where the find before it looks,
-// else below the directory.
+// runXargs runs a command on files whose names it reads. They are taken to lie where the find before it
+// looks, else below the directory.
 func (w *walker) runXargs(args []word, stdin string) {
-	o := parseOptions(args, "+a:d:E:I:L:n:P:s:e::i::l::", "arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var")
+	o := parseOptions(args, "+a:d:E:I:L:n:P:s:e::i::l::", "arg-file", "delimiter",
+		"max-lines", "max-args", "max-procs", "max-chars", "process-slot-var")
+
 	read := slices.Clone(w.fed)
 	if !strings.ContainsRune(stdin, 0) {
 		for name := range strings.FieldsSeq(stdin) {
 			read = append(read, literal(name))
 		}
 	}
+
 	if len(read) == 0 || o.has("a", "arg-file") {
 		read = []word{filesBelow(literal("."))}
 	}
+
 	mark, marked := o.value("I", "i", "replace")
 	if mark.text == "" {
 		mark.text = "{}"
 	}
+
 	command := o.rest
 	if marked {
 		command = fillCommand(command, mark.text, read)
 	} else if len(command) > 0 {
 		command = append(slices.Clone(command), read...)
 	}
+
 	w.inSubshell(func(w *walker) { w.runCommand(command, "") })
 }

@@ -45,13 +45,17 @@ func (w *walker) foundParts(starts, tests []word) (found foundParts) {
 			if err != nil || !filepath.IsLocal(rel) || rel == "." && keepsItself {
 				continue
 			}
+
+			// Each of them costs as much as all tests of the find.
 			if w.steps -= len(tests); w.steps < 0 {
 				return nil
 			}
+
 			f := finding{tests: tests, start: start.text, dir: dir}
 			if rel != "." {
 				f.names = strings.Split(filepath.ToSlash(rel), "/")
 			}
+
 			if x, ok := f.outcome(); ok {
 				found = append(found, x)
 			}
@@ -89,6 +93,7 @@ func (w *walker) partsBelow(dir string) []string {
 		if !ok {
 			continue
 		}
+
 		parts = addPath(parts, top)
 		for _, name := range repositoryParts {
 			if full := filepath.Join(top, filepath.FromSlash(name)); pathExists(full) {
@@ -156,14 +161,18 @@ func (f *finding) fullPath() string { return filepath.Join(f.dir, filepath.Join(
 // outcome says what find does with the path for certain. It is false if find may not come to it.
 func (f *finding) outcome() (foundPart, bool) {
 	depthFirst := f.has("-depth") || f.has("-d")
-	if f.has("-delete") && f.has("-prune") && !depthFirst { // find refuses that
+	if f.has("-delete") && f.has("-prune") && !depthFirst {
+		// find refuses that.
 		return foundPart{}, false
 	}
+
 	tooDeep := f.hasLimit("-maxdepth", func(limit int) bool { return len(f.names) > limit })
 	if tooDeep || f.hasLimit("-mindepth", func(limit int) bool { return len(f.names) < limit }) {
 		return foundPart{}, false
 	}
 
+	// find doesn't go into a directory that it prunes, unless it looks at what is inside before the
+	// directory.
 	for i := range f.names {
 		above := finding{tests: f.tests, start: f.start, dir: f.dir, names: f.names[:i]}
 		if above.evaluateExpression(yes); above.pruned && !depthFirst {
@@ -171,6 +180,7 @@ func (f *finding) outcome() (foundPart, bool) {
 		}
 	}
 
+	// Without an action, find prints whatever the tests let through.
 	value := f.evaluateExpression(yes)
 	prints := slices.ContainsFunc(f.runs, f.isPrint) || value == yes && !f.hasAction()
 	return foundPart{literal(f.printedPath()), f.runs, prints}, !f.quits
@@ -181,7 +191,8 @@ func (f *finding) has(test string) bool { return containsWord(f.tests, test) }
 // hasAction reports whether find only prints what it is told to print.
 func (f *finding) hasAction() bool {
 	return slices.ContainsFunc(f.tests, func(x word) bool {
-		return x.text == "-delete" || strings.HasPrefix(x.text, "-exec") || strings.HasPrefix(x.text, "-ok") || strings.Contains(x.text, "print")
+		return x.text == "-delete" || strings.HasPrefix(x.text, "-exec") || strings.HasPrefix(x.text, "-ok") ||
+			strings.Contains(x.text, "print")
 	})
 }
 
@@ -193,12 +204,13 @@ func (f *finding) hasLimit(option string, excludes func(limit int) bool) bool {
 	if i < 0 || i+1 == len(f.tests) {
 		return false
 	}
+
 	limit, err := strconv.Atoi(f.tests[i+1].text)
 	return err != nil || excludes(limit)
 }
 
-// evaluateExpression evaluates find's expression: parts with -o or a comma between them. live says whether find comes
-// to evaluate it.
+// evaluateExpression evaluates find's expression: parts with -o or a comma between them. live says whether
+// find comes to evaluate it.
 func (f *finding) evaluateExpression(live answer) answer {
 	value := f.evaluateConjunction(live)
 	for f.at < len(f.tests) {
@@ -239,12 +251,14 @@ func (f *finding) evaluateTest(live answer) answer {
 	}
 	at := f.at
 	f.at++
+
 	switch name := f.tests[at].text; name {
 	case "!", "-not":
 		return f.evaluateTest(live).negate()
 	case "(":
 		value := f.evaluateExpression(live)
-		f.at++ // the bracket that closes it
+		// The bracket that closes it says nothing else.
+		f.at++
 		return value
 	case "-name", "-iname":
 		return f.matchesPattern(filepath.Base(f.printedPath()), name == "-iname")
@@ -290,6 +304,7 @@ func (f *finding) evaluateAction(at int, live answer) answer {
 		return maybe
 	}
 
+	// Of an action that may run, nothing is certain.
 	if live == yes {
 		f.runs = append(f.runs, at)
 	}
@@ -311,11 +326,13 @@ func (f *finding) matchesPattern(text string, foldsCase bool) answer {
 	if !x.ok || x.some {
 		return maybe
 	}
+
 	pattern := strings.ReplaceAll(x.text, "[!", "[^")
 	if foldsCase {
 		text, pattern = strings.ToLower(text), strings.ToLower(pattern)
 	}
 
+	// A slash is nothing special to find's patterns, so path.Match gets another character for it.
 	noSlash := strings.NewReplacer("/", "\x01").Replace
 	ok, err := path.Match(noSlash(pattern), noSlash(text))
 	if err != nil {

@@ -38,6 +38,7 @@ func (w *walker) setEnvironment(name string, value word) {
 	case "HOME":
 		w.home = value
 	}
+
 	if !isHarmlessVariable(name, value) {
 		w.writes = true
 	}
@@ -48,17 +49,23 @@ func isHarmlessVariable(name string, value word) bool {
 	switch name {
 	case "GIT_PAGER", "PAGER", "MANPAGER", "BAT_PAGER":
 		return value == literal("cat") || value == literal("")
-	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GIT_LITERAL_PATHSPECS",
-		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE":
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+		"GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GIT_LITERAL_PATHSPECS",
+		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE",
+		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE":
 		return true
-	case "PATH", "BASH_ENV", "ENV", "RIPGREP_CONFIG_PATH", "LESSOPEN", "LESSCLOSE", "FPATH", "CDPATH", "SHELLOPTS", "PROMPT_COMMAND":
+	case "PATH", "BASH_ENV", "ENV", "RIPGREP_CONFIG_PATH", "LESSOPEN", "LESSCLOSE",
+		"FPATH", "CDPATH", "SHELLOPTS", "PROMPT_COMMAND":
 		return false
 	}
+
+	// Programs of these families take settings from variables of such names.
 	for _, p := range []string{"GIT_", "LD_", "DYLD_", "GO", "NODE_", "PYTHON", "PERL", "RUBY"} {
 		if strings.HasPrefix(name, p) {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -82,14 +89,14 @@ func (w *walker) applyGitOptions(args []word) (gitSub, bool) {
 	for len(args) > 0 && args[0].ok && strings.HasPrefix(args[0].text, "-") {
 		name, value, has := strings.Cut(args[0].text, "=")
 		set := literal(value)
-		if args = args[1:]; !has {
-			if takesValue(name) {
-				if len(args) == 0 {
-					return gitSub{}, false
-				}
-				set, args = args[0], args[1:]
+		args = args[1:]
+		if !has && takesValue(name) {
+			if len(args) == 0 {
+				return gitSub{}, false
 			}
+			set, args = args[0], args[1:]
 		}
+
 		switch name {
 		case "--help", "-h", "--version", "-v", "--html-path", "--man-path", "--info-path":
 			return gitSub{}, false
@@ -108,13 +115,17 @@ func (w *walker) applyGitOptions(args []word) (gitSub, bool) {
 			w.writes = true
 		}
 	}
+
 	if len(args) == 0 {
 		return gitSub{}, false
 	}
+
 	if !args[0].ok {
 		w.writes = true
 		return gitSub{}, false
 	}
+
+	// The options may have named another repository, or other files.
 	w.enterGitPlace()
 	return gitSub{args[0].text, args[1:]}, true
 }
@@ -138,6 +149,7 @@ func GitCommand(args []string) (name string, rest []string) {
 		}
 		args = args[min(n, len(args)):]
 	}
+
 	if len(args) == 0 {
 		return "", nil
 	}
@@ -150,7 +162,9 @@ func isHarmlessSetting(x word) bool {
 	if key == "core.pager" {
 		return x.ok && (value == "cat" || value == "")
 	}
-	for _, p := range []string{"color.", "advice.", "log.", "user.", "core.quotepath", "safe.directory", "column.", "status."} {
+
+	printing := []string{"color.", "advice.", "log.", "user.", "core.quotepath", "safe.directory", "column.", "status."}
+	for _, p := range printing {
 		if x.ok && strings.HasPrefix(key, p) {
 			return true
 		}
@@ -169,10 +183,13 @@ func (w *walker) enterGitPlace() {
 	if dir == nil && tree == nil {
 		return
 	}
+
 	here, repo, known := w.dir, "", true
 	if dir != nil {
 		repo, known = w.pathOf(*dir)
 	}
+
+	// git goes to the root of the files, unless it runs below it already.
 	if tree != nil {
 		top, ok := w.pathOf(*tree)
 		if rel, err := filepath.Rel(top, here); !ok || !w.dirKnown || err != nil || !filepath.IsLocal(rel) {
@@ -180,13 +197,16 @@ func (w *walker) enterGitPlace() {
 		}
 		here = top
 	}
+
 	if dir == nil {
 		w.git.top = here
 		return
 	}
+
 	switch {
 	case !known:
-		w.dirKnown = false // another repository, and so another index, of which nothing is known
+		// Another repository has another index, of which nothing is known.
+		w.dirKnown = false
 	case repo == filepath.Join(here, ".git"):
 		w.git.repo = here
 	default:
@@ -196,18 +216,24 @@ func (w *walker) enterGitPlace() {
 
 func (w *walker) runGitSub(sub gitSub) {
 	w.setForm("git "+sub.name, sub.args)
+
 	if asksForHelp(sub.args) || gitOnlyReads(sub) {
 		return
 	}
+
+	// Whether git refuses is known only as long as nothing before it has changed anything.
 	if !w.writes && w.hasNothingToEnd(sub) {
 		w.refused = true
 		return
 	}
+
 	if run := gitCommand(sub.name); run != nil {
 		w.writes = true
 		run(w, sub.args)
 		return
 	}
+
+	// A name that git knows can't be that of an alias.
 	if _, known := readingGitCommands()[sub.name]; known || otherGitCommands()[sub.name] || !w.gitAlias(sub) {
 		w.writes = true
 	}
@@ -235,6 +261,7 @@ func (w *walker) addTreeAct(kind Kind, loses Work) {
 	if w.git.top != "" {
 		a.Dir, a.Paths = w.git.top, []string{contentsOf(w.git.top)}
 	}
+
 	w.addAct(a)
 }
 
@@ -243,25 +270,27 @@ func (w *walker) dropRefs(loses Work, refs ...string) {
 	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: refs, Some: len(refs) == 0})
 }
 
-// dropSomeRefs is dropRefs for some refs below a name, or of some entries of the stash: nobody can tell which.
+// dropSomeRefs is dropRefs for some refs below a name, or of some entries of the stash: nobody can tell
+// which.
 func (w *walker) dropSomeRefs(loses Work, below string) {
 	w.addAct(Act{Kind: Drops, Dir: w.git.repo, Loses: loses, Refs: []string{below}, Some: true})
 }
 
-// fileSet are what pathspecs find.
+// fileSet is what pathspecs find.
 type fileSet struct {
 	paths []string // as in [Act]
 	some  bool
 	known bool // where they are is known
 }
 
-// resolvePathspecs returns what git finds by them: without any, the whole checkout. A pattern finds files below the
-// directory in which it has no wildcard yet.
+// resolvePathspecs returns what git finds by pathspecs: without any, the whole checkout. A pattern finds
+// files below the directory in which it has no wildcard yet.
 func (w *walker) resolvePathspecs(o options, all []word) fileSet {
 	f := fileSet{known: w.dirKnown, some: o.has("p", "patch", "pathspec-from-file")}
 	if o.has("pathspec-from-file") {
 		return f
 	}
+
 	known := 0
 	for _, x := range all {
 		path, whole, ok := w.resolvePathspec(x)
@@ -269,12 +298,16 @@ func (w *walker) resolvePathspecs(o options, all []word) fileSet {
 		case !ok:
 			continue
 		case whole:
+			// One that means the whole checkout says more than all others.
 			return fileSet{known: w.dirKnown, some: f.some || x.some || x.text != ":/"}
 		}
+
 		known++
 		f.some = f.some || x.some || isPattern(x.text)
 		f.paths = addPath(f.paths, path)
 	}
+
+	// If none of them is known, neither is where the files are.
 	f.known = f.known && len(all) == 0 || known > 0
 	return f
 }
@@ -285,11 +318,13 @@ func (w *walker) resolvePathspec(x word) (path string, whole, ok bool) {
 	switch {
 	case !x.ok:
 		return "", false, false
-	case magic && x.text != ":" && !w.fileExists(x): // from the top, or what isn't meant
+	case magic && x.text != ":" && !w.fileExists(x):
+		// It counts from the top, or says what isn't meant.
 		return "", true, w.dirKnown
 	case isPattern(x.text) && !w.fileExists(x):
 		x = literalPart(x)
 	}
+
 	path, ok = w.reachedPath(x)
 	return path, false, ok
 }
@@ -321,9 +356,11 @@ func (w *walker) changeFiles(f fileSet) {
 	if !f.known {
 		return
 	}
+
 	if f.paths == nil {
 		w.changeTree()
 	}
+
 	for _, p := range f.paths {
 		if endsInSeparator(p) {
 			w.changes.Paths = addPath(w.changes.Paths, p)

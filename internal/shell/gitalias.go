@@ -12,15 +12,19 @@ func (w *walker) aliasOf(name string) string {
 			return text
 		}
 	}
+
 	for _, set := range slices.Backward(w.earlier.aliases) {
 		key, text, _ := strings.Cut(set.setting, "=")
 		if strings.EqualFold(key, "alias."+name) && (set.checkout == "" || set.checkout == w.checkoutRoot()) {
 			return text
 		}
 	}
+
 	if w.alias == nil || !w.dirKnown || w.aliases <= 0 {
 		return ""
 	}
+
+	// A hook has to answer at once, so that a command has only some aliases looked up.
 	w.aliases--
 	return w.alias(w.dir, name)
 }
@@ -29,10 +33,14 @@ func (w *walker) aliasOf(name string) string {
 func (w *walker) gitConfig(args []word) {
 	o := parseOptions(args, "f:", "file", "blob", "type", "comment", "value")
 	set := o.rest
+
+	// Newer versions of git have a verb here.
 	if len(set) > 0 && set[0] == literal("set") {
 		set = set[1:]
 	}
-	if len(set) != 2 || !set[0].ok || !set[1].ok || o.has("f", "file", "unset", "unset-all") || len(w.earlier.aliases) >= maxAliases {
+
+	setsOne := len(set) == 2 && set[0].ok && set[1].ok
+	if !setsOne || o.has("f", "file", "unset", "unset-all") || len(w.earlier.aliases) >= maxAliases {
 		return
 	}
 
@@ -54,13 +62,17 @@ func (w *walker) gitAlias(sub gitSub) bool {
 		w.walkScript(script + ` "$@"`)
 		return true
 	}
+
 	words := splitAlias(text)
 	if len(words) == 0 {
 		return false
 	}
+
 	if w.steps--; w.steps < 0 {
 		return false
 	}
+
+	// git refuses an alias that stands for itself.
 	if next, ok := w.applyGitOptions(append(words, sub.args...)); ok && next.name != sub.name {
 		w.runGitSub(next)
 		return true
@@ -93,6 +105,7 @@ func splitAlias(text string) (words []word) {
 			in = true
 		}
 	}
+
 	if in {
 		words = append(words, literal(b.String()))
 	}

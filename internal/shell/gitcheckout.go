@@ -13,6 +13,7 @@ const overlapping = Untracked | Ignored
 // a branch or a commit. One word that names both a file and a branch is the branch.
 func (w *walker) gitCheckout(args []word) {
 	o := parseOptions(args, "b:B:U:", "orphan", "conflict", "pathspec-from-file")
+
 	paths := o.rest
 	switch n := len(o.rest); {
 	case o.has("b", "B", "orphan"), n > 0 && o.dash == n, n == 0 && !o.has("p", "patch", "pathspec-from-file"):
@@ -22,13 +23,16 @@ func (w *walker) gitCheckout(args []word) {
 		paths = o.rest[o.dash:]
 	case o.has("pathspec-from-file"):
 		paths = nil
-	case n > 0 && w.isPathspec(o.rest[0]) && (n > 1 || !w.isBranch(o.rest[0])): // what is to be restored
+	case n > 0 && w.isPathspec(o.rest[0]) && (n > 1 || !w.isBranch(o.rest[0])):
+		// All arguments name files.
 	case n > 1, o.has("p", "patch"):
 		paths = o.rest[min(1, n):]
 	default:
 		w.checkoutCommit(o)
 		return
 	}
+
+	// What stands before the paths is the commit that they are restored from.
 	from := o.rest[:len(o.rest)-len(paths)]
 	loses := Modified
 	switch {
@@ -37,9 +41,11 @@ func (w *walker) gitCheckout(args []word) {
 	case len(from) > 0:
 		loses = tracked | overlapping
 	}
+
 	if o.has("recurse-submodules") {
 		loses |= Nested
 	}
+
 	w.takeFiles(loses, w.resolvePathspecs(o, paths))
 }
 
@@ -47,28 +53,32 @@ func (w *walker) gitCheckout(args []word) {
 func (w *walker) checkoutCommit(o options) {
 	start := o.rest
 	forced := o.has("f", "force")
+
 	if len(start) == 0 && !forced {
 		if o.has("b", "B", "orphan") {
-			w.changeTree() // even if no file changes: others who work here would commit to the new branch
+			// Even if no file changes: others who work here would commit to the new branch.
+			w.changeTree()
 		}
 		if name, ok := o.value("B"); ok {
 			w.dropBranches(name)
 		}
 		return
 	}
+
 	w.leaveCommit(o, forced, forced, len(start) > 0 && !isHead(start[0]))
 	if name, ok := o.value("B"); ok {
 		w.dropBranches(name)
 	}
 }
 
-// leaveCommit notes that the tree goes to another commit, if other. With discards, changes of tracked files don't
-// stop it, and with forced nothing does.
+// leaveCommit notes that the tree goes to another commit, if other. With discards, changes of tracked files
+// don't stop it, and with forced nothing does.
 func (w *walker) leaveCommit(o options, forced, discards, other bool) {
 	nested := Work(0)
 	if o.has("recurse-submodules") {
 		nested = Nested
 	}
+
 	switch {
 	case forced && other:
 		w.takeTree(tracked | overlapping | nested)
@@ -77,6 +87,7 @@ func (w *walker) leaveCommit(o options, forced, discards, other bool) {
 	case forced, discards:
 		w.takeTree(tracked | nested)
 	}
+
 	if other {
 		w.moveTree(o, 0)
 	} else {
@@ -86,11 +97,14 @@ func (w *walker) leaveCommit(o options, forced, discards, other bool) {
 
 func (w *walker) gitSwitch(args []word) {
 	o := parseOptions(args, "c:C:", "create", "force-create", "orphan", "conflict")
+
 	// For a new branch, too, it is a change: others who work here would commit to it.
 	w.changeTree()
+
 	fresh := o.has("c", "create", "C", "force-create", "orphan")
 	other := !fresh || len(o.rest) > 0 && !isHead(o.rest[0]) || o.has("orphan")
 	w.leaveCommit(o, o.has("f", "force"), o.has("discard-changes"), other)
+
 	if name, ok := o.value("C", "force-create"); ok {
 		w.dropBranches(name)
 	}
@@ -99,11 +113,14 @@ func (w *walker) gitSwitch(args []word) {
 func (w *walker) gitRestore(args []word) {
 	o := parseOptions(args, "s:U:", "source", "conflict", "pathspec-from-file")
 	if len(o.rest) == 0 && !o.has("pathspec-from-file", "p", "patch") {
-		return // it asks for paths
+		// git asks for paths.
+		return
 	}
+
 	f := w.resolvePathspecs(o, o.rest)
 	staged, worktree := o.has("S", "staged"), o.has("W", "worktree") || !o.has("S", "staged")
 	source, given := o.value("s", "source")
+
 	loses := Modified
 	switch {
 	case !worktree:
@@ -118,9 +135,11 @@ func (w *walker) gitRestore(args []word) {
 	case o.has("m", "merge", "conflict"):
 		loses = tracked
 	}
+
 	if o.has("recurse-submodules") {
 		loses |= Nested
 	}
+
 	w.takeFiles(loses, f)
 }
 
@@ -130,6 +149,7 @@ func (w *walker) gitReset(args []word) {
 	if o.has("recurse-submodules") {
 		loses = Nested
 	}
+
 	switch {
 	case o.has("hard"):
 		if loses |= tracked; len(o.rest) > 0 && !isHead(o.rest[0]) {
@@ -141,7 +161,8 @@ func (w *walker) gitReset(args []word) {
 	case o.has("keep"):
 		w.takeTree(loses | Partly)
 	case o.has("soft"):
-	default: // the index
+	default:
+		// Without a mode, and with --mixed, it resets the index alone.
 		w.addFileAct(Takes, Partly, w.resetPaths(o))
 	}
 }
@@ -163,18 +184,22 @@ func (w *walker) gitStash(args []word) {
 	if len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
 		name, args = args[0].text, args[1:]
 	}
+
 	switch name {
 	case "push", "save":
 		w.stashPush(args, name == "save")
 	case "pop":
 		o := parseOptions(args, "")
+
+		// What has come out of the stash is nowhere else, so that a later part of the command may destroy it.
 		if w.dirKnown {
 			w.earlier.popped = append(w.earlier.popped, popped{w.checkoutRoot(), stashEntry(o.rest)})
 		}
 		if o.has("index") {
 			w.moveTree(o, 0)
 		} else {
-			w.moveTree(o, Partly) // of what was stashed
+			// What was staged of the stashed files comes back unstaged.
+			w.moveTree(o, Partly)
 		}
 		w.takeEntry(Pops, o.rest)
 	case "apply":
@@ -225,9 +250,11 @@ func (w *walker) takeEntry(kind Kind, args []word) {
 	switch name := a.Refs[0]; {
 	case len(args) > 0 && (!args[0].ok || args[0].some):
 		a.Some = true
-	case name == wholeStash: // as in git stash pop stash
+	case name == wholeStash:
+		// git stash pop stash means the newest entry.
 		a.Refs[0] = wholeStash + "@{0}"
-	case !strings.HasPrefix(name, wholeStash): // a commit
+	case !strings.HasPrefix(name, wholeStash):
+		// The entry is named by its commit.
 		a.Refs[0] = args[0].text
 	}
 
@@ -236,6 +263,7 @@ func (w *walker) takeEntry(kind Kind, args []word) {
 
 func (w *walker) stashPush(args []word, save bool) {
 	o := parseOptions(args, "m:", "message", "pathspec-from-file")
+
 	loses := tracked
 	if o.has("S", "staged") {
 		loses = Staged | Partly
@@ -246,9 +274,11 @@ func (w *walker) stashPush(args []word, save bool) {
 	if o.has("a", "all") {
 		loses |= Untracked | Ignored
 	}
+
 	paths := o.rest
 	if save {
-		paths = nil // they are the message
+		// The arguments are the message.
+		paths = nil
 	}
 	w.takeFiles(loses, w.resolvePathspecs(o, paths))
 }
@@ -262,7 +292,8 @@ func (w *walker) gitClean(args []word) {
 	}
 
 	if len(o.rest) == 0 && !w.fileExists(literal(".git")) {
-		o.rest = []word{literal(".")} // it cleans only where it runs
+		// git cleans only below the directory in which it runs.
+		o.rest = []word{literal(".")}
 	}
 	loses := Untracked
 	switch {
@@ -271,8 +302,10 @@ func (w *walker) gitClean(args []word) {
 	case o.has("x"):
 		loses = Untracked | Ignored
 	}
+
 	if o.times("f", "force") > 1 {
 		loses |= Nested
 	}
+
 	w.takeFiles(loses, w.resolvePathspecs(o, o.rest))
 }

@@ -80,10 +80,12 @@ func (w *walker) gitRemove(args []word) {
 	if o.has("n", "dry-run") || len(o.rest) == 0 && !o.has("pathspec-from-file") {
 		return
 	}
+
 	f := w.resolvePathspecs(o, o.rest)
 	if !o.has("cached") {
 		w.walkByName(func() { w.changeFiles(f) })
 	}
+
 	switch {
 	case o.has("f", "force") && o.has("cached"):
 		w.addFileAct(Takes, Partly, f)
@@ -97,6 +99,7 @@ func (w *walker) gitMove(args []word) {
 	if o.has("n", "dry-run") {
 		return
 	}
+
 	w.walkByName(func() {
 		made := w.moveFiles(parseOptions(args, "t:S:", "target-directory", "suffix"), true)
 		if o.has("f", "force") && len(made) > 0 {
@@ -111,6 +114,8 @@ func (w *walker) gitApply(args []word) {
 	if o.has("check", "stat", "numstat", "summary", "cached") && !o.has("apply") {
 		return
 	}
+
+	// A patch may name any file of the checkout.
 	w.changeTree()
 	if o.has("R", "reverse") {
 		w.addAct(Act{Kind: Takes, Dir: w.git.top, Some: true, Loses: tracked | overlapping})
@@ -123,9 +128,11 @@ func (w *walker) gitCheckoutIndex(args []word) {
 	if o.has("prefix") || !o.has("a", "all", "stdin") && len(o.rest) == 0 {
 		return
 	}
+
 	f := w.resolvePathspecs(o, o.rest)
 	f.some = f.some || o.has("stdin")
 	w.changeFiles(f)
+
 	if o.has("f", "force") {
 		w.addFileAct(Takes, onDisk, f)
 	}
@@ -163,6 +170,7 @@ func (w *walker) gitRebase(args []word) {
 	if script, ok := o.value("x", "exec"); ok {
 		w.inSubshell(func(w *walker) { w.walkScriptIn(script) })
 	}
+
 	switch {
 	case o.has("quit", "show-current-patch", "edit-todo"):
 	case o.has("abort", "skip"):
@@ -176,7 +184,8 @@ func (w *walker) gitRebase(args []word) {
 
 // gitPick is git cherry-pick, git revert and git am.
 func (w *walker) gitPick(args []word) {
-	o := parseOptions(args, "m:s:X:p:C:S::", "strategy", "strategy-option", "mainline", "exclude", "include", "directory", "whitespace", "patch-format")
+	o := parseOptions(args, "m:s:X:p:C:S::", "strategy", "strategy-option", "mainline", "exclude", "include",
+		"directory", "whitespace", "patch-format")
 	switch {
 	case o.has("quit", "show-current-patch"):
 	case o.has("abort", "skip"):
@@ -190,6 +199,7 @@ func (w *walker) gitBisect(args []word) {
 	if len(args) == 0 {
 		return
 	}
+
 	switch name, rest := args[0].text, args[1:]; name {
 	case "run":
 		w.moveTree(options{}, 0)
@@ -214,14 +224,17 @@ func (w *walker) gitWorktree(args []word) {
 	if len(args) == 0 {
 		return
 	}
+
 	o := parseOptions(args[1:], "b:B:", "reason")
 	switch args[0].text {
 	case "remove":
 		for _, x := range o.rest {
-			loses := Ignored // without -f git refuses what isn't committed, but for ignored files
+			// Without -f git refuses what isn't committed, but for ignored files.
+			loses := Ignored
 			if o.has("f", "force") {
 				loses = tracked | overlapping | Nested
 			}
+
 			if path, ok := w.pathOf(x); ok {
 				w.changes.Paths = addPath(w.changes.Paths, path)
 				w.addAct(Act{Kind: Takes, Dir: path, Loses: loses})
@@ -241,6 +254,7 @@ func (w *walker) gitSubmodule(args []word) {
 	if len(args) == 0 {
 		return
 	}
+
 	name, args := args[0].text, args[1:]
 	o := parseOptions(args, "b:j:", "reference", "depth", "branch", "jobs", "filter")
 	switch name {
@@ -264,17 +278,24 @@ func (w *walker) gitSubmodule(args []word) {
 // cost in any tree, it costs in them.
 func (w *walker) gitForeach(args []word) {
 	form, text := w.form, w.text
-	inner := walker{dir: w.dir, dirKnown: w.dirKnown, shared: &shared{alias: w.alias, aliases: w.aliases, steps: w.steps, bytes: w.bytes, entries: w.entries}}
+	inner := walker{dir: w.dir, dirKnown: w.dirKnown, shared: &shared{
+		alias: w.alias, aliases: w.aliases, steps: w.steps, bytes: w.bytes, entries: w.entries,
+	}}
+
 	if len(args) == 1 {
 		inner.walkScriptIn(args[0])
 	} else {
 		inner.runCommand(args, "")
 	}
+
+	// What it has used of the limits counts here, too.
 	w.aliases, w.steps, w.bytes, w.entries = inner.aliases, inner.steps, inner.bytes, inner.entries
+
 	c := inner.changes
 	if len(c.Paths)+len(c.Trees) > 0 {
 		w.changeTree()
 	}
+
 	w.form, w.text = form, text
 	for _, a := range c.Acts {
 		if a.Kind == Takes || a.Kind == Moves && a.Loses != 0 {
@@ -290,7 +311,9 @@ func (w *walker) gitOutput(args []word) {
 	if to, ok := o.value("output", "o"); ok {
 		w.changeFile(to)
 	}
-	if len(args) > 1 && args[0] == literal("create") { // of a bundle
+
+	// git bundle create names the file that it writes.
+	if len(args) > 1 && args[0] == literal("create") {
 		if rest := parseOptions(args[1:], "").rest; len(rest) > 0 {
 			w.changeFile(rest[0])
 		}

@@ -23,6 +23,7 @@ func (w *walker) dropBranches(names ...word) {
 		}
 		refs = append(refs, "refs/heads/"+name.text)
 	}
+
 	if len(refs) > 0 {
 		w.dropRefs(Commits, refs...)
 	}
@@ -31,6 +32,7 @@ func (w *walker) dropBranches(names ...word) {
 func (w *walker) gitBranch(args []word) {
 	o := parseOptions(args, "u:", "set-upstream-to")
 	forced := o.has("f", "force")
+
 	switch rest := o.rest; {
 	case o.has("m", "M", "move"):
 		// A rename with one name is that of the checked-out branch.
@@ -47,6 +49,8 @@ func (w *walker) gitBranch(args []word) {
 			w.dropBranches(rest...)
 			return
 		}
+
+		// One whose name is not known is left out: a branch of a remote can be fetched again.
 		for _, name := range rest {
 			if name.ok {
 				w.dropRefs(Commits, "refs/remotes/"+name.text)
@@ -69,7 +73,8 @@ func (w *walker) gitUpdateRef(args []word) {
 
 // gitFetch is git fetch. It sets branches of this repository to other commits if it is told to with force.
 func (w *walker) gitFetch(args []word) {
-	o := parseOptions(args, "j:o:", "depth", "upload-pack", "shallow-since", "shallow-exclude", "deepen", "refmap", "server-option", "jobs", "negotiation-tip")
+	o := parseOptions(args, "j:o:", "depth", "upload-pack", "shallow-since", "shallow-exclude", "deepen", "refmap",
+		"server-option", "jobs", "negotiation-tip")
 	for _, x := range o.rest[min(1, len(o.rest)):] {
 		w.dropByRefspec(x, o.has("f", "force"))
 	}
@@ -80,6 +85,8 @@ func (w *walker) gitFetch(args []word) {
 func (w *walker) dropByRefspec(x word, forced bool) {
 	spec, plus := strings.CutPrefix(x.text, "+")
 	from, to, has := strings.Cut(spec, ":")
+
+	// Without force, git only moves a ref forward, which loses no commits.
 	switch {
 	case !has || to == "" || !plus && !forced && from != "" || strings.HasPrefix(to, "refs/remotes/"):
 	case !x.ok || x.some || strings.Contains(to, "*"):
@@ -105,15 +112,20 @@ func (w *walker) gitPush(args []word) {
 	if specs := o.rest; len(specs) > 0 {
 		to, named, o.rest = specs[0], true, specs[1:]
 	}
+
 	if o.has("n", "dry-run") {
 		return
 	}
+
+	// A name such as origin is that of a remote, of which nothing is known here.
 	if !named || to.text != "." && (!strings.Contains(to.text, "/") || !w.isDir(to)) {
 		w.publishRefs(o)
 		return
 	}
+
 	w.inSubshell(func(w *walker) {
-		if to.text != "." { // the repository here, wherever it is
+		// A dot is the repository here, wherever it is.
+		if to.text != "." {
 			w.enterDirectory(to)
 			w.git.repo = ""
 		}
@@ -121,10 +133,11 @@ func (w *walker) gitPush(args []word) {
 	})
 }
 
-// publishRefs notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that is
-// checked out.
+// publishRefs notes which refs of a remote a push moves. Without a refspec it is taken to be the branch that
+// is checked out.
 func (w *walker) publishRefs(o options) {
 	a := Act{Kind: Pushes, Dir: w.git.top, Some: o.has("all", "branches", "mirror")}
+
 	switch {
 	case len(o.rest) > 0:
 		for _, x := range o.rest {
@@ -132,6 +145,7 @@ func (w *walker) publishRefs(o options) {
 			if !has {
 				to = from
 			}
+
 			switch {
 			case !x.ok || x.some || to == "" || strings.Contains(to, "*"):
 				a.Some = true
@@ -145,6 +159,7 @@ func (w *walker) publishRefs(o options) {
 	default:
 		a.Refs = []string{"HEAD"}
 	}
+
 	if len(a.Refs) > 0 || a.Some {
 		w.addAct(a)
 	}
@@ -153,6 +168,7 @@ func (w *walker) publishRefs(o options) {
 // pushRefs notes what a push does to the refs of the repository in which it arrives.
 func (w *walker) pushRefs(o options) {
 	forced := o.has("f", "force", "force-with-lease")
+
 	switch {
 	case o.has("mirror", "prune"), forced && o.has("all", "branches"):
 		w.dropSomeRefs(Commits, anyBranch)
@@ -172,7 +188,8 @@ func (w *walker) pushRefs(o options) {
 }
 
 func (w *walker) gitReflog(args []word) {
-	if len(args) > 0 && (args[0] == literal("expire") || args[0] == literal("delete")) && !containsWord(args, "-n") && !containsWord(args, "--dry-run") {
+	removes := len(args) > 0 && (args[0] == literal("expire") || args[0] == literal("delete"))
+	if removes && !containsWord(args, "-n") && !containsWord(args, "--dry-run") {
 		w.dropRefs(Commits)
 	}
 }
@@ -189,10 +206,12 @@ func (w *walker) gitPrune(args []word) {
 	}
 }
 
-// sweepFiles notes that files go into the index or a commit as they are, and that what was staged of them goes.
+// sweepFiles notes that files go into the index or a commit as they are, and that what was staged of them
+// goes.
 func (w *walker) sweepFiles(f fileSet, tracked bool) {
 	n := len(w.changes.Acts)
 	w.addFileAct(Sweeps, Partly, f)
+
 	for i := range w.changes.Acts[n:] {
 		w.changes.Acts[n+i].Tracked = tracked
 	}
@@ -201,20 +220,30 @@ func (w *walker) sweepFiles(f fileSet, tracked bool) {
 func (w *walker) gitAdd(args []word) {
 	o := parseOptions(args, "", "chmod", "pathspec-from-file")
 	whole := o.has("A", "all", "u", "update", "renormalize")
+
+	// With -N, too, git tracks the files from now on.
 	if !w.git.index && w.dirKnown && !o.has("n", "dry-run", "u", "update", "renormalize", "refresh") {
-		w.earlier.indexed = addPath(w.earlier.indexed, w.checkoutRoot()) // with -N, too
+		w.earlier.indexed = addPath(w.earlier.indexed, w.checkoutRoot())
 	}
-	if w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") || len(o.rest) == 0 && !whole && !o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file") {
+
+	namesFiles := len(o.rest) > 0 || whole ||
+		o.has("p", "patch", "i", "interactive", "e", "edit", "pathspec-from-file")
+	if !namesFiles || w.git.index || o.has("n", "dry-run", "N", "intent-to-add", "refresh") {
 		return
 	}
+
 	w.sweepFiles(w.resolvePathspecs(o, o.rest), o.has("u", "update", "renormalize"))
 }
 
 func (w *walker) gitCommit(args []word) {
-	o := parseOptions(args, "m:F:C:c:t:u::S::", "message", "file", "reuse-message", "reedit-message", "template", "author", "date", "fixup", "squash", "trailer", "cleanup", "pathspec-from-file")
-	if w.git.index || o.has("dry-run") || len(o.rest) == 0 && !o.has("a", "all", "p", "patch", "interactive", "pathspec-from-file") {
-		return // what is staged already: git's own hook sees that
+	o := parseOptions(args, "m:F:C:c:t:u::S::", "message", "file", "reuse-message", "reedit-message", "template",
+		"author", "date", "fixup", "squash", "trailer", "cleanup", "pathspec-from-file")
+	namesFiles := len(o.rest) > 0 || o.has("a", "all", "p", "patch", "interactive", "pathspec-from-file")
+	if !namesFiles || w.git.index || o.has("dry-run") {
+		// What is staged already is committed: git's own hook sees that.
+		return
 	}
+
 	w.sweepFiles(w.resolvePathspecs(o, o.rest), true)
 }
 
@@ -223,13 +252,17 @@ func (w *walker) isBranch(x word) bool {
 	if !x.ok || !w.dirKnown || x.text == "" || !filepath.IsLocal(filepath.FromSlash(x.text)) {
 		return false
 	}
+
 	at, ok := workspace.FindCheckout(w.dir, workspace.Env{})
 	if !ok {
 		return false
 	}
-	if info, err := os.Stat(filepath.Join(at.Common, "refs", "heads", filepath.FromSlash(x.text))); err == nil && info.Mode().IsRegular() {
+
+	loose := filepath.Join(at.Common, "refs", "heads", filepath.FromSlash(x.text))
+	if info, err := os.Stat(loose); err == nil && info.Mode().IsRegular() {
 		return true
 	}
+
 	packed, err := readSome(filepath.Join(at.Common, "packed-refs"))
 	return err == nil && strings.Contains(packed, " refs/heads/"+x.text+"\n")
 }
@@ -239,14 +272,17 @@ const maxRead = 1 << 20
 
 // readSome reads the beginning of a file.
 func readSome(path string) (string, error) {
+	// To open a named pipe would wait for somebody who writes to it.
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", fs.ErrNotExist
 	}
+
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+
 	b, err := io.ReadAll(io.LimitReader(f, maxRead))
 	return string(b), err
 }

@@ -10,19 +10,22 @@ type options struct {
 	dash  int // how many of rest are before "--"; -1 without it
 }
 
-// parseOptions parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in the
-// same argument, and after a "+" at the front the first other argument ends the options. long lists the long
-// options that take a value from the next argument.
+// parseOptions parses arguments. short is written as for getopt: "e:" takes a value, "i::" takes one only in
+// the same argument, and after a "+" at the front the first other argument ends the options. long lists the
+// long options that take a value from the next argument.
 func parseOptions(args []word, short string, long ...string) options {
 	o := options{given: map[string]word{}, count: map[string]int{}, dash: -1}
 	ordered := strings.HasPrefix(short, "+")
+
 	for i := 0; i < len(args); i++ {
+		// next is the value of an option that takes one from the next argument.
 		next := func() word {
 			if i++; i < len(args) {
 				return args[i]
 			}
 			return word{}
 		}
+
 		switch a := args[i]; {
 		case a.ok && a.text == "--":
 			o.dash = len(o.rest)
@@ -57,8 +60,10 @@ func (o *options) parseCluster(a word, short string, next func() word) {
 		if at := strings.Index(short, letter); at >= 0 && letter != ":" && letter != "+" {
 			takes = short[at+1:]
 		}
+
 		value := word{text: a.text[j+1:], ok: a.ok}
 		o.count[letter]++
+
 		switch {
 		case strings.HasPrefix(takes, "::"):
 			o.given[letter] = value
@@ -70,6 +75,7 @@ func (o *options) parseCluster(a word, short string, next func() word) {
 			o.given[letter] = value
 			return
 		}
+
 		o.given[letter] = word{ok: true}
 	}
 }

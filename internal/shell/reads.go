@@ -10,12 +10,14 @@ import (
 // readingPrograms are programs that only read, whatever their arguments are.
 var readingPrograms = sync.OnceValue(func() map[string]bool {
 	return wordSet(`
-	[ ack ag apropos arch b2sum base32 base64 basename bat batcat break bzcat cal cat cksum clear cloc cmp column comm continue cut date df diff
-	dirname du echo egrep exa exit expand expr eza factor false fd fdfind fgrep file fmt fold free getconf getent grep groups hash head hexdump history
-	hostname id info join jobs jq last less let local lsb_release lscpu logname ls lsblk lsof man md5sum more nl nm nproc numfmt objdump od paste
-	pgrep pidof pr printenv printf ps pwd read readelf readlink realpath return rev rg scc seq set sha1sum sha224sum sha256sum sha384sum sha512sum
-	shift size sleep ss stat strings sum tac tail test tokei tput tr tree true tsort tt tty type umask uname unexpand uptime users wait wc whatis
-	whereis which who whoami xxd xzcat yes zcat zgrep zstdcat :`)
+		[ ack ag apropos arch b2sum base32 base64 basename bat batcat break bzcat cal cat cksum clear cloc
+		cmp column comm continue cut date df diff dirname du echo egrep exa exit expand expr eza factor
+		false fd fdfind fgrep file fmt fold free getconf getent grep groups hash head hexdump history
+		hostname id info join jobs jq last less let local lsb_release lscpu logname ls lsblk lsof man md5sum
+		more nl nm nproc numfmt objdump od paste pgrep pidof pr printenv printf ps pwd read readelf readlink
+		realpath return rev rg scc seq set sha1sum sha224sum sha256sum sha384sum sha512sum shift size sleep
+		ss stat strings sum tac tail test tokei tput tr tree true tsort tt tty type umask uname unexpand
+		uptime users wait wc whatis whereis which who whoami xxd xzcat yes zcat zgrep zstdcat :`)
 })
 
 // readingVerbs are the subcommands with which some programs only read.
@@ -51,9 +53,11 @@ var readingVerbs = sync.OnceValue(func() map[string]map[string]bool {
 
 // versionedPrograms are programs of which --version and their like say that they do nothing.
 var versionedPrograms = sync.OnceValue(func() map[string]bool {
-	return wordSet(`bash bun bundle cargo clang cmake composer curl deno docker dotnet elixir gcc gem gh git go gofmt gofumpt gradle helm java
-	javac jq just kubectl ld lua make mvn mypy next node npm npx nvim perl php pip pip3 pnpm podman poetry psql pytest python python3 ruby
-	ruff rustc rustup sqlite3 swift terraform tofu tsc uv vim yarn zig eslint prettier black tar sed awk rg fd`)
+	return wordSet(`
+		bash bun bundle cargo clang cmake composer curl deno docker dotnet elixir gcc gem gh git go gofmt
+		gofumpt gradle helm java javac jq just kubectl ld lua make mvn mypy next node npm npx nvim perl php
+		pip pip3 pnpm podman poetry psql pytest python python3 ruby ruff rustc rustup sqlite3 swift
+		terraform tofu tsc uv vim yarn zig eslint prettier black tar sed awk rg fd`)
 })
 
 func wordSet(list string) map[string]bool {
@@ -67,29 +71,44 @@ func wordSet(list string) map[string]bool {
 // deniedOptions are options with which a program that reads does something else.
 var deniedOptions = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"ack": {"pager"}, "ag": {"pager"}, "bat": {"pager"}, "batcat": {"pager"}, "cloc": {"out", "report-file", "sql"}, "date": {"s", "set"},
-		"fd": {"x", "X", "exec", "exec-batch"}, "fdfind": {"x", "X", "exec", "exec-batch"}, "file": {"C", "compile"}, "hostname": {"F", "file", "b"},
-		"less": {"o", "O", "log-file", "LOG-FILE"}, "man": {"P", "pager", "H", "html"}, "rg": {"pre", "hostname-bin"}, "scc": {"o", "output"},
+		"ack": {"pager"}, "ag": {"pager"}, "bat": {"pager"}, "batcat": {"pager"}, "cloc": {"out", "report-file", "sql"},
+		"date": {"s", "set"},
+		"fd":   {"x", "X", "exec", "exec-batch"}, "fdfind": {"x", "X", "exec", "exec-batch"}, "file": {"C", "compile"},
+		"hostname": {"F", "file", "b"},
+		"less":     {"o", "O", "log-file", "LOG-FILE"}, "man": {"P", "pager", "H", "html"},
+		"rg":   {"pre", "hostname-bin"},
+		"scc":  {"o", "output"},
 		"tree": {"o", "output"}, "xxd": {"r", "revert"},
 	}
 })
 
-// onlyReads reports whether a program is known to only read with these arguments. Programs that [walker.runCommand]
-// walks through otherwise say it themselves.
+// onlyReads reports whether a program is known to only read with these arguments. Programs that
+// [walker.runCommand] walks through otherwise say it themselves.
 func onlyReads(name string, args []word) bool {
 	if readingPrograms()[name] {
+		// xxd writes its second operand, and hostname sets the name to its first.
 		operands := len(parseOptions(args, "c:g:l:o:s:R:n:").rest)
-		return !givesOption(args, deniedOptions()[name]) && (name != "xxd" || operands < 2) && (name != "hostname" || operands == 0)
+		plain := (name != "xxd" || operands < 2) && (name != "hostname" || operands == 0)
+		return plain && !givesOption(args, deniedOptions()[name])
 	}
-	if len(args) == 1 && versionedPrograms()[name] && slices.Contains([]string{"--version", "-V", "--help"}, args[0].text) {
+
+	asksVersion := len(args) == 1 && slices.Contains([]string{"--version", "-V", "--help"}, args[0].text)
+	if asksVersion && versionedPrograms()[name] {
 		return true
 	}
+
 	if len(args) == 0 || !args[0].ok || !readsWith(name, args) {
 		return false
 	}
+
 	switch name {
 	case "go":
-		return !givesGoOption(args[1:], "w", "u", "fix", "vettool", "toolexec", "mod", "exec") || args[0].text == "list" && !givesGoOption(args[1:], "toolexec", "mod", "exec")
+		// go list with -u only reads.
+		denied := []string{"toolexec", "mod", "exec"}
+		if args[0].text != "list" {
+			denied = append(denied, "w", "u", "fix", "vettool")
+		}
+		return !givesGoOption(args[1:], denied...)
 	case "npm", "pnpm", "yarn":
 		return !containsWord(args, "fix")
 	}
@@ -101,6 +120,7 @@ func readsWith(name string, args []word) bool {
 	if readingVerbs()[name][args[0].text] {
 		return true
 	}
+
 	two := readingVerbs()[name+" "+args[0].text]
 	return len(args) > 1 && args[1].ok && two[args[1].text]
 }
@@ -108,10 +128,13 @@ func readsWith(name string, args []word) bool {
 // givesOption reports whether any option is among the arguments, in whatever way it may be written.
 func givesOption(args []word, options []string) bool {
 	o := parseOptions(args, "")
+
 	return slices.ContainsFunc(options, func(name string) bool {
 		if len(name) == 1 {
 			return o.has(name)
 		}
+
+		// A long option may be shortened.
 		for given := range o.given {
 			if len(given) > 1 && strings.HasPrefix(name, given) || given == name {
 				return true
@@ -121,7 +144,7 @@ func givesOption(args []word, options []string) bool {
 	})
 }
 
-// givesGoOption is givesAny for options that are long after one dash.
+// givesGoOption is [givesOption] for options that are long after one dash.
 func givesGoOption(args []word, options ...string) bool {
 	for _, a := range args {
 		name, _, _ := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
@@ -135,17 +158,25 @@ func givesGoOption(args []word, options ...string) bool {
 // readingGitCommands are commands of git's that may only read. If they have a function, it decides.
 var readingGitCommands = sync.OnceValue(func() map[string]func(args []word) bool {
 	return map[string]func(args []word) bool{
-		"status": nil, "blame": nil, "annotate": nil, "rev-parse": nil, "ls-files": nil, "ls-tree": nil, "cat-file": nil, "describe": nil,
-		"shortlog": nil, "rev-list": nil, "merge-base": nil, "for-each-ref": nil, "show-ref": nil, "name-rev": nil, "var": nil, "version": nil, "help": nil,
-		"check-ignore": nil, "check-attr": nil, "check-ref-format": nil, "check-mailmap": nil, "count-objects": nil, "range-diff": nil, "cherry": nil,
-		"show-branch": nil, "verify-commit": nil, "verify-tag": nil, "patch-id": nil, "request-pull": nil, "whatchanged": nil, "stripspace": nil,
-		"diff-files": writesNoOutput, "diff-index": writesNoOutput, "diff-tree": writesNoOutput, "diff": writesNoOutput, "log": writesNoOutput, "show": writesNoOutput,
+		"status": nil, "blame": nil, "annotate": nil, "rev-parse": nil, "ls-files": nil, "ls-tree": nil,
+		"cat-file": nil,
+		"describe": nil,
+		"shortlog": nil, "rev-list": nil, "merge-base": nil, "for-each-ref": nil, "show-ref": nil, "name-rev": nil,
+		"var": nil, "version": nil, "help": nil,
+		"check-ignore": nil, "check-attr": nil, "check-ref-format": nil, "check-mailmap": nil, "count-objects": nil,
+		"range-diff": nil, "cherry": nil,
+		"show-branch": nil, "verify-commit": nil, "verify-tag": nil, "patch-id": nil, "request-pull": nil,
+		"whatchanged": nil, "stripspace": nil,
+		"diff-files": writesNoOutput, "diff-index": writesNoOutput, "diff-tree": writesNoOutput, "diff": writesNoOutput,
+		"log": writesNoOutput, "show": writesNoOutput,
 		"archive":   func(args []word) bool { return !givesOption(args, []string{"output", "o", "exec"}) },
 		"ls-remote": func(args []word) bool { return !givesOption(args, []string{"upload-pack", "exec"}) },
 		"fsck":      func(args []word) bool { return !givesOption(args, []string{"lost-found"}) },
 		"grep":      func(args []word) bool { return !givesOption(args, []string{"O", "open-files-in-pager"}) },
 		"branch":    listsBranches, "tag": listsTags, "config": readsConfig,
-		"remote":    func(args []word) bool { return isFirst(args, "show", "get-url", "-v", "--verbose") || len(args) == 0 },
+		"remote": func(args []word) bool {
+			return len(args) == 0 || isFirst(args, "show", "get-url", "-v", "--verbose")
+		},
 		"stash":     func(args []word) bool { return isFirst(args, "list", "show") },
 		"worktree":  func(args []word) bool { return isFirst(args, "list") },
 		"submodule": func(args []word) bool { return len(args) == 0 || isFirst(args, "status", "summary") },
@@ -169,13 +200,16 @@ var readingGitCommands = sync.OnceValue(func() map[string]func(args []word) bool
 	}
 })
 
-// otherGitCommands are commands of git's own that change nothing of what is asked here, but don't only read. No
-// alias can have their names.
+// otherGitCommands are commands of git's own that change nothing of what is asked here, but don't only read.
+// No alias can have their names.
 var otherGitCommands = sync.OnceValue(func() map[string]bool {
-	return wordSet(`tag remote config init clone notes replace rerere repack pack-refs maintenance write-tree commit-tree update-index
-	update-server-info mktree mktag hash-object symbolic-ref multi-pack-index pack-objects unpack-objects index-pack send-email mailinfo
-	mailsplit fast-export fast-import filter-branch difftool mergetool citool gui instaweb daemon credential interpret-trailers
-	send-pack fetch-pack http-backend shell svn p4 cvsimport merge-tree merge-index merge-one-file unpack-file prune-packed commit-graph`)
+	return wordSet(`
+		tag remote config init clone notes replace rerere repack pack-refs maintenance write-tree
+		commit-tree update-index update-server-info mktree mktag hash-object symbolic-ref multi-pack-index
+		pack-objects unpack-objects index-pack send-email mailinfo mailsplit fast-export fast-import
+		filter-branch difftool mergetool citool gui instaweb daemon credential interpret-trailers send-pack
+		fetch-pack http-backend shell svn p4 cvsimport merge-tree merge-index merge-one-file unpack-file
+		prune-packed commit-graph`)
 })
 
 func gitOnlyReads(sub gitSub) bool {
@@ -191,18 +225,26 @@ func isFirst(args []word, any ...string) bool {
 
 func listsBranches(args []word) bool {
 	o := parseOptions(args, "u:", "sort", "format")
-	if o.has("d", "D", "m", "M", "c", "C", "f", "u", "t", "delete", "move", "copy", "force", "set-upstream-to", "unset-upstream", "edit-description", "track", "no-track", "create-reflog") {
+	changes := []string{"d", "D", "m", "M", "c", "C", "f", "u", "t", "delete", "move", "copy", "force",
+		"set-upstream-to", "unset-upstream", "edit-description", "track", "no-track", "create-reflog"}
+	if o.has(changes...) {
 		return false
 	}
-	return len(o.rest) == 0 || o.has("l", "list", "contains", "no-contains", "merged", "no-merged", "points-at", "show-current")
+
+	lists := []string{"l", "list", "contains", "no-contains", "merged", "no-merged", "points-at", "show-current"}
+	return len(o.rest) == 0 || o.has(lists...)
 }
 
 func listsTags(args []word) bool {
 	o := parseOptions(args, "m:F:u:n::", "sort", "format")
-	if o.has("d", "delete", "f", "force", "a", "annotate", "s", "sign", "m", "message", "F", "file", "u", "local-user", "e", "edit") {
+	changes := []string{"d", "delete", "f", "force", "a", "annotate", "s", "sign", "m", "message", "F", "file",
+		"u", "local-user", "e", "edit"}
+	if o.has(changes...) {
 		return false
 	}
-	return len(o.rest) == 0 || o.has("l", "list", "n", "contains", "no-contains", "merged", "no-merged", "points-at", "v", "verify")
+
+	lists := []string{"l", "list", "n", "contains", "no-contains", "merged", "no-merged", "points-at", "v", "verify"}
+	return len(o.rest) == 0 || o.has(lists...)
 }
 
 func readsConfig(args []word) bool {
@@ -227,6 +269,7 @@ func sedReads(o options) bool {
 	if o.has("help", "version", "sandbox") {
 		return true
 	}
+
 	script, ok := o.value("e", "expression")
 	if !ok {
 		if len(o.rest) == 0 {
@@ -234,24 +277,29 @@ func sedReads(o options) bool {
 		}
 		script = o.rest[0]
 	}
+
 	// Of several -e only the last one is known here.
 	return script.ok && (!ok || o.times("e", "expression") == 1) && isPrintingSedScript(script.text)
 }
 
 var sedAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\s;{}]*((\d+(~\d+)?|\$|/(\\.|[^/\\\n])*/I?)(\s*,\s*(\+?\d+|~\d+|\$|/(\\.|[^/\\\n])*/I?))?)?\s*!?\s*`)
+	first := `(\d+(~\d+)?|\$|/(\\.|[^/\\\n])*/I?)`
+	last := `(\+?\d+|~\d+|\$|/(\\.|[^/\\\n])*/I?)`
+	return regexp.MustCompile(`^[\s;{}]*(` + first + `(\s*,\s*` + last + `)?)?\s*!?\s*`)
 })
 
-// isPrintingSedScript reports whether each command in a script of sed is one that only changes what is printed.
+// isPrintingSedScript reports whether each command in a script of sed is one that only changes what is
+// printed.
 func isPrintingSedScript(s string) bool {
 	for {
 		s = s[len(sedAddress().FindString(s)):]
-		if s == "" || s[0] == '{' {
-			if s == "" {
-				return true
-			}
+		if s == "" {
+			return true
+		}
+		if s[0] == '{' {
 			continue
 		}
+
 		command := s[0]
 		switch s = s[1:]; {
 		case strings.IndexByte("pdqQ=DPnNgGhHxlz", command) >= 0:
@@ -265,6 +313,8 @@ func isPrintingSedScript(s string) bool {
 		default:
 			return false
 		}
+
+		// After a command comes its end.
 		if s != "" && strings.IndexByte(";\n}", s[0]) < 0 {
 			return false
 		}
@@ -277,6 +327,7 @@ func skipSedParts(s string) (rest string, ok bool) {
 		return "", false
 	}
 	delimiter, seen := s[0], 0
+
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
@@ -293,5 +344,6 @@ func skipSedParts(s string) (rest string, ok bool) {
 // awkReads reports whether a program of awk writes no file and runs no command.
 func awkReads(x word) bool {
 	text := strings.ReplaceAll(x.text, "||", "")
-	return x.ok && !strings.ContainsAny(text, ">|@") && !strings.Contains(text, "system") && !strings.Contains(text, "getline")
+	writes := strings.ContainsAny(text, ">|@") || strings.Contains(text, "system") || strings.Contains(text, "getline")
+	return x.ok && !writes
 }
