@@ -15,8 +15,13 @@ import (
 // names. It says what may go, not what does: whoever judges it looks at what there is.
 type Act struct {
 	Kind Kind
-	Form string // the command as it was written, without git's own options and at most maxForm runes, such as "git reset --hard"
-	Text uint64 // a sum of the whole command as it was written, of which Form may have only the first part
+
+	// Form is the command as it was written, without git's own options and at most maxForm runes, such as
+	// "git reset --hard".
+	Form string
+
+	// Text is a sum of the whole command as it was written, of which Form may have only the first part.
+	Text uint64
 
 	// Dir is where it runs, absolute. Its checkout is the one that is meant, or its repository where the act
 	// is about refs.
@@ -49,9 +54,9 @@ const (
 	Moves   Kind = "moves"   // changes which commit or branch is checked out, or applies one; git refuses to lose work
 	Drops   Kind = "drops"   // deletes a ref, an entry of the stash or of a reflog, or sets a branch to another commit
 	Sweeps  Kind = "sweeps"  // puts changes into the index or a commit, whoever made them
-	Removes Kind = "removes" // removes or moves away whole directories, or .git. The work in them is in an act of kind Takes
-	Pushes  Kind = "pushes"  // moves refs of a remote: Refs are their names there, HEAD for that of the branch that is checked out
-	Applies Kind = "applies" // puts an entry of the stash into the tree, or into the stash again, and leaves it where it is
+	Removes Kind = "removes" // removes or moves away whole directories, or .git; their work is in an act of kind Takes
+	Pushes  Kind = "pushes"  // moves refs of a remote: Refs are their names there, HEAD for the checked-out branch
+	Applies Kind = "applies" // puts an entry of the stash into the tree, or into the stash again, and keeps it
 	Pops    Kind = "pops"    // puts an entry of the stash into the tree, and takes it off the stash
 )
 
@@ -86,16 +91,22 @@ func (w *walker) addAct(a Act) {
 	if a.Dir == "" {
 		a.Dir = w.dir
 	}
+
 	if !w.dirKnown && len(a.Paths) == 0 || !filepath.IsAbs(a.Dir) || len(w.changes.Acts) >= maxActs {
 		return
 	}
-	if len(a.Paths) >= maxPaths { // and maybe more
+
+	// The list of paths ends here, so that there may be more of them.
+	if len(a.Paths) >= maxPaths {
 		a.Paths, a.Some = nil, true
 	}
+
 	a.Dir, a.Form, a.Text = filepath.Clean(a.Dir), w.form, w.text
 	a = w.addEarlier(a)
+
 	same := func(b Act) bool {
-		return a.Kind == b.Kind && a.Form == b.Form && a.Text == b.Text && a.Dir == b.Dir && a.Some == b.Some && a.Loses == b.Loses &&
+		return a.Kind == b.Kind && a.Form == b.Form && a.Text == b.Text && a.Dir == b.Dir &&
+			a.Some == b.Some && a.Loses == b.Loses &&
 			slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Refs, b.Refs)
 	}
 	if !slices.ContainsFunc(w.changes.Acts, same) {
@@ -108,6 +119,7 @@ func (w *walker) noteRemoval(files []word, recursive bool) {
 	var sure, maybe []string // what goes for certain, and where something may go
 	var whole []string       // of what goes for certain, the directories and parts of a repository
 	loses := onDisk
+
 	for _, x := range files {
 		path, ok := w.pathOf(x)
 		if x.some {
@@ -116,24 +128,33 @@ func (w *walker) noteRemoval(files []word, recursive bool) {
 		if !ok || !filepath.IsAbs(path) || inDev(path) {
 			continue
 		}
+
+		// What an earlier part of the command has moved there is lost under the name that it had before.
 		for _, path := range w.earlier.namesBefore(path) {
 			if !pathExists(path) {
 				continue
 			}
+
 			if x.some {
 				maybe = addPath(maybe, path)
 			} else {
 				sure = addPath(sure, path)
 			}
+
+			// Where only some files of a directory go, its repository stays, unless the directory is .git.
 			if !x.some || filepath.Base(path) == ".git" {
 				loses |= lossWithRepository(path)
 			}
+
 			if !x.some && (recursive || isRepositoryPart(path) && !isDirectory(path)) {
 				whole = addPath(whole, path)
 			}
 		}
 	}
+
+	// What goes for certain needs no second act that says it may go.
 	maybe = slices.DeleteFunc(maybe, func(path string) bool { return slices.Contains(sure, path) })
+
 	if recursive {
 		loses |= Nested
 	}
@@ -180,12 +201,14 @@ func lossWithRepository(path string) Work {
 func sumOf(name string, args []word) uint64 {
 	sum := fnv.New64a()
 	io.WriteString(sum, name)
+
 	for _, x := range args {
 		io.WriteString(sum, "\x00"+x.text)
 		if !x.ok || x.some {
 			io.WriteString(sum, "\x01")
 		}
 	}
+
 	return sum.Sum64()
 }
 
@@ -197,14 +220,17 @@ func (w *walker) setForm(name string, args []word) {
 	b.WriteString(name)
 	for _, a := range args {
 		b.WriteByte(' ')
-		if w.dirKnown && a.ok { // a pattern has become whole paths
+		// A pattern has become whole paths, which people read relative to the directory.
+		if w.dirKnown && a.ok {
 			a.text = strings.TrimPrefix(a.text, contentsOf(w.dir))
 		}
 		b.WriteString(a.displayText())
+
 		if b.Len() > utf8.UTFMax*maxForm {
 			break
 		}
 	}
+
 	if r := []rune(b.String()); len(r) > maxForm {
 		w.form = string(r[:maxForm-1]) + "…"
 	} else {
@@ -212,12 +238,15 @@ func (w *walker) setForm(name string, args []word) {
 	}
 }
 
+// needsQuotes reports whether a character can't stand in a text for people as it is.
+func needsQuotes(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+
 // displayText is a word as a text for people shows it.
 func (x word) displayText() string {
 	switch {
 	case x.some || !x.ok:
 		return "…"
-	case x.text == "" || strings.ContainsFunc(x.text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+	case x.text == "" || strings.ContainsFunc(x.text, needsQuotes):
 		return "'" + strings.Map(func(r rune) rune {
 			if !unicode.IsPrint(r) {
 				return ' '

@@ -14,19 +14,24 @@ func (w *walker) walkCall(c *syntax.CallExpr, stdin string) {
 		w.walkNode(a)
 	}
 	w.walkSubstitutions(c.Args...)
+
 	args := w.expandWords(c.Args)
 	if len(args) == 0 {
+		// Assignments without a command set variables of the shell.
 		for _, a := range c.Assigns {
 			w.setShellVariable(a)
 		}
 		return
 	}
+
 	if len(c.Assigns) == 0 {
 		if !w.runAlias(c.Args[0], args[1:]) {
 			w.runCommand(args, stdin)
 		}
 		return
 	}
+
+	// The variables before a command are its own: afterwards the shell has its old ones.
 	git, home, vars := w.git, w.home, w.vars
 	for _, a := range c.Assigns {
 		if a.Name != nil {
@@ -34,7 +39,9 @@ func (w *walker) walkCall(c *syntax.CallExpr, stdin string) {
 			w.assignVariable(a, true)
 		}
 	}
+
 	w.runCommand(args, stdin)
+
 	w.git, w.home = git, home
 	for _, a := range c.Assigns {
 		if a.Name != nil {
@@ -49,8 +56,12 @@ func (w *walker) setShellVariable(a *syntax.Assign) {
 		return
 	}
 	defer w.assignVariable(a, false)
+
+	// A variable of git's that programs didn't get before stays the shell's own.
 	switch name := a.Name.Value; {
-	case name == "GIT_DIR" && w.git.dir == nil, name == "GIT_WORK_TREE" && w.git.tree == nil, name == "GIT_INDEX_FILE" && !w.git.index:
+	case name == "GIT_DIR" && w.git.dir == nil:
+	case name == "GIT_WORK_TREE" && w.git.tree == nil:
+	case name == "GIT_INDEX_FILE" && !w.git.index:
 	default:
 		w.setEnvironment(name, w.assignedValue(a.Value))
 	}
@@ -61,22 +72,29 @@ func (w *walker) runCommand(args []word, stdin string) {
 	if len(args) == 0 {
 		return
 	}
+
 	if w.steps--; w.steps < 0 || !args[0].ok || args[0].some {
 		w.writes = true
 		return
 	}
-	w.nameOnly = false // of the command that runs this one
+
+	// Whether links themselves change was said of the command that runs this one.
+	w.nameOnly = false
 	if body := w.funcs[args[0].text]; body != nil {
 		w.callFunction(body, args[1:])
 		return
 	}
+
 	dir, name := path.Split(filepath.ToSlash(args[0].text))
 	args = args[1:]
 	w.setForm(name, args)
 	w.noteShown(name, args)
-	if !w.runInShell(name, args, stdin) && !w.runWrapped(name, args, stdin) && !w.runFileCommand(name, args, stdin) && !w.runTool(name, args) &&
-		(!isSystem(dir) || !onlyReads(name, args)) {
-		w.writes = true // nobody knows what it changes
+
+	known := w.runInShell(name, args, stdin) || w.runWrapped(name, args, stdin) ||
+		w.runFileCommand(name, args, stdin) || w.runTool(name, args)
+	if !known && (!isSystem(dir) || !onlyReads(name, args)) {
+		// Nobody knows what it changes.
+		w.writes = true
 	}
 }
 
@@ -100,7 +118,8 @@ func (w *walker) runInShell(name string, args []word, stdin string) bool {
 	case "unset":
 		w.unsetVariables(args)
 	case "alias":
-		w.writes = true // where the harness's shell expands it, nobody knows what its name does
+		// Where the harness's shell expands the alias, nobody knows what its name does.
+		w.writes = true
 		w.aliased.setAliases(args)
 	case "unalias":
 		w.aliased.removeAliases(args)
@@ -116,9 +135,12 @@ func (w *walker) runInShell(name string, args []word, stdin string) bool {
 		return false
 	case "printf":
 		to, _ := parseOptions(args, "+v:").value("v")
+
+		// printf -v sets a variable instead of printing.
 		w.forgetVariable(to.text)
 		return false
 	case ".", "source":
+		// The script of another file may set anything.
 		w.forgetVariables()
 		return false
 	case "eval":
@@ -155,13 +177,15 @@ func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 	switch name {
 	case "command":
 		if o = parseOptions(args, "+"); o.has("v", "V") {
-			return true // it only prints where the command is
+			// It only prints where the command is.
+			return true
 		}
 	case "builtin", "setsid", "noglob", "nocorrect", "busybox", "caffeinate", "chronic", "unbuffer":
 		o = parseOptions(args, "+")
 	case "nohup":
 		o = parseOptions(args, "+")
-		w.writes = true // nohup.out
+		// It writes nohup.out.
+		w.writes = true
 	case "exec":
 		o = parseOptions(args, "+a:")
 	case "time":
@@ -173,7 +197,8 @@ func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 		o = parseOptions(args, "+i:o:e:", "input", "output", "error")
 	case "timeout":
 		if o = parseOptions(args, "+s:k:", "signal", "kill-after"); len(o.rest) > 0 {
-			o.rest = o.rest[1:] // the time limit
+			// The time limit stands before the command.
+			o.rest = o.rest[1:]
 		}
 	case "strace", "ltrace":
 		o = parseOptions(args, "+e:o:p:s:u:a:E:I:O:S:P:X:b:l:n:x:", "output", "trace", "attach", "user", "string-limit")
@@ -195,12 +220,13 @@ func (w *walker) runWrapped(name string, args []word, stdin string) bool {
 	default:
 		return false
 	}
+
 	w.runCommand(o.rest, stdin)
 	return true
 }
 
-// runWithVariables handles programs that run a command with other variables, and maybe in another directory. None of
-// them changes the shell's own.
+// runWithVariables handles programs that run a command with other variables, and maybe in another directory.
+// None of them changes the shell's own.
 func (w *walker) runWithVariables(name string, args []word, stdin string) {
 	var o options
 	if name == "env" {
@@ -208,16 +234,21 @@ func (w *walker) runWithVariables(name string, args []word, stdin string) {
 	} else {
 		o = parseOptions(args, "+u:g:h:p:C:r:t:T:U:D:R:", "user", "group", "host", "prompt", "chdir", "chroot")
 	}
+
+	// The command stands in a string, runs under another root, or in a login shell: its files aren't known.
 	if o.has("S", "split-string", "R", "chroot", "login") || name != "env" && o.has("i") {
 		w.writes = true
 		return
 	}
+
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("chdir", "D"); ok {
+			// -C names a directory to env alone.
 			w.enterDirectory(at)
 		} else if at, ok := o.value("C"); ok && name == "env" {
 			w.enterDirectory(at)
 		}
+
 		for len(o.rest) > 0 {
 			key, value, ok := strings.Cut(o.rest[0].text, "=")
 			if !ok {
@@ -226,6 +257,7 @@ func (w *walker) runWithVariables(name string, args []word, stdin string) {
 			w.setEnvironment(key, word{text: value, ok: o.rest[0].ok})
 			o.rest = o.rest[1:]
 		}
+
 		w.runCommand(o.rest, stdin)
 	})
 }
@@ -237,6 +269,7 @@ func (w *walker) runFlock(args []word) {
 	if len(o.rest) < 2 {
 		return
 	}
+
 	if command := parseOptions(o.rest[1:], "+c:", "command"); command.has("c", "command") {
 		script, _ := command.value("c", "command")
 		w.inSubshell(func(w *walker) { w.walkScriptIn(script) })
@@ -248,8 +281,10 @@ func (w *walker) runFlock(args []word) {
 // runTypescript is script, which runs a script after -c, on BSD a command after the name of a file, and notes
 // what it prints.
 func (w *walker) runTypescript(args []word) {
-	o := parseOptions(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit")
+	o := parseOptions(args, "+c:O:I:B:T:E:m:o:t::", "command", "log-out", "log-in", "log-io",
+		"log-timing", "logging-format", "echo", "output-limit")
 	to, given := o.value("O", "log-out", "B", "log-io")
+
 	switch {
 	case len(o.rest) > 0:
 		w.changeFile(o.rest[0])
@@ -259,6 +294,7 @@ func (w *walker) runTypescript(args []word) {
 		w.changeFile(literal("typescript"))
 	}
 	w.writes = true
+
 	script, scripted := o.value("c", "command")
 	w.inSubshell(func(w *walker) {
 		switch {
@@ -293,12 +329,14 @@ func (w *walker) walkEval(args []word) {
 		}
 		all = append(all, a.text)
 	}
+
 	w.walkScript(strings.Join(all, " "))
 }
 
 // runShell walks through the script of another shell, given by -c or on its standard input.
 func (w *walker) runShell(name string, args []word, stdin string) {
 	o := parseOptions(args, "+o:O:", "rcfile", "init-file")
+
 	w.inSubshell(func(w *walker) {
 		switch {
 		case o.has("c"):
@@ -312,7 +350,8 @@ func (w *walker) runShell(name string, args []word, stdin string) {
 		case (len(o.rest) == 0 || o.has("s")) && stdin != "":
 			w.startShell(name, o.rest)
 			w.walkScript(stdin)
-		default: // a file, or what comes through a pipe
+		default:
+			// Its script is a file, or comes through a pipe.
 			w.writes = true
 		}
 	})
@@ -331,15 +370,18 @@ func (w *walker) walkScriptIn(x word) {
 func (w *walker) editWithSed(args []word) {
 	for i, a := range args {
 		if a.text == "-i" && i+1 < len(args) && args[i+1] == literal("") {
-			args = append(args[:i+1:i+1], args[i+2:]...) // BSD's way of keeping no backup
+			// On BSD, an empty argument after -i keeps no backup.
+			args = append(args[:i+1:i+1], args[i+2:]...)
 			break
 		}
 	}
+
 	w.editInPlace(parseOptions(args, "e:f:i::l:", "expression", "file", "line-length"), "e", "f", "expression", "file")
 }
 
 func (w *walker) editWithPerl(args []word) {
-	w.writes = true // whatever its script does
+	// Whatever its script does.
+	w.writes = true
 	w.editInPlace(parseOptions(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
 }
 
@@ -349,12 +391,14 @@ func (w *walker) editInPlace(o options, script ...string) {
 	if !o.has(script...) && len(files) > 0 {
 		files = files[1:]
 	}
+
 	switch {
 	case !o.has("i", "in-place"):
 		w.writes = w.writes || !sedReads(o)
 	case o.has("follow-symlinks"):
 		w.changeAll(files)
-	default: // they write a new file, which replaces the old one
+	default:
+		// They write a new file, which replaces the old one: of a link, the link itself.
 		w.walkByName(func() { w.changeAll(files) })
 	}
 }
@@ -374,6 +418,7 @@ func (w *walker) moveFiles(o options, sources bool) (made []renamed) {
 		from, to = from[:len(from)-1], from[len(from)-1]
 		into = len(from) > 1 || from[0].some || w.isDir(to) && !o.has("T", "no-target-directory")
 	}
+
 	for _, f := range from {
 		if sources {
 			w.changeFile(f)
@@ -383,6 +428,7 @@ func (w *walker) moveFiles(o options, sources bool) (made []renamed) {
 			made = append(made, renamed{f, to})
 			continue
 		}
+
 		for _, x := range w.changeIn(to, f) {
 			made = append(made, renamed{f, x})
 		}
@@ -404,6 +450,7 @@ func (w *walker) changeIn(dir, file word) []word {
 	if w.writes = true; !dir.ok || !file.ok || dir.text == "" || file.text == "" {
 		return nil
 	}
+
 	switch name := path.Base(filepath.ToSlash(file.text)); {
 	case name == "." || name == ".." || name == "/" || file.some:
 		w.changeInside(dir)
@@ -420,6 +467,7 @@ func (w *walker) applyCodexPatch(args []word, stdin string) {
 	if len(args) > 0 {
 		stdin = args[0].text
 	}
+
 	w.writes = true
 	for _, p := range PatchFiles(stdin) {
 		w.changeFile(literal(p))

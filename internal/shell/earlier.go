@@ -25,10 +25,12 @@ type move struct{ from, to string }
 // popped is an entry of the stash.
 type popped struct{ checkout, ref string }
 
-// namesBefore lists what a path names by the names that all that had before the command: an earlier part of it may
-// have moved something there, or into it.
+// namesBefore lists what a path names by the names that all that had before the command: an earlier part of
+// it may have moved something there, or into it.
 func (e *earlier) namesBefore(path string) []string {
 	names := []string{path}
+
+	// The last move comes first: each name is traced back through those before it.
 	for _, m := range slices.Backward(e.moved) {
 		for i, name := range names {
 			if rest, below := strings.CutPrefix(contentsOf(name), contentsOf(m.to)); below {
@@ -61,10 +63,15 @@ func (w *walker) addEarlier(a Act) Act {
 	if a.Kind != Takes || a.Loses&Staged == 0 || len(w.earlier.indexed)+len(w.earlier.popped) == 0 {
 		return a
 	}
+
 	here := w.checkoutRoot()
+
+	// A command that takes staged work away takes new files, too, once they are in the index.
 	if slices.Contains(w.earlier.indexed, here) {
 		a.Loses |= Untracked
 	}
+
+	// What has come out of the stash is nowhere else.
 	for _, p := range w.earlier.popped {
 		if p.checkout == here {
 			w.dropRefs(Stash, p.ref)

@@ -28,13 +28,14 @@ func (w *walker) expansionOf(p syntax.WordPart) (text string, ok bool) {
 	return "", false
 }
 
-// expandTilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that the
-// word ends with it.
+// expandTilde returns what bare text at the front of a word becomes, if that begins with a ~. whole says that
+// the word ends with it.
 func (w *walker) expandTilde(text string, whole bool) (expanded string, ok bool) {
 	name, rest, below := strings.Cut(text, "/")
 	if !whole && !below {
 		return "", false
 	}
+
 	var x word
 	switch name {
 	case "~":
@@ -44,26 +45,32 @@ func (w *walker) expandTilde(text string, whole bool) (expanded string, ok bool)
 	case "~-":
 		x = w.last
 	}
+
+	// Another user's directory isn't known here.
 	if !x.ok || !filepath.IsAbs(x.text) {
-		return "", false // another user's, or one that isn't known
+		return "", false
 	}
+
 	if below {
 		rest = "/" + rest
 	}
 	return strings.TrimSuffix(x.text, "/") + rest, true
 }
 
-// printedDirectory returns the directory that a command prints, if it prints that and nothing else: the one in which
-// the shell is, or the top level of the checkout there.
+// printedDirectory returns the directory that a command prints, if it prints that and nothing else: the one
+// in which the shell is, or the top level of the checkout there.
 func (w *walker) printedDirectory(s *syntax.Stmt) word {
 	if w.steps--; w.steps < 0 || s.Negated || s.Background || s.Coprocess {
 		return word{}
 	}
+
+	// Only its errors may go elsewhere.
 	for _, r := range s.Redirs {
 		if r.N == nil || r.N.Value != "2" {
 			return word{}
 		}
 	}
+
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		if len(c.Assigns) == 0 {
@@ -71,7 +78,8 @@ func (w *walker) printedDirectory(s *syntax.Stmt) word {
 		}
 	case *syntax.BinaryCmd:
 		switch {
-		case c.Op == syntax.OrStmt: // the second one prints if the first one fails
+		case c.Op == syntax.OrStmt:
+			// The second command prints if the first one fails.
 			if x := w.printedDirectory(c.X); x.ok {
 				return x
 			}
@@ -87,7 +95,9 @@ func (w *walker) printedDirectory(s *syntax.Stmt) word {
 // isCd reports whether a command only goes elsewhere.
 func isCd(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	return ok && len(c.Args) == 2 && c.Args[0].Lit() == "cd" && c.Args[1].Lit() != "-" // which prints where it goes
+
+	// cd - prints where it goes.
+	return ok && len(c.Args) == 2 && c.Args[0].Lit() == "cd" && c.Args[1].Lit() != "-"
 }
 
 // printedBy is [walker.printedDirectory] for a simple command.
@@ -117,6 +127,7 @@ func (w *walker) whereGitIs(asked string) word {
 		if !top.ok || !ok || w.git.dir != nil {
 			return word{}
 		}
+
 		if asked == "--git-common-dir" {
 			return literal(at.Common)
 		}
@@ -134,10 +145,12 @@ func (w *walker) topLevel() word {
 	if !w.dirKnown {
 		return word{}
 	}
+
 	dir := w.dir
 	for !pathExists(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
+
 	at, ok := workspace.FindCheckout(dir, workspace.Env{})
 	return word{text: at.Top, ok: ok}
 }

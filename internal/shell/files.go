@@ -80,10 +80,15 @@ func (w *walker) copyFiles(args []word) {
 func (w *walker) removeFiles(args []word) {
 	o := parseOptions(args, "")
 	w.walkByName(func() { w.changeAll(o.rest) })
-	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { // those it refuses
+
+	// rm refuses some names whatever its options are.
+	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool {
 		name := path.Base("/" + x.text)
-		return !x.some && (name == "." || name == ".." || name == "/" || strings.HasSuffix(strings.TrimRight(x.text, "/"), "/."))
+		refused := name == "." || name == ".." || name == "/" ||
+			strings.HasSuffix(strings.TrimRight(x.text, "/"), "/.")
+		return refused && !x.some
 	})
+
 	w.noteRemoval(files, givesOption(args, []string{"r", "R", "recursive"}))
 }
 
@@ -94,11 +99,15 @@ func (w *walker) runMv(args []word) {
 	if !o.has("n", "no-clobber", "b", "backup") {
 		w.noteRemoval(newNames(made), false)
 	}
+
+	// The new names count for what the command does after this.
 	defer w.noteMoves(made)
+
 	from := o.rest
 	if !o.has("t", "target-directory") {
 		from = from[:max(0, len(from)-1)]
 	}
+
 	var whole []string
 	leaves := Work(0)
 	for _, x := range from {
@@ -106,6 +115,7 @@ func (w *walker) runMv(args []word) {
 			whole, leaves = addPath(whole, p), leaves|lossWithRepository(p)
 		}
 	}
+
 	if len(whole) > 0 {
 		w.addAct(Act{Kind: Removes, Paths: whole, Loses: leaves})
 	}
@@ -131,24 +141,32 @@ func (w *walker) linkFiles(args []word) {
 
 // runRsync changes files below its last argument.
 func (w *walker) runRsync(args []word) {
-	o := parseOptions(args, "e:f:B:M:T:", "rsh", "filter", "exclude", "include", "exclude-from", "include-from", "files-from", "rsync-path", "chmod", "log-file",
-		"backup-dir", "suffix", "compare-dest", "copy-dest", "link-dest", "bwlimit", "max-size", "min-size", "timeout", "port", "partial-dir", "temp-dir")
+	o := parseOptions(args, "e:f:B:M:T:", "rsh", "filter", "exclude", "include", "exclude-from", "include-from",
+		"files-from", "rsync-path", "chmod", "log-file",
+		"backup-dir", "suffix", "compare-dest", "copy-dest", "link-dest", "bwlimit",
+		"max-size", "min-size", "timeout", "port", "partial-dir", "temp-dir")
+
 	w.writes = true
 	if len(o.rest) < 2 || o.has("n", "dry-run", "list-only") {
 		return
 	}
+
 	from, to := o.rest[:len(o.rest)-1], o.rest[len(o.rest)-1]
 	if o.has("remove-source-files") {
 		w.changeAll(from)
 	}
+
+	// A colon follows the name of another machine.
 	if strings.Contains(to.text, ":") {
-		return // another machine
+		return
 	}
+
 	w.changeInside(to)
 	if !deletesOthers(o) {
 		return
 	}
 
+	// What is in the destination and not among the sources goes, even its repository.
 	to.some = true
 	gone := []word{to}
 	if git := literal(to.text + "/.git"); to.ok && w.sendsNoRepository(o, from) {
@@ -170,9 +188,11 @@ func deletesOthers(o options) bool {
 // sendsNoRepository reports whether rsync takes what is in its sources for all that may be in its
 // destination, and there is no .git among that. With a filter it isn't told which files stay.
 func (w *walker) sendsNoRepository(o options, from []word) bool {
-	if o.has("f", "F", "C", "filter", "exclude", "exclude-from", "include", "include-from", "cvs-exclude", "files-from", "max-delete", "existing") {
+	filters := []string{"f", "F", "C", "filter", "exclude", "exclude-from", "include", "include-from", "cvs-exclude"}
+	if o.has(filters...) || o.has("files-from", "max-delete", "existing") {
 		return false
 	}
+
 	return !slices.ContainsFunc(from, func(x word) bool {
 		inside := strings.HasSuffix(x.text, "/") || path.Base(x.text) == "."
 		return !x.ok || !inside || w.fileExists(literal(x.text+"/.git"))
@@ -192,6 +212,7 @@ func (w *walker) runDd(args []word) {
 func (w *walker) runAwk(args []word) {
 	o := parseOptions(args, "+F:v:f:i:e:l:E:", "field-separator", "assign", "file", "include", "source", "load", "exec")
 	script := o.has("f", "file", "e", "source", "E", "exec")
+
 	if by, ok := o.value("i", "include"); ok && (by.text == "inplace" || by.text == "inplace.awk") {
 		files := o.rest
 		if !script {
@@ -201,6 +222,7 @@ func (w *walker) runAwk(args []word) {
 		w.writes = true
 		return
 	}
+
 	if script || o.has("i", "include", "l", "load") || len(o.rest) == 0 || !awkReads(o.rest[0]) {
 		w.writes = true
 	}
@@ -213,19 +235,25 @@ func (w *walker) runGNUPatch(args []word, stdin string) {
 	if o.has("dry-run", "C") {
 		return
 	}
+
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("d", "directory"); ok {
 			w.enterDirectory(at)
 		}
+
 		if to, ok := o.value("o", "output"); ok {
 			w.changeFile(to)
 			return
 		}
+
 		files := o.rest[:min(1, len(o.rest))]
 		if len(files) == 0 {
 			files = w.patchedFiles(o, stdin)
 		}
-		if w.changeAll(files); o.has("R", "reverse") { // it takes away what somebody has changed
+
+		w.changeAll(files)
+		if o.has("R", "reverse") {
+			// In reverse it takes away what somebody has changed.
 			w.noteRemoval(files, false)
 		}
 	})
@@ -237,20 +265,26 @@ func (w *walker) patchedFiles(o options, text string) (files []word) {
 	for _, f := range diffFiles(text, strip.text) {
 		files = append(files, literal(f))
 	}
+
+	// Without -p, patch finds the files by rules of its own.
 	if len(files) == 0 || !given {
 		files = append([]word{filesBelow(literal("."))}, files...)
 	}
+
 	return files
 }
 
 // diffFiles lists the files that a diff changes, without as many directories as strip says.
 func diffFiles(text, strip string) (files []string) {
 	n := strings.Index("0123456789", strip)
+
 	for line := range strings.Lines(text) {
 		name, ok := strings.CutPrefix(line, "+++ ")
-		if name, _, _ = strings.Cut(strings.TrimSpace(name), "\t"); !ok || name == "/dev/null" || len(files) >= maxPaths {
+		name, _, _ = strings.Cut(strings.TrimSpace(name), "\t")
+		if !ok || name == "/dev/null" || len(files) >= maxPaths {
 			continue
 		}
+
 		if parts := strings.Split(name, "/"); n >= 0 && len(parts) > n {
 			files = append(files, strings.Join(parts[n:], "/"))
 		}

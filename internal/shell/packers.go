@@ -16,9 +16,12 @@ type packer struct {
 
 var packers = sync.OnceValue(func() map[string]packer {
 	return map[string]packer{
-		"gzip": {suffix: ".gz"}, "gunzip": {suffix: ".gz", unpacks: true}, "pigz": {suffix: ".gz"}, "unpigz": {suffix: ".gz", unpacks: true},
-		"bzip2": {suffix: ".bz2"}, "bunzip2": {suffix: ".bz2", unpacks: true}, "xz": {suffix: ".xz"}, "unxz": {suffix: ".xz", unpacks: true},
-		"lzma": {suffix: ".lzma"}, "unlzma": {suffix: ".lzma", unpacks: true}, "zstd": {suffix: ".zst", keeps: true}, "unzstd": {suffix: ".zst", unpacks: true, keeps: true},
+		"gzip": {suffix: ".gz"}, "gunzip": {suffix: ".gz", unpacks: true},
+		"pigz": {suffix: ".gz"}, "unpigz": {suffix: ".gz", unpacks: true},
+		"bzip2": {suffix: ".bz2"}, "bunzip2": {suffix: ".bz2", unpacks: true},
+		"xz": {suffix: ".xz"}, "unxz": {suffix: ".xz", unpacks: true},
+		"lzma": {suffix: ".lzma"}, "unlzma": {suffix: ".lzma", unpacks: true},
+		"zstd": {suffix: ".zst", keeps: true}, "unzstd": {suffix: ".zst", unpacks: true, keeps: true},
 	}
 })
 
@@ -29,12 +32,15 @@ func (w *walker) runPacker(name string, args []word) bool {
 	if !ok || o.has("c", "stdout", "to-stdout", "t", "test", "l", "list", "h", "help", "V", "version") {
 		return ok
 	}
+
 	unpacks := p.unpacks || o.has("d", "decompress", "uncompress")
 	keeps := p.keeps && !o.has("rm") || o.has("k", "keep")
+
 	for _, x := range o.rest {
 		to := x
 		switch {
-		case w.isDir(x) || x.some: // with -r
+		case w.isDir(x) || x.some:
+			// With -r it packs all that is in the directory.
 			w.changeFile(x)
 			continue
 		case unpacks:
@@ -42,12 +48,16 @@ func (w *walker) runPacker(name string, args []word) bool {
 		default:
 			to.text += p.suffix
 		}
+
 		if named, ok := o.value("o"); ok {
 			to = named
 		}
+
 		if !keeps {
 			w.walkByName(func() { w.changeFile(x) })
 		}
+
+		// Only with force it overwrites a file that is there.
 		if o.has("f", "force") {
 			w.noteRemoval([]word{to}, false)
 		}
@@ -58,10 +68,12 @@ func (w *walker) runPacker(name string, args []word) bool {
 
 // runSevenZip is 7z, which unpacks below the directory, or changes an archive.
 func (w *walker) runSevenZip(args []word) {
-	o := parseOptions(args, "o:p:m:t:x:i:w:s:v:b:a:") // a value is in the same argument
+	// The value of an option stands in the same argument.
+	o := parseOptions(args, "o:p:m:t:x:i:w:s:v:b:a:")
 	if len(o.rest) == 0 || o.rest[0].ok && slices.Contains([]string{"l", "t", "b", "h", "i"}, o.rest[0].text) {
 		return
 	}
+
 	verb, rest := o.rest[0], o.rest[1:]
 	w.writes = true
 	switch {
@@ -84,6 +96,7 @@ func (w *walker) renameByPattern(args []word) {
 	if w.writes = true; o.has("n", "nono", "no-act") {
 		return
 	}
+
 	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { return !w.fileExists(x) })
 	w.walkByName(func() { w.changeAll(files) })
 }
@@ -98,6 +111,7 @@ func (w *walker) substituteText(args []word) {
 
 // editWithRuby changes its files with -i, as perl does.
 func (w *walker) editWithRuby(args []word) {
-	w.writes = true // whatever its script does
+	// Whatever its script does.
+	w.writes = true
 	w.editInPlace(parseOptions(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
 }

@@ -16,7 +16,8 @@ func (w *walker) pathOf(x word) (string, bool) {
 		return "", false
 	case filepath.IsAbs(x.text):
 		return filepath.Clean(x.text), true
-	case !w.dirKnown || strings.HasPrefix(x.text, "/"): // on Windows the shell has its own root
+	case !w.dirKnown || strings.HasPrefix(x.text, "/"):
+		// On Windows the shell has a root of its own.
 		return "", false
 	}
 	return filepath.Join(w.dir, x.text), true
@@ -34,6 +35,7 @@ func (w *walker) isDir(x word) bool {
 	if !ok {
 		return false
 	}
+
 	info, err := os.Stat(path)
 	return strings.HasSuffix(x.text, "/") || err == nil && info.IsDir()
 }
@@ -42,10 +44,12 @@ func (w *walker) isDir(x word) bool {
 func (w *walker) enterDirectory(x word) {
 	path, ok := w.pathOf(x)
 	w.last = w.currentDirectory()
+
 	if !ok || x.some {
 		w.dirKnown = false
 		return
 	}
+
 	w.dir, w.dirKnown = path, true
 }
 
@@ -57,6 +61,7 @@ func (w *walker) reachedPath(x word) (string, bool) {
 	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
 		return path, ok
 	}
+
 	return contentsOf(path), true
 }
 

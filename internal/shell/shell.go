@@ -17,7 +17,10 @@ import (
 // Changes is what a command is going to change. Paths are clean, except for a separator at the end, and
 // absolute if the directory is known.
 type Changes struct {
-	Paths []string // in the command's order, each once; a directory means everything below it, and itself unless it ends with a separator
+	// Paths are in the command's order, each once. A directory means everything below it, and itself unless
+	// it ends with a separator.
+	Paths []string
+
 	Names []string // those of Paths where a link itself is removed, moved or replaced, not what it leads to
 	Trees []string // where a command runs that may change any file of its checkout, such as git reset --hard
 	Acts  []Act    // what may cost work, in the command's order, each once
@@ -55,15 +58,22 @@ type Alias func(dir, name string) string
 // relative to wherever it runs, and there are no acts but on whole paths.
 func Edits(command, dir string, env Env) (c Changes) {
 	defer func() {
+		// The parser isn't ours, and may panic.
 		if recover() != nil {
-			c = Changes{} // the parser isn't ours, and may panic
+			c = Changes{}
 		}
 	}()
-	w := walker{dir: dir, dirKnown: true, home: word{text: env.Home, ok: true}, shared: &shared{alias: env.Alias, aliases: maxAliases, steps: maxSteps, bytes: maxParsed, entries: maxEntries, rounds: maxRounds}}
+
+	w := walker{dir: dir, dirKnown: true, home: word{text: env.Home, ok: true}, shared: &shared{
+		alias: env.Alias, aliases: maxAliases,
+		steps: maxSteps, bytes: maxParsed, entries: maxEntries, rounds: maxRounds,
+	}}
 	w.walkScript(command)
+
 	if w.dirKnown {
 		w.changes.End = filepath.Clean(w.dir)
 	}
+
 	w.changes.Reads = !w.writes && !w.refused
 	return w.changes
 }
@@ -101,25 +111,34 @@ type shared struct {
 
 // walkScript walks through a script. It skips one that doesn't parse.
 func (w *walker) walkScript(text string) {
+	// The parser's time grows with the square of some things, so they are counted before it begins.
 	w.bytes -= len(text)
-	if w.bytes < 0 || len(text) > maxCommand || bracketDepth(text) > maxDepth || strings.Count(text, "?") > maxMarks {
+	tooCostly := bracketDepth(text) > maxDepth || strings.Count(text, "?") > maxMarks
+	if w.bytes < 0 || len(text) > maxCommand || tooCostly {
 		w.writes = true
 		return
 	}
+
 	in := &timedReader{Reader: strings.NewReader(text), until: time.Now().Add(maxTime)}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(in, "")
 	if err != nil {
 		w.writes = true
 		return
 	}
+
+	// Whether links themselves change was said of the command that runs the script, such as git with an
+	// alias.
 	was := w.nameOnly
-	w.nameOnly = false // of a command that runs a script, such as git with an alias
+	w.nameOnly = false
+
 	for i, s := range f.Stmts {
+		// An alias counts from the line after the one that sets it.
 		if i == 0 || s.Pos().Line() > f.Stmts[i-1].End().Line() {
 			w.aliased.beginLine()
 		}
 		w.walkStmt(s)
 	}
+
 	w.nameOnly = was
 }
 
@@ -137,8 +156,8 @@ func (h *timedReader) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// bracketDepth returns how many brackets are open at once, whatever they mean. The parser's time grows with its
-// square.
+// bracketDepth returns how many brackets are open at once, whatever they mean. The parser's time grows with
+// its square.
 func bracketDepth(text string) (most int) {
 	open := 0
 	for i := 0; i < len(text); i++ {
@@ -170,16 +189,20 @@ func (w *walker) walkStmt(s *syntax.Stmt) {
 		w.writes = true
 		return
 	}
+
+	// What runs in the background has a shell of its own.
 	if s.Background || s.Coprocess {
 		sub := *w
 		w = &sub
 	}
+
 	stdin := ""
 	for _, r := range s.Redirs {
 		if in := w.noteRedirect(r); in != "" {
 			stdin = in
 		}
 	}
+
 	if takesOutput(s.Redirs) {
 		w.walkHidden(func() { w.walkCommand(s.Cmd, stdin) })
 		return
@@ -191,6 +214,7 @@ func (w *walker) walkStmt(s *syntax.Stmt) {
 func (w *walker) noteRedirect(r *syntax.Redirect) (stdin string) {
 	w.walkSubstitutions(r.Word)
 	w.walkSubstitutions(r.Hdoc)
+
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		return heredocText(r)
@@ -200,9 +224,12 @@ func (w *walker) noteRedirect(r *syntax.Redirect) (stdin string) {
 		to := w.expandWord(r.Word)
 		switch {
 		case len(to) != 1:
-			w.writes = true // a shell refuses it, or not
+			// Some shells refuse several files.
+			w.writes = true
 		case r.Op != syntax.DplOut || !isDescriptor(to[0].text):
-			if w.changeFile(to[0]); r.Op != syntax.AppOut && r.Op != syntax.AppAll && r.Op != syntax.RdrInOut {
+			w.changeFile(to[0])
+			keepsContent := r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.Op == syntax.RdrInOut
+			if !keepsContent {
 				w.noteOverwrite(to[0])
 			}
 		}
@@ -234,6 +261,8 @@ func (w *walker) walkCommand(cmd syntax.Command, stdin string) {
 		w.walkFor(c)
 	case *syntax.CaseClause:
 		w.walkSubstitutions(c.Word)
+
+		// Maybe none of the branches runs.
 		branches := [][]*syntax.Stmt{nil}
 		for _, item := range c.Items {
 			branches = append(branches, item.Stmts)
@@ -252,10 +281,12 @@ func (w *walker) walkCommand(cmd syntax.Command, stdin string) {
 		}
 	case *syntax.CoprocClause:
 		w.inSubshell(func(w *walker) { w.walkStmt(c.Stmt) })
-	case nil: // redirections alone
+	case nil:
+		// There are redirections alone.
 	case *syntax.DeclClause:
 		w.walkDeclaration(c)
-	default: // tests, arithmetic
+	default:
+		// Tests and arithmetic have only substitutions to walk through.
 		w.walkNode(c)
 	}
 }
@@ -277,6 +308,7 @@ func (w *walker) walkBinary(c *syntax.BinaryCmd) {
 			w.dirKnown, w.last = false, word{}
 		}
 	default:
+		// Each side of a pipe runs in a subshell.
 		w.inSubshell(func(w *walker) { w.walkHidden(func() { w.walkStmt(c.X) }) })
 		w.inSubshell(func(w *walker) {
 			w.fed = w.fedNames(c.X)
@@ -287,6 +319,7 @@ func (w *walker) walkBinary(c *syntax.BinaryCmd) {
 
 func (w *walker) walkIf(c *syntax.IfClause) {
 	w.walkStmts(c.Cond)
+
 	switch {
 	case c.Else == nil:
 		w.walkOneOf(c.Then, nil)
@@ -304,6 +337,7 @@ func (w *walker) walkIf(c *syntax.IfClause) {
 func (w *walker) walkOneOf(branches ...[]*syntax.Stmt) {
 	start := *w
 	w.walkStmts(branches[0])
+
 	for _, b := range branches[1:] {
 		other := start
 		other.walkStmts(b)
@@ -311,15 +345,17 @@ func (w *walker) walkOneOf(branches ...[]*syntax.Stmt) {
 	}
 }
 
-// joinBranch goes on after one of two branches. If they end in different directories, nobody knows where the next
-// command runs.
+// joinBranch goes on after one of two branches. If they end in different directories, nobody knows where the
+// next command runs.
 func (w *walker) joinBranch(other walker) {
 	if !other.dirKnown || other.dir != w.dir {
 		w.dirKnown = false
 	}
+
 	if other.last != w.last {
 		w.last = word{}
 	}
+
 	w.joinVariables(w.vars, other.vars)
 }
 
@@ -344,7 +380,8 @@ func (w *walker) walkNode(node syntax.Node) {
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
 			w.forgetComputed(n)
 		case *syntax.ParamExp:
-			if e := n.Exp; e != nil && (e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+			setsDefault := n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull)
+			if setsDefault && n.Param != nil {
 				w.forgetVariable(n.Param.Value)
 			}
 		}
@@ -356,7 +393,9 @@ func (w *walker) walkNode(node syntax.Node) {
 func (w *walker) walkByName(f func()) {
 	was := w.nameOnly
 	w.nameOnly = true
+
 	f()
+
 	w.nameOnly = was
 }
 
@@ -366,11 +405,14 @@ func (w *walker) changeFile(x word) {
 		w.changeInside(x)
 		return
 	}
+
 	path, ok := w.pathOf(x)
 	if ok && inDev(path) {
 		return
 	}
-	if w.writes = true; ok {
+
+	w.writes = true
+	if ok {
 		w.changePath(path)
 	}
 }
@@ -378,14 +420,16 @@ func (w *walker) changeFile(x word) {
 func (w *walker) changePath(path string) {
 	switch known := slices.Contains(w.changes.Paths, path); {
 	case !w.nameOnly:
+		// It changes what a link leads to, so the path isn't that of a link alone.
 		w.changes.Names = slices.DeleteFunc(w.changes.Names, func(name string) bool { return name == path })
 	case !known:
 		w.changes.Names = addPath(w.changes.Names, path)
 	}
+
 	w.changes.Paths = addPath(w.changes.Paths, path)
 }
 
-// changeInside is change for a command that reaches only what is inside a directory.
+// changeInside is [walker.changeFile] for a command that reaches only what is inside a directory.
 func (w *walker) changeInside(x word) {
 	path, ok := w.reachedPath(x)
 	if !ok || !endsInSeparator(path) {
@@ -393,6 +437,7 @@ func (w *walker) changeInside(x word) {
 		w.changeFile(x)
 		return
 	}
+
 	w.writes = true
 	w.changes.Paths = addPath(w.changes.Paths, path)
 }
@@ -406,6 +451,7 @@ func (w *walker) changeAll(all []word) {
 // changeTree notes that any file of the present checkout may change.
 func (w *walker) changeTree() {
 	w.writes = true
+
 	switch {
 	case !w.dirKnown:
 	case w.git.top != "":

@@ -28,6 +28,7 @@ func (a *shellAliases) setAliases(args []word) {
 	if a.text == nil {
 		a.text = map[string]string{}
 	}
+
 	for _, x := range args {
 		if name, text, ok := strings.Cut(x.text, "="); ok && x.ok && len(a.text) < maxAliases {
 			a.text[name] = text

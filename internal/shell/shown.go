@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// noteShown notes the file that a command prints, if it prints one file for whoever ran it to read. The command
-// may print a part of it.
+// noteShown notes the file that a command prints, if it prints one file for whoever ran it to read. The
+// command may print a part of it.
 func (w *walker) noteShown(name string, args []word) {
 	if w.hidden {
 		return
@@ -39,18 +39,22 @@ func shownBySed(args []word) []word {
 	if !o.has("n", "quiet", "silent") || o.has("i", "in-place") {
 		return nil
 	}
-	if !o.has("e", "f", "expression", "file") { // the first argument is the script
+
+	if !o.has("e", "f", "expression", "file") {
+		// The first argument is the script.
 		return o.rest[min(1, len(o.rest)):]
 	}
 	return o.rest
 }
 
-// walkHidden walks through a part of a command whose output nobody reads as it is: another command, a file or a
-// variable takes it.
+// walkHidden walks through a part of a command whose output nobody reads as it is: another command, a file or
+// a variable takes it.
 func (w *walker) walkHidden(walk func()) {
 	was := w.hidden
 	w.hidden = true
+
 	walk()
+
 	w.hidden = was
 }
 

@@ -20,7 +20,9 @@ func (w *walker) runTransfer(name string, args []word) bool {
 	case "7z", "7za", "7zz", "7zr":
 		w.runSevenZip(args)
 	case "sort":
-		if to, ok := parseOptions(args, "k:o:S:t:T:", "key", "output", "field-separator", "buffer-size", "temporary-directory", "parallel").value("o", "output"); ok {
+		o := parseOptions(args, "k:o:S:t:T:", "key", "output", "field-separator", "buffer-size",
+			"temporary-directory", "parallel")
+		if to, ok := o.value("o", "output"); ok {
 			w.changeFile(to)
 		}
 	case "uniq":
@@ -28,7 +30,8 @@ func (w *walker) runTransfer(name string, args []word) bool {
 			w.changeFile(rest[1])
 		}
 	case "yq":
-		if o := parseOptions(args, "o:p:I:", "output-format", "input-format", "indent"); o.has("i", "inplace", "in-place") {
+		o := parseOptions(args, "o:p:I:", "output-format", "input-format", "indent")
+		if o.has("i", "inplace", "in-place") {
 			w.changeAll(o.rest[min(1, len(o.rest)):])
 		} else if o.has("s", "split-exp") {
 			w.writes = true
@@ -43,21 +46,29 @@ func (w *walker) runTransfer(name string, args []word) bool {
 
 func (w *walker) runCurl(args []word) {
 	w.writes = true
-	o := parseOptions(args, "A:b:c:C:d:D:e:E:F:h:H:K:m:o:P:Q:r:t:T:u:U:w:x:X:y:Y:z:", "data", "data-raw", "data-binary", "data-urlencode", "json", "header",
-		"request", "url", "output", "output-dir", "user", "form", "cookie", "cookie-jar", "dump-header", "user-agent", "max-time", "connect-timeout",
-		"retry", "retry-delay", "write-out", "cacert", "cert", "key", "proxy", "resolve", "referer", "range", "upload-file", "trace", "trace-ascii", "stderr", "config")
+	o := parseOptions(args, "A:b:c:C:d:D:e:E:F:h:H:K:m:o:P:Q:r:t:T:u:U:w:x:X:y:Y:z:", "data", "data-raw", "data-binary",
+		"data-urlencode", "json", "header",
+		"request", "url", "output", "output-dir", "user", "form", "cookie", "cookie-jar", "dump-header",
+		"user-agent", "max-time", "connect-timeout",
+		"retry", "retry-delay", "write-out", "cacert", "cert", "key", "proxy", "resolve", "referer", "range",
+		"upload-file", "trace", "trace-ascii", "stderr", "config")
+
 	w.inSubshell(func(w *walker) {
 		for _, name := range []string{"c", "cookie-jar", "D", "dump-header", "trace", "trace-ascii", "stderr"} {
 			if to, ok := o.value(name); ok && to.text != "-" {
 				w.changeFile(to)
 			}
 		}
+
+		// The output directory counts for downloads alone.
 		if at, ok := o.value("output-dir"); ok {
 			w.enterDirectory(at)
 		}
+
 		if to, ok := o.value("o", "output"); ok && to.text != "-" {
 			w.changeFile(to)
 		}
+
 		if o.has("O", "remote-name", "remote-name-all") {
 			w.changeDownloads(o.rest)
 		}
@@ -66,21 +77,26 @@ func (w *walker) runCurl(args []word) {
 
 func (w *walker) runWget(args []word) {
 	w.writes = true
-	o := parseOptions(args, "o:a:i:O:P:t:T:w:Q:U:e:A:R:D:l:X:I:", "output-document", "output-file", "append-output", "directory-prefix", "input-file", "tries",
+	o := parseOptions(args, "o:a:i:O:P:t:T:w:Q:U:e:A:R:D:l:X:I:", "output-document", "output-file", "append-output",
+		"directory-prefix", "input-file", "tries",
 		"timeout", "wait", "user-agent", "header", "user", "password", "post-data", "level", "accept", "reject")
+
 	if to, ok := o.value("o", "output-file", "a", "append-output"); ok {
 		w.changeFile(to)
 	}
+
 	if to, ok := o.value("O", "output-document"); ok {
 		if to.text != "-" {
 			w.changeFile(to)
 		}
 		return
 	}
+
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("P", "directory-prefix"); ok {
 			w.enterDirectory(at)
 		}
+
 		if !o.has("r", "recursive", "m", "mirror", "spider") {
 			w.changeDownloads(o.rest)
 		}
@@ -94,24 +110,32 @@ func (w *walker) changeDownloads(addresses []word) {
 		if _, rest, ok := strings.Cut(address, "://"); ok {
 			address = rest
 		}
-		if _, file, ok := strings.Cut(address, "/"); ok && x.ok && path.Base(file) != "." && !strings.HasSuffix(file, "/") {
+
+		_, file, ok := strings.Cut(address, "/")
+		if ok && x.ok && path.Base(file) != "." && !strings.HasSuffix(file, "/") {
 			w.changeFile(literal(path.Base(file)))
 		}
 	}
 }
 
 func (w *walker) runTar(args []word) {
+	// In the old form of tar the options have no dash.
 	if len(args) > 0 && args[0].ok && !strings.HasPrefix(args[0].text, "-") {
 		args = append([]word{literal("-" + args[0].text)}, args[1:]...)
 	}
-	o := parseOptions(args, "b:C:f:F:g:H:I:K:L:N:T:V:X:", "file", "directory", "exclude", "exclude-from", "files-from", "transform", "strip-components",
+
+	o := parseOptions(args, "b:C:f:F:g:H:I:K:L:N:T:V:X:", "file", "directory", "exclude", "exclude-from", "files-from",
+		"transform", "strip-components",
 		"use-compress-program", "owner", "group", "mode", "mtime", "one-top-level")
 	archive, _ := o.value("f", "file")
+
 	switch {
 	case o.has("x", "extract", "get"):
-		if w.writes = true; o.has("O", "to-stdout") {
+		w.writes = true
+		if o.has("O", "to-stdout") {
 			return
 		}
+
 		w.inSubshell(func(w *walker) {
 			if at, ok := o.value("C", "directory"); ok {
 				w.enterDirectory(at)
@@ -126,6 +150,7 @@ func (w *walker) runTar(args []word) {
 		w.writes = true
 		w.changeFile(archive)
 	}
+
 	if o.has("remove-files") && !o.has("C", "directory") {
 		w.noteRemoval(o.rest, true)
 	}
@@ -146,7 +171,9 @@ func (w *walker) runUnzip(args []word) {
 	if o.has("l", "v", "t", "p", "c", "z", "Z") {
 		return
 	}
+
 	w.writes = true
+
 	w.inSubshell(func(w *walker) {
 		if at, ok := o.value("d"); ok {
 			w.enterDirectory(at)

@@ -68,6 +68,7 @@ func (w *walker) restoreVariable(name string, before map[string]variable) {
 	} else {
 		delete(vars, name)
 	}
+
 	w.vars = vars
 }
 
@@ -85,6 +86,7 @@ func (w *walker) joinVariables(one, other map[string]variable) {
 // walkDeclaration walks through export NAME=value and its like.
 func (w *walker) walkDeclaration(c *syntax.DeclClause) {
 	w.walkNode(c)
+
 	exported, computed := c.Variant.Value == "export", false
 	for _, a := range c.Args {
 		if a.Name == nil {
@@ -95,7 +97,8 @@ func (w *walker) walkDeclaration(c *syntax.DeclClause) {
 		}
 
 		name := a.Name.Value
-		own := w.declared != nil && !exported && c.Variant.Value != "readonly" // of the function that runs
+		// In a function the variable is its own.
+		own := w.declared != nil && !exported && c.Variant.Value != "readonly"
 		if own {
 			w.declared = append(w.declared, name)
 		}
@@ -115,6 +118,7 @@ func (w *walker) walkDeclaration(c *syntax.DeclClause) {
 // known.
 func (w *walker) assignVariable(a *syntax.Assign, exported bool) {
 	v := variable{words: []word{w.assignedValue(a.Value)}, exported: exported}
+
 	switch {
 	case a.Append || a.Index != nil:
 		v.words = []word{{}}
@@ -128,6 +132,7 @@ func (w *walker) assignVariable(a *syntax.Assign, exported bool) {
 			v.words = append(v.words, w.expandWord(e.Value)...)
 		}
 	}
+
 	w.setVariable(a.Name.Value, v)
 }
 
@@ -143,6 +148,7 @@ func (w *walker) exportVariable(name string) {
 func (w *walker) setArguments(args []word) {
 	o := parseOptions(args, "+o:")
 	options := len(o.rest) > 0 && strings.HasPrefix(o.rest[0].text, "+")
+
 	if o.dash >= 0 || len(o.rest) > 0 && !options {
 		w.setVariable("@", variable{words: o.rest})
 	}
@@ -165,6 +171,8 @@ func (w *walker) readNames(name string, args []word) {
 	for _, x := range append(slices.Clone(o.rest), o.given["a"]) {
 		w.forgetVariable(x.text)
 	}
+
+	// read in a loop sets its variable to each of the names that it is fed.
 	if name == "read" && len(o.rest) == 1 && len(w.fed) > 0 {
 		w.setVariable(o.rest[0].text, variable{words: w.fed})
 	}
@@ -203,6 +211,7 @@ func (w *walker) startShell(name string, args []word) {
 			vars[name] = v
 		}
 	}
+
 	w.vars, w.declared, w.aliased, w.dotglob = vars, nil, shellAliases{on: name != "bash"}, false
 	w.setVariable("@", variable{words: args})
 }
@@ -221,6 +230,8 @@ func (w *walker) walkFor(c *syntax.ForClause) {
 	if !loop.InPos.IsValid() {
 		items = w.vars["@"].words
 	}
+
+	// A loop of too many rounds is walked through once, for a word that nobody knows.
 	if c.Select || len(items) == 0 || len(items) > w.rounds {
 		items = []word{{}}
 	}
@@ -236,8 +247,8 @@ func (w *walker) walkFor(c *syntax.ForClause) {
 	}
 }
 
-// variableValue returns the words that a variable stands for, as far as the command's text tells. Whatever is done
-// to a value isn't followed.
+// variableValue returns the words that a variable stands for, as far as the command's text tells. Whatever is
+// done to a value isn't followed.
 func (w *walker) variableValue(p *syntax.ParamExp) (words []word, known bool) {
 	changed := p.Excl || p.Length || p.Width || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Exp != nil
 	if p.Param == nil || changed || p.Index != nil && !isWholeArray(p) {
@@ -256,12 +267,14 @@ func (w *walker) variableValue(p *syntax.ParamExp) (words []word, known bool) {
 		name = "@"
 	}
 
+	// The arguments by number are $1 to $9.
 	if args := w.vars["@"].words; len(name) == 1 && "1" <= name && name <= "9" {
 		if n := int(name[0] - '0'); n <= len(args) {
 			return args[n-1 : n], true
 		}
 		return nil, false
 	}
+
 	v, known := w.vars[name]
 	if isList(p) || len(v.words) == 0 {
 		return v.words, known
@@ -307,10 +320,12 @@ func (w *walker) variableWords(parts []syntax.WordPart) (all []word, ok bool) {
 		names, filtered := w.printedNames(c.Stmts[0])
 		return names, len(names) > 0 && !filtered
 	}
+
 	p, is := part.(*syntax.ParamExp)
 	if !is || quoted && joinsList(p) {
 		return nil, false
 	}
+
 	words, known := w.variableValue(p)
 	if !known {
 		return nil, false
@@ -334,6 +349,7 @@ func (w *walker) splitValue(text string) (all []word) {
 	if w.splitsOddly(text) {
 		return []word{{text: "\x00"}}
 	}
+
 	for part := range strings.FieldsSeq(text) {
 		var f flattener
 		f.addBare(part)
@@ -356,6 +372,7 @@ func (w *walker) setOptions(args []word, on bool) {
 	if !on && !o.has("u") {
 		return
 	}
+
 	for _, x := range o.rest {
 		w.setOption(strings.ToLower(strings.ReplaceAll(x.text, "_", "")), on)
 	}

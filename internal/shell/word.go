@@ -26,7 +26,7 @@ type word struct {
 
 func literal(s string) word { return word{text: s, ok: true} }
 
-// filesBelow stands for files below a directory, as those that xargs reads.
+// filesBelow returns a word that stands for files below a directory, as those that xargs reads.
 func filesBelow(dir word) word {
 	dir.some = true
 	return dir
@@ -34,14 +34,17 @@ func filesBelow(dir word) word {
 
 // expandWord returns the arguments that a word expands to, by its braces and patterns.
 func (w *walker) expandWord(x *syntax.Word) (all []word) {
+	// Braces multiply the words that one becomes.
 	if countBraces(x) <= maxBraces {
 		syntax.SplitBraces(x)
 	}
+
 	for _, parts := range expandBraces(x.Parts) {
 		if words, ok := w.variableWords(parts); ok {
 			all = append(all, words...)
 			continue
 		}
+
 		var f flattener
 		if w.flattenParts(&f, parts) {
 			all = append(all, w.matchFiles(&f)...)
@@ -61,9 +64,12 @@ func (w *walker) matchFiles(f *flattener) (all []word) {
 
 	names := w.globFiles(f.pattern.String())
 	if len(names) == 0 {
-		return []word{{text: text}} // the shell leaves it as it is, and it names no file
+		// The shell leaves the pattern as it is, and it names no file.
+		return []word{{text: text}}
 	}
+
 	for _, name := range names {
+		// A pattern that isn't a whole path becomes names that aren't, either.
 		if !strings.HasPrefix(text, "/") {
 			name = strings.TrimPrefix(name, contentsOf(w.dir))
 		}
@@ -88,25 +94,29 @@ func (w *walker) expandWords(words []*syntax.Word) (all []word) {
 	return all
 }
 
-// expandBraces expands {a,b} as bash does. It leaves a word as it is, and so unknown, if that counts ({1..3}) or
-// becomes too many.
+// expandBraces expands {a,b} as bash does. It leaves a word as it is, and so unknown, if that counts ({1..3})
+// or becomes too many.
 func expandBraces(parts []syntax.WordPart) [][]syntax.WordPart {
 	i := slices.IndexFunc(parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
 	if i < 0 {
 		return [][]syntax.WordPart{parts}
 	}
+
 	brace := parts[i].(*syntax.BraceExp)
 	if brace.Sequence {
 		return [][]syntax.WordPart{parts}
 	}
+
 	var middle [][]syntax.WordPart
 	for _, e := range brace.Elems {
 		middle = append(middle, expandBraces(e.Parts)...)
 	}
+
 	ends := expandBraces(parts[i+1:])
 	if len(middle)*len(ends) > maxFields {
 		return [][]syntax.WordPart{parts}
 	}
+
 	var all [][]syntax.WordPart
 	for _, m := range middle {
 		for _, e := range ends {
@@ -126,6 +136,7 @@ func (w *walker) flatText(parts []syntax.WordPart) (text string, ok bool) {
 // flattenParts adds the parts of a word to f. It isn't ok if the text isn't known.
 func (w *walker) flattenParts(f *flattener, parts []syntax.WordPart) (ok bool) {
 	ok = true
+
 	for i, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -179,6 +190,7 @@ func (f *flattener) addBare(s string) {
 // addQuoted adds text that means itself.
 func (f *flattener) addQuoted(s string) {
 	f.text.WriteString(s)
+
 	for i := 0; i < len(s); i++ {
 		if strings.IndexByte(`*?[]\-^`, s[i]) >= 0 {
 			f.pattern.WriteByte('\\')
@@ -191,6 +203,8 @@ func (f *flattener) addQuoted(s string) {
 func (w *walker) addExpansion(f *flattener, p syntax.WordPart, quoted bool) (ok bool) {
 	text, ok := w.expansionOf(p)
 	w.bytes -= len(text)
+
+	// A zero byte stands for what can't be told: no file's name has one.
 	switch split := strings.ContainsAny(text, " \t\n") || w.splitsOddly(text); {
 	case !ok, w.bytes < 0, !quoted && split:
 		f.addQuoted("\x00")
@@ -200,6 +214,7 @@ func (w *walker) addExpansion(f *flattener, p syntax.WordPart, quoted bool) (ok 
 	default:
 		f.addBare(text)
 	}
+
 	return true
 }
 
@@ -221,6 +236,7 @@ func unescape(s, special string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
+
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte(special, s[i+1]) >= 0 {
@@ -237,10 +253,12 @@ func heredocText(r *syntax.Redirect) string {
 	if r.Hdoc == nil {
 		return ""
 	}
+
 	plain := !slices.ContainsFunc(r.Word.Parts, func(p syntax.WordPart) bool {
 		lit, ok := p.(*syntax.Lit)
 		return !ok || strings.Contains(lit.Value, `\`)
 	})
+
 	var b strings.Builder
 	for _, p := range r.Hdoc.Parts {
 		lit, ok := p.(*syntax.Lit)
@@ -264,6 +282,7 @@ func (w *walker) globFiles(pattern string) []string {
 	} else if !w.dirKnown {
 		return nil
 	}
+
 	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
 		var next []string
 		for _, dir := range at {
@@ -282,31 +301,39 @@ func (w *walker) globFiles(pattern string) []string {
 	return at
 }
 
-// matchingNames lists the names in a directory that match. As in a shell, only a pattern that begins with a dot
-// matches a name that does, unless an option says otherwise.
+// matchingNames lists the names in a directory that match. As in a shell, only a pattern that begins with a
+// dot matches a name that does, unless an option says otherwise.
 func (w *walker) matchingNames(dir, pattern string) (names []string) {
 	if w.entries <= 0 {
 		return nil
 	}
+
+	// To open a named pipe would wait for somebody who writes to it.
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil // to open a named pipe would wait for somebody who writes to it
+		return nil
 	}
+
 	f, err := os.Open(filepath.Clean(dir))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(w.entries) // whatever can't be read doesn't count
+
+	// Whatever can't be read doesn't count.
+	entries, _ := f.ReadDir(w.entries)
 	w.entries -= len(entries) + 1
+
 	for _, e := range entries {
 		hidden, named := strings.HasPrefix(e.Name(), "."), strings.HasPrefix(pattern, ".")
 		if hidden != named && (named || !w.dotglob) {
 			continue
 		}
+
 		if ok, err := path.Match(pattern, e.Name()); ok && err == nil {
 			names = append(names, filepath.Join(dir, e.Name()))
 		}
 	}
+
 	slices.Sort(names)
 	return names
 }
