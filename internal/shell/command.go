@@ -366,43 +366,6 @@ func (w *walker) walkScriptIn(x word) {
 	}
 }
 
-// editWithSed changes its files with -i. Its first argument is the script, unless -e or -f gives that.
-func (w *walker) editWithSed(args []word) {
-	for i, a := range args {
-		if a.text == "-i" && i+1 < len(args) && args[i+1] == literal("") {
-			// On BSD, an empty argument after -i keeps no backup.
-			args = append(args[:i+1:i+1], args[i+2:]...)
-			break
-		}
-	}
-
-	w.editInPlace(parseOptions(args, "e:f:i::l:", "expression", "file", "line-length"), "e", "f", "expression", "file")
-}
-
-func (w *walker) editWithPerl(args []word) {
-	// Whatever its script does.
-	w.writes = true
-	w.editInPlace(parseOptions(args, "+e:E:i::M::m::I:F::x::C::D::V::d::"), "e", "E")
-}
-
-// editInPlace notes the files that sed and perl change. script lists the options that give their script.
-func (w *walker) editInPlace(o options, script ...string) {
-	files := o.rest
-	if !o.has(script...) && len(files) > 0 {
-		files = files[1:]
-	}
-
-	switch {
-	case !o.has("i", "in-place"):
-		w.writes = w.writes || !sedReads(o)
-	case o.has("follow-symlinks"):
-		w.changeAll(files)
-	default:
-		// They write a new file, which replaces the old one: of a link, the link itself.
-		w.walkByName(func() { w.changeAll(files) })
-	}
-}
-
 // renamed is a file or a directory that comes to be from another one.
 type renamed struct{ from, to word }
 
@@ -460,29 +423,4 @@ func (w *walker) changeIn(dir, file word) []word {
 		w.changeFile(to)
 		return []word{to}
 	}
-}
-
-// applyCodexPatch handles apply_patch, Codex's program. The patch is its argument, or its standard input.
-func (w *walker) applyCodexPatch(args []word, stdin string) {
-	if len(args) > 0 {
-		stdin = args[0].text
-	}
-
-	w.writes = true
-	for _, p := range PatchFiles(stdin) {
-		w.changeFile(literal(p))
-	}
-}
-
-// PatchFiles lists the files that a patch for apply_patch changes, by the names in it.
-func PatchFiles(text string) (files []string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		for _, head := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
-			if file, ok := strings.CutPrefix(line, head); ok && len(files) < maxPaths {
-				files = append(files, strings.TrimSpace(file))
-			}
-		}
-	}
-	return files
 }

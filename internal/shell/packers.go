@@ -100,18 +100,3 @@ func (w *walker) renameByPattern(args []word) {
 	files := slices.DeleteFunc(slices.Clone(o.rest), func(x word) bool { return !w.fileExists(x) })
 	w.walkByName(func() { w.changeAll(files) })
 }
-
-// substituteText is sd, which changes the files after what it looks for and what it puts there.
-func (w *walker) substituteText(args []word) {
-	o := parseOptions(args, "n:f:", "max-replacements", "flags")
-	if len(o.rest) > 2 && !o.has("p", "preview") {
-		w.walkByName(func() { w.changeAll(o.rest[2:]) })
-	}
-}
-
-// editWithRuby changes its files with -i, as perl does.
-func (w *walker) editWithRuby(args []word) {
-	// Whatever its script does.
-	w.writes = true
-	w.editInPlace(parseOptions(args, "+e:i::I:r:C:E:F::K::T::W::x::0::"), "e")
-}
