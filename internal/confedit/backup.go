@@ -13,7 +13,7 @@ import (
 // Copy returns where the copy of a file lies that was made before the first edit, and whether there is one.
 // Earlier versions put the copy beside the file; such a copy counts where there is no other.
 func (f Files) Copy(path string) (file string, ok bool) {
-	file = f.place(path)
+	file = f.copyPath(path)
 	for _, at := range []string{file, path + BackupSuffix} {
 		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
 			return at, true
@@ -22,8 +22,8 @@ func (f Files) Copy(path string) (file string, ok bool) {
 	return file, false
 }
 
-// place is where a new copy is put: in Backups, under the whole path of the file itself, with links followed.
-func (f Files) place(path string) string {
+// copyPath is where a new copy is put: in Backups, under the whole path of the file itself, with links followed.
+func (f Files) copyPath(path string) string {
 	if f.Backups == "" {
 		return path + BackupSuffix
 	}
@@ -32,8 +32,8 @@ func (f Files) place(path string) string {
 	return filepath.Join(f.Backups, strings.ReplaceAll(volume, ":", ""), target[len(volume):])
 }
 
-// keep makes the copy of a file before it is edited, and moves the copy of an earlier file aside.
-func (c *Change) keep() error {
+// keepCopy makes the copy of a file before it is edited, and moves the copy of an earlier file aside.
+func (c *Change) keepCopy() error {
 	if c.stale != "" {
 		if err := os.Rename(c.stale, c.stale+".older"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -42,13 +42,13 @@ func (c *Change) keep() error {
 	if c.Backup == "" {
 		return nil
 	}
-	c.kill("before backup")
+	c.killAt("before backup")
 	if c.files.Backups != "" {
 		if err := os.MkdirAll(filepath.Dir(c.Backup), 0o700); err != nil {
 			return err
 		}
 	}
-	err := c.replace(c.Backup, c.Before, func() error {
+	err := c.replaceFile(c.Backup, c.Before, func() error {
 		if _, err := os.Lstat(c.Backup); err == nil {
 			return fs.ErrExist
 		}
@@ -57,23 +57,23 @@ func (c *Change) keep() error {
 	if err != nil && !errors.Is(err, fs.ErrExist) { // somebody has just made one: keep that
 		return err
 	}
-	c.kill("after backup")
-	c.sweep(filepath.Dir(c.Backup), c.Backup)
+	c.killAt("after backup")
+	c.sweepLeftovers(filepath.Dir(c.Backup), c.Backup)
 	return nil
 }
 
-// forget removes what was kept for a file that is as before us: the copy, and the directories that were made
+// forgetCopy removes what was kept for a file that is as before us: the copy, and the directories that were made
 // for it.
-func (c *Change) forget() {
+func (c *Change) forgetCopy() {
 	at, ok := c.files.Copy(c.Path)
 	if saved, err := Read(at); !c.Delete && ok && err == nil && bytes.Equal(saved, c.After) {
 		_ = os.Remove(at) // at worst it stays
 	}
-	c.files.prune(filepath.Dir(c.Target))
+	c.files.pruneDirectories(filepath.Dir(c.Target))
 	if c.files.Backups == "" {
 		return
 	}
-	for dir := filepath.Dir(c.files.place(c.Path)); len(dir) >= len(c.files.Backups); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(c.files.copyPath(c.Path)); len(dir) >= len(c.files.Backups); dir = filepath.Dir(dir) {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			break // it holds something else
 		}
@@ -83,14 +83,14 @@ func (c *Change) forget() {
 // The list of the directories that edits have made, one a line. The file system doesn't tell them from empty
 // directories of others.
 
-func (f Files) list() string { return filepath.Join(f.Backups, ".directories") }
+func (f Files) directoryListPath() string { return filepath.Join(f.Backups, ".directories") }
 
-// note adds a directory to the list, before it is made.
-func (f Files) note(dir string) {
+// noteDirectory adds a directory to the list, before it is made.
+func (f Files) noteDirectory(dir string) {
 	if f.Backups == "" || os.MkdirAll(f.Backups, 0o700) != nil {
 		return // at worst the directory stays
 	}
-	list, err := os.OpenFile(f.list(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	list, err := os.OpenFile(f.directoryListPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
@@ -98,12 +98,12 @@ func (f Files) note(dir string) {
 	_ = list.Close()
 }
 
-// prune removes a directory and those above it, as long as they are empty and on the list.
-func (f Files) prune(dir string) {
+// pruneDirectories removes a directory and those above it, as long as they are empty and on the list.
+func (f Files) pruneDirectories(dir string) {
 	if f.Backups == "" {
 		return
 	}
-	b, err := os.ReadFile(f.list())
+	b, err := os.ReadFile(f.directoryListPath())
 	if err != nil {
 		return
 	}
@@ -118,8 +118,8 @@ func (f Files) prune(dir string) {
 	}
 	switch {
 	case len(left) == 0:
-		_ = os.Remove(f.list())
+		_ = os.Remove(f.directoryListPath())
 	case len(left) < len(made):
-		_ = os.WriteFile(f.list(), []byte(strings.Join(left, "\n")+"\n"), 0o600)
+		_ = os.WriteFile(f.directoryListPath(), []byte(strings.Join(left, "\n")+"\n"), 0o600)
 	}
 }

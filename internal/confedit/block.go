@@ -6,7 +6,7 @@ import "strings"
 // end, the block's last line gets none either: this tells removeLines to remove the line end that the block
 // added to the line before.
 func appendBlock(src []byte, lines []string) []splice {
-	nl, end := newline(src), len(src)
+	nl, end := newlineOf(src), len(src)
 	text := strings.Join(lines, nl)
 	switch {
 	case end == 0:

@@ -32,8 +32,8 @@ type splice struct {
 	text     string
 }
 
-// apply makes the splices. They don't overlap; those at the same place keep their order.
-func apply(src []byte, splices []splice) []byte {
+// applySplices makes the splices. They don't overlap; those at the same place keep their order.
+func applySplices(src []byte, splices []splice) []byte {
 	splices = slices.Clone(splices)
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.from - b.from })
 	var out []byte
@@ -50,21 +50,21 @@ type span struct{ start, end int }
 
 const bom = "\xef\xbb\xbf"
 
-// rounds bounds how many places of a file one edit may change. It only stops a bug of ours from looping
+// maxRounds bounds how many places of a file one edit may change. It only stops a bug of ours from looping
 // for ever.
-const rounds = 1000
+const maxRounds = 1000
 
 // document is a parsed file.
 type document interface {
 	// rest returns what the file means without what is ours, in a form that can be compared.
-	rest() any
+	restOfFile() any
 	// plan returns the next change, none when there is nothing left to do.
-	plan() ([]splice, error)
+	planChange() ([]splice, error)
 }
 
-// run makes the changes that a document plans, one at a time. After each it checks that the file still
+// runEdit makes the changes that a document plans, one at a time. After each it checks that the file still
 // parses, and that the rest still means the same.
-func run(src []byte, parse func([]byte) (document, error), same func(a, b any) bool) ([]byte, bool, error) {
+func runEdit(src []byte, parse func([]byte) (document, error), same func(a, b any) bool) ([]byte, bool, error) {
 	text, mark := src, ""
 	if bytes.HasPrefix(src, []byte(bom)) {
 		text, mark = src[len(bom):], bom
@@ -74,8 +74,8 @@ func run(src []byte, parse func([]byte) (document, error), same func(a, b any) b
 		return src, false, err
 	}
 	var before any
-	for i := range rounds {
-		splices, err := d.plan()
+	for i := range maxRounds {
+		splices, err := d.planChange()
 		if err != nil {
 			return src, false, err
 		}
@@ -86,21 +86,21 @@ func run(src []byte, parse func([]byte) (document, error), same func(a, b any) b
 			return append([]byte(mark), text...), true, nil
 		}
 		if i == 0 {
-			before = d.rest() // of most files nothing changes
+			before = d.restOfFile() // of most files nothing changes
 		}
-		text = apply(text, splices)
+		text = applySplices(text, splices)
 		if d, err = parse(text); err != nil {
 			return src, false, &unsafeError{"the result doesn't parse: " + err.Error()}
 		}
-		if !same(before, d.rest()) {
+		if !same(before, d.restOfFile()) {
 			return src, false, &unsafeError{"something that isn't ours changed"}
 		}
 	}
 	return src, false, &unsafeError{"it would never end"}
 }
 
-// newline returns a text's line end: that of its first line.
-func newline(src []byte) string {
+// newlineOf returns a text's line end: that of its first line.
+func newlineOf(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
 	}
@@ -129,16 +129,16 @@ func newlineBefore(src []byte, i int) int {
 	return 0
 }
 
-// blanks skips spaces and tabs from i on, not beyond end.
-func blanks(src []byte, i, end int) int {
+// skipBlanks skips spaces and tabs from i on, not beyond end.
+func skipBlanks(src []byte, i, end int) int {
 	for i < end && (src[i] == ' ' || src[i] == '\t') {
 		i++
 	}
 	return i
 }
 
-// blanksBefore skips spaces and tabs from i backwards, not beyond start.
-func blanksBefore(src []byte, i, start int) int {
+// skipBlanksBack skips spaces and tabs from i backwards, not beyond start.
+func skipBlanksBack(src []byte, i, start int) int {
 	for i > start && (src[i-1] == ' ' || src[i-1] == '\t') {
 		i--
 	}
@@ -151,5 +151,5 @@ func lineStart(src []byte, i int) int { return bytes.LastIndexByte(src[:i], '\n'
 // lineIndent is the white space with which the line of src[i] begins.
 func lineIndent(src []byte, i int) string {
 	from := lineStart(src, i)
-	return string(src[from:blanks(src, from, i)])
+	return string(src[from:skipBlanks(src, from, i)])
 }

@@ -89,8 +89,8 @@ func (e *unsafeError) Error() string {
 	return "tt didn't change the file, because the edit would have damaged it: " + e.why
 }
 
-// named adds the file's name to an error of an edit.
-func named(err error, file string) error {
+// addFileName adds the file's name to an error of an edit.
+func addFileName(err error, file string) error {
 	switch e := err.(type) {
 	case *MalformedError:
 		e.File = file
@@ -111,7 +111,7 @@ func pathText(path []string) string {
 	}
 	var parts []string
 	for _, k := range path {
-		if !bareKey(k) {
+		if !isBareKey(k) {
 			k = strconv.Quote(k)
 		}
 		parts = append(parts, k)
@@ -119,8 +119,8 @@ func pathText(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// bareKey reports whether k needs no quotes in TOML and in our messages.
-func bareKey(k string) bool {
+// isBareKey reports whether k needs no quotes in TOML and in our messages.
+func isBareKey(k string) bool {
 	for _, r := range k {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
 			return false

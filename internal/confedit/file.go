@@ -64,7 +64,7 @@ type Change struct {
 func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	c := &Change{Path: path, files: f, opt: opt}
 	var err error
-	if c.Target, c.info, err = resolve(path); err != nil {
+	if c.Target, c.info, err = resolveFile(path); err != nil {
 		return nil, err
 	}
 	if c.info != nil {
@@ -78,7 +78,7 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	}
 	var changed bool
 	if c.After, changed, err = edit(c.Before); err != nil {
-		return nil, named(err, path)
+		return nil, addFileName(err, path)
 	}
 	if !changed {
 		return c, nil
@@ -87,26 +87,26 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 		return nil, &FileError{File: path, Why: "is write-protected"}
 	}
 	at, saved := f.Copy(path)
-	if saved && !opt.Removing && opt.Ours != nil && f.Backups != "" && at == f.place(path) && !opt.Ours(c.Before) {
+	if saved && !opt.Removing && opt.Ours != nil && f.Backups != "" && at == f.copyPath(path) && !opt.Ours(c.Before) {
 		if b, err := Read(at); !c.Exists || err != nil || !bytes.Equal(b, c.Before) {
 			c.stale, saved = at, false
 		}
 	}
 	if opt.Removing {
-		c.Delete = c.Exists && !saved && c.Target == filepath.Clean(path) && nothing(c.After)
+		c.Delete = c.Exists && !saved && c.Target == filepath.Clean(path) && holdsNothing(c.After)
 	} else if c.Exists && !saved {
-		c.Backup = f.place(path)
+		c.Backup = f.copyPath(path)
 	}
 	return c, nil
 }
 
-// nothing reports whether a file is blank or an empty object, without comments.
-func nothing(src []byte) bool {
-	return blank(src) || bytes.Equal(bytes.Join(bytes.Fields(bytes.TrimPrefix(src, []byte(bom))), nil), []byte("{}"))
+// holdsNothing reports whether a file is blank or an empty object, without comments.
+func holdsNothing(src []byte) bool {
+	return isBlank(src) || bytes.Equal(bytes.Join(bytes.Fields(bytes.TrimPrefix(src, []byte(bom))), nil), []byte("{}"))
 }
 
-// resolve finds the file behind a path: its name, and its info if it exists.
-func resolve(path string) (target string, info fs.FileInfo, err error) {
+// resolveFile finds the file behind a path: its name, and its info if it exists.
+func resolveFile(path string) (target string, info fs.FileInfo, err error) {
 	path = filepath.Clean(path)
 	link, err := os.Lstat(path)
 	switch {

@@ -17,9 +17,9 @@ import (
 // handlersKey is where a group has its handlers.
 const handlersKey = "hooks"
 
-// handlers returns the handlers of a group, nil if it doesn't have that shape: then it isn't ours.
-func handlers(group *hujson.Value) (arr *hujson.Array, at int) {
-	at, err := member(group, nil, handlersKey)
+// handlersOf returns the handlers of a group, nil if it doesn't have that shape: then it isn't ours.
+func handlersOf(group *hujson.Value) (arr *hujson.Array, at int) {
+	at, err := findMember(group, nil, handlersKey)
 	if err != nil || at < 0 {
 		return nil, -1
 	}
@@ -27,28 +27,28 @@ func handlers(group *hujson.Value) (arr *hujson.Array, at int) {
 	return arr, at
 }
 
-// ownGroup reports whether a group is ours, and which of its handlers are.
-func ownGroup(group *hujson.Value, ours Ours) (own bool, at []int) {
-	arr, _ := handlers(group)
-	at = matching(arr, ours)
+// inspectGroup reports whether a group is ours, and which of its handlers are.
+func inspectGroup(group *hujson.Value, ours Ours) (own bool, at []int) {
+	arr, _ := handlersOf(group)
+	at = ownElements(arr, ours)
 	return len(at) > 0 && len(at) == len(arr.Elements), at
 }
 
-// inHooks accepts for removal our groups, our handlers, and what is empty on the way to them.
-func inHooks(path []string, ours Ours) func(at trail, v *hujson.Value, empty bool) bool {
-	on := onPath(path)
+// acceptHooks accepts for removal our groups, our handlers, and what is empty on the way to them.
+func acceptHooks(path []string, ours Ours) func(at trail, v *hujson.Value, empty bool) bool {
+	on := acceptPath(path)
 	return func(at trail, v *hujson.Value, empty bool) bool {
 		n := len(path)
 		switch {
 		case empty:
 			return on(at, v, true)
-		case len(at) <= n || !at[:n].is(path) || !at[n].elem:
+		case len(at) <= n || !at[:n].isPath(path) || !at[n].elem:
 			return false
 		case len(at) == n+1:
-			own, _ := ownGroup(v, ours)
+			own, _ := inspectGroup(v, ours)
 			return own
 		}
-		return len(at) == n+3 && at[n+1] == step{key: handlersKey} && at[n+2].elem && ours(raw(v))
+		return len(at) == n+3 && at[n+1] == step{key: handlersKey} && at[n+2].elem && ours(rawJSON(v))
 	}
 }
 
@@ -61,27 +61,27 @@ func inHooks(path []string, ours Ours) func(at trail, v *hujson.Value, empty boo
 //     handler in group.
 //   - Any further handler of ours is removed. One in a group of ours stays rather than one elsewhere.
 func JSONPutHook(path []string, ours Ours, group any) Edit {
-	compact, err := marshal(group)
+	compact, err := marshalCompact(group)
 	if err != nil {
-		return failing(err)
+		return failingEdit(err)
 	}
 	var shape struct {
 		Hooks []json.RawMessage `json:"hooks"`
 	}
 	if err := json.Unmarshal(compact, &shape); err != nil || len(shape.Hooks) != 1 || !ours(shape.Hooks[0]) {
-		return failing(&unsafeError{"the group to put doesn't have one handler of ours"})
+		return failingEdit(&unsafeError{"the group to put doesn't have one handler of ours"})
 	}
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
-		steps, index, arr, err := d.array(path)
+		steps, index, arr, err := d.findArray(path)
 		if err != nil {
 			return nil, err
 		}
 		if arr == nil {
-			return d.create(steps, path, append(append([]byte("["), compact...), ']'))
+			return d.createValue(steps, path, append(append([]byte("["), compact...), ']'))
 		}
-		keepGroup, keepHandler := preferred(arr, ours)
+		keepGroup, keepHandler := chooseHandler(arr, ours)
 		if keepGroup < 0 {
-			return d.insert(steps, "", compact), nil
+			return d.insertItem(steps, "", compact), nil
 		}
 		if s := d.dropHook(steps, index, ours, len(path), keepGroup, keepHandler); s != nil {
 			return s, nil
@@ -89,25 +89,25 @@ func JSONPutHook(path []string, ours Ours, group any) Edit {
 		kept := &arr.Elements[keepGroup]
 		if keepHandler < 0 {
 			if !sameJSON(kept, compact) {
-				return d.replace(steps, kept, compact), nil
+				return d.replaceValue(steps, kept, compact), nil
 			}
 			return nil, nil
 		}
-		inner, at := handlers(kept)
+		inner, at := handlersOf(kept)
 		h := &inner.Elements[keepHandler]
 		if !sameJSON(h, shape.Hooks[0]) {
-			return d.replace(append(steps, kept, &kept.Value.(*hujson.Object).Members[at].Value), h, shape.Hooks[0]), nil
+			return d.replaceValue(append(steps, kept, &kept.Value.(*hujson.Object).Members[at].Value), h, shape.Hooks[0]), nil
 		}
 		return nil, nil
-	}, inHooks(path, ours))
+	}, acceptHooks(path, ours))
 }
 
-// preferred chooses the handler of ours that stays: the first group of ours (handler is -1 then), else the
+// chooseHandler chooses the handler of ours that stays: the first group of ours (handler is -1 then), else the
 // first handler of ours in somebody else's group. group is -1 when there is none.
-func preferred(arr *hujson.Array, ours Ours) (group, handler int) {
+func chooseHandler(arr *hujson.Array, ours Ours) (group, handler int) {
 	group, handler = -1, -1
 	for i := range arr.Elements {
-		own, at := ownGroup(&arr.Elements[i], ours)
+		own, at := inspectGroup(&arr.Elements[i], ours)
 		if own {
 			return i, -1
 		}
@@ -123,12 +123,12 @@ func preferred(arr *hujson.Array, ours Ours) (group, handler int) {
 // except those at path[:1] to path[:keep].
 func JSONRemoveHook(path []string, ours Ours, keep int) Edit {
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
-		steps, index, arr, err := d.array(path)
+		steps, index, arr, err := d.findArray(path)
 		if err != nil || arr == nil {
 			return nil, err
 		}
 		return d.dropHook(steps, index, ours, keep, -1, -1), nil
-	}, inHooks(path, ours))
+	}, acceptHooks(path, ours))
 }
 
 // dropHook removes the last handler of ours that doesn't stay; nil when there is none.
@@ -136,9 +136,9 @@ func (d *jsonDoc) dropHook(steps []*hujson.Value, index []int, ours Ours, keep, 
 	arr := steps[len(steps)-1].Value.(*hujson.Array)
 	for i := len(arr.Elements) - 1; i >= 0; i-- {
 		group := &arr.Elements[i]
-		own, at := ownGroup(group, ours)
+		own, at := inspectGroup(group, ours)
 		if own && i != keepGroup {
-			return d.drop(append(steps, group), append(index, i), keep)
+			return d.dropStep(append(steps, group), append(index, i), keep)
 		}
 		if own || len(at) == 0 {
 			continue
@@ -147,16 +147,16 @@ func (d *jsonDoc) dropHook(steps []*hujson.Value, index []int, ours Ours, keep, 
 		if i == keepGroup && last == keepHandler {
 			continue
 		}
-		_, m := handlers(group)
-		l, _ := d.list(&group.Value.(*hujson.Object).Members[m].Value)
-		return l.remove(last)
+		_, m := handlersOf(group)
+		l, _ := d.listOf(&group.Value.(*hujson.Object).Members[m].Value)
+		return l.removeItem(last)
 	}
 	return nil
 }
 
-// array walks to the array at a path. steps ends before the path does when there is none.
-func (d *jsonDoc) array(path []string) (steps []*hujson.Value, index []int, arr *hujson.Array, err error) {
-	steps, index, err = d.walk(path)
+// findArray walks to the array at a path. steps ends before the path does when there is none.
+func (d *jsonDoc) findArray(path []string) (steps []*hujson.Value, index []int, arr *hujson.Array, err error) {
+	steps, index, err = d.walkPath(path)
 	if err != nil || len(steps) <= len(path) {
 		return steps, index, nil, err
 	}
@@ -168,12 +168,12 @@ func (d *jsonDoc) array(path []string) (steps []*hujson.Value, index []int, arr 
 	return steps, index, arr, nil
 }
 
-// matching returns the indexes of our elements.
-func matching(arr *hujson.Array, ours Ours) []int {
+// ownElements returns the indexes of our elements.
+func ownElements(arr *hujson.Array, ours Ours) []int {
 	var at []int
 	if arr != nil {
 		for i := range arr.Elements {
-			if ours(raw(&arr.Elements[i])) {
+			if ours(rawJSON(&arr.Elements[i])) {
 				at = append(at, i)
 			}
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// depth is how deeply brackets may be nested. The parser recurses without a limit, and Go can't recover from
+// maxDepth is how deeply brackets may be nested. The parser recurses without a limit, and Go can't recover from
 // a full stack.
-const depth = 1000
+const maxDepth = 1000
 
 // jsonDoc is a parsed JSON file, with comments and trailing commas if it has any.
 type jsonDoc struct {
@@ -24,12 +24,12 @@ type jsonDoc struct {
 // parseJSON parses a file. It is strict, but allows comments and trailing commas. Nobody changes the
 // document: others may have it, too.
 func parseJSON(src []byte) (*jsonDoc, error) {
-	if d := recentJSON.find(src); d != nil {
+	if d := recentJSON.findDocument(src); d != nil {
 		return d, nil
 	}
 	d, err := parseNewJSON(src)
 	if err == nil {
-		recentJSON.add(d)
+		recentJSON.addDocument(d)
 	}
 	return d, err
 }
@@ -60,8 +60,8 @@ func Keep() (release func()) {
 	}
 }
 
-// find returns the document of a text, nil if it isn't kept.
-func (r *recent) find(src []byte) *jsonDoc {
+// findDocument returns the document of a text, nil if it isn't kept.
+func (r *recent) findDocument(src []byte) *jsonDoc {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, d := range r.docs {
@@ -74,7 +74,7 @@ func (r *recent) find(src []byte) *jsonDoc {
 	return nil
 }
 
-func (r *recent) add(d *jsonDoc) {
+func (r *recent) addDocument(d *jsonDoc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.keepers > 0 {
@@ -84,7 +84,7 @@ func (r *recent) add(d *jsonDoc) {
 }
 
 func parseNewJSON(src []byte) (*jsonDoc, error) {
-	if line, col, deep := tooDeep(src); deep {
+	if line, col, deep := findTooDeep(src); deep {
 		return nil, &MalformedError{Line: line, Col: col, Why: "brackets are nested too deeply"}
 	}
 	// The parser wants a line end after a line comment, even at the end of the file. Adding one there
@@ -95,8 +95,8 @@ func parseNewJSON(src []byte) (*jsonDoc, error) {
 		return nil, jsonError(src, err)
 	}
 	d := &jsonDoc{src: text[:len(src):len(src)], root: root}
-	if i := d.hiddenLineEnd(); i >= 0 {
-		line, col := position(src, i)
+	if i := d.findHiddenLineEnd(); i >= 0 {
+		line, col := positionOf(src, i)
 		return nil, &MalformedError{Line: line, Col: col, Why: "a comment goes on behind a carriage return, where some programs end it"}
 	}
 	return d, nil
@@ -109,7 +109,7 @@ func jsonError(src []byte, err error) error {
 	if _, scan := fmt.Sscanf(place, "line %d, column %d", &m.Line, &m.Col); scan != nil || !ok {
 		why = "isn't JSON"
 	}
-	if line, col := position(src, len(src)); m.Line > line {
+	if line, col := positionOf(src, len(src)); m.Line > line {
 		m.Line, m.Col = line, col // after the line end that we added
 	}
 	if strings.HasPrefix(why, "invalid literal") {
@@ -119,8 +119,8 @@ func jsonError(src []byte, err error) error {
 	return m
 }
 
-// tooDeep counts brackets outside of strings and comments.
-func tooDeep(src []byte) (line, col int, deep bool) {
+// findTooDeep counts brackets outside of strings and comments.
+func findTooDeep(src []byte) (line, col int, deep bool) {
 	n := 0
 	for i := 0; i < len(src); i++ {
 		switch src[i] {
@@ -149,22 +149,22 @@ func tooDeep(src []byte) (line, col int, deep bool) {
 		case '}', ']':
 			n--
 		}
-		if n > depth {
-			line, col = position(src, i)
+		if n > maxDepth {
+			line, col = positionOf(src, i)
 			return line, col, true
 		}
 	}
 	return 0, 0, false
 }
 
-// position is the line and column of src[i], from 1.
-func position(src []byte, i int) (line, col int) {
+// positionOf is the line and column of src[i], from 1.
+func positionOf(src []byte, i int) (line, col int) {
 	return 1 + bytes.Count(src[:i], []byte("\n")), 1 + i - lineStart(src, i)
 }
 
-// hiddenLineEnd finds a carriage return inside a line comment, -1 if there is none. To the parser the comment
+// findHiddenLineEnd finds a carriage return inside a line comment, -1 if there is none. To the parser the comment
 // goes on after it; to JavaScript it ends there, and the rest of the line counts.
-func (d *jsonDoc) hiddenLineEnd() int {
+func (d *jsonDoc) findHiddenLineEnd() int {
 	src := d.src
 	if !bytes.ContainsRune(src, '\r') {
 		return -1
@@ -172,9 +172,9 @@ func (d *jsonDoc) hiddenLineEnd() int {
 	found := -1
 	look := func(from, to int) {
 		l := list{src: src}
-		_, comments, _ := l.gap(from, min(to, len(src)))
+		_, comments, _ := l.readGap(from, min(to, len(src)))
 		for _, c := range comments {
-			if i := bytes.IndexByte(src[c.start:c.end], '\r'); i >= 0 && l.lineComment(c) && c.start+i < len(src)-1 && found < 0 {
+			if i := bytes.IndexByte(src[c.start:c.end], '\r'); i >= 0 && l.isLineComment(c) && c.start+i < len(src)-1 && found < 0 {
 				found = c.start + i
 			}
 		}
@@ -182,7 +182,7 @@ func (d *jsonDoc) hiddenLineEnd() int {
 	for v := range d.root.All() {
 		look(v.StartOffset-len(v.BeforeExtra), v.StartOffset)
 		look(v.EndOffset, v.EndOffset+len(v.AfterExtra))
-		if l, ok := d.list(v); ok && len(l.items) > 0 {
+		if l, ok := d.listOf(v); ok && len(l.items) > 0 {
 			look(l.items[len(l.items)-1].end, l.close)
 		} else if ok {
 			look(l.open, l.close)
@@ -191,8 +191,8 @@ func (d *jsonDoc) hiddenLineEnd() int {
 	return found
 }
 
-// list returns the items of an object or array; ok is false for other values.
-func (d *jsonDoc) list(v *hujson.Value) (l list, ok bool) {
+// listOf returns the items of an object or array; ok is false for other values.
+func (d *jsonDoc) listOf(v *hujson.Value) (l list, ok bool) {
 	l = list{src: d.src, open: v.StartOffset + 1, close: v.EndOffset - 1}
 	switch c := v.Value.(type) {
 	case *hujson.Object:
@@ -227,8 +227,8 @@ func kindText(v *hujson.Value) string {
 	}
 }
 
-// member finds a key in an object: its index, -1 if it isn't there. path leads to the object.
-func member(v *hujson.Value, path []string, key string) (int, error) {
+// findMember finds a key in an object: its index, -1 if it isn't there. path leads to the object.
+func findMember(v *hujson.Value, path []string, key string) (int, error) {
 	obj, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return -1, &PathError{Path: path, Why: "is " + kindText(v) + ", not an object"}
@@ -246,13 +246,13 @@ func member(v *hujson.Value, path []string, key string) (int, error) {
 	return at, nil
 }
 
-// walk follows a path of keys from the root, as far as it exists. steps[0] is the root, steps[i] the value at
+// walkPath follows a path of keys from the root, as far as it exists. steps[0] is the root, steps[i] the value at
 // path[:i], index[i] the place of path[i] in steps[i].
-func (d *jsonDoc) walk(path []string) (steps []*hujson.Value, index []int, err error) {
+func (d *jsonDoc) walkPath(path []string) (steps []*hujson.Value, index []int, err error) {
 	v := &d.root
 	steps = append(steps, v)
 	for i, key := range path {
-		at, err := member(v, path[:i], key)
+		at, err := findMember(v, path[:i], key)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -265,8 +265,8 @@ func (d *jsonDoc) walk(path []string) (steps []*hujson.Value, index []int, err e
 	return steps, index, nil
 }
 
-// raw returns a value as plain JSON.
-func raw(v *hujson.Value) json.RawMessage {
+// rawJSON returns a value as plain JSON.
+func rawJSON(v *hujson.Value) json.RawMessage {
 	c := v.Clone()
 	c.BeforeExtra, c.AfterExtra = nil, nil
 	c.Minimize()
@@ -277,19 +277,19 @@ func raw(v *hujson.Value) json.RawMessage {
 // blank file. Its errors are those of an [Edit].
 func JSONGet(src []byte, path []string) (value json.RawMessage, found bool, err error) {
 	src = bytes.TrimPrefix(src, []byte(bom))
-	if blank(src) {
+	if isBlank(src) {
 		return nil, false, nil
 	}
 	d, err := parseJSON(src)
 	if err != nil {
 		return nil, false, err
 	}
-	steps, _, err := d.walk(path)
+	steps, _, err := d.walkPath(path)
 	if err != nil || len(steps) <= len(path) {
 		return nil, false, err
 	}
-	return raw(steps[len(path)]), true, nil
+	return rawJSON(steps[len(path)]), true, nil
 }
 
-// blank reports whether a file holds nothing but white space.
-func blank(src []byte) bool { return len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte(bom)))) == 0 }
+// isBlank reports whether a file holds nothing but white space.
+func isBlank(src []byte) bool { return len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte(bom)))) == 0 }

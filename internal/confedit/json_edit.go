@@ -4,28 +4,28 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// onPath accepts for removal the value at the path, and what is empty on the way to it.
-func onPath(path []string) func(at trail, v *hujson.Value, empty bool) bool {
+// acceptPath accepts for removal the value at the path, and what is empty on the way to it.
+func acceptPath(path []string) func(at trail, v *hujson.Value, empty bool) bool {
 	return func(at trail, _ *hujson.Value, empty bool) bool {
 		if empty {
-			return len(at) <= len(path) && at.is(path[:len(at)])
+			return len(at) <= len(path) && at.isPath(path[:len(at)])
 		}
-		return at.is(path)
+		return at.isPath(path)
 	}
 }
 
 // JSONSet sets the value at a path of keys, and makes the objects on the way. A value that already means the
 // same stays as it is written. value is anything that encoding/json can write; its fields keep their order.
 func JSONSet(path []string, value any) Edit {
-	compact, err := marshal(value)
+	compact, err := marshalCompact(value)
 	if err != nil {
-		return failing(err)
+		return failingEdit(err)
 	}
 	if len(path) == 0 {
-		return failing(&PathError{Why: "can't be replaced as a whole"})
+		return failingEdit(&PathError{Why: "can't be replaced as a whole"})
 	}
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
-		steps, _, err := d.walk(path)
+		steps, _, err := d.walkPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -34,20 +34,20 @@ func JSONSet(path []string, value any) Edit {
 			if sameJSON(v, compact) {
 				return nil, nil
 			}
-			return d.replace(steps[:len(path)], v, compact), nil
+			return d.replaceValue(steps[:len(path)], v, compact), nil
 		}
-		return d.create(steps, path, compact)
-	}, onPath(path))
+		return d.createValue(steps, path, compact)
+	}, acceptPath(path))
 }
 
-// create sets a value at a path that the file has only the first part of: it adds one member, with the
+// createValue sets a value at a path that the file has only the first part of: it adds one member, with the
 // objects for the rest of the path.
-func (d *jsonDoc) create(steps []*hujson.Value, path []string, compact []byte) ([]splice, error) {
+func (d *jsonDoc) createValue(steps []*hujson.Value, path []string, compact []byte) ([]splice, error) {
 	n := len(steps) - 1
 	for i := len(path) - 1; i > n; i-- {
 		compact = append(append(append([]byte("{"), hujson.String(path[i])...), ':'), append(compact, '}')...)
 	}
-	return d.insert(steps, path[n], compact), nil
+	return d.insertItem(steps, path[n], compact), nil
 }
 
 // JSONRemove removes the value at a path of keys. Objects on the path that become empty go too, except the
@@ -55,28 +55,28 @@ func (d *jsonDoc) create(steps []*hujson.Value, path []string, compact []byte) (
 // [JSONSet] made, and len(path) only the value.
 func JSONRemove(path []string, keep int) Edit {
 	if len(path) == 0 {
-		return failing(&PathError{Why: "can't be removed"})
+		return failingEdit(&PathError{Why: "can't be removed"})
 	}
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
-		steps, index, err := d.walk(path)
+		steps, index, err := d.walkPath(path)
 		if err != nil || len(steps) <= len(path) {
 			return nil, err
 		}
-		return d.drop(steps, index, keep), nil
-	}, onPath(path))
+		return d.dropStep(steps, index, keep), nil
+	}, acceptPath(path))
 }
 
-// drop removes the last step, and the steps around it that hold nothing else, down to keep. index has the
+// dropStep removes the last step, and the steps around it that hold nothing else, down to keep. index has the
 // place of each step in the one before it.
-func (d *jsonDoc) drop(steps []*hujson.Value, index []int, keep int) []splice {
+func (d *jsonDoc) dropStep(steps []*hujson.Value, index []int, keep int) []splice {
 	n := len(steps) - 1 // the step to remove
 	for n-1 > max(keep, 0) {
-		l, _ := d.list(steps[n-1])
-		if len(l.items) != 1 || l.commented() {
+		l, _ := d.listOf(steps[n-1])
+		if len(l.items) != 1 || l.hasComment() {
 			break
 		}
 		n--
 	}
-	l, _ := d.list(steps[n-1])
-	return l.remove(index[n-1])
+	l, _ := d.listOf(steps[n-1])
+	return l.removeItem(index[n-1])
 }

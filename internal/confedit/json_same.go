@@ -14,7 +14,7 @@ import (
 // strings and the notation of numbers.
 func sameJSON(v *hujson.Value, compact []byte) bool {
 	other, err := hujson.Parse(compact)
-	return err == nil && meaning(v) == meaning(&other)
+	return err == nil && meaningOf(v) == meaningOf(&other)
 }
 
 // trail leads to a value: a key for each object, and "" with elem for each array.
@@ -25,24 +25,24 @@ type step struct {
 	elem bool
 }
 
-// is reports whether t is the path of keys.
-func (t trail) is(path []string) bool {
+// isPath reports whether t is the path of keys.
+func (t trail) isPath(path []string) bool {
 	return slices.EqualFunc(t, path, func(s step, k string) bool { return !s.elem && s.key == k })
 }
 
-// meaning writes what a value means, the same for all notations of it.
-func meaning(v *hujson.Value) string {
+// meaningOf writes what a value means, the same for all notations of it.
+func meaningOf(v *hujson.Value) string {
 	var parts []string
 	switch c := v.Value.(type) {
 	case *hujson.Object:
 		for i := range c.Members {
-			parts = append(parts, strconv.Quote(keyOf(&c.Members[i]))+":"+meaning(&c.Members[i].Value))
+			parts = append(parts, strconv.Quote(keyOf(&c.Members[i]))+":"+meaningOf(&c.Members[i].Value))
 		}
 		slices.Sort(parts)
 		return "{" + strings.Join(parts, ",") + "}"
 	case *hujson.Array:
 		for i := range c.Elements {
-			parts = append(parts, meaning(&c.Elements[i]))
+			parts = append(parts, meaningOf(&c.Elements[i]))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
@@ -51,7 +51,7 @@ func meaning(v *hujson.Value) string {
 	case '"':
 		return strconv.Quote(lit.String())
 	case '0':
-		return number(string(lit))
+		return numberText(string(lit))
 	}
 	return string(lit)
 }
@@ -65,8 +65,8 @@ func keyOf(m *hujson.ObjectMember) string {
 	return name.String()
 }
 
-// number writes a number in one notation. It keeps digits that don't fit into a float.
-func number(s string) string {
+// numberText writes a number in one notation. It keeps digits that don't fit into a float.
+func numberText(s string) string {
 	if !strings.ContainsAny(s, ".eE") {
 		return s
 	}
@@ -85,11 +85,11 @@ type jsonEdit struct {
 	ours func(at trail, v *hujson.Value, empty bool) bool
 }
 
-func (e jsonEdit) plan() ([]splice, error) { return e.next(e.jsonDoc) }
+func (e jsonEdit) planChange() ([]splice, error) { return e.next(e.jsonDoc) }
 
-func (e jsonEdit) rest() any {
+func (e jsonEdit) restOfFile() any {
 	w := restWriter{ours: e.ours}
-	w.write(&e.root)
+	w.writeValue(&e.root)
 	return restOfJSON{e.root.IsStandard(), w.out}
 }
 
@@ -107,7 +107,7 @@ type restWriter struct {
 	out  []byte
 }
 
-func (w *restWriter) write(v *hujson.Value) {
+func (w *restWriter) writeValue(v *hujson.Value) {
 	switch c := v.Value.(type) {
 	case *hujson.Object:
 		w.out = append(w.out, '{')
@@ -139,7 +139,7 @@ func (w *restWriter) writeItem(name hujson.Literal, v *hujson.Value, s step) {
 		w.out = append(append(w.out, name...), ':')
 	}
 	from := len(w.out)
-	w.write(v)
+	w.writeValue(v)
 	text := string(w.out[from:min(from+3, len(w.out))])
 	if (text == "{}" || text == "[]") && w.ours(w.at, v, true) {
 		w.out = w.out[:before]
@@ -160,13 +160,13 @@ func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hu
 	}
 	return func(src []byte) ([]byte, bool, error) {
 		from := src
-		if blank(src) {
-			from = []byte("{}" + newline(src))
+		if isBlank(src) {
+			from = []byte("{}" + newlineOf(src))
 			if bytes.HasPrefix(src, []byte(bom)) {
 				from = append([]byte(bom), from...)
 			}
 		}
-		out, changed, err := run(from, parse, same)
+		out, changed, err := runEdit(from, parse, same)
 		if err != nil || !changed {
 			return src, false, err
 		}
@@ -174,8 +174,8 @@ func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hu
 	}
 }
 
-// failing is an edit that always fails.
-func failing(err error) Edit {
+// failingEdit is an edit that always fails.
+func failingEdit(err error) Edit {
 	return func(src []byte) ([]byte, bool, error) { return src, false, err }
 }
 

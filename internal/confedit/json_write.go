@@ -16,16 +16,16 @@ type jsonStyle struct {
 	comma   string // between a comma and the next item on one line
 }
 
-// style takes the layout from the first place in the file that shows it. The default is an indentation of two
+// fileStyle takes the layout from the first place in the file that shows it. The default is an indentation of two
 // spaces, and a space after colons and commas.
-func (d *jsonDoc) style() jsonStyle {
-	st := jsonStyle{newline: newline(d.src), unit: "  ", colon: " ", comma: " "}
+func (d *jsonDoc) fileStyle() jsonStyle {
+	st := jsonStyle{newline: newlineOf(d.src), unit: "  ", colon: " ", comma: " "}
 	unit, colon, comma := false, false, false
 	for v := range d.root.All() {
 		if unit && colon && comma {
 			break
 		}
-		l, ok := d.list(v)
+		l, ok := d.listOf(v)
 		if !ok || len(l.items) == 0 {
 			continue
 		}
@@ -42,7 +42,7 @@ func (d *jsonDoc) style() jsonStyle {
 			}
 		}
 		if len(l.items) > 1 && !comma {
-			_, comments, lines := l.gap(l.items[0].end, l.items[1].start)
+			_, comments, lines := l.readGap(l.items[0].end, l.items[1].start)
 			if !lines && len(comments) == 0 {
 				comma = true
 				if d.src[l.items[1].start-1] == ',' {
@@ -57,8 +57,8 @@ func (d *jsonDoc) style() jsonStyle {
 	return st
 }
 
-// marshal writes a value as compact plain JSON.
-func marshal(value any) ([]byte, error) {
+// marshalCompact writes a value as compact plain JSON.
+func marshalCompact(value any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -72,8 +72,8 @@ func marshal(value any) ([]byte, error) {
 	return c.Bytes(), nil
 }
 
-// render lays out compact JSON in the file's style: on several lines, indented from base on, or on one line.
-func (st jsonStyle) render(compact []byte, spread bool, base string) string {
+// renderJSON lays out compact JSON in the file's style: on several lines, indented from base on, or on one line.
+func (st jsonStyle) renderJSON(compact []byte, spread bool, base string) string {
 	var b bytes.Buffer
 	if spread {
 		if err := json.Indent(&b, compact, base, st.unit); err != nil {
@@ -100,15 +100,15 @@ func (st jsonStyle) render(compact []byte, spread bool, base string) string {
 	return b.String()
 }
 
-// insert adds an item at the end of the last step: a key and value to an object, a value to an array. It
+// insertItem adds an item at the end of the last step: a key and value to an object, a value to an array. It
 // follows the items beside it, or else what is around it, in taking one line or several.
-func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []splice {
+func (d *jsonDoc) insertItem(steps []*hujson.Value, key string, compact []byte) []splice {
 	in := steps[len(steps)-1]
-	l, _ := d.list(in)
-	style, outer := d.style(), lineIndent(d.src, in.StartOffset)
+	l, _ := d.listOf(in)
+	style, outer := d.fileStyle(), lineIndent(d.src, in.StartOffset)
 	lay := layout{newline: style.newline, closeIndent: outer, indent: outer + style.unit, space: style.comma}
 	for i := len(l.items) - 1; i >= 0; i-- {
-		if l.leads(i) {
+		if l.beginsLine(i) {
 			lay.indent = lineIndent(d.src, l.items[i].start)
 			break
 		}
@@ -119,7 +119,7 @@ func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []sp
 		spread = bytes.ContainsRune(d.src[l.items[n-1].start:l.items[n-1].end], '\n')
 		base = lineIndent(d.src, l.items[n-1].end)
 	}
-	text := style.render(compact, spread, base)
+	text := style.renderJSON(compact, spread, base)
 	if in.Value.Kind() == '{' {
 		colon := style.colon
 		if spread {
@@ -127,23 +127,23 @@ func (d *jsonDoc) insert(steps []*hujson.Value, key string, compact []byte) []sp
 		}
 		text = string(hujson.String(key)) + ":" + colon + text
 	}
-	return l.add(text, lay)
+	return l.addItem(text, lay)
 }
 
 // spreadAt reports whether items of the last step get lines of their own: the innermost step that isn't empty
 // shows it.
 func (d *jsonDoc) spreadAt(steps []*hujson.Value) bool {
 	for i := len(steps) - 1; i >= 0; i-- {
-		if l, ok := d.list(steps[i]); ok && (len(l.items) > 0 || l.spread()) {
-			return l.spread()
+		if l, ok := d.listOf(steps[i]); ok && (len(l.items) > 0 || l.isSpread()) {
+			return l.isSpread()
 		}
 	}
 	return true
 }
 
-// replace writes another value in the place of v, which is in the last step.
-func (d *jsonDoc) replace(steps []*hujson.Value, v *hujson.Value, compact []byte) []splice {
+// replaceValue writes another value in the place of v, which is in the last step.
+func (d *jsonDoc) replaceValue(steps []*hujson.Value, v *hujson.Value, compact []byte) []splice {
 	spread := d.spreadAt(steps) || bytes.ContainsRune(d.src[v.StartOffset:v.EndOffset], '\n')
-	text := d.style().render(compact, spread, lineIndent(d.src, v.StartOffset))
+	text := d.fileStyle().renderJSON(compact, spread, lineIndent(d.src, v.StartOffset))
 	return []splice{{v.StartOffset, v.EndOffset, text}}
 }

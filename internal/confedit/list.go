@@ -28,9 +28,9 @@ type layout struct {
 	space       string // between a comma and the next item on the same line
 }
 
-// gap reads what is between items: the place of the comma (-1 if there is none), the comments without their
+// readGap reads what is between items: the place of the comma (-1 if there is none), the comments without their
 // line ends, and whether there is a line end outside comments.
-func (l list) gap(from, to int) (comma int, comments []span, lines bool) {
+func (l list) readGap(from, to int) (comma int, comments []span, lines bool) {
 	comma = -1
 	for i := from; i < to; {
 		switch c := l.src[i]; {
@@ -61,59 +61,59 @@ func (l list) gap(from, to int) (comma int, comments []span, lines bool) {
 	return comma, comments, lines
 }
 
-// lineComment reports whether a comment goes to the end of its line.
-func (l list) lineComment(c span) bool { return l.src[c.start] == '#' || l.src[c.start+1] == '/' }
+// isLineComment reports whether a comment goes to the end of its line.
+func (l list) isLineComment(c span) bool { return l.src[c.start] == '#' || l.src[c.start+1] == '/' }
 
-// before and after are the outer ends of the gaps around item i.
-func (l list) before(i int) int {
+// gapStart and gapEnd are the outer ends of the gaps around item i.
+func (l list) gapStart(i int) int {
 	if i == 0 {
 		return l.open
 	}
 	return l.items[i-1].end
 }
 
-func (l list) after(i int) int {
+func (l list) gapEnd(i int) int {
 	if i == len(l.items)-1 {
 		return l.close
 	}
 	return l.items[i+1].start
 }
 
-// leads reports whether item i begins its line.
-func (l list) leads(i int) bool {
-	from := l.before(i)
-	at := blanksBefore(l.src, l.items[i].start, from)
+// beginsLine reports whether item i begins its line.
+func (l list) beginsLine(i int) bool {
+	from := l.gapStart(i)
+	at := skipBlanksBack(l.src, l.items[i].start, from)
 	return at > from && newlineBefore(l.src, at) > 0
 }
 
-// spread reports whether the list's last items have lines of their own.
-func (l list) spread() bool {
+// isSpread reports whether the list's last items have lines of their own.
+func (l list) isSpread() bool {
 	n := len(l.items)
 	if n == 0 {
-		_, _, lines := l.gap(l.open, l.close)
+		_, _, lines := l.readGap(l.open, l.close)
 		return lines
 	}
-	_, _, lead := l.gap(l.before(n-1), l.items[n-1].start)
-	_, _, tail := l.gap(l.items[n-1].end, l.close)
+	_, _, lead := l.readGap(l.gapStart(n-1), l.items[n-1].start)
+	_, _, tail := l.readGap(l.items[n-1].end, l.close)
 	return lead || tail
 }
 
-// commented reports whether there is a comment in the list outside its items.
-func (l list) commented() bool {
+// hasComment reports whether there is a comment in the list outside its items.
+func (l list) hasComment() bool {
 	from := l.open
 	for i, it := range l.items {
-		if _, c, _ := l.gap(from, it.start); len(c) > 0 {
+		if _, c, _ := l.readGap(from, it.start); len(c) > 0 {
 			return true
 		}
 		from = l.items[i].end
 	}
-	_, c, _ := l.gap(from, l.close)
+	_, c, _ := l.readGap(from, l.close)
 	return len(c) > 0
 }
 
-// lineEnd returns the line end to write at a place: that of the line that ends there. After a lone carriage
+// lineEndAt returns the line end to write at a place: that of the line that ends there. After a lone carriage
 // return it is the long one, so that removing it doesn't remove that one too.
-func (l list) lineEnd(at int, otherwise string) string {
+func (l list) lineEndAt(at int, otherwise string) string {
 	if n := newlineAt(l.src, at); n > 0 {
 		return string(l.src[at : at+n])
 	}
@@ -123,22 +123,22 @@ func (l list) lineEnd(at int, otherwise string) string {
 	return otherwise
 }
 
-// spaces skips white space that ends no line, from i on and not beyond end. A lone carriage return ends none:
+// skipSpaces skips white space that ends no line, from i on and not beyond end. A lone carriage return ends none:
 // nobody ends lines that way any more, but a file may have one.
-func (l list) spaces(i, end int) int {
+func (l list) skipSpaces(i, end int) int {
 	for i < end && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\r' && newlineAt(l.src, i) == 0) {
 		i++
 	}
 	return i
 }
 
-// restOfLine returns where the line of from ends: before its line end or, if the list ends on that line,
+// endOfLine returns where the line of from ends: before its line end or, if the list ends on that line,
 // after the last comment.
-func (l list) restOfLine(from int) int {
-	_, comments, _ := l.gap(from, l.close)
+func (l list) endOfLine(from int) int {
+	_, comments, _ := l.readGap(from, l.close)
 	at, i := from, from
 	for {
-		i = l.spaces(i, l.close)
+		i = l.skipSpaces(i, l.close)
 		if newlineAt(l.src, i) > 0 && i < l.close {
 			return i
 		}
@@ -150,14 +150,14 @@ func (l list) restOfLine(from int) int {
 	}
 }
 
-// add adds an item at the end.
-func (l list) add(text string, lay layout) []splice {
+// addItem adds an item at the end.
+func (l list) addItem(text string, lay layout) []splice {
 	n := len(l.items)
 	if n == 0 {
-		return l.addFirst(text, lay)
+		return l.addFirstItem(text, lay)
 	}
 	last := l.items[n-1]
-	comma, _, _ := l.gap(last.end, l.close)
+	comma, _, _ := l.readGap(last.end, l.close)
 	from := last.end
 	var out []splice
 	if comma >= 0 {
@@ -165,39 +165,39 @@ func (l list) add(text string, lay layout) []splice {
 	} else {
 		out = append(out, splice{last.end, last.end, ","})
 	}
-	if l.spread() {
-		at := l.restOfLine(from)
-		return append(out, splice{at, at, l.lineEnd(at, lay.newline) + lay.indent + text})
+	if l.isSpread() {
+		at := l.endOfLine(from)
+		return append(out, splice{at, at, l.lineEndAt(at, lay.newline) + lay.indent + text})
 	}
 	at := from
-	if _, comments, _ := l.gap(from, l.close); len(comments) > 0 {
+	if _, comments, _ := l.readGap(from, l.close); len(comments) > 0 {
 		at = comments[len(comments)-1].end
 	}
 	return append(out, splice{at, at, lay.space + text})
 }
 
-func (l list) addFirst(text string, lay layout) []splice {
-	_, comments, lines := l.gap(l.open, l.close)
+func (l list) addFirstItem(text string, lay layout) []splice {
+	_, comments, lines := l.readGap(l.open, l.close)
 	switch {
 	case !lines && !lay.spread:
 		return []splice{{l.open, l.open, text}}
 	case len(comments) == 0:
-		nl := l.lineEnd(l.close, lay.newline)
+		nl := l.lineEndAt(l.close, lay.newline)
 		return []splice{{l.close, l.close, nl + lay.indent + text + lay.newline + lay.closeIndent}}
 	}
 	at := comments[len(comments)-1].end
-	if i := l.spaces(at, l.close); newlineAt(l.src, i) > 0 {
+	if i := l.skipSpaces(at, l.close); newlineAt(l.src, i) > 0 {
 		at = i
 	}
-	return []splice{{at, at, l.lineEnd(at, lay.newline) + lay.indent + text}}
+	return []splice{{at, at, l.lineEndAt(at, lay.newline) + lay.indent + text}}
 }
 
-// remove removes item i, its comma, and its line if it had one for itself. Comments around it stay.
-func (l list) remove(i int) []splice {
+// removeItem removes item i, its comma, and its line if it had one for itself. Comments around it stay.
+func (l list) removeItem(i int) []splice {
 	it := l.items[i]
-	from, to := l.before(i), l.after(i)
-	comma, comments, _ := l.gap(it.end, to)
-	prevComma, lead, _ := l.gap(from, it.start)
+	from, to := l.gapStart(i), l.gapEnd(i)
+	comma, comments, _ := l.readGap(it.end, to)
+	prevComma, lead, _ := l.readGap(from, it.start)
 
 	var out []splice
 	end := it.end // of the piece to remove
@@ -212,11 +212,11 @@ func (l list) remove(i int) []splice {
 	} else if i > 0 && prevComma >= 0 { // the last item had no comma: neither gets the item that is last now
 		out = append(out, splice{prevComma, prevComma + 1, ""})
 	}
-	next := l.spaces(end, to)
+	next := l.skipSpaces(end, to)
 	lineEnds := newlineAt(l.src, next) > 0 && next < to
 	closes := next == l.close
 
-	start := blanksBefore(l.src, it.start, max(from, prevComma+1))
+	start := skipBlanksBack(l.src, it.start, max(from, prevComma+1))
 	nl := newlineBefore(l.src, start)
 	if start-nl < max(from, prevComma+1) {
 		nl = 0
@@ -224,7 +224,7 @@ func (l list) remove(i int) []splice {
 	switch {
 	case nl > 0:
 		start -= nl
-		inComment := len(lead) > 0 && lead[len(lead)-1].end == start && l.lineComment(lead[len(lead)-1])
+		inComment := len(lead) > 0 && lead[len(lead)-1].end == start && l.isLineComment(lead[len(lead)-1])
 		goesOn := !lineEnds && (!closes || inComment)
 		if goesOn || inComment && bytes.ContainsRune(l.src[end:next], '\r') {
 			start = it.start // what follows takes our place, and doesn't join the comment above
@@ -233,7 +233,7 @@ func (l list) remove(i int) []splice {
 		}
 		if len(l.items) == 1 && len(lead) == 0 && len(comments) == 0 && end == tail {
 			if n := newlineAt(l.src, end); n > 0 && end < l.close {
-				end = blanks(l.src, end+n, l.close)
+				end = skipBlanks(l.src, end+n, l.close)
 			}
 		}
 	case !lineEnds && !closes:

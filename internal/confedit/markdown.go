@@ -23,7 +23,7 @@ func SetBlock(text string) Edit {
 	lines = append(lines, End)
 	for _, l := range lines[1 : len(lines)-1] {
 		if l = strings.TrimSpace(l); l == Begin || l == End {
-			return failing(&unsafeError{"the text has a marker in it"})
+			return failingEdit(&unsafeError{"the text has a marker in it"})
 		}
 	}
 	return func(src []byte) ([]byte, bool, error) {
@@ -33,15 +33,15 @@ func SetBlock(text string) Edit {
 			return src, false, err
 		}
 		if !ok {
-			return append(mark, apply(body, appendBlock(body, lines))...), true, nil
+			return append(mark, applySplices(body, appendBlock(body, lines))...), true, nil
 		}
-		nl := newline(body[b.start:])
+		nl := newlineOf(body[b.start:])
 		want := strings.Join(lines, nl)
 		end := b.end - newlineBefore(body, b.end)
 		if string(body[b.start:end]) == want {
 			return src, false, nil
 		}
-		return append(mark, apply(body, []splice{{b.start, end, want}})...), true, nil
+		return append(mark, applySplices(body, []splice{{b.start, end, want}})...), true, nil
 	}
 }
 
@@ -53,7 +53,7 @@ func RemoveBlock() Edit {
 		if err != nil || !ok {
 			return src, false, err
 		}
-		return append(mark, apply(body, removeLines(body, b.start, b.end, true))...), true, nil
+		return append(mark, applySplices(body, removeLines(body, b.start, b.end, true))...), true, nil
 	}
 }
 

@@ -65,7 +65,7 @@ func parseTOML(src []byte) (*tomlDoc, error) {
 			x.key, x.table = slices.Concat(under, keys), len(under)
 			x.body = span{int(n.Raw.Offset), int(n.Raw.Offset + n.Raw.Length)}
 			x.start, x.end = lineStart(src, x.body.start), lineAfter(src, x.body.end)
-			x.value = d.value(n.Value(), d.valueStart(last, x.body.end))
+			x.value = d.readValue(n.Value(), d.valueStart(last, x.body.end))
 			if x.value.end != x.body.end {
 				return nil, &unsafeError{"the places of a TOML value don't agree"}
 			}
@@ -113,41 +113,41 @@ func lineAfter(src []byte, i int) int {
 
 // valueStart returns where the value of a key begins that ends at i.
 func (d *tomlDoc) valueStart(i, end int) int {
-	i = blanks(d.src, i, end)
-	return blanks(d.src, min(i+1, end), end) // after the =
+	i = skipBlanks(d.src, i, end)
+	return skipBlanks(d.src, min(i+1, end), end) // after the =
 }
 
-// value finds where a value and its parts are. The parser knows it for scalars only. Between those there are
+// readValue finds where a value and its parts are. The parser knows it for scalars only. Between those there are
 // only brackets, commas, comments and white space.
-func (d *tomlDoc) value(n *unstable.Node, start int) tomlValue {
+func (d *tomlDoc) readValue(n *unstable.Node, start int) tomlValue {
 	v := tomlValue{span: span{start, start}, kind: n.Kind}
 	switch n.Kind {
 	case unstable.Array:
 		at := start + 1
 		for it := n.Children(); it.Next(); {
-			at = d.skip(at)
-			e := d.value(it.Node(), at)
+			at = d.skipSeparators(at)
+			e := d.readValue(it.Node(), at)
 			v.elems, at = append(v.elems, e), e.end
 		}
-		v.end = min(d.skip(at)+1, len(d.src))
+		v.end = min(d.skipSeparators(at)+1, len(d.src))
 	case unstable.InlineTable:
 		at := start + 1
 		for it := n.Children(); it.Next(); {
 			c := it.Node()
 			key, _, last := tomlKey(c)
 			m := tomlMember{span: span{int(c.Raw.Offset), int(c.Raw.Offset + c.Raw.Length)}, key: key}
-			m.value = d.value(c.Value(), d.valueStart(last, m.end))
+			m.value = d.readValue(c.Value(), d.valueStart(last, m.end))
 			v.members, at = append(v.members, m), m.end
 		}
-		v.end = min(d.skip(at)+1, len(d.src))
+		v.end = min(d.skipSeparators(at)+1, len(d.src))
 	default:
 		v.start, v.end = int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
 	}
 	return v
 }
 
-// skip passes over commas, comments and white space.
-func (d *tomlDoc) skip(i int) int {
+// skipSeparators passes over commas, comments and white space.
+func (d *tomlDoc) skipSeparators(i int) int {
 	for i < len(d.src) {
 		switch d.src[i] {
 		case ' ', '\t', '\r', '\n', ',':
@@ -161,8 +161,8 @@ func (d *tomlDoc) skip(i int) int {
 	return i
 }
 
-// list returns the items of an array or inline table.
-func (d *tomlDoc) list(v tomlValue) list {
+// listOf returns the items of an array or inline table.
+func (d *tomlDoc) listOf(v tomlValue) list {
 	l := list{src: d.src, open: v.start + 1, close: v.end - 1, hash: true}
 	for _, e := range v.elems {
 		l.items = append(l.items, e.span)
@@ -173,8 +173,8 @@ func (d *tomlDoc) list(v tomlValue) list {
 	return l
 }
 
-// at returns what the file means at a path. It fails if the path leads through something that isn't a table.
-func (d *tomlDoc) at(path []string) (value any, found bool, err error) {
+// valueAt returns what the file means at a path. It fails if the path leads through something that isn't a table.
+func (d *tomlDoc) valueAt(path []string) (value any, found bool, err error) {
 	value = d.tree
 	for i, k := range path {
 		t, ok := value.(map[string]any)
@@ -210,8 +210,8 @@ type place struct {
 	value  tomlValue
 }
 
-// find returns the place of the value at a path. ok is false for a table made by headers and dotted keys.
-func (d *tomlDoc) find(path []string) (p place, ok bool) {
+// findValue returns the place of the value at a path. ok is false for a table made by headers and dotted keys.
+func (d *tomlDoc) findValue(path []string) (p place, ok bool) {
 	for i, x := range d.exprs {
 		if x.header || len(x.key) > len(path) || !slices.Equal(x.key, path[:len(x.key)]) {
 			continue
@@ -233,19 +233,19 @@ func (d *tomlDoc) find(path []string) (p place, ok bool) {
 	return place{}, false
 }
 
-// closed finds the innermost inline table at or around a path. Its keys can't be written outside of it. rest
+// inlineTableAround finds the innermost inline table at or around a path. Its keys can't be written outside of it. rest
 // is the part of the path inside of it.
-func (d *tomlDoc) closed(path []string) (v tomlValue, rest []string, ok bool) {
+func (d *tomlDoc) inlineTableAround(path []string) (v tomlValue, rest []string, ok bool) {
 	for n := len(path); n > 0; n-- {
-		if p, found := d.find(path[:n]); found && p.value.kind == unstable.InlineTable {
+		if p, found := d.findValue(path[:n]); found && p.value.kind == unstable.InlineTable {
 			return p.value, path[n:], true
 		}
 	}
 	return tomlValue{}, nil, false
 }
 
-// section returns the end of a header's part of the file: the index after its last line with a key.
-func (d *tomlDoc) section(header int) int {
+// sectionEnd returns the end of a header's part of the file: the index after its last line with a key.
+func (d *tomlDoc) sectionEnd(header int) int {
 	i := header + 1
 	for i < len(d.exprs) && !d.exprs[i].header {
 		i++

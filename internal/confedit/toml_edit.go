@@ -14,11 +14,11 @@ type tomlEdit struct {
 	ours func(value any) (rest any, keep bool)
 }
 
-func (e tomlEdit) plan() ([]splice, error) { return e.next(e.tomlDoc) }
-func (e tomlEdit) rest() any               { return without(e.tree, e.path, e.ours) }
+func (e tomlEdit) planChange() ([]splice, error) { return e.next(e.tomlDoc) }
+func (e tomlEdit) restOfFile() any               { return removeOurs(e.tree, e.path, e.ours) }
 
-// without copies a table, less what ours removes at the path and what is empty on the way to it.
-func without(tree map[string]any, path []string, ours func(any) (any, bool)) map[string]any {
+// removeOurs copies a table, less what ours removes at the path and what is empty on the way to it.
+func removeOurs(tree map[string]any, path []string, ours func(any) (any, bool)) map[string]any {
 	out := maps.Clone(tree)
 	v, ok := out[path[0]]
 	if !ok {
@@ -34,7 +34,7 @@ func without(tree map[string]any, path []string, ours func(any) (any, bool)) map
 		return out
 	}
 	if sub, ok := v.(map[string]any); ok {
-		if sub = without(sub, path[1:], ours); len(sub) == 0 {
+		if sub = removeOurs(sub, path[1:], ours); len(sub) == 0 {
 			delete(out, path[0])
 		} else {
 			out[path[0]] = sub
@@ -47,13 +47,13 @@ func without(tree map[string]any, path []string, ours func(any) (any, bool)) map
 // root of the file, an array only in a table.
 func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error), ours func(any) (any, bool)) Edit {
 	if len(path) < parts {
-		return failing(&PathError{Path: path, Why: "isn't below a table"})
+		return failingEdit(&PathError{Path: path, Why: "isn't below a table"})
 	}
 	parse := func(src []byte) (document, error) {
 		d, err := parseTOML(src)
 		return tomlEdit{d, next, path, ours}, err
 	}
-	return func(src []byte) ([]byte, bool, error) { return run(src, parse, sameTOML) }
+	return func(src []byte) ([]byte, bool, error) { return runEdit(src, parse, sameTOML) }
 }
 
 // TOMLSetTable sets keys of the table at a path. A new table is added at the end of the file, as a block
@@ -61,14 +61,14 @@ func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error),
 // however it is written, values that differ are replaced in their place, missing keys are added, and other
 // keys stay.
 func TOMLSetTable(path []string, table TOMLTable) Edit {
-	all := table.leaves(path)
+	all := table.collectLeaves(path)
 	for _, l := range all {
 		if _, err := tomlText(l.value); err != nil {
-			return failing(err)
+			return failingEdit(err)
 		}
 	}
 	return editTOML(path, 1, func(d *tomlDoc) ([]splice, error) {
-		v, found, err := d.at(path)
+		v, found, err := d.valueAt(path)
 		switch {
 		case err != nil:
 			return nil, err
@@ -92,7 +92,7 @@ func TOMLSetTable(path []string, table TOMLTable) Edit {
 			return v, true
 		}
 		for _, l := range all {
-			t = without(t, l.path[len(path):], func(any) (any, bool) { return nil, false })
+			t = removeOurs(t, l.path[len(path):], func(any) (any, bool) { return nil, false })
 		}
 		return t, len(t) > 0
 	})
@@ -100,11 +100,11 @@ func TOMLSetTable(path []string, table TOMLTable) Edit {
 
 // newTable adds a table.
 func (d *tomlDoc) newTable(path []string, table TOMLTable) ([]splice, error) {
-	if v, rest, ok := d.closed(path); ok {
+	if v, rest, ok := d.inlineTableAround(path); ok {
 		text, err := tomlText(table)
 		return d.addMember(v, rest, text), err
 	}
-	lines, err := table.lines(path)
+	lines, err := table.blockLines(path)
 	if err != nil {
 		return nil, err
 	}
@@ -118,21 +118,21 @@ func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, found, err := d.at(l.path)
+	v, found, err := d.valueAt(l.path)
 	switch {
 	case err != nil:
 		return nil, err
 	case found && sameTOML(v, plainValue(l.value)):
 		return nil, nil
 	case found:
-		p, ok := d.find(l.path)
+		p, ok := d.findValue(l.path)
 		if _, table := v.(map[string]any); !ok || table {
 			return nil, &PathError{Path: l.path, Why: "is " + tomlKind(v) + " in a form that can't be replaced by a value"}
 		}
 		return []splice{{p.value.start, p.value.end, text}}, nil
 	}
 	for n := len(l.path) - 1; n >= top; n-- {
-		if s := d.addTo(l.path[:n], l.path[n:], text); s != nil {
+		if s := d.addKey(l.path[:n], l.path[n:], text); s != nil {
 			return s, nil
 		}
 	}
@@ -140,50 +140,50 @@ func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 	return appendBlock(d.src, []string{"[" + tomlPath(l.path[:top]) + "]", tomlPath(l.path[top:]) + " = " + text}), nil
 }
 
-// addTo adds a key to the table at a path, as that table is written: in the inline table, under the header,
+// addKey adds a key to the table at a path, as that table is written: in the inline table, under the header,
 // or after the last line with a dotted key. nil when there is no such table.
-func (d *tomlDoc) addTo(table, key []string, text string) []splice {
-	if v, rest, ok := d.closed(table); ok {
+func (d *tomlDoc) addKey(table, key []string, text string) []splice {
+	if v, rest, ok := d.inlineTableAround(table); ok {
 		return d.addMember(v, slices.Concat(rest, key), text)
 	}
-	if i := d.header(table); i >= 0 {
-		return d.lineAfter(d.section(i)-1, tomlPath(key)+" = "+text)
+	if i := d.findHeader(table); i >= 0 {
+		return d.addLineAfter(d.sectionEnd(i)-1, tomlPath(key)+" = "+text)
 	}
 	for i, x := range slices.Backward(d.exprs) {
 		if !x.header && x.table < len(table) && len(x.key) > len(table) && slices.Equal(x.key[:len(table)], table) {
-			return d.lineAfter(i, tomlPath(slices.Concat(table[x.table:], key))+" = "+text)
+			return d.addLineAfter(i, tomlPath(slices.Concat(table[x.table:], key))+" = "+text)
 		}
 	}
 	return nil
 }
 
-// header finds the header of a table, -1 if it has none.
-func (d *tomlDoc) header(table []string) int {
+// findHeader finds the header of a table, -1 if it has none.
+func (d *tomlDoc) findHeader(table []string) int {
 	return slices.IndexFunc(d.exprs, func(x tomlExpr) bool { return x.header && !x.array && slices.Equal(x.key, table) })
 }
 
-// lineAfter adds a line after an expression, with the same indentation.
-func (d *tomlDoc) lineAfter(i int, line string) []splice {
+// addLineAfter adds a line after an expression, with the same indentation.
+func (d *tomlDoc) addLineAfter(i int, line string) []splice {
 	x := d.exprs[i]
 	line = lineIndent(d.src, x.body.start) + line
 	if n := newlineBefore(d.src, x.end); n > 0 {
 		return []splice{{x.end, x.end, line + string(d.src[x.end-n:x.end])}}
 	}
-	return []splice{{x.end, x.end, newline(d.src) + line}}
+	return []splice{{x.end, x.end, newlineOf(d.src) + line}}
 }
 
 // addMember adds a key to an inline table.
 func (d *tomlDoc) addMember(v tomlValue, key []string, text string) []splice {
-	return d.list(v).add(tomlPath(key)+" = "+text, d.layout(v))
+	return d.listOf(v).addItem(tomlPath(key)+" = "+text, d.layoutOf(v))
 }
 
-// layout returns how the items of an array or inline table are laid out.
-func (d *tomlDoc) layout(v tomlValue) layout {
-	l := d.list(v)
+// layoutOf returns how the items of an array or inline table are laid out.
+func (d *tomlDoc) layoutOf(v tomlValue) layout {
+	l := d.listOf(v)
 	outer := lineIndent(d.src, v.start)
-	lay := layout{newline: newline(d.src), closeIndent: outer, indent: outer + "  ", space: " "}
+	lay := layout{newline: newlineOf(d.src), closeIndent: outer, indent: outer + "  ", space: " "}
 	for i, it := range slices.Backward(l.items) {
-		if l.leads(i) {
+		if l.beginsLine(i) {
 			lay.indent = lineIndent(d.src, it.start)
 			break
 		}
@@ -201,5 +201,5 @@ func TOMLGet(src []byte, path []string) (value any, found bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return d.at(path)
+	return d.valueAt(path)
 }

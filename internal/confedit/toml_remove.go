@@ -10,7 +10,7 @@ import (
 // Comments after that stay, since they mostly belong to what follows. path has at least two parts.
 func TOMLRemoveTable(path []string) Edit {
 	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
-		if _, found, err := d.at(path); err != nil || !found {
+		if _, found, err := d.valueAt(path); err != nil || !found {
 			return nil, err
 		}
 		return d.removeLast(path), nil
@@ -29,14 +29,14 @@ func (d *tomlDoc) removeLast(path []string) []splice {
 		return d.removeLine(i)
 	}
 	for n := len(path) - 1; n > 0; n-- {
-		v, rest, ok := d.closed(path[:n])
+		v, rest, ok := d.inlineTableAround(path[:n])
 		if !ok {
 			break
 		}
 		rest = slices.Concat(rest, path[n:])
 		for i, m := range slices.Backward(v.members) {
 			if len(m.key) >= len(rest) && slices.Equal(m.key[:len(rest)], rest) {
-				return d.list(v).remove(i)
+				return d.listOf(v).removeItem(i)
 			}
 		}
 	}
@@ -45,13 +45,13 @@ func (d *tomlDoc) removeLast(path []string) []splice {
 
 // removeSection removes a header, what is under it, and the blank line before.
 func (d *tomlDoc) removeSection(header int) []splice {
-	return removeLines(d.src, d.exprs[header].start, d.exprs[d.section(header)-1].end, true)
+	return removeLines(d.src, d.exprs[header].start, d.exprs[d.sectionEnd(header)-1].end, true)
 }
 
 // removeLine removes a line with a key, but keeps a comment at its end.
 func (d *tomlDoc) removeLine(i int) []splice {
 	x := d.exprs[i]
-	if at := blanks(d.src, x.body.end, x.end); at < x.end && d.src[at] == '#' {
+	if at := skipBlanks(d.src, x.body.end, x.end); at < x.end && d.src[at] == '#' {
 		return []splice{{x.body.start, at, ""}}
 	}
 	return removeLines(d.src, x.start, x.end, false)
@@ -63,37 +63,37 @@ func (d *tomlDoc) removeLine(i int) []splice {
 func TOMLAddElement(path []string, element any) Edit {
 	text, err := tomlText(element)
 	if err != nil {
-		return failing(err)
+		return failingEdit(err)
 	}
 	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
-		v, found, err := d.at(path)
+		v, found, err := d.valueAt(path)
 		if err != nil {
 			return nil, err
 		}
 		n := len(path) - 1
 		if !found {
-			if _, table, _ := d.at(path[:n]); table {
+			if _, table, _ := d.valueAt(path[:n]); table {
 				return d.setLeaf(leaf{path, []any{element}}, n)
 			}
 			return d.newTable(path[:n], TOMLTable{{path[n], []any{element}}})
 		}
-		p, arr, err := d.array(path, v)
+		p, arr, err := d.arrayAt(path, v)
 		if err != nil || slices.ContainsFunc(arr, isElement(element)) {
 			return nil, err
 		}
-		return d.list(p.value).add(text, d.layout(p.value)), nil
-	}, lessElement(element))
+		return d.listOf(p.value).addItem(text, d.layoutOf(p.value)), nil
+	}, removeElement(element))
 }
 
 // TOMLRemoveElement removes an element from the array at a path. With prune, an array that becomes empty goes
 // too, and so does its header if nothing else is under it, not even a comment.
 func TOMLRemoveElement(path []string, element any, prune bool) Edit {
 	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
-		v, found, err := d.at(path)
+		v, found, err := d.valueAt(path)
 		if err != nil || !found {
 			return nil, err
 		}
-		p, arr, err := d.array(path, v)
+		p, arr, err := d.arrayAt(path, v)
 		if err != nil {
 			return nil, err
 		}
@@ -101,42 +101,42 @@ func TOMLRemoveElement(path []string, element any, prune bool) Edit {
 		if i < 0 {
 			return nil, nil
 		}
-		l := d.list(p.value)
-		if len(arr) > 1 || !prune || l.commented() {
-			return l.remove(i), nil
+		l := d.listOf(p.value)
+		if len(arr) > 1 || !prune || l.hasComment() {
+			return l.removeItem(i), nil
 		}
 		if len(p.inline) > 0 {
-			return d.list(p.inline[len(p.inline)-1]).remove(p.member), nil
+			return d.listOf(p.inline[len(p.inline)-1]).removeItem(p.member), nil
 		}
 		if h := p.expr - 1; h >= 0 && d.loneHeader(h) {
 			return d.removeSection(h), nil
 		}
 		return d.removeLine(p.expr), nil
-	}, lessElement(element))
+	}, removeElement(element))
 }
 
 // loneHeader reports whether a header has just one line under it, no subtable, and no comment on either line.
 func (d *tomlDoc) loneHeader(h int) bool {
 	x := d.exprs[h]
-	if !x.header || x.array || d.section(h) != h+2 || d.exprs[h+1].start != x.end {
+	if !x.header || x.array || d.sectionEnd(h) != h+2 || d.exprs[h+1].start != x.end {
 		return false
 	}
 	line := d.exprs[h+1]
 	if bytes.ContainsRune(d.src[x.start:x.end], '#') || bytes.ContainsRune(d.src[line.body.end:line.end], '#') {
 		return false
 	}
-	v, _, _ := d.at(x.key)
+	v, _, _ := d.valueAt(x.key)
 	t, ok := v.(map[string]any)
 	return ok && len(t) == 1 && len(line.key) == len(x.key)+1
 }
 
-// array returns the elements of an array, and its place. It fails for an array of tables.
-func (d *tomlDoc) array(path []string, v any) (place, []any, error) {
+// arrayAt returns the elements of an array, and its place. It fails for an array of tables.
+func (d *tomlDoc) arrayAt(path []string, v any) (place, []any, error) {
 	arr, ok := v.([]any)
 	if !ok {
 		return place{}, nil, &PathError{Path: path, Why: "is " + tomlKind(v) + ", not an array"}
 	}
-	p, ok := d.find(path)
+	p, ok := d.findValue(path)
 	if !ok {
 		return place{}, nil, &PathError{Path: path, Why: "is an array of tables"}
 	}
@@ -148,8 +148,8 @@ func isElement(element any) func(any) bool {
 	return func(v any) bool { return sameTOML(v, want) }
 }
 
-// lessElement removes an element from an array, and the array if nothing remains.
-func lessElement(element any) func(any) (any, bool) {
+// removeElement removes an element from an array, and the array if nothing remains.
+func removeElement(element any) func(any) (any, bool) {
 	return func(v any) (any, bool) {
 		arr, ok := v.([]any)
 		if !ok {

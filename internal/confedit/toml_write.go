@@ -25,13 +25,13 @@ type leaf struct {
 	value any
 }
 
-// leaves returns the values of a table and its subtables.
-func (t TOMLTable) leaves(under []string) []leaf {
+// collectLeaves returns the values of a table and its subtables.
+func (t TOMLTable) collectLeaves(under []string) []leaf {
 	var out []leaf
 	for _, e := range t {
 		path := append(under[:len(under):len(under)], e.Key)
 		if sub, ok := e.Value.(TOMLTable); ok {
-			out = append(out, sub.leaves(path)...)
+			out = append(out, sub.collectLeaves(path)...)
 		} else {
 			out = append(out, leaf{path, e.Value})
 		}
@@ -66,10 +66,10 @@ func tomlText(v any) (string, error) {
 		}
 		return tomlText(all)
 	case []any:
-		parts, err := each(v, tomlText)
+		parts, err := writeEach(v, tomlText)
 		return "[" + strings.Join(parts, ", ") + "]", err
 	case TOMLTable:
-		parts, err := each(v, func(e TOMLEntry) (string, error) {
+		parts, err := writeEach(v, func(e TOMLEntry) (string, error) {
 			text, err := tomlText(e.Value)
 			return tomlPath([]string{e.Key}) + " = " + text, err
 		})
@@ -81,8 +81,8 @@ func tomlText(v any) (string, error) {
 	return "", fmt.Errorf("a %T can't be written as TOML", v)
 }
 
-// each writes the parts of a composite value.
-func each[T any](from []T, text func(T) (string, error)) ([]string, error) {
+// writeEach writes the parts of a composite value.
+func writeEach[T any](from []T, text func(T) (string, error)) ([]string, error) {
 	var out []string
 	for _, v := range from {
 		s, err := text(v)
@@ -124,7 +124,7 @@ func tomlString(s string) (string, error) {
 func tomlPath(path []string) string {
 	var parts []string
 	for _, k := range path {
-		if !bareKey(k) {
+		if !isBareKey(k) {
 			k, _ = tomlString(k)
 		}
 		parts = append(parts, k)
@@ -132,14 +132,14 @@ func tomlPath(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// lines writes a table as a block with its header, followed by a block for each subtable. A table of nothing
+// blockLines writes a table as a block with its header, followed by a block for each subtable. A table of nothing
 // but subtables gets no header of its own.
-func (t TOMLTable) lines(path []string) ([]string, error) {
+func (t TOMLTable) blockLines(path []string) ([]string, error) {
 	var own, subs []string
 	for _, e := range t {
 		here := append(path[:len(path):len(path)], e.Key)
 		if sub, ok := e.Value.(TOMLTable); ok {
-			more, err := sub.lines(here)
+			more, err := sub.blockLines(here)
 			if err != nil {
 				return nil, err
 			}

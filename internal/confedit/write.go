@@ -20,51 +20,51 @@ import (
 // can't notice a write between that and the rename. Other errors are [*FileError].
 func (c *Change) Write() error {
 	if c.Changed() {
-		if err := c.write(); err != nil {
+		if err := c.writeFile(); err != nil {
 			return err
 		}
 	}
 	if c.opt.Removing {
-		c.forget()
+		c.forgetCopy()
 	}
 	return nil
 }
 
-func (c *Change) write() error {
+func (c *Change) writeFile() error {
 	if c.Delete {
-		if err := c.same(); err != nil {
+		if err := c.checkUnchanged(); err != nil {
 			return err
 		}
-		return c.failed("can't be deleted", os.Remove(c.Target))
+		return c.fileError("can't be deleted", os.Remove(c.Target))
 	}
 	dir := filepath.Dir(c.Target)
-	if err := c.files.mkdir(dir); err != nil {
-		return c.failed("can't be written: its directory can't be made", err)
+	if err := c.files.makeDirectory(dir); err != nil {
+		return c.fileError("can't be written: its directory can't be made", err)
 	}
-	if err := c.keep(); err != nil {
-		return c.failed("can't be backed up", err)
+	if err := c.keepCopy(); err != nil {
+		return c.fileError("can't be backed up", err)
 	}
-	err := c.replace(c.Target, c.After, func() error {
-		c.kill("before rename")
-		return c.same()
+	err := c.replaceFile(c.Target, c.After, func() error {
+		c.killAt("before rename")
+		return c.checkUnchanged()
 	})
 	if err != nil {
-		return c.failed("can't be written", err)
+		return c.fileError("can't be written", err)
 	}
-	c.kill("after rename")
+	c.killAt("after rename")
 	syncDir(dir)
-	c.sweep(dir, c.Target)
+	c.sweepLeftovers(dir, c.Target)
 	return nil
 }
 
-func (c *Change) kill(point string) {
+func (c *Change) killAt(point string) {
 	if c.files.Kill != nil {
 		c.files.Kill(point)
 	}
 }
 
-// failed adds the file's name to a system's error.
-func (c *Change) failed(why string, err error) error {
+// fileError adds the file's name to a system's error.
+func (c *Change) fileError(why string, err error) error {
 	var changed *ChangedError
 	var file *FileError
 	var path *fs.PathError
@@ -84,9 +84,9 @@ func (c *Change) failed(why string, err error) error {
 	return &FileError{c.Path, why, err}
 }
 
-// same checks that the path still leads to the file that was read, and that the file hasn't changed.
-func (c *Change) same() error {
-	target, info, err := resolve(c.Path)
+// checkUnchanged checks that the path still leads to the file that was read, and that the file hasn't changed.
+func (c *Change) checkUnchanged() error {
+	target, info, err := resolveFile(c.Path)
 	if err != nil {
 		return err
 	}
@@ -106,12 +106,12 @@ func (c *Change) same() error {
 	return nil
 }
 
-// replace gives a file new bytes. It writes them to a new file beside it, syncs that and, if last agrees,
+// replaceFile gives a file new bytes. It writes them to a new file beside it, syncs that and, if last agrees,
 // renames it.
-func (c *Change) replace(name string, data []byte, last func() error) error {
+func (c *Change) replaceFile(name string, data []byte, last func() error) error {
 	temp := filepath.Join(filepath.Dir(name), tempPrefix(name)+strings.ToLower(rand.Text()[:8]))
 	perm := fs.FileMode(0o600)
-	if c.info == nil && !c.files.private(name) {
+	if c.info == nil && !c.files.isPrivate(name) {
 		perm = 0o644
 	}
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -120,7 +120,7 @@ func (c *Change) replace(name string, data []byte, last func() error) error {
 	}
 	_, err = f.Write(data)
 	if err == nil && c.info != nil {
-		err = c.own(f)
+		err = c.copyOwner(f)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -140,8 +140,8 @@ func (c *Change) replace(name string, data []byte, last func() error) error {
 	return err
 }
 
-// own gives a new file the owner and mode of the one it replaces.
-func (c *Change) own(f *os.File) error {
+// copyOwner gives a new file the owner and mode of the one it replaces.
+func (c *Change) copyOwner(f *os.File) error {
 	if err := keepOwner(f, c.info); err != nil {
 		return &FileError{c.Path, "can't keep its owner", err}
 	}
@@ -150,11 +150,11 @@ func (c *Change) own(f *os.File) error {
 
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".talking-stick-" }
 
-// stale is the age at which a temporary file counts as left behind. No write takes that long.
-const stale = time.Hour
+// staleAge is the age at which a temporary file counts as left behind. No write takes that long.
+const staleAge = time.Hour
 
-// sweep removes what earlier writes of a file left behind in its directory when they died.
-func (c *Change) sweep(dir, name string) {
+// sweepLeftovers removes what earlier writes of a file left behind in its directory when they died.
+func (c *Change) sweepLeftovers(dir, name string) {
 	written, err := os.Stat(name)
 	if err != nil {
 		return
@@ -168,23 +168,23 @@ func (c *Change) sweep(dir, name string) {
 			continue
 		}
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && written.ModTime().Sub(info.ModTime()) > stale {
+		if err == nil && info.Mode().IsRegular() && written.ModTime().Sub(info.ModTime()) > staleAge {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }
 
-// mkdir makes a directory and those above it.
-func (f Files) mkdir(dir string) error {
+// makeDirectory makes a directory and those above it.
+func (f Files) makeDirectory(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
 	}
 	if parent := filepath.Dir(dir); parent != dir {
-		if err := f.mkdir(parent); err != nil {
+		if err := f.makeDirectory(parent); err != nil {
 			return err
 		}
 	}
-	f.note(dir)
+	f.noteDirectory(dir)
 	err := os.Mkdir(dir, f.dirMode(dir))
 	if errors.Is(err, fs.ErrExist) {
 		if info, stat := os.Stat(dir); stat == nil && info.IsDir() {
@@ -195,15 +195,15 @@ func (f Files) mkdir(dir string) error {
 }
 
 func (f Files) dirMode(dir string) fs.FileMode {
-	if f.private(dir) {
+	if f.isPrivate(dir) {
 		return 0o700
 	}
 	return 0o755
 }
 
-// private reports whether a path is in the home directory, and the first part of its name there begins with a
+// isPrivate reports whether a path is in the home directory, and the first part of its name there begins with a
 // dot.
-func (f Files) private(path string) bool {
+func (f Files) isPrivate(path string) bool {
 	if f.Home == "" {
 		return false
 	}
