@@ -22,60 +22,72 @@ func (f Files) Copy(path string) (file string, ok bool) {
 	return file, false
 }
 
-// copyPath is where a new copy is put: in Backups, under the whole path of the file itself, with links followed.
+// copyPath is where a new copy is put: in Backups, under the whole path of the file itself, with links
+// followed.
 func (f Files) copyPath(path string) string {
 	if f.Backups == "" {
 		return path + BackupSuffix
 	}
 	target := Follow(path)
-	volume := filepath.VolumeName(target) // of Windows
+	// On Windows the path begins with a volume, whose colon no directory can have.
+	volume := filepath.VolumeName(target)
 	return filepath.Join(f.Backups, strings.ReplaceAll(volume, ":", ""), target[len(volume):])
 }
 
 // keepCopy makes the copy of a file before it is edited, and moves the copy of an earlier file aside.
 func (c *Change) keepCopy() error {
+	// What lies there is the copy of an earlier file at this path.
 	if c.stale != "" {
 		if err := os.Rename(c.stale, c.stale+".older"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+
 	if c.Backup == "" {
 		return nil
 	}
+
 	c.killAt("before backup")
 	if c.files.Backups != "" {
 		if err := os.MkdirAll(filepath.Dir(c.Backup), 0o700); err != nil {
 			return err
 		}
 	}
+
 	err := c.replaceFile(c.Backup, c.Before, func() error {
 		if _, err := os.Lstat(c.Backup); err == nil {
 			return fs.ErrExist
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.ErrExist) { // somebody has just made one: keep that
+	// A copy that somebody has just made stays.
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+
 	c.killAt("after backup")
 	c.sweepLeftovers(filepath.Dir(c.Backup), c.Backup)
 	return nil
 }
 
-// forgetCopy removes what was kept for a file that is as before us: the copy, and the directories that were made
-// for it.
+// forgetCopy removes what was kept for a file that is as before us: the copy, and the directories that were
+// made for it.
 func (c *Change) forgetCopy() {
 	at, ok := c.files.Copy(c.Path)
 	if saved, err := Read(at); !c.Delete && ok && err == nil && bytes.Equal(saved, c.After) {
-		_ = os.Remove(at) // at worst it stays
+		// At worst the copy stays.
+		_ = os.Remove(at)
 	}
+
 	c.files.pruneDirectories(filepath.Dir(c.Target))
+
 	if c.files.Backups == "" {
 		return
 	}
 	for dir := filepath.Dir(c.files.copyPath(c.Path)); len(dir) >= len(c.files.Backups); dir = filepath.Dir(dir) {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			break // it holds something else
+			// It holds something else.
+			break
 		}
 	}
 }
@@ -88,12 +100,15 @@ func (f Files) directoryListPath() string { return filepath.Join(f.Backups, ".di
 // noteDirectory adds a directory to the list, before it is made.
 func (f Files) noteDirectory(dir string) {
 	if f.Backups == "" || os.MkdirAll(f.Backups, 0o700) != nil {
-		return // at worst the directory stays
+		// At worst the directory stays.
+		return
 	}
+
 	list, err := os.OpenFile(f.directoryListPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
+
 	_, _ = list.WriteString(dir + "\n")
 	_ = list.Close()
 }
@@ -103,19 +118,25 @@ func (f Files) pruneDirectories(dir string) {
 	if f.Backups == "" {
 		return
 	}
+
 	b, err := os.ReadFile(f.directoryListPath())
 	if err != nil {
 		return
 	}
+
 	made := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 	left := slices.Clone(made)
+
+	// A directory that others have made, or in which something is left, stays.
 	for slices.Contains(made, dir) {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			break // it holds something
+			// It holds something.
+			break
 		}
 		left = slices.DeleteFunc(left, func(d string) bool { return d == dir })
 		dir = filepath.Dir(dir)
 	}
+
 	switch {
 	case len(left) == 0:
 		_ = os.Remove(f.directoryListPath())

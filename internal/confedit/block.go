@@ -8,15 +8,18 @@ import "strings"
 func appendBlock(src []byte, lines []string) []splice {
 	nl, end := newlineOf(src), len(src)
 	text := strings.Join(lines, nl)
+
 	switch {
 	case end == 0:
 		text += nl
 	case newlineBefore(src, end) > 0:
+		// The line end of the last line counts, where a file has several.
 		nl = string(src[end-newlineBefore(src, end):])
 		text = nl + strings.Join(lines, nl) + nl
 	default:
 		text = nl + nl + text
 	}
+
 	return []splice{{end, end, text}}
 }
 
@@ -28,8 +31,10 @@ func removeLines(src []byte, start, end int, blankLine bool) []splice {
 			start -= n
 		}
 	}
+
 	if end == len(src) && newlineBefore(src, end) == 0 {
 		start -= newlineBefore(src, start)
 	}
+
 	return []splice{{start, end, ""}}
 }

@@ -36,12 +36,14 @@ type splice struct {
 func applySplices(src []byte, splices []splice) []byte {
 	splices = slices.Clone(splices)
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.from - b.from })
+
 	var out []byte
 	at := 0
 	for _, s := range splices {
 		out = append(append(out, src[at:s.from]...), s.text...)
 		at = s.to
 	}
+
 	return append(out, src[at:]...)
 }
 
@@ -69,25 +71,31 @@ func runEdit(src []byte, parse func([]byte) (document, error), same func(a, b an
 	if bytes.HasPrefix(src, []byte(bom)) {
 		text, mark = src[len(bom):], bom
 	}
+
 	d, err := parse(text)
 	if err != nil {
 		return src, false, err
 	}
+
 	var before any
 	for i := range maxRounds {
 		splices, err := d.planChange()
 		if err != nil {
 			return src, false, err
 		}
+
 		if len(splices) == 0 {
 			if i == 0 {
 				return src, false, nil
 			}
 			return append([]byte(mark), text...), true, nil
 		}
+
 		if i == 0 {
-			before = d.restOfFile() // of most files nothing changes
+			// In most files nothing changes, so this waits until something does.
+			before = d.restOfFile()
 		}
+
 		text = applySplices(text, splices)
 		if d, err = parse(text); err != nil {
 			return src, false, &unsafeError{"the result doesn't parse: " + err.Error()}

@@ -67,31 +67,40 @@ func (f Files) Prepare(path string, edit Edit, opt Options) (*Change, error) {
 	if c.Target, c.info, err = resolveFile(path); err != nil {
 		return nil, err
 	}
+
 	if c.info != nil {
 		c.Exists = true
 		if c.Before, err = Read(path); errors.Is(err, fs.ErrNotExist) {
+			// The file was there a moment ago.
 			err = &ChangedError{path}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	var changed bool
 	if c.After, changed, err = edit(c.Before); err != nil {
 		return nil, addFileName(err, path)
 	}
+
 	if !changed {
 		return c, nil
 	}
+
 	if c.Exists && c.info.Mode()&0o200 == 0 {
 		return nil, &FileError{File: path, Why: "is write-protected"}
 	}
+
+	// The copy of an earlier file at this path isn't one of this file.
 	at, saved := f.Copy(path)
-	if saved && !opt.Removing && opt.Ours != nil && f.Backups != "" && at == f.copyPath(path) && !opt.Ours(c.Before) {
+	mayBeStale := saved && !opt.Removing && opt.Ours != nil && f.Backups != ""
+	if mayBeStale && at == f.copyPath(path) && !opt.Ours(c.Before) {
 		if b, err := Read(at); !c.Exists || err != nil || !bytes.Equal(b, c.Before) {
 			c.stale, saved = at, false
 		}
 	}
+
 	if opt.Removing {
 		c.Delete = c.Exists && !saved && c.Target == filepath.Clean(path) && holdsNothing(c.After)
 	} else if c.Exists && !saved {
@@ -115,8 +124,10 @@ func resolveFile(path string) (target string, info fs.FileInfo, err error) {
 	case err != nil:
 		return "", nil, unreadable(path, err)
 	}
+
 	target = path
 	if link.Mode()&fs.ModeSymlink != 0 {
+		// EvalSymlinks would go round in a circle hundreds of times.
 		_, err = os.Stat(path)
 		if errors.Is(err, syscall.ELOOP) {
 			return "", nil, unreadable(path, err)
@@ -125,6 +136,7 @@ func resolveFile(path string) (target string, info fs.FileInfo, err error) {
 			return "", nil, &FileError{path, "is a symbolic link that leads nowhere", errors.Unwrap(err)}
 		}
 	}
+
 	if info, err = os.Stat(target); err != nil {
 		return "", nil, &FileError{path, "can't be read", errors.Unwrap(err)}
 	}
@@ -140,6 +152,7 @@ func (c *Change) Diff() string {
 	if !c.Changed() {
 		return ""
 	}
+
 	from, to, after := c.Path, c.Path, c.After
 	if !c.Exists {
 		from = os.DevNull
@@ -147,5 +160,6 @@ func (c *Change) Diff() string {
 	if c.Delete {
 		to, after = os.DevNull, nil
 	}
+
 	return string(diff.Diff(from, c.Before, to, after))
 }

@@ -15,26 +15,32 @@ const maxLinks = 40
 // It returns the empty string for links that lead in a circle.
 func Follow(path string) string {
 	path = filepath.Clean(path)
-	rest := "" // parts that don't exist
+	// rest are the last parts of the path, which don't exist.
+	rest := ""
+
 	for links := 0; links <= maxLinks; {
 		if _, err := os.Stat(path); errors.Is(err, syscall.ELOOP) {
-			return "" // [filepath.EvalSymlinks] would go round hundreds of times
+			// [filepath.EvalSymlinks] would go round hundreds of times.
+			return ""
 		}
 		if found, err := filepath.EvalSymlinks(path); err == nil {
 			return filepath.Join(found, rest)
 		}
 
 		link, err := os.Readlink(path)
-		if err == nil { // it leads to what doesn't exist
+		if err == nil {
+			// It leads to what doesn't exist.
 			if links++; !filepath.IsAbs(link) {
 				link = filepath.Join(realDir(path), link)
 			}
 			path = filepath.Clean(link)
 			continue
 		}
+
 		if filepath.Dir(path) == path {
 			return filepath.Join(path, rest)
 		}
+
 		path, rest = filepath.Dir(path), filepath.Join(filepath.Base(path), rest)
 	}
 	return ""

@@ -48,6 +48,8 @@ func acceptHooks(path []string, ours Ours) func(at trail, v *hujson.Value, empty
 			own, _ := inspectGroup(v, ours)
 			return own
 		}
+
+		// What remains is a handler in somebody else's group.
 		return len(at) == n+3 && at[n+1] == step{key: handlersKey} && at[n+2].elem && ours(rawJSON(v))
 	}
 }
@@ -65,12 +67,14 @@ func JSONPutHook(path []string, ours Ours, group any) Edit {
 	if err != nil {
 		return failingEdit(err)
 	}
+
 	var shape struct {
 		Hooks []json.RawMessage `json:"hooks"`
 	}
 	if err := json.Unmarshal(compact, &shape); err != nil || len(shape.Hooks) != 1 || !ours(shape.Hooks[0]) {
 		return failingEdit(&unsafeError{"the group to put doesn't have one handler of ours"})
 	}
+
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
 		steps, index, arr, err := d.findArray(path)
 		if err != nil {
@@ -79,13 +83,17 @@ func JSONPutHook(path []string, ours Ours, group any) Edit {
 		if arr == nil {
 			return d.createValue(steps, path, append(append([]byte("["), compact...), ']'))
 		}
+
 		keepGroup, keepHandler := chooseHandler(arr, ours)
 		if keepGroup < 0 {
 			return d.insertItem(steps, "", compact), nil
 		}
+
+		// Further handlers of ours go first, one in each round.
 		if s := d.dropHook(steps, index, ours, len(path), keepGroup, keepHandler); s != nil {
 			return s, nil
 		}
+
 		kept := &arr.Elements[keepGroup]
 		if keepHandler < 0 {
 			if !sameJSON(kept, compact) {
@@ -93,19 +101,23 @@ func JSONPutHook(path []string, ours Ours, group any) Edit {
 			}
 			return nil, nil
 		}
+
+		// In somebody else's group our handler stays under their matcher.
 		inner, at := handlersOf(kept)
 		h := &inner.Elements[keepHandler]
 		if !sameJSON(h, shape.Hooks[0]) {
-			return d.replaceValue(append(steps, kept, &kept.Value.(*hujson.Object).Members[at].Value), h, shape.Hooks[0]), nil
+			steps = append(steps, kept, &kept.Value.(*hujson.Object).Members[at].Value)
+			return d.replaceValue(steps, h, shape.Hooks[0]), nil
 		}
 		return nil, nil
 	}, acceptHooks(path, ours))
 }
 
-// chooseHandler chooses the handler of ours that stays: the first group of ours (handler is -1 then), else the
-// first handler of ours in somebody else's group. group is -1 when there is none.
+// chooseHandler chooses the handler of ours that stays: the first group of ours (handler is -1 then), else
+// the first handler of ours in somebody else's group. group is -1 when there is none.
 func chooseHandler(arr *hujson.Array, ours Ours) (group, handler int) {
 	group, handler = -1, -1
+
 	for i := range arr.Elements {
 		own, at := inspectGroup(&arr.Elements[i], ours)
 		if own {
@@ -140,13 +152,17 @@ func (d *jsonDoc) dropHook(steps []*hujson.Value, index []int, ours Ours, keep, 
 		if own && i != keepGroup {
 			return d.dropStep(append(steps, group), append(index, i), keep)
 		}
+
 		if own || len(at) == 0 {
 			continue
 		}
+
 		last := at[len(at)-1]
 		if i == keepGroup && last == keepHandler {
 			continue
 		}
+
+		// The group is somebody else's: only the handler goes.
 		_, m := handlersOf(group)
 		l, _ := d.listOf(&group.Value.(*hujson.Object).Members[m].Value)
 		return l.removeItem(last)
@@ -160,6 +176,7 @@ func (d *jsonDoc) findArray(path []string) (steps []*hujson.Value, index []int, 
 	if err != nil || len(steps) <= len(path) {
 		return steps, index, nil, err
 	}
+
 	v := steps[len(path)]
 	arr, ok := v.Value.(*hujson.Array)
 	if !ok {

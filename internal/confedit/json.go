@@ -11,8 +11,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxDepth is how deeply brackets may be nested. The parser recurses without a limit, and Go can't recover from
-// a full stack.
+// maxDepth is how deeply brackets may be nested. The parser recurses without a limit, and Go can't recover
+// from a full stack.
 const maxDepth = 1000
 
 // jsonDoc is a parsed JSON file, with comments and trailing commas if it has any.
@@ -27,6 +27,7 @@ func parseJSON(src []byte) (*jsonDoc, error) {
 	if d := recentJSON.findDocument(src); d != nil {
 		return d, nil
 	}
+
 	d, err := parseNewJSON(src)
 	if err == nil {
 		recentJSON.addDocument(d)
@@ -50,6 +51,7 @@ func Keep() (release func()) {
 	r := &recentJSON
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	r.keepers++
 	return func() {
 		r.mu.Lock()
@@ -64,6 +66,7 @@ func Keep() (release func()) {
 func (r *recent) findDocument(src []byte) *jsonDoc {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for i, d := range r.docs {
 		if d != nil && bytes.Equal(d.src, src) {
 			copy(r.docs[1:i+1], r.docs[:i])
@@ -77,6 +80,7 @@ func (r *recent) findDocument(src []byte) *jsonDoc {
 func (r *recent) addDocument(d *jsonDoc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.keepers > 0 {
 		copy(r.docs[1:], r.docs[:])
 		r.docs[0] = d
@@ -87,6 +91,7 @@ func parseNewJSON(src []byte) (*jsonDoc, error) {
 	if line, col, deep := findTooDeep(src); deep {
 		return nil, &MalformedError{Line: line, Col: col, Why: "brackets are nested too deeply"}
 	}
+
 	// The parser wants a line end after a line comment, even at the end of the file. Adding one there
 	// moves no offset.
 	text := append(slices.Clip(src), '\n')
@@ -94,6 +99,7 @@ func parseNewJSON(src []byte) (*jsonDoc, error) {
 	if err != nil {
 		return nil, jsonError(src, err)
 	}
+
 	d := &jsonDoc{src: text[:len(src):len(src)], root: root}
 	if i := d.findHiddenLineEnd(); i >= 0 {
 		line, col := positionOf(src, i)
@@ -109,12 +115,17 @@ func jsonError(src []byte, err error) error {
 	if _, scan := fmt.Sscanf(place, "line %d, column %d", &m.Line, &m.Col); scan != nil || !ok {
 		why = "isn't JSON"
 	}
+
 	if line, col := positionOf(src, len(src)); m.Line > line {
-		m.Line, m.Col = line, col // after the line end that we added
+		// The place is behind the line end that the parser got in addition.
+		m.Line, m.Col = line, col
 	}
+
+	// The parser quotes the literal, which may be a secret.
 	if strings.HasPrefix(why, "invalid literal") {
 		why = "invalid literal"
 	}
+
 	m.Why = why
 	return m
 }
@@ -122,9 +133,11 @@ func jsonError(src []byte, err error) error {
 // findTooDeep counts brackets outside of strings and comments.
 func findTooDeep(src []byte) (line, col int, deep bool) {
 	n := 0
+
 	for i := 0; i < len(src); i++ {
 		switch src[i] {
 		case '"':
+			// Brackets in a string don't count.
 			for i++; i < len(src) && src[i] != '"'; i++ {
 				if src[i] == '\\' {
 					i++
@@ -141,7 +154,8 @@ func findTooDeep(src []byte) (line, col int, deep bool) {
 				}
 			}
 			if end < 0 {
-				return 0, 0, false // the rest is a comment
+				// The rest is a comment.
+				return 0, 0, false
 			}
 			i += end
 		case '{', '[':
@@ -149,6 +163,7 @@ func findTooDeep(src []byte) (line, col int, deep bool) {
 		case '}', ']':
 			n--
 		}
+
 		if n > maxDepth {
 			line, col = positionOf(src, i)
 			return line, col, true
@@ -162,30 +177,34 @@ func positionOf(src []byte, i int) (line, col int) {
 	return 1 + bytes.Count(src[:i], []byte("\n")), 1 + i - lineStart(src, i)
 }
 
-// findHiddenLineEnd finds a carriage return inside a line comment, -1 if there is none. To the parser the comment
-// goes on after it; to JavaScript it ends there, and the rest of the line counts.
+// findHiddenLineEnd finds a carriage return inside a line comment, -1 if there is none. To the parser the
+// comment goes on after it; to JavaScript it ends there, and the rest of the line counts.
 func (d *jsonDoc) findHiddenLineEnd() int {
 	src := d.src
 	if !bytes.ContainsRune(src, '\r') {
 		return -1
 	}
+
 	found := -1
-	look := func(from, to int) {
+	search := func(from, to int) {
 		l := list{src: src}
 		_, comments, _ := l.readGap(from, min(to, len(src)))
 		for _, c := range comments {
-			if i := bytes.IndexByte(src[c.start:c.end], '\r'); i >= 0 && l.isLineComment(c) && c.start+i < len(src)-1 && found < 0 {
+			i := bytes.IndexByte(src[c.start:c.end], '\r')
+			if found < 0 && i >= 0 && l.isLineComment(c) && c.start+i < len(src)-1 {
 				found = c.start + i
 			}
 		}
 	}
+
+	// Comments stand before values, after them, and before closing brackets.
 	for v := range d.root.All() {
-		look(v.StartOffset-len(v.BeforeExtra), v.StartOffset)
-		look(v.EndOffset, v.EndOffset+len(v.AfterExtra))
+		search(v.StartOffset-len(v.BeforeExtra), v.StartOffset)
+		search(v.EndOffset, v.EndOffset+len(v.AfterExtra))
 		if l, ok := d.listOf(v); ok && len(l.items) > 0 {
-			look(l.items[len(l.items)-1].end, l.close)
+			search(l.items[len(l.items)-1].end, l.close)
 		} else if ok {
-			look(l.open, l.close)
+			search(l.open, l.close)
 		}
 	}
 	return found
@@ -194,6 +213,7 @@ func (d *jsonDoc) findHiddenLineEnd() int {
 // listOf returns the items of an object or array; ok is false for other values.
 func (d *jsonDoc) listOf(v *hujson.Value) (l list, ok bool) {
 	l = list{src: d.src, open: v.StartOffset + 1, close: v.EndOffset - 1}
+
 	switch c := v.Value.(type) {
 	case *hujson.Object:
 		for _, m := range c.Members {
@@ -206,6 +226,7 @@ func (d *jsonDoc) listOf(v *hujson.Value) (l list, ok bool) {
 	default:
 		return l, false
 	}
+
 	return l, true
 }
 
@@ -233,11 +254,13 @@ func findMember(v *hujson.Value, path []string, key string) (int, error) {
 	if !ok {
 		return -1, &PathError{Path: path, Why: "is " + kindText(v) + ", not an object"}
 	}
+
 	at := -1
 	for i := range obj.Members {
 		if keyOf(&obj.Members[i]) != key {
 			continue
 		}
+
 		if at >= 0 {
 			return -1, &PathError{Path: append(slices.Clone(path), key), Why: "stands there twice, and programs don't agree which one counts"}
 		}
@@ -246,11 +269,12 @@ func findMember(v *hujson.Value, path []string, key string) (int, error) {
 	return at, nil
 }
 
-// walkPath follows a path of keys from the root, as far as it exists. steps[0] is the root, steps[i] the value at
-// path[:i], index[i] the place of path[i] in steps[i].
+// walkPath follows a path of keys from the root, as far as it exists. steps[0] is the root, steps[i] the
+// value at path[:i], index[i] the place of path[i] in steps[i].
 func (d *jsonDoc) walkPath(path []string) (steps []*hujson.Value, index []int, err error) {
 	v := &d.root
 	steps = append(steps, v)
+
 	for i, key := range path {
 		at, err := findMember(v, path[:i], key)
 		if err != nil {
@@ -259,6 +283,7 @@ func (d *jsonDoc) walkPath(path []string) (steps []*hujson.Value, index []int, e
 		if at < 0 {
 			break
 		}
+
 		v = &v.Value.(*hujson.Object).Members[at].Value
 		steps, index = append(steps, v), append(index, at)
 	}
@@ -280,10 +305,12 @@ func JSONGet(src []byte, path []string) (value json.RawMessage, found bool, err 
 	if isBlank(src) {
 		return nil, false, nil
 	}
+
 	d, err := parseJSON(src)
 	if err != nil {
 		return nil, false, err
 	}
+
 	steps, _, err := d.walkPath(path)
 	if err != nil || len(steps) <= len(path) {
 		return nil, false, err

@@ -24,11 +24,13 @@ func JSONSet(path []string, value any) Edit {
 	if len(path) == 0 {
 		return failingEdit(&PathError{Why: "can't be replaced as a whole"})
 	}
+
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
 		steps, _, err := d.walkPath(path)
 		if err != nil {
 			return nil, err
 		}
+
 		if len(steps) > len(path) {
 			v := steps[len(path)]
 			if sameJSON(v, compact) {
@@ -36,6 +38,7 @@ func JSONSet(path []string, value any) Edit {
 			}
 			return d.replaceValue(steps[:len(path)], v, compact), nil
 		}
+
 		return d.createValue(steps, path, compact)
 	}, acceptPath(path))
 }
@@ -44,6 +47,8 @@ func JSONSet(path []string, value any) Edit {
 // objects for the rest of the path.
 func (d *jsonDoc) createValue(steps []*hujson.Value, path []string, compact []byte) ([]splice, error) {
 	n := len(steps) - 1
+
+	// The objects are built from the innermost one outwards.
 	for i := len(path) - 1; i > n; i-- {
 		compact = append(append(append([]byte("{"), hujson.String(path[i])...), ':'), append(compact, '}')...)
 	}
@@ -57,6 +62,7 @@ func JSONRemove(path []string, keep int) Edit {
 	if len(path) == 0 {
 		return failingEdit(&PathError{Why: "can't be removed"})
 	}
+
 	return editJSON(func(d *jsonDoc) ([]splice, error) {
 		steps, index, err := d.walkPath(path)
 		if err != nil || len(steps) <= len(path) {
@@ -69,7 +75,8 @@ func JSONRemove(path []string, keep int) Edit {
 // dropStep removes the last step, and the steps around it that hold nothing else, down to keep. index has the
 // place of each step in the one before it.
 func (d *jsonDoc) dropStep(steps []*hujson.Value, index []int, keep int) []splice {
-	n := len(steps) - 1 // the step to remove
+	// n is the step that is removed.
+	n := len(steps) - 1
 	for n-1 > max(keep, 0) {
 		l, _ := d.listOf(steps[n-1])
 		if len(l.items) != 1 || l.hasComment() {
@@ -77,6 +84,7 @@ func (d *jsonDoc) dropStep(steps []*hujson.Value, index []int, keep int) []splic
 		}
 		n--
 	}
+
 	l, _ := d.listOf(steps[n-1])
 	return l.removeItem(index[n-1])
 }

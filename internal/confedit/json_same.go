@@ -46,6 +46,7 @@ func meaningOf(v *hujson.Value) string {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
+
 	lit := v.Value.(hujson.Literal)
 	switch lit.Kind() {
 	case '"':
@@ -72,6 +73,7 @@ func numberText(s string) string {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < -1<<53 {
+		// Whole numbers beyond 2^53 aren't exact in a float.
 		return s
 	}
 	return strconv.FormatInt(int64(f), 10)
@@ -138,8 +140,11 @@ func (w *restWriter) writeItem(name hujson.Literal, v *hujson.Value, s step) {
 	if name != nil {
 		w.out = append(append(w.out, name...), ':')
 	}
+
 	from := len(w.out)
 	w.writeValue(v)
+
+	// What stands around something of ours, and is empty without it, is left out, too.
 	text := string(w.out[from:min(from+3, len(w.out))])
 	if (text == "{}" || text == "[]") && w.ours(w.at, v, true) {
 		w.out = w.out[:before]
@@ -158,6 +163,7 @@ func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hu
 		before, after := a.(restOfJSON), b.(restOfJSON)
 		return bytes.Equal(before.values, after.values) && (after.plain || !before.plain)
 	}
+
 	return func(src []byte) ([]byte, bool, error) {
 		from := src
 		if isBlank(src) {
@@ -166,6 +172,7 @@ func editJSON(next func(d *jsonDoc) ([]splice, error), ours func(at trail, v *hu
 				from = append([]byte(bom), from...)
 			}
 		}
+
 		out, changed, err := runEdit(from, parse, same)
 		if err != nil || !changed {
 			return src, false, err

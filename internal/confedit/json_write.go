@@ -16,31 +16,36 @@ type jsonStyle struct {
 	comma   string // between a comma and the next item on one line
 }
 
-// fileStyle takes the layout from the first place in the file that shows it. The default is an indentation of two
-// spaces, and a space after colons and commas.
+// fileStyle takes the layout from the first place in the file that shows it. The default is an indentation of
+// two spaces, and a space after colons and commas.
 func (d *jsonDoc) fileStyle() jsonStyle {
 	st := jsonStyle{newline: newlineOf(d.src), unit: "  ", colon: " ", comma: " "}
 	unit, colon, comma := false, false, false
+
 	for v := range d.root.All() {
 		if unit && colon && comma {
 			break
 		}
+
 		l, ok := d.listOf(v)
 		if !ok || len(l.items) == 0 {
 			continue
 		}
+
 		if !unit && bytes.ContainsRune(d.src[l.open:l.items[0].start], '\n') {
 			inner, outer := lineIndent(d.src, l.items[0].start), lineIndent(d.src, v.StartOffset)
 			if rest, ok := strings.CutPrefix(inner, outer); ok && rest != "" {
 				st.unit, unit = rest, true
 			}
 		}
+
 		if obj, ok := v.Value.(*hujson.Object); ok && !colon {
 			colon = true
 			if len(obj.Members[0].Value.BeforeExtra) == 0 {
 				st.colon = ""
 			}
 		}
+
 		if len(l.items) > 1 && !comma {
 			_, comments, lines := l.readGap(l.items[0].end, l.items[1].start)
 			if !lines && len(comments) == 0 {
@@ -51,9 +56,12 @@ func (d *jsonDoc) fileStyle() jsonStyle {
 			}
 		}
 	}
+
+	// Where no comma shows its space, that of a colon counts.
 	if colon && !comma {
 		st.comma = st.colon
 	}
+
 	return st
 }
 
@@ -65,6 +73,7 @@ func marshalCompact(value any) ([]byte, error) {
 	if err := enc.Encode(value); err != nil {
 		return nil, err
 	}
+
 	var c bytes.Buffer
 	if err := json.Compact(&c, b.Bytes()); err != nil {
 		return nil, err
@@ -72,7 +81,8 @@ func marshalCompact(value any) ([]byte, error) {
 	return c.Bytes(), nil
 }
 
-// renderJSON lays out compact JSON in the file's style: on several lines, indented from base on, or on one line.
+// renderJSON lays out compact JSON in the file's style: on several lines, indented from base on, or on one
+// line.
 func (st jsonStyle) renderJSON(compact []byte, spread bool, base string) string {
 	var b bytes.Buffer
 	if spread {
@@ -81,6 +91,8 @@ func (st jsonStyle) renderJSON(compact []byte, spread bool, base string) string 
 		}
 		return strings.ReplaceAll(b.String(), "\n", st.newline)
 	}
+
+	// Only outside of strings do colons and commas get their spaces.
 	quoted, escaped := false, false
 	for _, c := range compact {
 		b.WriteByte(c)
@@ -107,18 +119,24 @@ func (d *jsonDoc) insertItem(steps []*hujson.Value, key string, compact []byte) 
 	l, _ := d.listOf(in)
 	style, outer := d.fileStyle(), lineIndent(d.src, in.StartOffset)
 	lay := layout{newline: style.newline, closeIndent: outer, indent: outer + style.unit, space: style.comma}
+
+	// The new item is indented like the last one that begins its line.
 	for i := len(l.items) - 1; i >= 0; i-- {
 		if l.beginsLine(i) {
 			lay.indent = lineIndent(d.src, l.items[i].start)
 			break
 		}
 	}
+
 	lay.spread = d.spreadAt(steps)
 	spread, base := lay.spread, lay.indent
+
+	// A value of several lines beside the new one has it spread, too.
 	if n := len(l.items); n > 0 && !spread {
 		spread = bytes.ContainsRune(d.src[l.items[n-1].start:l.items[n-1].end], '\n')
 		base = lineIndent(d.src, l.items[n-1].end)
 	}
+
 	text := style.renderJSON(compact, spread, base)
 	if in.Value.Kind() == '{' {
 		colon := style.colon
@@ -127,6 +145,7 @@ func (d *jsonDoc) insertItem(steps []*hujson.Value, key string, compact []byte) 
 		}
 		text = string(hujson.String(key)) + ":" + colon + text
 	}
+
 	return l.addItem(text, lay)
 }
 

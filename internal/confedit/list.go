@@ -28,8 +28,8 @@ type layout struct {
 	space       string // between a comma and the next item on the same line
 }
 
-// readGap reads what is between items: the place of the comma (-1 if there is none), the comments without their
-// line ends, and whether there is a line end outside comments.
+// readGap reads what is between items: the place of the comma (-1 if there is none), the comments without
+// their line ends, and whether there is a line end outside comments.
 func (l list) readGap(from, to int) (comma int, comments []span, lines bool) {
 	comma = -1
 	for i := from; i < to; {
@@ -93,6 +93,7 @@ func (l list) isSpread() bool {
 		_, _, lines := l.readGap(l.open, l.close)
 		return lines
 	}
+
 	_, _, lead := l.readGap(l.gapStart(n-1), l.items[n-1].start)
 	_, _, tail := l.readGap(l.items[n-1].end, l.close)
 	return lead || tail
@@ -107,6 +108,7 @@ func (l list) hasComment() bool {
 		}
 		from = l.items[i].end
 	}
+
 	_, c, _ := l.readGap(from, l.close)
 	return len(c) > 0
 }
@@ -123,8 +125,8 @@ func (l list) lineEndAt(at int, otherwise string) string {
 	return otherwise
 }
 
-// skipSpaces skips white space that ends no line, from i on and not beyond end. A lone carriage return ends none:
-// nobody ends lines that way any more, but a file may have one.
+// skipSpaces skips white space that ends no line, from i on and not beyond end. A lone carriage return ends
+// none: nobody ends lines that way any more, but a file may have one.
 func (l list) skipSpaces(i, end int) int {
 	for i < end && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\r' && newlineAt(l.src, i) == 0) {
 		i++
@@ -137,6 +139,7 @@ func (l list) skipSpaces(i, end int) int {
 func (l list) endOfLine(from int) int {
 	_, comments, _ := l.readGap(from, l.close)
 	at, i := from, from
+
 	for {
 		i = l.skipSpaces(i, l.close)
 		if newlineAt(l.src, i) > 0 && i < l.close {
@@ -156,8 +159,11 @@ func (l list) addItem(text string, lay layout) []splice {
 	if n == 0 {
 		return l.addFirstItem(text, lay)
 	}
+
 	last := l.items[n-1]
 	comma, _, _ := l.readGap(last.end, l.close)
+
+	// A trailing comma stays trailing. Without one, the item that was last gets a comma.
 	from := last.end
 	var out []splice
 	if comma >= 0 {
@@ -165,10 +171,12 @@ func (l list) addItem(text string, lay layout) []splice {
 	} else {
 		out = append(out, splice{last.end, last.end, ","})
 	}
+
 	if l.isSpread() {
 		at := l.endOfLine(from)
 		return append(out, splice{at, at, l.lineEndAt(at, lay.newline) + lay.indent + text})
 	}
+
 	at := from
 	if _, comments, _ := l.readGap(from, l.close); len(comments) > 0 {
 		at = comments[len(comments)-1].end
@@ -178,6 +186,7 @@ func (l list) addItem(text string, lay layout) []splice {
 
 func (l list) addFirstItem(text string, lay layout) []splice {
 	_, comments, lines := l.readGap(l.open, l.close)
+
 	switch {
 	case !lines && !lay.spread:
 		return []splice{{l.open, l.open, text}}
@@ -185,6 +194,8 @@ func (l list) addFirstItem(text string, lay layout) []splice {
 		nl := l.lineEndAt(l.close, lay.newline)
 		return []splice{{l.close, l.close, nl + lay.indent + text + lay.newline + lay.closeIndent}}
 	}
+
+	// The comments stay above the new item.
 	at := comments[len(comments)-1].end
 	if i := l.skipSpaces(at, l.close); newlineAt(l.src, i) > 0 {
 		at = i
@@ -200,7 +211,8 @@ func (l list) removeItem(i int) []splice {
 	prevComma, lead, _ := l.readGap(from, it.start)
 
 	var out []splice
-	end := it.end // of the piece to remove
+	// The removed piece ends at end, and tail is behind the comma.
+	end := it.end
 	tail := it.end
 	if comma >= 0 {
 		tail = comma + 1
@@ -209,9 +221,11 @@ func (l list) removeItem(i int) []splice {
 		} else {
 			out = append(out, splice{comma, tail, ""})
 		}
-	} else if i > 0 && prevComma >= 0 { // the last item had no comma: neither gets the item that is last now
+	} else if i > 0 && prevComma >= 0 {
+		// The removed item had no comma, so the one that is last now gets none.
 		out = append(out, splice{prevComma, prevComma + 1, ""})
 	}
+
 	next := l.skipSpaces(end, to)
 	lineEnds := newlineAt(l.src, next) > 0 && next < to
 	closes := next == l.close
@@ -221,16 +235,20 @@ func (l list) removeItem(i int) []splice {
 	if start-nl < max(from, prevComma+1) {
 		nl = 0
 	}
+
 	switch {
 	case nl > 0:
 		start -= nl
 		inComment := len(lead) > 0 && lead[len(lead)-1].end == start && l.isLineComment(lead[len(lead)-1])
 		goesOn := !lineEnds && (!closes || inComment)
 		if goesOn || inComment && bytes.ContainsRune(l.src[end:next], '\r') {
-			start = it.start // what follows takes our place, and doesn't join the comment above
+			// What follows takes the item's place, and doesn't join the comment above.
+			start = it.start
 			end = next
 			break
 		}
+
+		// The only item was added with the line end after it.
 		if len(l.items) == 1 && len(lead) == 0 && len(comments) == 0 && end == tail {
 			if n := newlineAt(l.src, end); n > 0 && end < l.close {
 				end = skipBlanks(l.src, end+n, l.close)
@@ -242,5 +260,6 @@ func (l list) removeItem(i int) []splice {
 			end = next
 		}
 	}
+
 	return append(out, splice{start, end, ""})
 }

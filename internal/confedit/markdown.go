@@ -21,11 +21,14 @@ func SetBlock(text string) Edit {
 		lines = append(lines, strings.Split(text, "\n")...)
 	}
 	lines = append(lines, End)
+
+	// A marker in the text would end the block there.
 	for _, l := range lines[1 : len(lines)-1] {
 		if l = strings.TrimSpace(l); l == Begin || l == End {
 			return failingEdit(&unsafeError{"the text has a marker in it"})
 		}
 	}
+
 	return func(src []byte) ([]byte, bool, error) {
 		body, mark := cutBOM(src)
 		b, ok, err := findBlock(body)
@@ -35,9 +38,11 @@ func SetBlock(text string) Edit {
 		if !ok {
 			return append(mark, applySplices(body, appendBlock(body, lines))...), true, nil
 		}
+
 		nl := newlineOf(body[b.start:])
 		want := strings.Join(lines, nl)
 		end := b.end - newlineBefore(body, b.end)
+
 		if string(body[b.start:end]) == want {
 			return src, false, nil
 		}
@@ -53,6 +58,7 @@ func RemoveBlock() Edit {
 		if err != nil || !ok {
 			return src, false, err
 		}
+
 		return append(mark, applySplices(body, removeLines(body, b.start, b.end, true))...), true, nil
 	}
 }
@@ -82,8 +88,10 @@ func cutBOM(src []byte) (body, mark []byte) {
 
 // findBlock finds the lines from Begin to End, with their line ends.
 func findBlock(src []byte) (block span, ok bool, err error) {
-	begin, end := 0, 0 // lines, from 1
+	// begin and end are numbers of lines, from 1.
+	begin, end := 0, 0
 	at := 0
+
 	for n, l := range bytes.SplitAfter(src, []byte("\n")) {
 		text := string(bytes.TrimSpace(l))
 		switch {
@@ -98,8 +106,10 @@ func findBlock(src []byte) (block span, ok bool, err error) {
 		case text == End:
 			end, block.end = n+1, at+len(l)
 		}
+
 		at += len(l)
 	}
+
 	if begin > 0 && end == 0 {
 		return span{}, false, &MarkerError{Line: begin, Why: "the block that begins here has no end"}
 	}

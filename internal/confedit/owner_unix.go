@@ -14,11 +14,13 @@ func keepOwner(f *os.File, of fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
+
 	was, ok := of.Sys().(*syscall.Stat_t)
 	is, ok2 := have.Sys().(*syscall.Stat_t)
 	if !ok || !ok2 || was.Uid == is.Uid && was.Gid == is.Gid {
 		return nil
 	}
+
 	return f.Chown(int(was.Uid), int(was.Gid))
 }
 

@@ -17,7 +17,8 @@ const MaxSize = 16 << 20
 // side, deaf to signals. It fails with [fs.ErrNotExist], and with [*FileError] for what isn't a regular file,
 // leads in a circle, has more than [MaxSize] bytes, or can't be read.
 func Read(path string) ([]byte, error) {
-	info, err := os.Stat(path) // to open a device may do something
+	// To open a device may do something, so the path is examined first.
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -25,11 +26,13 @@ func Read(path string) ([]byte, error) {
 		return nil, err
 	}
 
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO in between
+	// It may have become a FIFO in between, and to open one would wait.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
+
 	if info, err = f.Stat(); err != nil {
 		return nil, unreadable(path, err)
 	}

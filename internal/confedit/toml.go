@@ -50,12 +50,17 @@ func parseTOML(src []byte) (*tomlDoc, error) {
 	if err := toml.Unmarshal(src, &d.tree); err != nil {
 		return nil, tomlError(err)
 	}
+
 	p := unstable.Parser{}
 	p.Reset(src)
-	var under []string // the header that counts
+	// under is the header that counts for the lines below it.
+	var under []string
+
 	for p.NextExpression() {
 		n := p.Expression()
-		x := tomlExpr{header: n.Kind == unstable.Table || n.Kind == unstable.ArrayTable, array: n.Kind == unstable.ArrayTable}
+		isArray := n.Kind == unstable.ArrayTable
+		x := tomlExpr{header: n.Kind == unstable.Table || isArray, array: isArray}
+
 		keys, first, last := tomlKey(n)
 		if x.header {
 			under, x.key = keys, keys
@@ -66,12 +71,17 @@ func parseTOML(src []byte) (*tomlDoc, error) {
 			x.body = span{int(n.Raw.Offset), int(n.Raw.Offset + n.Raw.Length)}
 			x.start, x.end = lineStart(src, x.body.start), lineAfter(src, x.body.end)
 			x.value = d.readValue(n.Value(), d.valueStart(last, x.body.end))
+
+			// The parser knows the end of the line's value, and this package has found it by itself: they
+			// must agree.
 			if x.value.end != x.body.end {
 				return nil, &unsafeError{"the places of a TOML value don't agree"}
 			}
 		}
+
 		d.exprs = append(d.exprs, x)
 	}
+
 	if err := p.Error(); err != nil {
 		return nil, tomlError(err)
 	}
@@ -114,13 +124,15 @@ func lineAfter(src []byte, i int) int {
 // valueStart returns where the value of a key begins that ends at i.
 func (d *tomlDoc) valueStart(i, end int) int {
 	i = skipBlanks(d.src, i, end)
-	return skipBlanks(d.src, min(i+1, end), end) // after the =
+	// The value begins after the equals sign.
+	return skipBlanks(d.src, min(i+1, end), end)
 }
 
-// readValue finds where a value and its parts are. The parser knows it for scalars only. Between those there are
-// only brackets, commas, comments and white space.
+// readValue finds where a value and its parts are. The parser knows it for scalars only. Between those there
+// are only brackets, commas, comments and white space.
 func (d *tomlDoc) readValue(n *unstable.Node, start int) tomlValue {
 	v := tomlValue{span: span{start, start}, kind: n.Kind}
+
 	switch n.Kind {
 	case unstable.Array:
 		at := start + 1
@@ -143,6 +155,7 @@ func (d *tomlDoc) readValue(n *unstable.Node, start int) tomlValue {
 	default:
 		v.start, v.end = int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
 	}
+
 	return v
 }
 
@@ -173,7 +186,8 @@ func (d *tomlDoc) listOf(v tomlValue) list {
 	return l
 }
 
-// valueAt returns what the file means at a path. It fails if the path leads through something that isn't a table.
+// valueAt returns what the file means at a path. It fails if the path leads through something that isn't a
+// table.
 func (d *tomlDoc) valueAt(path []string) (value any, found bool, err error) {
 	value = d.tree
 	for i, k := range path {
@@ -210,14 +224,17 @@ type place struct {
 	value  tomlValue
 }
 
-// findValue returns the place of the value at a path. ok is false for a table made by headers and dotted keys.
+// findValue returns the place of the value at a path. ok is false for a table made by headers and dotted
+// keys.
 func (d *tomlDoc) findValue(path []string) (p place, ok bool) {
 	for i, x := range d.exprs {
 		if x.header || len(x.key) > len(path) || !slices.Equal(x.key, path[:len(x.key)]) {
 			continue
 		}
+
 		p = place{expr: i, value: x.value}
 		rest := path[len(x.key):]
+
 		for len(rest) > 0 {
 			n := slices.IndexFunc(p.value.members, func(m tomlMember) bool {
 				return len(m.key) <= len(rest) && slices.Equal(m.key, rest[:len(m.key)])
@@ -225,6 +242,7 @@ func (d *tomlDoc) findValue(path []string) (p place, ok bool) {
 			if n < 0 {
 				return place{}, false
 			}
+
 			m := p.value.members[n]
 			p.inline, p.member, p.value, rest = append(p.inline, p.value), n, m.value, rest[len(m.key):]
 		}
@@ -233,8 +251,8 @@ func (d *tomlDoc) findValue(path []string) (p place, ok bool) {
 	return place{}, false
 }
 
-// inlineTableAround finds the innermost inline table at or around a path. Its keys can't be written outside of it. rest
-// is the part of the path inside of it.
+// inlineTableAround finds the innermost inline table at or around a path. Its keys can't be written outside
+// of it. rest is the part of the path inside of it.
 func (d *tomlDoc) inlineTableAround(path []string) (v tomlValue, rest []string, ok bool) {
 	for n := len(path); n > 0; n-- {
 		if p, found := d.findValue(path[:n]); found && p.value.kind == unstable.InlineTable {

@@ -24,6 +24,7 @@ func removeOurs(tree map[string]any, path []string, ours func(any) (any, bool)) 
 	if !ok {
 		return out
 	}
+
 	if len(path) == 1 {
 		rest, keep := ours(v)
 		if keep {
@@ -33,6 +34,7 @@ func removeOurs(tree map[string]any, path []string, ours func(any) (any, bool)) 
 		}
 		return out
 	}
+
 	if sub, ok := v.(map[string]any); ok {
 		if sub = removeOurs(sub, path[1:], ours); len(sub) == 0 {
 			delete(out, path[0])
@@ -49,6 +51,7 @@ func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error),
 	if len(path) < parts {
 		return failingEdit(&PathError{Path: path, Why: "isn't below a table"})
 	}
+
 	parse := func(src []byte) (document, error) {
 		d, err := parseTOML(src)
 		return tomlEdit{d, next, path, ours}, err
@@ -61,12 +64,14 @@ func editTOML(path []string, parts int, next func(d *tomlDoc) ([]splice, error),
 // however it is written, values that differ are replaced in their place, missing keys are added, and other
 // keys stay.
 func TOMLSetTable(path []string, table TOMLTable) Edit {
+	// What can't be written at all is refused before any file is read.
 	all := table.collectLeaves(path)
 	for _, l := range all {
 		if _, err := tomlText(l.value); err != nil {
 			return failingEdit(err)
 		}
 	}
+
 	return editTOML(path, 1, func(d *tomlDoc) ([]splice, error) {
 		v, found, err := d.valueAt(path)
 		switch {
@@ -77,9 +82,12 @@ func TOMLSetTable(path []string, table TOMLTable) Edit {
 		case !found:
 			return nil, nil
 		}
+
 		if _, ok := v.(map[string]any); !ok {
 			return nil, &PathError{Path: path, Why: "is " + tomlKind(v) + ", not a table"}
 		}
+
+		// One value changes in each round.
 		for _, l := range all {
 			if s, err := d.setLeaf(l, len(path)); err != nil || s != nil {
 				return s, err
@@ -91,6 +99,7 @@ func TOMLSetTable(path []string, table TOMLTable) Edit {
 		if !ok {
 			return v, true
 		}
+
 		for _, l := range all {
 			t = removeOurs(t, l.path[len(path):], func(any) (any, bool) { return nil, false })
 		}
@@ -104,6 +113,7 @@ func (d *tomlDoc) newTable(path []string, table TOMLTable) ([]splice, error) {
 		text, err := tomlText(table)
 		return d.addMember(v, rest, text), err
 	}
+
 	lines, err := table.blockLines(path)
 	if err != nil {
 		return nil, err
@@ -118,6 +128,7 @@ func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	v, found, err := d.valueAt(l.path)
 	switch {
 	case err != nil:
@@ -131,11 +142,14 @@ func (d *tomlDoc) setLeaf(l leaf, top int) ([]splice, error) {
 		}
 		return []splice{{p.value.start, p.value.end, text}}, nil
 	}
+
+	// The innermost table that is written somewhere gets the key.
 	for n := len(l.path) - 1; n >= top; n-- {
 		if s := d.addKey(l.path[:n], l.path[n:], text); s != nil {
 			return s, nil
 		}
 	}
+
 	// The table exists only by its subtables.
 	return appendBlock(d.src, []string{"[" + tomlPath(l.path[:top]) + "]", tomlPath(l.path[top:]) + " = " + text}), nil
 }
@@ -146,9 +160,11 @@ func (d *tomlDoc) addKey(table, key []string, text string) []splice {
 	if v, rest, ok := d.inlineTableAround(table); ok {
 		return d.addMember(v, slices.Concat(rest, key), text)
 	}
+
 	if i := d.findHeader(table); i >= 0 {
 		return d.addLineAfter(d.sectionEnd(i)-1, tomlPath(key)+" = "+text)
 	}
+
 	for i, x := range slices.Backward(d.exprs) {
 		if !x.header && x.table < len(table) && len(x.key) > len(table) && slices.Equal(x.key[:len(table)], table) {
 			return d.addLineAfter(i, tomlPath(slices.Concat(table[x.table:], key))+" = "+text)
@@ -159,13 +175,16 @@ func (d *tomlDoc) addKey(table, key []string, text string) []splice {
 
 // findHeader finds the header of a table, -1 if it has none.
 func (d *tomlDoc) findHeader(table []string) int {
-	return slices.IndexFunc(d.exprs, func(x tomlExpr) bool { return x.header && !x.array && slices.Equal(x.key, table) })
+	return slices.IndexFunc(d.exprs, func(x tomlExpr) bool {
+		return x.header && !x.array && slices.Equal(x.key, table)
+	})
 }
 
 // addLineAfter adds a line after an expression, with the same indentation.
 func (d *tomlDoc) addLineAfter(i int, line string) []splice {
 	x := d.exprs[i]
 	line = lineIndent(d.src, x.body.start) + line
+
 	if n := newlineBefore(d.src, x.end); n > 0 {
 		return []splice{{x.end, x.end, line + string(d.src[x.end-n:x.end])}}
 	}
@@ -182,12 +201,14 @@ func (d *tomlDoc) layoutOf(v tomlValue) layout {
 	l := d.listOf(v)
 	outer := lineIndent(d.src, v.start)
 	lay := layout{newline: newlineOf(d.src), closeIndent: outer, indent: outer + "  ", space: " "}
+
 	for i, it := range slices.Backward(l.items) {
 		if l.beginsLine(i) {
 			lay.indent = lineIndent(d.src, it.start)
 			break
 		}
 	}
+
 	if n := len(l.items); n > 1 && d.src[l.items[n-1].start-1] == ',' {
 		lay.space = ""
 	}

@@ -21,18 +21,23 @@ func TOMLRemoveTable(path []string) Edit {
 func (d *tomlDoc) removeLast(path []string) []splice {
 	for i, x := range slices.Backward(d.exprs) {
 		if len(x.key) < len(path) || !slices.Equal(x.key[:len(path)], path) || !x.header && x.table >= len(path) {
-			continue // not about it, or it goes with its header
+			// It isn't about the path, or goes with its header.
+			continue
 		}
+
 		if x.header {
 			return d.removeSection(i)
 		}
 		return d.removeLine(i)
 	}
+
+	// What remains are members of inline tables.
 	for n := len(path) - 1; n > 0; n-- {
 		v, rest, ok := d.inlineTableAround(path[:n])
 		if !ok {
 			break
 		}
+
 		rest = slices.Concat(rest, path[n:])
 		for i, m := range slices.Backward(v.members) {
 			if len(m.key) >= len(rest) && slices.Equal(m.key[:len(rest)], rest) {
@@ -65,11 +70,13 @@ func TOMLAddElement(path []string, element any) Edit {
 	if err != nil {
 		return failingEdit(err)
 	}
+
 	return editTOML(path, 2, func(d *tomlDoc) ([]splice, error) {
 		v, found, err := d.valueAt(path)
 		if err != nil {
 			return nil, err
 		}
+
 		n := len(path) - 1
 		if !found {
 			if _, table, _ := d.valueAt(path[:n]); table {
@@ -77,10 +84,12 @@ func TOMLAddElement(path []string, element any) Edit {
 			}
 			return d.newTable(path[:n], TOMLTable{{path[n], []any{element}}})
 		}
+
 		p, arr, err := d.arrayAt(path, v)
 		if err != nil || slices.ContainsFunc(arr, isElement(element)) {
 			return nil, err
 		}
+
 		return d.listOf(p.value).addItem(text, d.layoutOf(p.value)), nil
 	}, removeElement(element))
 }
@@ -93,6 +102,7 @@ func TOMLRemoveElement(path []string, element any, prune bool) Edit {
 		if err != nil || !found {
 			return nil, err
 		}
+
 		p, arr, err := d.arrayAt(path, v)
 		if err != nil {
 			return nil, err
@@ -101,10 +111,13 @@ func TOMLRemoveElement(path []string, element any, prune bool) Edit {
 		if i < 0 {
 			return nil, nil
 		}
+
 		l := d.listOf(p.value)
 		if len(arr) > 1 || !prune || l.hasComment() {
 			return l.removeItem(i), nil
 		}
+
+		// The empty array goes, too: out of its inline table, with its header, or with its line.
 		if len(p.inline) > 0 {
 			return d.listOf(p.inline[len(p.inline)-1]).removeItem(p.member), nil
 		}
@@ -121,10 +134,12 @@ func (d *tomlDoc) loneHeader(h int) bool {
 	if !x.header || x.array || d.sectionEnd(h) != h+2 || d.exprs[h+1].start != x.end {
 		return false
 	}
+
 	line := d.exprs[h+1]
 	if bytes.ContainsRune(d.src[x.start:x.end], '#') || bytes.ContainsRune(d.src[line.body.end:line.end], '#') {
 		return false
 	}
+
 	v, _, _ := d.valueAt(x.key)
 	t, ok := v.(map[string]any)
 	return ok && len(t) == 1 && len(line.key) == len(x.key)+1
@@ -136,6 +151,7 @@ func (d *tomlDoc) arrayAt(path []string, v any) (place, []any, error) {
 	if !ok {
 		return place{}, nil, &PathError{Path: path, Why: "is " + tomlKind(v) + ", not an array"}
 	}
+
 	p, ok := d.findValue(path)
 	if !ok {
 		return place{}, nil, &PathError{Path: path, Why: "is an array of tables"}

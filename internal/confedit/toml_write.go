@@ -29,6 +29,7 @@ type leaf struct {
 func (t TOMLTable) collectLeaves(under []string) []leaf {
 	var out []leaf
 	for _, e := range t {
+		// The path has no room to grow, so that append copies it.
 		path := append(under[:len(under):len(under)], e.Key)
 		if sub, ok := e.Value.(TOMLTable); ok {
 			out = append(out, sub.collectLeaves(path)...)
@@ -54,6 +55,7 @@ func tomlText(v any) (string, error) {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			break
 		}
+
 		s := strconv.FormatFloat(v, 'f', -1, 64)
 		if !strings.Contains(s, ".") {
 			s += ".0"
@@ -99,8 +101,10 @@ func tomlString(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", fmt.Errorf("a string that isn't UTF-8 can't be written as TOML")
 	}
+
 	var b strings.Builder
 	b.WriteByte('"')
+
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
@@ -116,6 +120,7 @@ func tomlString(s string) (string, error) {
 			b.WriteRune(r)
 		}
 	}
+
 	b.WriteByte('"')
 	return b.String(), nil
 }
@@ -132,29 +137,35 @@ func tomlPath(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// blockLines writes a table as a block with its header, followed by a block for each subtable. A table of nothing
-// but subtables gets no header of its own.
+// blockLines writes a table as a block with its header, followed by a block for each subtable. A table of
+// nothing but subtables gets no header of its own.
 func (t TOMLTable) blockLines(path []string) ([]string, error) {
 	var own, subs []string
 	for _, e := range t {
+		// The path has no room to grow, so that append copies it.
 		here := append(path[:len(path):len(path)], e.Key)
 		if sub, ok := e.Value.(TOMLTable); ok {
 			more, err := sub.blockLines(here)
 			if err != nil {
 				return nil, err
 			}
+
+			// A blank line stands before each subtable.
 			if len(more) > 0 {
 				subs = append(append(subs, ""), more...)
 			}
 			continue
 		}
+
 		text, err := tomlText(e.Value)
 		if err != nil {
 			return nil, err
 		}
 		own = append(own, tomlPath([]string{e.Key})+" = "+text)
 	}
+
 	if len(own) == 0 && len(subs) > 0 {
+		// The block begins with the first subtable, so the blank line before that goes.
 		return subs[1:], nil
 	}
 	if len(own) == 0 {

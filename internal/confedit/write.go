@@ -37,13 +37,17 @@ func (c *Change) writeFile() error {
 		}
 		return c.fileError("can't be deleted", os.Remove(c.Target))
 	}
+
 	dir := filepath.Dir(c.Target)
 	if err := c.files.makeDirectory(dir); err != nil {
 		return c.fileError("can't be written: its directory can't be made", err)
 	}
+
+	// The copy comes before the new file, so that no crash leaves the old bytes nowhere.
 	if err := c.keepCopy(); err != nil {
 		return c.fileError("can't be backed up", err)
 	}
+
 	err := c.replaceFile(c.Target, c.After, func() error {
 		c.killAt("before rename")
 		return c.checkUnchanged()
@@ -51,6 +55,7 @@ func (c *Change) writeFile() error {
 	if err != nil {
 		return c.fileError("can't be written", err)
 	}
+
 	c.killAt("after rename")
 	syncDir(dir)
 	c.sweepLeftovers(dir, c.Target)
@@ -84,7 +89,8 @@ func (c *Change) fileError(why string, err error) error {
 	return &FileError{c.Path, why, err}
 }
 
-// checkUnchanged checks that the path still leads to the file that was read, and that the file hasn't changed.
+// checkUnchanged checks that the path still leads to the file that was read, and that the file hasn't
+// changed.
 func (c *Change) checkUnchanged() error {
 	target, info, err := resolveFile(c.Path)
 	if err != nil {
@@ -96,6 +102,7 @@ func (c *Change) checkUnchanged() error {
 	if info == nil {
 		return nil
 	}
+
 	now, err := Read(target)
 	if err != nil {
 		return err
@@ -114,20 +121,26 @@ func (c *Change) replaceFile(name string, data []byte, last func() error) error 
 	if c.info == nil && !c.files.isPrivate(name) {
 		perm = 0o644
 	}
+
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
+
 	_, err = f.Write(data)
 	if err == nil && c.info != nil {
 		err = c.copyOwner(f)
 	}
+
+	// The bytes have to be on the disk before the file gets its name.
 	if err == nil {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
+
+	// What was read is compared last, so that little can happen before the rename.
 	if err == nil {
 		err = last()
 	}
@@ -135,8 +148,10 @@ func (c *Change) replaceFile(name string, data []byte, last func() error) error 
 		err = os.Rename(temp, name)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // the first error is the one to report
+		// The first error is the one to report.
+		_ = os.Remove(temp)
 	}
+
 	return err
 }
 
@@ -163,10 +178,15 @@ func (c *Change) sweepLeftovers(dir, name string) {
 	if err != nil {
 		return
 	}
+
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), tempPrefix(name)) && !strings.HasPrefix(e.Name(), tempPrefix(name+BackupSuffix)) {
+		ours := strings.HasPrefix(e.Name(), tempPrefix(name)) ||
+			strings.HasPrefix(e.Name(), tempPrefix(name+BackupSuffix))
+		if !ours {
 			continue
 		}
+
+		// A younger file may be of a write that goes on.
 		info, err := e.Info()
 		if err == nil && info.Mode().IsRegular() && written.ModTime().Sub(info.ModTime()) > staleAge {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
@@ -179,16 +199,20 @@ func (f Files) makeDirectory(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
 	}
+
 	if parent := filepath.Dir(dir); parent != dir {
 		if err := f.makeDirectory(parent); err != nil {
 			return err
 		}
 	}
+
+	// The directory is noted before it is made, so that a crash leaves none of which nobody knows.
 	f.noteDirectory(dir)
 	err := os.Mkdir(dir, f.dirMode(dir))
 	if errors.Is(err, fs.ErrExist) {
 		if info, stat := os.Stat(dir); stat == nil && info.IsDir() {
-			return nil // somebody has just made it
+			// Somebody has just made it.
+			return nil
 		}
 	}
 	return err
@@ -201,12 +225,13 @@ func (f Files) dirMode(dir string) fs.FileMode {
 	return 0o755
 }
 
-// isPrivate reports whether a path is in the home directory, and the first part of its name there begins with a
-// dot.
+// isPrivate reports whether a path is in the home directory, and the first part of its name there begins with
+// a dot.
 func (f Files) isPrivate(path string) bool {
 	if f.Home == "" {
 		return false
 	}
 	rel, err := filepath.Rel(f.Home, path)
-	return err == nil && strings.HasPrefix(rel, ".") && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	outside := rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return err == nil && strings.HasPrefix(rel, ".") && rel != "." && !outside
 }
