@@ -10,7 +10,7 @@ const maxDepth = 512
 // them can't be seen: in a private pid namespace, if an entry is hidden or unreadable, and if a process in
 // between has ended.
 func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
-	s, err := t.status(pid)
+	s, err := t.statusOfPID(pid)
 	if err != nil {
 		return nil, false
 	}
@@ -23,12 +23,12 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 		if child.ppid == t.Top {
 			return chain, true
 		}
-		s, err := t.status(child.ppid)
+		s, err := t.statusOfPID(child.ppid)
 		ended := isNotExist(err) || err == nil && s.start > child.start // then the parent's pid belongs to another process now
 		if ended || err != nil {
 			return chain, ended && t.native != nil && t.native.orphans
 		}
-		line, chain = append(line, s), append(chain, t.info(s))
+		line, chain = append(line, s), append(chain, t.infoOf(s))
 	}
 	return chain, false
 }

@@ -41,7 +41,7 @@ func (d *Deaths) Watch(ps []stick.Process) {
 		}
 		one := &death{watch: w, over: make(chan struct{})}
 		d.of[p] = one
-		go one.wait(d.died)
+		go one.awaitEnd(d.died)
 	}
 	for p, one := range d.of {
 		if !keep[p] {
@@ -55,8 +55,8 @@ func (d *Deaths) Watch(ps []stick.Process) {
 // Close ends all watches.
 func (d *Deaths) Close() { d.Watch(nil) }
 
-// wait ends with the process, or when nobody wants to know any more.
-func (one *death) wait(died chan<- struct{}) {
+// awaitEnd ends with the process, or when nobody wants to know any more.
+func (one *death) awaitEnd(died chan<- struct{}) {
 	select {
 	case <-one.watch.C:
 		select {

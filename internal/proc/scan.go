@@ -36,7 +36,7 @@ func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool)
 	if t.native != nil {
 		return t.scanNative(inside, named)
 	}
-	pids, err := t.pids()
+	pids, err := t.listPIDs()
 	if err != nil {
 		return ScanResult{}, err
 	}
@@ -49,14 +49,14 @@ func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool)
 				continue
 			}
 			s, err := readStatus(t.FS, pid+"/stat")
-			if err != nil || s.ended() {
+			if err != nil || s.hasEnded() {
 				continue // it has just ended
 			}
 			// Read the link again: another process may have got the pid in between.
 			if again, err := fs.ReadLink(t.FS, pid+"/cwd"); err != nil || !inside(trimDeleted(again)) {
 				continue
 			}
-			out.Inside = append(out.Inside, InsideProcess{t.info(s), dir})
+			out.Inside = append(out.Inside, InsideProcess{t.infoOf(s), dir})
 		case errors.Is(err, fs.ErrPermission):
 			t.readHidden(pid, named, &out)
 		}
@@ -78,8 +78,8 @@ func (t *Table) readHidden(pid string, named func(string) bool, out *ScanResult)
 	if !named(strings.TrimSuffix(string(b), "\n")) {
 		return
 	}
-	if s, err := readStatus(t.FS, pid+"/stat"); err == nil && !s.ended() {
-		out.Hidden = append(out.Hidden, t.info(s))
+	if s, err := readStatus(t.FS, pid+"/stat"); err == nil && !s.hasEnded() {
+		out.Hidden = append(out.Hidden, t.infoOf(s))
 	}
 }
 
@@ -100,15 +100,15 @@ func (t *Table) WorkingDir(p stick.Process) (dir string, ok bool) {
 	if err != nil || dir == "" {
 		return "", false
 	}
-	s, err := t.status(p.PID) // afterwards, because another process may have the pid
-	return dir, err == nil && !s.ended() && t.identity(s) == p
+	s, err := t.statusOfPID(p.PID) // afterwards, because another process may have the pid
+	return dir, err == nil && !s.hasEnded() && t.identityOf(s) == p
 }
 
 // trimDeleted removes Linux's mark for a deleted directory from a path.
 func trimDeleted(dir string) string { return strings.TrimSuffix(dir, " (deleted)") }
 
-// pids lists the entries of /proc that are processes.
-func (t *Table) pids() ([]string, error) {
+// listPIDs lists the entries of /proc that are processes.
+func (t *Table) listPIDs() ([]string, error) {
 	d, err := t.FS.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -156,17 +156,17 @@ func (t *Table) scanNative(inside func(string) bool, named func(string) bool) (S
 	}
 	var out ScanResult
 	for _, s := range all {
-		if s.ended() || s.pid == 0 {
+		if s.hasEnded() || s.pid == 0 {
 			continue
 		}
 		dir, err := t.native.dir(s.pid)
 		switch {
 		case err == nil && dir != "":
 			if inside(dir) {
-				out.Inside = append(out.Inside, InsideProcess{t.info(s), dir})
+				out.Inside = append(out.Inside, InsideProcess{t.infoOf(s), dir})
 			}
 		case err != nil && !isNotExist(err) && named(s.comm):
-			out.Hidden = append(out.Hidden, t.info(s))
+			out.Hidden = append(out.Hidden, t.infoOf(s))
 		}
 	}
 	return out, nil

@@ -24,7 +24,7 @@ type Traces struct {
 // in other pid namespaces. A process that leaves its parent, its session and its environment behind leaves no
 // trace.
 func (t *Table) Started(by Traces) []Info {
-	all := t.everything()
+	all := t.allStatuses()
 	children := map[int][]status{}
 	for _, s := range all {
 		children[s.ppid] = append(children[s.ppid], s)
@@ -41,7 +41,7 @@ func (t *Table) Started(by Traces) []Info {
 		}
 	}
 	for _, s := range all {
-		if by.Except != nil && !slices.Contains(by.Below, t.identity(s)) && by.Except(t.info(s)) {
+		if by.Except != nil && !slices.Contains(by.Below, t.identityOf(s)) && by.Except(t.infoOf(s)) {
 			skip(s)
 		}
 	}
@@ -74,8 +74,8 @@ func (t *Table) Started(by Traces) []Info {
 	}
 	var out []Info
 	for _, s := range found {
-		if !s.ended() && !slices.Contains(by.Below, t.identity(s)) {
-			out = append(out, t.info(s))
+		if !s.hasEnded() && !slices.Contains(by.Below, t.identityOf(s)) {
+			out = append(out, t.infoOf(s))
 		}
 	}
 	slices.SortFunc(out, func(a, b Info) int { return a.ID.PID - b.ID.PID })
@@ -122,9 +122,9 @@ func (t *Table) Send(p stick.Process, s os.Signal) error {
 	return to.Signal(s)
 }
 
-// everything returns the status of all processes that it can see, also of those that have ended and that
+// allStatuses returns the status of all processes that it can see, also of those that have ended and that
 // nobody has noticed yet.
-func (t *Table) everything() (all []status) {
+func (t *Table) allStatuses() (all []status) {
 	if t.foreign {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (t *Table) everything() (all []status) {
 		all, _ = t.native.all()
 		return all
 	}
-	pids, err := t.pids()
+	pids, err := t.listPIDs()
 	if err != nil {
 		return nil
 	}

@@ -20,9 +20,9 @@ type status struct {
 	start     int64
 }
 
-// ended reports whether the process is a zombie or dead. A process whose first thread has ended while
+// hasEnded reports whether the process is a zombie or dead. A process whose first thread has ended while
 // others still run looks like a zombie, but lives.
-func (s status) ended() bool {
+func (s status) hasEnded() bool {
 	switch s.state {
 	case 'Z':
 		return s.threads <= 1

@@ -68,26 +68,26 @@ type native struct {
 
 // Self returns the identity of this process.
 func (t *Table) Self() (stick.Process, error) {
-	s, err := t.self()
+	s, err := t.selfStatus()
 	if err != nil {
 		return stick.Process{}, err
 	}
-	return t.identity(s), nil
+	return t.identityOf(s), nil
 }
 
-func (t *Table) info(s status) Info {
+func (t *Table) infoOf(s status) Info {
 	return Info{
-		ID:    t.identity(s),
+		ID:    t.identityOf(s),
 		PPID:  s.ppid,
 		Comm:  s.comm,
-		Args:  t.args(s.pid),
+		Args:  t.argsOf(s.pid),
 		SID:   s.session,
 		TTY:   s.tty,
 		State: s.state,
 	}
 }
 
-func (t *Table) identity(s status) stick.Process {
+func (t *Table) identityOf(s status) stick.Process {
 	return stick.Process{
 		Machine: t.PIDSpace.Machine,
 		Boot:    t.PIDSpace.Boot,
@@ -97,9 +97,9 @@ func (t *Table) identity(s status) stick.Process {
 	}
 }
 
-// self reads the status of this process. The pid is that of its own namespace, whichever namespace /proc
+// selfStatus reads the status of this process. The pid is that of its own namespace, whichever namespace /proc
 // shows.
-func (t *Table) self() (status, error) {
+func (t *Table) selfStatus() (status, error) {
 	if t.native != nil {
 		return t.native.status(os.Getpid())
 	}
@@ -110,7 +110,7 @@ func (t *Table) self() (status, error) {
 	return s, err
 }
 
-func (t *Table) status(pid int) (status, error) {
+func (t *Table) statusOfPID(pid int) (status, error) {
 	switch {
 	case t.native != nil:
 		return t.native.status(pid)
@@ -120,8 +120,8 @@ func (t *Table) status(pid int) (status, error) {
 	return readStatus(t.FS, statPath(pid))
 }
 
-// args returns the command line of pid, as far as it can be seen.
-func (t *Table) args(pid int) []string {
+// argsOf returns the command line of pid, as far as it can be seen.
+func (t *Table) argsOf(pid int) []string {
 	if t.native != nil {
 		return t.native.args(pid)
 	}

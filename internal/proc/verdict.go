@@ -18,8 +18,8 @@ type probed struct {
 	none  bool  // the kernel confirms that there is none
 }
 
-// decide is the rule of every platform for the verdict on p, seen from w. What isn't proved is unknown.
-func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
+// decideVerdict is the rule of every platform for the verdict on p, seen from w. What isn't proved is unknown.
+func decideVerdict(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 	here := stick.Process{Boot: w.Boot, PIDNS: w.PIDNS}
 	switch {
 	case p.IsZero(), p.Boot == "", w.Boot == "":
@@ -42,18 +42,18 @@ func decide(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 func (t *Table) Verdict(p stick.Process) stick.Verdict {
 	var s probed
 	if p.Comparable(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) && p.PID > 0 {
-		s = t.probe(p.PID)
+		s = t.probePID(p.PID)
 	}
-	return decide(p, t.PIDSpace, t.OneHost, s)
+	return decideVerdict(p, t.PIDSpace, t.OneHost, s)
 }
 
-// probe reads pid. A missing entry alone proves nothing, because a process can be hidden from us. So it
+// probePID reads pid. A missing entry alone proves nothing, because a process can be hidden from us. So it
 // asks the kernel, too.
-func (t *Table) probe(pid int) probed {
-	s, err := t.status(pid)
+func (t *Table) probePID(pid int) probed {
+	s, err := t.statusOfPID(pid)
 	switch {
 	case err == nil:
-		return probed{found: true, start: s.start, ended: s.ended()}
+		return probed{found: true, start: s.start, ended: s.hasEnded()}
 	case isNotExist(err):
 		signal := t.Signal
 		if signal == nil {
@@ -67,11 +67,11 @@ func (t *Table) probe(pid int) probed {
 // Holder returns the verdict on the process that had a pid here when it was recorded, and whether a signal
 // has stopped it. The pid can't have been used again if the process still holds what it was recorded for.
 func (t *Table) Holder(pid int) (v stick.Verdict, stopped bool) {
-	s := t.probe(pid)
-	p := t.identity(status{pid: pid, start: s.start})
-	if v = decide(p, t.PIDSpace, t.OneHost, s); v != stick.Alive {
+	s := t.probePID(pid)
+	p := t.identityOf(status{pid: pid, start: s.start})
+	if v = decideVerdict(p, t.PIDSpace, t.OneHost, s); v != stick.Alive {
 		return v, false
 	}
-	now, err := t.status(pid)
+	now, err := t.statusOfPID(pid)
 	return v, err == nil && (now.state == 'T' || now.state == 't')
 }

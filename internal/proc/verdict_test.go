@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 		{"neither has a boot", stick.Process{PID: 42, Start: 1000}, PIDSpace{}, true, alive, stick.Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := decide(c.p, c.w, c.oneHost, c.s); got != c.want {
+			if got := decideVerdict(c.p, c.w, c.oneHost, c.s); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

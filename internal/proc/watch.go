@@ -32,7 +32,7 @@ func (t *Table) Watch(p stick.Process) (*Watch, error) {
 	wt, err := newWaiter(p.PID)
 	v := t.Verdict(p)
 	if v == stick.Alive && err == nil {
-		return watch(wt), nil
+		return startWatch(wt), nil
 	}
 	if err == nil {
 		wt.release()
@@ -48,7 +48,7 @@ func (t *Table) Watch(p stick.Process) (*Watch, error) {
 	return nil, fmt.Errorf("watch process %d: it isn't visible from here", p.PID)
 }
 
-func watch(wt *waiter) *Watch {
+func startWatch(wt *waiter) *Watch {
 	ended := make(chan struct{})
 	w := &Watch{C: ended, wake: wt.wake}
 	go func() { // stops when the process ends, and by Close

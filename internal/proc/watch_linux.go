@@ -25,14 +25,14 @@ func newWaiter(pid int) (*waiter, error) {
 	}
 	closeFile := func() { f.Close() } // closing twice does nothing
 	return &waiter{
-		wait:    func() bool { return raw.Read(readable) == nil },
+		wait:    func() bool { return raw.Read(isReadable) == nil },
 		wake:    closeFile,
 		release: closeFile,
 	}, nil
 }
 
-// readable reports whether the process of a pidfd has ended. A zombie has.
-func readable(fd uintptr) bool {
+// isReadable reports whether the process of a pidfd has ended. A zombie has.
+func isReadable(fd uintptr) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
 		n, err := unix.Poll(fds, 0)
