@@ -53,7 +53,7 @@ func Open(dir string) (*Dir, error) {
 	return &Dir{bells: filepath.Join(dir, "bells"), waits: filepath.Join(dir, "waits"), connections: filepath.Join(dir, "connections")}, nil
 }
 
-func (d *Dir) bell(room string) string { return filepath.Join(d.bells, room) }
+func (d *Dir) bellPath(room string) string { return filepath.Join(d.bells, room) }
 
 // maxName limits the length of an id, so that every file system accepts it as a file name.
 const maxName = 128

@@ -59,7 +59,7 @@ func TestBellReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			w := watch(t, d, "a")
-			if err := spoil(d.bell("a")); err != nil {
+			if err := spoil(d.bellPath("a")); err != nil {
 				t.Fatal(err)
 			}
 			hear(t, w)
@@ -79,7 +79,7 @@ func TestBellDeletedInHand(t *testing.T) {
 	w := watch(t, d, "a")
 	r := prepare(t, d, "a")
 	defer r.Ring()
-	if err := os.Remove(d.bell("a")); err != nil {
+	if err := os.Remove(d.bellPath("a")); err != nil {
 		t.Fatal(err)
 	}
 	hear(t, w)
@@ -93,7 +93,7 @@ func TestTouchIsNoLoss(t *testing.T) {
 	d := open(t)
 	w := watch(t, d, "a")
 	for range 10 {
-		if err := os.Chmod(d.bell("a"), 0o600); err != nil {
+		if err := os.Chmod(d.bellPath("a"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		prepare(t, d, "a").Ring()
@@ -110,7 +110,7 @@ func openFIFOs(t testing.TB) *Dir {
 // fifos lists what lies in the folder of room.
 func fifos(t *testing.T, d *Dir, room string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(d.fifos(room))
+	entries, err := os.ReadDir(d.fifoFolder(room))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestFIFO(t *testing.T) {
 		t.Errorf("got %v, want one FIFO", got)
 	}
 	second.Close()
-	if _, err := os.Stat(d.fifos("b")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(d.fifoFolder("b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want no folder left", err)
 	}
 }
@@ -164,10 +164,10 @@ func TestFIFOOfDeadWaiter(t *testing.T) {
 
 func TestFIFOFull(t *testing.T) {
 	d := openFIFOs(t)
-	if err := os.MkdirAll(d.fifos("a"), 0o700); err != nil {
+	if err := os.MkdirAll(d.fifoFolder("a"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(d.fifos("a"), "full")
+	path := filepath.Join(d.fifoFolder("a"), "full")
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -188,20 +188,20 @@ func TestFIFOUnfinished(t *testing.T) {
 	d := openFIFOs(t)
 	watch(t, d, "a")
 	for name, age := range map[string]time.Duration{".young": 0, ".old": 2 * unfinishedFor} {
-		path := filepath.Join(d.fifos("a"), name)
+		path := filepath.Join(d.fifoFolder("a"), name)
 		when := time.Now().Add(-age)
 		if err := errors.Join(unix.Mkfifo(path, 0o600), os.Chtimes(path, when, when)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	prepare(t, d, "a").Ring()
-	if _, err := os.Stat(filepath.Join(d.fifos("a"), ".young")); err != nil {
+	if _, err := os.Stat(filepath.Join(d.fifoFolder("a"), ".young")); err != nil {
 		t.Errorf("got %v, want that a FIFO in the making is left alone", err)
 	}
-	if _, err := os.Stat(filepath.Join(d.fifos("a"), ".old")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(d.fifoFolder("a"), ".old")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want that an old one is removed", err)
 	}
-	os.Remove(filepath.Join(d.fifos("a"), ".young"))
+	os.Remove(filepath.Join(d.fifoFolder("a"), ".young"))
 }
 
 // TestInstancesUsedUp takes all inotify instances of a user. Root does it as a user that nobody
@@ -291,11 +291,11 @@ func TestInstanceShared(t *testing.T) {
 	if d.watcher.file != instance {
 		t.Error("a new instance was made")
 	}
-	d.watcher.close() // in use, so it stays
+	d.watcher.closeInstance() // in use, so it stays
 	prepare(t, d, "a").Ring()
 	hear(t, third)
 	third.Close()
-	d.watcher.close()
+	d.watcher.closeInstance()
 	if d.watcher.file != nil {
 		t.Error("an instance that nobody uses wasn't closed")
 	}

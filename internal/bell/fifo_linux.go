@@ -28,7 +28,7 @@ import (
 // A FIFO gets its final name by renaming, when it already has a reader. So one without a reader (ENXIO)
 // belongs to a dead waiter and will never have a reader again. Anybody may remove it.
 
-func (d *Dir) fifos(room string) string { return d.bell(room) + ".fifo.d" }
+func (d *Dir) fifoFolder(room string) string { return d.bellPath(room) + ".fifo.d" }
 
 // unfinished begins the names of FIFOs that have no reader yet.
 const unfinished = "."
@@ -56,7 +56,7 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 		return errors.Join(errs...)
 	}
 	for _, room := range rooms {
-		f, err := makeFIFO(d.fifos(room))
+		f, err := makeFIFO(d.fifoFolder(room))
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("fifo: %w", err)
@@ -117,7 +117,7 @@ func openFIFO(first, last string) (*os.File, error) {
 // ringFIFOs writes a byte to each waiter's FIFO and removes those of dead waiters. Mostly there are none,
 // and it costs one attempt to open the folder.
 func (d *Dir) ringFIFOs(room string) {
-	folder, err := os.OpenFile(d.fifos(room), os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+	folder, err := os.OpenFile(d.fifoFolder(room), os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}

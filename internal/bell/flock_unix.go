@@ -16,7 +16,7 @@ import (
 
 // tryFlock takes the lock on f, or fails with errBusy.
 func tryFlock(f *os.File, kind lockKind) error {
-	err := flock(f, how(kind)|unix.LOCK_NB)
+	err := flockFile(f, flockMode(kind)|unix.LOCK_NB)
 	if err == unix.EWOULDBLOCK {
 		return errBusy
 	}
@@ -24,18 +24,18 @@ func tryFlock(f *os.File, kind lockKind) error {
 }
 
 // waitFlock takes the lock on f and blocks a thread until it has it.
-func waitFlock(f *os.File, kind lockKind) error { return flock(f, how(kind)) }
+func waitFlock(f *os.File, kind lockKind) error { return flockFile(f, flockMode(kind)) }
 
-func funlock(f *os.File) error { return flock(f, unix.LOCK_UN) }
+func unlockFile(f *os.File) error { return flockFile(f, unix.LOCK_UN) }
 
-func how(kind lockKind) int {
+func flockMode(kind lockKind) int {
 	if kind == shared {
 		return unix.LOCK_SH
 	}
 	return unix.LOCK_EX
 }
 
-func flock(f *os.File, how int) error {
+func flockFile(f *os.File, how int) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
 			return err

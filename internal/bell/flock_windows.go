@@ -15,7 +15,7 @@ func lockedByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1
 
 // tryFlock takes the lock on f, or fails with errBusy.
 func tryFlock(f *os.File, kind lockKind) error {
-	err := lockFileEx(f, how(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY)
+	err := lockFileEx(f, flockMode(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
 		return errBusy
 	}
@@ -23,13 +23,13 @@ func tryFlock(f *os.File, kind lockKind) error {
 }
 
 // waitFlock takes the lock on f and blocks a thread until it has it.
-func waitFlock(f *os.File, kind lockKind) error { return lockFileEx(f, how(kind)) }
+func waitFlock(f *os.File, kind lockKind) error { return lockFileEx(f, flockMode(kind)) }
 
-func funlock(f *os.File) error {
+func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
 }
 
-func how(kind lockKind) uint32 {
+func flockMode(kind lockKind) uint32 {
 	if kind == shared {
 		return 0
 	}

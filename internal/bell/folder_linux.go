@@ -27,12 +27,12 @@ func WatchFolder(dir string) (*Folder, error) {
 	}
 	c := make(chan struct{}, 1)
 	f := &Folder{C: c, file: os.NewFile(uintptr(fd), "inotify")}
-	go f.read(c) // ended by Close
+	go f.readEvents(c) // ended by Close
 	return f, nil
 }
 
-// read turns events into wake-ups.
-func (f *Folder) read(c chan<- struct{}) {
+// readEvents turns events into wake-ups.
+func (f *Folder) readEvents(c chan<- struct{}) {
 	buf := make([]byte, 4<<10)
 	for {
 		if _, err := f.file.Read(buf); err != nil {

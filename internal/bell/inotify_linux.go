@@ -50,7 +50,7 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 	e := &d.watcher
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.open(d); err != nil {
+	if err := e.openInstance(d); err != nil {
 		return nil, err
 	}
 	stop = func() error {
@@ -64,7 +64,7 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 			e.bells[room] = &watchedBell{wd: -1, wakes: make(map[*func()]bool)}
 		}
 		e.bells[room].wakes[&wake] = true
-		if _, err := e.watch(d, room); err != nil {
+		if _, err := e.watchBell(d, room); err != nil {
 			e.stopListening(rooms, &wake)
 			return nil, fmt.Errorf("inotify: %w", err)
 		}
@@ -72,8 +72,8 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 	return stop, nil
 }
 
-// open makes the instance, and the goroutine that reads it, if there is none.
-func (e *watcher) open(d *Dir) error {
+// openInstance makes the instance, and the goroutine that reads it, if there is none.
+func (e *watcher) openInstance(d *Dir) error {
 	if e.file != nil {
 		return nil
 	}
@@ -84,12 +84,12 @@ func (e *watcher) open(d *Dir) error {
 	// The descriptor doesn't block, so the runtime's poller waits for it and takes no thread.
 	e.file = os.NewFile(uintptr(fd), "inotify")
 	e.bells, e.room = make(map[string]*watchedBell), make(map[int32]string)
-	go e.run(d, e.file) // ended by close, which makes its Read fail
+	go e.readEvents(d, e.file) // ended by close, which makes its Read fail
 	return nil
 }
 
-// close closes the instance unless somebody listens again.
-func (e *watcher) close() {
+// closeInstance closes the instance unless somebody listens again.
+func (e *watcher) closeInstance() {
 	e.mu.Lock()
 	f := e.file
 	if len(e.bells) > 0 {
@@ -112,14 +112,14 @@ func (e *watcher) stopListening(rooms []string, wake *func()) {
 		}
 		delete(b.wakes, wake)
 		if len(b.wakes) == 0 {
-			e.unwatch(b)
+			e.endWatch(b)
 			delete(e.bells, room)
 		}
 	}
 	switch {
 	case len(e.bells) > 0:
 	case e.later == nil:
-		e.later = time.AfterFunc(linger, e.close)
+		e.later = time.AfterFunc(linger, e.closeInstance)
 	default:
 		e.later.Reset(linger)
 	}
@@ -128,12 +128,12 @@ func (e *watcher) stopListening(rooms []string, wake *func()) {
 // watchTries limits how often to make a file again that somebody else deletes at the same time.
 const watchTries = 10
 
-// watch watches the file that is now the bell of room, and makes it if there is none. It reports whether
+// watchBell watches the file that is now the bell of room, and makes it if there is none. It reports whether
 // that is another file than before. The caller holds mu.
-func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
+func (e *watcher) watchBell(d *Dir, room string) (changed bool, err error) {
 	var wd int32
 	for range watchTries {
-		if wd, err = e.add(d.bell(room)); !isNotExist(err) {
+		if wd, err = e.addWatch(d.bellPath(room)); !isNotExist(err) {
 			break
 		}
 		if err := d.makeBell(room); err != nil {
@@ -147,7 +147,7 @@ func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
 	if b.wd == wd {
 		return false, nil
 	}
-	e.unwatch(b)
+	e.endWatch(b)
 	b.wd, e.room[wd] = wd, room
 	return true, nil
 }
@@ -156,7 +156,7 @@ func (e *watcher) watch(d *Dir, room string) (changed bool, err error) {
 // data directory above: whoever deletes all of that means it.
 func (d *Dir) makeBell(room string) error {
 	// For reading, because closing what was open for writing is a ring.
-	f, err := plainfile.Open(d.bell(room), os.O_RDONLY|os.O_CREATE)
+	f, err := plainfile.Open(d.bellPath(room), os.O_RDONLY|os.O_CREATE)
 	if isNotExist(err) {
 		if err := os.Mkdir(d.bells, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
@@ -169,10 +169,10 @@ func (d *Dir) makeBell(room string) error {
 	return f.Close()
 }
 
-// add watches the file at path. The kernel returns the same descriptor for the same file.
-func (e *watcher) add(path string) (wd int32, err error) {
+// addWatch watches the file at path. The kernel returns the same descriptor for the same file.
+func (e *watcher) addWatch(path string) (wd int32, err error) {
 	var added int
-	if ctlErr := e.control(func(fd int) {
+	if ctlErr := e.withDescriptor(func(fd int) {
 		added, err = unix.InotifyAddWatch(fd, path, bellEvents)
 	}); ctlErr != nil {
 		return -1, ctlErr
@@ -183,18 +183,18 @@ func (e *watcher) add(path string) (wd int32, err error) {
 	return int32(added), nil
 }
 
-// unwatch ends the watch on the file of b. If the file was deleted, the kernel has ended it already.
-func (e *watcher) unwatch(b *watchedBell) {
+// endWatch ends the watch on the file of b. If the file was deleted, the kernel has ended it already.
+func (e *watcher) endWatch(b *watchedBell) {
 	if b.wd < 0 {
 		return
 	}
-	e.control(func(fd int) { unix.InotifyRmWatch(fd, uint32(b.wd)) })
+	e.withDescriptor(func(fd int) { unix.InotifyRmWatch(fd, uint32(b.wd)) })
 	delete(e.room, b.wd)
 	b.wd = -1
 }
 
-// control calls f with the descriptor. File.Fd would make the descriptor block.
-func (e *watcher) control(f func(fd int)) error {
+// withDescriptor calls f with the descriptor. File.Fd would make the descriptor block.
+func (e *watcher) withDescriptor(f func(fd int)) error {
 	conn, err := e.file.SyscallConn()
 	if err != nil {
 		return err
@@ -202,8 +202,8 @@ func (e *watcher) control(f func(fd int)) error {
 	return conn.Control(func(fd uintptr) { f(int(fd)) })
 }
 
-// run reads events until the instance is closed.
-func (e *watcher) run(d *Dir, file *os.File) {
+// readEvents reads events until the instance is closed.
+func (e *watcher) readEvents(d *Dir, file *os.File) {
 	buf := make([]byte, 128*unix.SizeofInotifyEvent)
 	for {
 		n, err := file.Read(buf)
@@ -220,23 +220,23 @@ func (e *watcher) run(d *Dir, file *os.File) {
 			mask := binary.NativeEndian.Uint32(b[4:])
 			name := binary.NativeEndian.Uint32(b[12:]) // its length; a file watched by itself has none
 			b = b[unix.SizeofInotifyEvent+name:]
-			e.handle(d, wd, mask)
+			e.dispatchEvent(d, wd, mask)
 		}
 		e.mu.Unlock()
 	}
 }
 
-// handle wakes the waiters of an event's bell, and watches the bell's file again if it was replaced. The
+// dispatchEvent wakes the waiters of an event's bell, and watches the bell's file again if it was replaced. The
 // caller holds mu.
 //
 // A deleted or replaced file counts as a ring: a writer may have rung the file that nobody watched. If the
 // file can't be made again, perhaps because the whole directory is gone, the room has no watch and its
 // waiters depend on their Nets.
-func (e *watcher) handle(d *Dir, wd int32, mask uint32) {
+func (e *watcher) dispatchEvent(d *Dir, wd int32, mask uint32) {
 	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost, of whichever bell
 		for room, b := range e.bells {
-			e.watch(d, room)
-			b.ring()
+			e.watchBell(d, room)
+			b.wakeListeners()
 		}
 		return
 	}
@@ -251,16 +251,16 @@ func (e *watcher) handle(d *Dir, wd int32, mask uint32) {
 	}
 	rang := mask&unix.IN_CLOSE_WRITE != 0
 	if mask&^unix.IN_CLOSE_WRITE != 0 {
-		changed, err := e.watch(d, room)
+		changed, err := e.watchBell(d, room)
 		rang = rang || changed || err != nil
 	}
 	if rang {
-		b.ring()
+		b.wakeListeners()
 	}
 }
 
-// ring wakes all who listen to b. Their functions don't block.
-func (b *watchedBell) ring() {
+// wakeListeners wakes all who listen to b. Their functions don't block.
+func (b *watchedBell) wakeListeners() {
 	for wake := range b.wakes {
 		(*wake)()
 	}

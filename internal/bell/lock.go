@@ -63,11 +63,11 @@ func Lock(ctx context.Context, path string) (*FileLock, error) {
 		f.Close()
 		return nil, lockFailed(path, err)
 	}
-	return await(ctx, path, f)
+	return awaitLock(ctx, path, f)
 }
 
-// want is a goroutine's wait for the lock on f in the kernel. Nothing can interrupt it.
-type want struct {
+// lockWait is a goroutine's wait for the lock on f in the kernel. Nothing can interrupt it.
+type lockWait struct {
 	f   *os.File
 	got chan error // how the wait ended, for whoever waits
 }
@@ -77,15 +77,15 @@ type want struct {
 // for each time.
 var abandoned = struct {
 	sync.Mutex
-	by map[string][]*want
-}{by: map[string][]*want{}}
+	by map[string][]*lockWait
+}{by: map[string][]*lockWait{}}
 
-// await waits for the lock on f, which somebody else has, until ctx ends.
-func await(ctx context.Context, path string, f *os.File) (*FileLock, error) {
+// awaitLock waits for the lock on f, which somebody else has, until ctx ends.
+func awaitLock(ctx context.Context, path string, f *os.File) (*FileLock, error) {
 	w := takeOver(path, f)
 	if w == nil {
-		w = &want{f, make(chan error, 1)}
-		go w.wait(path)
+		w = &lockWait{f, make(chan error, 1)}
+		go w.waitInKernel(path)
 	}
 	var err error
 	select {
@@ -110,12 +110,12 @@ func await(ctx context.Context, path string, f *os.File) (*FileLock, error) {
 }
 
 // takeOver returns an abandoned wait for the lock on f, which it closes then, or nil.
-func takeOver(path string, f *os.File) *want {
+func takeOver(path string, f *os.File) *lockWait {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	for i, w := range abandoned.by[path] {
 		if isSame(w.f, f) { // else the file was replaced
-			w.leave(path, i)
+			w.dropAbandoned(path, i)
 			f.Close()
 			return w
 		}
@@ -129,20 +129,20 @@ func isSame(a, b *os.File) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// leave removes the wait from the abandoned ones.
-func (w *want) leave(path string, i int) {
+// dropAbandoned removes the wait from the abandoned ones.
+func (w *lockWait) dropAbandoned(path string, i int) {
 	if abandoned.by[path] = slices.Delete(abandoned.by[path], i, i+1); len(abandoned.by[path]) == 0 {
 		delete(abandoned.by, path)
 	}
 }
 
-// wait waits for the lock, and hands it to whoever waits for it then. If nobody does, the lock is released.
-func (w *want) wait(path string) {
+// waitInKernel waits for the lock, and hands it to whoever waits for it then. If nobody does, the lock is released.
+func (w *lockWait) waitInKernel(path string) {
 	err := waitFlock(w.f, exclusive)
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	if i := slices.Index(abandoned.by[path], w); i >= 0 {
-		w.leave(path, i)
+		w.dropAbandoned(path, i)
 		(&FileLock{w.f}).Unlock() // fails if the wait did
 		return
 	}
@@ -172,7 +172,7 @@ func TryLock(path string) (*FileLock, bool, error) {
 func (l *FileLock) Unlock() error {
 	// Closing alone could be too late: a child that is being started has a copy of every descriptor
 	// until it executes its program. Unlocking works for all copies.
-	err := funlock(l.f)
+	err := unlockFile(l.f)
 	return errors.Join(err, l.f.Close())
 }
 
@@ -195,12 +195,12 @@ func lockFailed(path string, err error) error {
 	return &fs.PathError{Op: "lock", Path: path, Err: err}
 }
 
-// acquire takes the exclusive lock on f and writes our pid into it. It waits until ctx ends.
+// acquireLock takes the exclusive lock on f and writes our pid into it. It waits until ctx ends.
 //
 // If it fails, it calls drop once, when f may be used again. That may be later: nothing can interrupt the
 // kernel's wait for a lock. The goroutine that waits ends when it gets the lock. Then it hands the lock to
 // the caller or, if the caller has given up, drops it.
-func acquire(ctx context.Context, f *os.File, drop func()) error {
+func acquireLock(ctx context.Context, f *os.File, drop func()) error {
 	switch err := tryFlock(f, exclusive); {
 	case err == nil:
 		writePID(f)
@@ -277,7 +277,7 @@ func HolderOf(path string) (h Holder, held bool, err error) {
 	defer f.Close() // which releases what tryFlock takes
 	switch err := tryFlock(f, shared); {
 	case err == nil:
-		return h, false, funlock(f)
+		return h, false, unlockFile(f)
 	case errors.Is(err, errBusy):
 		return lastHolder(path), true, nil
 	default:

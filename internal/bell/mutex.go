@@ -42,13 +42,13 @@ func (m *Mutex) Lock(ctx context.Context) error {
 	case <-ctx.Done():
 		return lockedError(m.path, ctx.Err())
 	}
-	if err := m.open(); err != nil {
-		m.leave()
+	if err := m.openFile(); err != nil {
+		m.admitNext()
 		return fmt.Errorf("lock: %w", err)
 	}
-	return acquire(ctx, m.file, func() {
-		funlock(m.file)
-		m.leave()
+	return acquireLock(ctx, m.file, func() {
+		unlockFile(m.file)
+		m.admitNext()
 	})
 }
 
@@ -57,8 +57,8 @@ func (m *Mutex) Unlock() error {
 	if len(m.inside) == 0 {
 		panic("bell: Unlock of a Mutex that isn't locked")
 	}
-	err := funlock(m.file)
-	m.leave()
+	err := unlockFile(m.file)
+	m.admitNext()
 	if err != nil {
 		return lockFailed(m.path, err)
 	}
@@ -71,7 +71,7 @@ func (m *Mutex) Close() error {
 	select {
 	case m.inside <- struct{}{}:
 	default:
-		return nil // leave closes it
+		return nil // admitNext closes it
 	}
 	var err error
 	if m.file != nil {
@@ -82,8 +82,8 @@ func (m *Mutex) Close() error {
 	return err
 }
 
-// open opens the file if it isn't open. The caller is inside.
-func (m *Mutex) open() error {
+// openFile opens the file if it isn't open. The caller is inside.
+func (m *Mutex) openFile() error {
 	if m.closed.Load() {
 		return os.ErrClosed
 	}
@@ -95,9 +95,9 @@ func (m *Mutex) open() error {
 	return err
 }
 
-// leave lets the next caller in. It reads closed only afterwards: it sees an earlier Close, and a later
+// admitNext lets the next caller in. It reads closed only afterwards: it sees an earlier Close, and a later
 // one finds nobody inside and closes the file itself.
-func (m *Mutex) leave() {
+func (m *Mutex) admitNext() {
 	<-m.inside
 	if m.closed.Load() {
 		m.Close()

@@ -21,13 +21,13 @@ type Net struct {
 func NewNet(rand func() float64) *Net { return &Net{rand: rand, next: netFirst} }
 
 // Next returns how long to sleep now.
-func (n *Net) Next() time.Duration { return n.upTo(netLast) }
+func (n *Net) Next() time.Duration { return n.nextUpTo(netLast) }
 
 // NextHeard returns how long a waiter sleeps now who knows that nothing rang, because another process hears
 // everything and says so. It is up to 8 minutes.
-func (n *Net) NextHeard() time.Duration { return n.upTo(netHeard) }
+func (n *Net) NextHeard() time.Duration { return n.nextUpTo(netHeard) }
 
-func (n *Net) upTo(most time.Duration) time.Duration {
+func (n *Net) nextUpTo(most time.Duration) time.Duration {
 	d := min(n.next, most)
 	n.next = min(2*d, most)
 	return time.Duration(float64(d) * (1 - netJitter + 2*netJitter*n.rand()))

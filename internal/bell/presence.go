@@ -44,9 +44,9 @@ func (d *Dir) TakePresence(id string) (*Presence, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), presenceWait)
 	defer cancel()
-	f, err := newPresence(ctx, d.presence(id))
+	f, err := newPresence(ctx, d.presencePath(id))
 	if errors.Is(err, fs.ErrExist) {
-		f, err = d.replacePresence(ctx, d.presence(id))
+		f, err = d.replacePresence(ctx, d.presencePath(id))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("present: %w", err)
@@ -61,10 +61,10 @@ func newPresence(ctx context.Context, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := acquire(ctx, f, func() { f.Close() }); err != nil {
+	if err := acquireLock(ctx, f, func() { f.Close() }); err != nil {
 		return nil, err
 	}
-	if !stillNamed(f, path) {
+	if !isStillNamed(f, path) {
 		f.Close()
 		return nil, fs.ErrExist
 	}
@@ -73,7 +73,7 @@ func newPresence(ctx context.Context, path string) (*os.File, error) {
 
 // replacePresence is newPresence for when a dead listener's file may exist.
 func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error) {
-	l, err := Lock(ctx, d.removeLock())
+	l, err := Lock(ctx, d.removeLockPath())
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (p *Presence) Close() error { return p.close() }
 // another file.
 func removeAndUnlock(f *os.File) error {
 	var err error
-	if stillNamed(f, f.Name()) {
+	if isStillNamed(f, f.Name()) {
 		err = os.Remove(f.Name())
 	}
 	return errors.Join(err, (&FileLock{f}).Unlock())
@@ -110,14 +110,14 @@ func (d *Dir) Listening(id string) stick.Verdict {
 	if checkName(id) != nil {
 		return stick.Unknown
 	}
-	left, verdict := readPresence(d.presence(id))
+	left, verdict := readPresence(d.presencePath(id))
 	if left == nil {
 		return verdict
 	}
 	// Without the lock, leave the file to the next one who calls this.
-	if l, ok, err := TryLock(d.removeLock()); err == nil && ok {
+	if l, ok, err := TryLock(d.removeLockPath()); err == nil && ok {
 		defer l.Unlock()
-		removeStale(left, d.presence(id))
+		removeStale(left, d.presencePath(id))
 	} else {
 		left.Close()
 	}
@@ -152,14 +152,14 @@ func removeStale(left *os.File, path string) {
 	if left == nil {
 		return
 	}
-	if stillNamed(left, path) {
+	if isStillNamed(left, path) {
 		os.Remove(path)
 	}
 	(&FileLock{left}).Unlock()
 }
 
-// stillNamed reports whether path still means the file f.
-func stillNamed(f *os.File, path string) bool {
+// isStillNamed reports whether path still means the file f.
+func isStillNamed(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
 		return false
@@ -168,7 +168,7 @@ func stillNamed(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-func (d *Dir) presence(id string) string { return filepath.Join(d.waits, id) }
+func (d *Dir) presencePath(id string) string { return filepath.Join(d.waits, id) }
 
-// removeLock returns the path of the lock `.remove`. No listener's id has a dot.
-func (d *Dir) removeLock() string { return filepath.Join(d.waits, ".remove") }
+// removeLockPath returns the path of the lock `.remove`. No listener's id has a dot.
+func (d *Dir) removeLockPath() string { return filepath.Join(d.waits, ".remove") }

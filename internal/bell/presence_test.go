@@ -111,7 +111,7 @@ func TestPresenceRace(t *testing.T) {
 	}
 	for round := range 50 {
 		id := fmt.Sprint(round)
-		if err := os.WriteFile(d.presence(id), nil, 0o600); err != nil {
+		if err := os.WriteFile(d.presencePath(id), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got := make(chan *Presence)

@@ -44,12 +44,12 @@ func (d *Dir) Prepare(rooms ...string) (*Ringer, error) {
 // waiter may come before the commit, and must find the same file that is closed after it.
 func (d *Dir) openBell(room string) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE
-	f, err := plainfile.Open(d.bell(room), flags)
+	f, err := plainfile.Open(d.bellPath(room), flags)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeFolder(d.bells); err != nil {
 			return nil, err
 		}
-		f, err = plainfile.Open(d.bell(room), flags)
+		f, err = plainfile.Open(d.bellPath(room), flags)
 	}
 	return f, err
 }

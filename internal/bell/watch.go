@@ -32,7 +32,7 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 		return nil, fmt.Errorf("watch bells: %w", err)
 	}
 	for _, room := range rooms {
-		if err := plainfile.Check(d.bell(room)); err != nil {
+		if err := plainfile.Check(d.bellPath(room)); err != nil {
 			return nil, fmt.Errorf("watch bells: %w", err)
 		}
 	}
@@ -43,7 +43,7 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 		default: // one is in the channel already
 		}
 	}
-	mechanism, stop, err := d.listen(rooms, wake)
+	mechanism, stop, err := d.listenToBells(rooms, wake)
 	if err != nil {
 		return nil, fmt.Errorf("watch bells: %w", err)
 	}

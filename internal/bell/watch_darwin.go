@@ -18,7 +18,7 @@ type watcher struct{}
 // stopEvent is the kqueue's own event that makes the waiting thread end.
 const stopEvent = 0
 
-// kqueue watches bells. Once made, it belongs to the goroutine of run.
+// kqueue watches bells. Once made, it belongs to the goroutine of awaitEvents.
 type kqueue struct {
 	dir  *Dir
 	fd   int
@@ -26,22 +26,22 @@ type kqueue struct {
 	room map[int]string // by descriptor of the bell
 }
 
-// listen uses a kqueue on the files of the bells, and calls wake on each ring until stop is called. It
+// listenToBells uses a kqueue on the files of the bells, and calls wake on each ring until stop is called. It
 // misses no commit for the same reason as with inotify. But it doesn't hear a writer that dies before it
 // rings, because the system reports writing and not closing.
 //
 // This has been compiled but never run.
-func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
+func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	fd, err := unix.Kqueue()
 	if err != nil {
 		return "", nil, fmt.Errorf("kqueue: %w", err)
 	}
 	unix.CloseOnExec(fd)
 	k := &kqueue{dir: d, fd: fd, wake: wake, room: make(map[int]string, len(rooms))}
-	err = k.change(stopEvent, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR, 0)
+	err = k.changeEvent(stopEvent, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR, 0)
 	for _, room := range rooms {
 		if err == nil {
-			err = k.watch(room)
+			err = k.watchBell(room)
 		}
 	}
 	if err != nil {
@@ -51,11 +51,11 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 	done := make(chan struct{})
 	go func() { // ended by stop, through stopEvent
 		defer close(done)
-		k.run()
+		k.awaitEvents()
 	}()
 	return "kqueue", func() error {
 		// Don't close the kqueue while the thread is in it.
-		if err := k.change(stopEvent, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER); err != nil {
+		if err := k.changeEvent(stopEvent, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER); err != nil {
 			return err
 		}
 		<-done
@@ -63,14 +63,14 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 	}, nil
 }
 
-// watch opens the bell of room, creates it if needed, and watches it.
-func (k *kqueue) watch(room string) error {
+// watchBell opens the bell of room, creates it if needed, and watches it.
+func (k *kqueue) watchBell(room string) error {
 	const flags = unix.O_EVTONLY | unix.O_CREAT | unix.O_CLOEXEC
-	fd, err := unix.Open(k.dir.bell(room), flags, 0o600)
+	fd, err := unix.Open(k.dir.bellPath(room), flags, 0o600)
 	if err != nil {
-		return &os.PathError{Op: "watch", Path: k.dir.bell(room), Err: err}
+		return &os.PathError{Op: "watch", Path: k.dir.bellPath(room), Err: err}
 	}
-	if err := k.change(fd, unix.EVFILT_VNODE, unix.EV_ADD|unix.EV_CLEAR, bellNotes); err != nil {
+	if err := k.changeEvent(fd, unix.EVFILT_VNODE, unix.EV_ADD|unix.EV_CLEAR, bellNotes); err != nil {
 		unix.Close(fd)
 		return err
 	}
@@ -78,7 +78,7 @@ func (k *kqueue) watch(room string) error {
 	return nil
 }
 
-func (k *kqueue) change(ident, filter, flags int, notes uint32) error {
+func (k *kqueue) changeEvent(ident, filter, flags int, notes uint32) error {
 	var e unix.Kevent_t
 	unix.SetKevent(&e, ident, filter, flags)
 	e.Fflags = notes
@@ -86,8 +86,8 @@ func (k *kqueue) change(ident, filter, flags int, notes uint32) error {
 	return err
 }
 
-// run waits in the kernel, without a time limit, until stopEvent comes.
-func (k *kqueue) run() {
+// awaitEvents waits in the kernel, without a time limit, until stopEvent comes.
+func (k *kqueue) awaitEvents() {
 	events := make([]unix.Kevent_t, 16)
 	for {
 		n, err := unix.Kevent(k.fd, nil, events, nil)
@@ -102,23 +102,23 @@ func (k *kqueue) run() {
 				return
 			}
 			if e.Fflags&(unix.NOTE_DELETE|unix.NOTE_RENAME) != 0 {
-				k.renew(int(e.Ident))
+				k.renewWatch(int(e.Ident))
 			}
 		}
 		k.wake()
 	}
 }
 
-// renew watches the file that is now the bell instead of the one open as fd. If that fails, the room has
+// renewWatch watches the file that is now the bell instead of the one open as fd. If that fails, the room has
 // no watch and the waiter depends on its Net.
-func (k *kqueue) renew(fd int) {
+func (k *kqueue) renewWatch(fd int) {
 	room, ok := k.room[fd]
 	if !ok {
 		return
 	}
 	delete(k.room, fd)
 	unix.Close(fd) // ends its watch
-	k.watch(room)
+	k.watchBell(room)
 }
 
 func (k *kqueue) close() error {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listen uses inotify, or FIFOs when inotify has reached a limit. The limits are low: 128 instances by
+// listenToBells uses inotify, or FIFOs when inotify has reached a limit. The limits are low: 128 instances by
 // default for all programs of a user (fs.inotify.max_user_instances).
-func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
+func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	err = errNoInotify
 	if !d.fifoOnly {
 		stop, err = d.listenInotify(rooms, wake)
@@ -18,7 +18,7 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 	if err == nil {
 		return "inotify", stop, nil
 	}
-	if !outOfWatches(err) {
+	if !isOutOfWatches(err) {
 		return "", nil, err
 	}
 	stop, fifoErr := d.listenFIFO(rooms, wake)
@@ -31,9 +31,9 @@ func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func()
 // errNoInotify is the error of listenInotify when all instances are in use.
 var errNoInotify = fmt.Errorf("inotify: %w", unix.EMFILE)
 
-// outOfWatches reports whether inotify has reached a limit: of instances (EMFILE), open files (ENFILE) or
+// isOutOfWatches reports whether inotify has reached a limit: of instances (EMFILE), open files (ENFILE) or
 // watches (ENOSPC).
-func outOfWatches(err error) bool {
+func isOutOfWatches(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOSPC)
 }
 

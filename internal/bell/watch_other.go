@@ -15,18 +15,18 @@ type watcher struct{}
 // pollEvery is how long a ring can stay unnoticed.
 const pollEvery = 250 * time.Millisecond
 
-// listen polls the bells, and calls wake when one has changed, until stop is called. A ring writes new
-// bytes, so listen misses none after its first reading, however coarse the file system's clock is. But it
+// listenToBells polls the bells, and calls wake when one has changed, until stop is called. A ring writes new
+// bytes, so listenToBells misses none after its first reading, however coarse the file system's clock is. But it
 // doesn't hear a writer that dies before it rings.
 //
 // It is experimental, for systems that have no implementation of their own here: they wake up four times a
 // second. This has been compiled but never run.
-func (d *Dir) listen(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
+func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop func() error, err error) {
 	last := make([][]byte, len(rooms))
 	changed := func() bool {
 		any := false
 		for i, room := range rooms {
-			b, _ := plainfile.Read(d.bell(room)) // a bell without a file hasn't rung
+			b, _ := plainfile.Read(d.bellPath(room)) // a bell without a file hasn't rung
 			any = any || !bytes.Equal(b, last[i])
 			last[i] = b
 		}
