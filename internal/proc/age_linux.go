@@ -18,6 +18,7 @@ func Age(p stick.Process) (time.Duration, bool) {
 	if p.IsZero() || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
 		return 0, false
 	}
+
 	age := time.Duration(now.Nano()) - time.Duration(p.Start+1)*tick
 	return age, age >= 0
 }

@@ -14,6 +14,7 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 	if err != nil {
 		return nil, false
 	}
+
 	line := []status{s}
 	for len(line) < maxDepth {
 		child := line[len(line)-1]
@@ -23,11 +24,14 @@ func (t *Table) Ancestry(pid int) (chain []Info, complete bool) {
 		if child.ppid == t.Top {
 			return chain, true
 		}
+
 		s, err := t.statusOfPID(child.ppid)
-		ended := isNotExist(err) || err == nil && s.start > child.start // then the parent's pid belongs to another process now
+		// If it began after its child, the parent's pid belongs to another process now.
+		ended := isNotExist(err) || err == nil && s.start > child.start
 		if ended || err != nil {
 			return chain, ended && t.native != nil && t.native.orphans
 		}
+
 		line, chain = append(line, s), append(chain, t.infoOf(s))
 	}
 	return chain, false

@@ -35,14 +35,18 @@ func (d *Deaths) Watch(ps []stick.Process) {
 		if d.of[p] != nil {
 			continue
 		}
+
 		w, err := d.table.Watch(p)
 		if err != nil {
 			continue
 		}
+
 		one := &death{watch: w, over: make(chan struct{})}
 		d.of[p] = one
 		go one.awaitEnd(d.died)
 	}
+
+	// Those that aren't in the list any more are let go.
 	for p, one := range d.of {
 		if !keep[p] {
 			one.watch.Close()
@@ -59,6 +63,7 @@ func (d *Deaths) Close() { d.Watch(nil) }
 func (one *death) awaitEnd(died chan<- struct{}) {
 	select {
 	case <-one.watch.C:
+		// One value that nobody has read yet says enough.
 		select {
 		case died <- struct{}{}:
 		default:

@@ -43,6 +43,7 @@ func kernelList() ([]status, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	out := make([]status, len(all))
 	for i := range all {
 		out[i] = statusOf(&all[i])
@@ -59,25 +60,30 @@ func kernelDir(pid int) (string, error) {
 		before      = 152
 		longest     = 1024
 	)
+
 	var buf [2 * (before + longest)]byte
-	n, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, callPIDInfo, uintptr(pid), vnodePaths, 0, uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+	n, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, callPIDInfo, uintptr(pid), vnodePaths, 0,
+		uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
 	if errno != 0 {
 		return "", &fs.PathError{Op: "proc_info", Path: strconv.Itoa(pid), Err: errno}
 	}
 	if int(n) < len(buf) {
 		return "", &fs.PathError{Op: "proc_info", Path: strconv.Itoa(pid), Err: fs.ErrNotExist}
 	}
+
 	path, _, _ := bytes.Cut(buf[before:before+longest], []byte{0})
 	return string(path), nil
 }
 
 func statusOf(k *unix.KinfoProc) status {
 	pid := int(k.Proc.P_pid)
+
 	// The sessions of other users' processes may be unreadable; 0 is unknown.
 	session, err := unix.Getsid(pid)
 	if err != nil {
 		session = 0
 	}
+
 	name, _, _ := bytes.Cut(k.Proc.P_comm[:], []byte{0})
 	return status{
 		pid:     pid,

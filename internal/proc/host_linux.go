@@ -22,10 +22,13 @@ func Host() (*Table, error) {
 func hostOf(proc fs.FS) *Table {
 	t := &Table{FS: proc}
 	t.PIDSpace, t.Initial = readPIDSpace(proc, os.DirFS("/etc"))
+
 	s, err := readStatus(proc, "self/stat")
+
 	// Without /proc nothing is known of processes, not even of this one. Who calls is what the environment
 	// says then.
 	t.foreign = err != nil || s.pid != os.Getpid()
+
 	return t
 }
 
@@ -37,11 +40,14 @@ func readPIDSpace(proc, etc fs.FS) (w PIDSpace, initial bool) {
 	if w.PIDNS == "" {
 		return w, false
 	}
+
 	initial = w.PIDNS == initialPIDNS
+
 	// A time namespace shifts start times, so that they can't be compared with those outside.
 	if ns := readNamespace(proc, "time"); ns != "" && ns != initialTimeNS {
 		w.PIDNS += "+" + ns
 	}
+
 	w.Boot = readLine(proc, "sys/kernel/random/boot_id")
 	return w, initial
 }

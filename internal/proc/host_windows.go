@@ -21,10 +21,13 @@ func Host() (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the boot time: %w", err)
 	}
+
 	t := &Table{
 		Initial: true,
 		native:  &native{status: kernelStatus, args: kernelArgs, all: kernelList, dir: kernelDir, orphans: true},
 	}
+
+	// Without the time of the boot, nothing can be compared.
 	if boot.start != 0 {
 		t.PIDSpace.Boot = strconv.FormatInt(boot.start, 10)
 	}
@@ -52,6 +55,7 @@ func kernelList() ([]status, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var all []status
 	for {
 		p := (*windows.SYSTEM_PROCESS_INFORMATION)(unsafe.Pointer(&list[0]))
@@ -63,10 +67,13 @@ func kernelList() ([]status, error) {
 			threads: int(p.NumberOfThreads),
 			start:   p.CreateTime,
 		}
+
+		// A process without threads has ended, but somebody has it open.
 		if s.threads == 0 {
 			s.state = 'Z'
 		}
 		all = append(all, s)
+
 		if p.NextEntryOffset == 0 {
 			return all, nil
 		}
@@ -81,25 +88,36 @@ func kernelDir(pid int) (string, error) {
 		return "", err
 	}
 	defer windows.CloseHandle(h)
+
 	var basic windows.PROCESS_BASIC_INFORMATION
-	if err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation, unsafe.Pointer(&basic), uint32(unsafe.Sizeof(basic)), nil); err != nil {
+	err = windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation, unsafe.Pointer(&basic),
+		uint32(unsafe.Sizeof(basic)), nil)
+	if err != nil {
 		return "", err
 	}
+
 	read := func(from uintptr, into unsafe.Pointer, size uintptr) error {
 		return windows.ReadProcessMemory(h, from, (*byte)(into), size, nil)
 	}
+
+	// The way leads from the process by way of its parameters to the directory.
 	var block windows.PEB
-	if err := read(uintptr(unsafe.Pointer(basic.PebBaseAddress)), unsafe.Pointer(&block), unsafe.Sizeof(block)); err != nil {
+	err = read(uintptr(unsafe.Pointer(basic.PebBaseAddress)), unsafe.Pointer(&block), unsafe.Sizeof(block))
+	if err != nil {
 		return "", err
 	}
+
 	var params windows.RTL_USER_PROCESS_PARAMETERS
-	if err := read(uintptr(unsafe.Pointer(block.ProcessParameters)), unsafe.Pointer(&params), unsafe.Sizeof(params)); err != nil {
+	err = read(uintptr(unsafe.Pointer(block.ProcessParameters)), unsafe.Pointer(&params), unsafe.Sizeof(params))
+	if err != nil {
 		return "", err
 	}
+
 	text := params.CurrentDirectory.DosPath
 	if text.Length == 0 {
 		return "", fs.ErrNotExist
 	}
+
 	chars := make([]uint16, text.Length/2)
 	if err := read(uintptr(unsafe.Pointer(text.Buffer)), unsafe.Pointer(&chars[0]), uintptr(text.Length)); err != nil {
 		return "", err
@@ -109,8 +127,10 @@ func kernelDir(pid int) (string, error) {
 
 func processList() ([]byte, error) {
 	for size := uint32(512 << 10); ; size *= 2 {
-		words := make([]uint64, size/8) // the entries must be aligned
+		// The entries must be aligned.
+		words := make([]uint64, size/8)
 		b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+
 		var n uint32
 		err := windows.NtQuerySystemInformation(windows.SystemProcessInformation, unsafe.Pointer(&b[0]), size, &n)
 		if !errors.Is(err, windows.STATUS_INFO_LENGTH_MISMATCH) {
@@ -126,12 +146,14 @@ func kernelArgs(pid int) []string {
 		return nil
 	}
 	defer windows.CloseHandle(h)
+
 	words := make([]uint64, 64<<10/8)
 	err = windows.NtQueryInformationProcess(h, windows.ProcessCommandLineInformation,
 		unsafe.Pointer(&words[0]), uint32(len(words)*8), nil)
 	if err != nil {
 		return nil
 	}
+
 	args, err := windows.DecomposeCommandLine((*windows.NTUnicodeString)(unsafe.Pointer(&words[0])).String())
 	if err != nil {
 		return nil

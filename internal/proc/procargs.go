@@ -11,11 +11,13 @@ func parseProcArgs(b []byte) []string {
 	if len(b) < 4 {
 		return nil
 	}
+
 	count := int(binary.LittleEndian.Uint32(b))
 	_, rest, ok := bytes.Cut(b[4:], []byte{0})
 	if !ok {
 		return nil
 	}
+
 	rest = bytes.TrimLeft(rest, "\x00")
 	var args []string
 	for len(args) < count {

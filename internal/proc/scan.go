@@ -36,31 +36,39 @@ func (t *Table) Scan(inside func(dir string) bool, named func(comm string) bool)
 	if t.native != nil {
 		return t.scanNative(inside, named)
 	}
+
 	pids, err := t.listPIDs()
 	if err != nil {
 		return ScanResult{}, err
 	}
+
 	var out ScanResult
 	for _, pid := range pids {
 		dir, err := fs.ReadLink(t.FS, pid+"/cwd")
 		switch {
 		case err == nil:
+			// Most processes work elsewhere, and nothing more of them is read.
 			if dir = trimDeleted(dir); !inside(dir) {
 				continue
 			}
+
 			s, err := readStatus(t.FS, pid+"/stat")
 			if err != nil || s.hasEnded() {
-				continue // it has just ended
+				// It has just ended.
+				continue
 			}
+
 			// Read the link again: another process may have got the pid in between.
 			if again, err := fs.ReadLink(t.FS, pid+"/cwd"); err != nil || !inside(trimDeleted(again)) {
 				continue
 			}
+
 			out.Inside = append(out.Inside, InsideProcess{t.infoOf(s), dir})
 		case errors.Is(err, fs.ErrPermission):
 			t.readHidden(pid, named, &out)
 		}
 	}
+
 	slices.SortFunc(out.Inside, func(a, b InsideProcess) int { return a.ID.PID - b.ID.PID })
 	return out, nil
 }
@@ -75,9 +83,11 @@ func (t *Table) readHidden(pid string, named func(string) bool, out *ScanResult)
 		}
 		return
 	}
+
 	if !named(strings.TrimSuffix(string(b), "\n")) {
 		return
 	}
+
 	if s, err := readStatus(t.FS, pid+"/stat"); err == nil && !s.hasEnded() {
 		out.Hidden = append(out.Hidden, t.infoOf(s))
 	}
@@ -97,10 +107,13 @@ func (t *Table) WorkingDir(p stick.Process) (dir string, ok bool) {
 			dir = trimDeleted(dir)
 		}
 	}
+
 	if err != nil || dir == "" {
 		return "", false
 	}
-	s, err := t.statusOfPID(p.PID) // afterwards, because another process may have the pid
+
+	// The process is compared afterwards, because another one may have got the pid.
+	s, err := t.statusOfPID(p.PID)
 	return dir, err == nil && !s.hasEnded() && t.identityOf(s) == p
 }
 
@@ -114,16 +127,20 @@ func (t *Table) listPIDs() ([]string, error) {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	defer d.Close()
+
 	list, ok := d.(fs.ReadDirFile)
 	if !ok {
 		return nil, fmt.Errorf("list processes: %w", errors.ErrUnsupported)
 	}
 	var pids []string
-	if n, ok := d.(interface{ Readdirnames(int) ([]string, error) }); ok { // a real directory: read the names alone, without a stat of each entry
+
+	// A real directory gives the names alone, without a stat of each entry.
+	if n, ok := d.(interface{ Readdirnames(int) ([]string, error) }); ok {
 		names, err := n.Readdirnames(-1)
 		if err != nil {
 			return nil, fmt.Errorf("list processes: %w", err)
 		}
+
 		for _, name := range names {
 			if isPID(name) {
 				pids = append(pids, name)
@@ -131,10 +148,12 @@ func (t *Table) listPIDs() ([]string, error) {
 		}
 		return pids, nil
 	}
+
 	entries, err := list.ReadDir(-1)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
+
 	for _, e := range entries {
 		if isPID(e.Name()) {
 			pids = append(pids, e.Name())
@@ -154,11 +173,13 @@ func (t *Table) scanNative(inside func(string) bool, named func(string) bool) (S
 	if err != nil {
 		return ScanResult{}, fmt.Errorf("list processes: %w", err)
 	}
+
 	var out ScanResult
 	for _, s := range all {
 		if s.hasEnded() || s.pid == 0 {
 			continue
 		}
+
 		dir, err := t.native.dir(s.pid)
 		switch {
 		case err == nil && dir != "":

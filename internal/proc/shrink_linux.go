@@ -17,11 +17,13 @@ func Shrink() {
 	if err != nil {
 		return
 	}
+
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return
 	}
 	defer maps.Close()
+
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
 		line := lines.Text()
 		var from, to uintptr
@@ -29,8 +31,11 @@ func Shrink() {
 		if n, _ := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); n != 3 || !strings.HasSuffix(line, " "+exe) {
 			continue
 		}
-		if mode == "r-xp" || mode == "r--p" { // what isn't writable is unchanged in the file
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED) // a failure costs memory only
+
+		// What isn't writable is unchanged in the file.
+		if mode == "r-xp" || mode == "r--p" {
+			// A failure costs memory only.
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
 		}
 	}
 }

@@ -29,7 +29,10 @@ func (t *Table) Started(by Traces) []Info {
 	for _, s := range all {
 		children[s.ppid] = append(children[s.ppid], s)
 	}
+
+	// What isn't meant is skipped with all that is below it.
 	found, skipped := map[int]status{}, map[int]bool{}
+
 	var skip func(s status)
 	skip = func(s status) {
 		if skipped[s.pid] {
@@ -40,11 +43,14 @@ func (t *Table) Started(by Traces) []Info {
 			skip(c)
 		}
 	}
+
 	for _, s := range all {
 		if by.Except != nil && !slices.Contains(by.Below, t.identityOf(s)) && by.Except(t.infoOf(s)) {
 			skip(s)
 		}
 	}
+
+	// What has a trace is taken with all that is below it.
 	var take func(s status)
 	take = func(s status) {
 		if _, known := found[s.pid]; known || skipped[s.pid] {
@@ -55,6 +61,7 @@ func (t *Table) Started(by Traces) []Info {
 			take(c)
 		}
 	}
+
 	for _, root := range by.Below {
 		if t.Verdict(root) == stick.Alive {
 			for _, c := range children[root.PID] {
@@ -62,22 +69,27 @@ func (t *Table) Started(by Traces) []Info {
 			}
 		}
 	}
+
 	marked := map[int]bool{}
 	for _, s := range all {
 		marked[s.pid] = by.Variable != "" && t.hasVariable(s.pid, by.Variable)
 	}
+
 	session := t.sessionOf(by.Session, all, marked)
 	for _, s := range all {
-		if marked[s.pid] || session != 0 && s.session == session && s.pid != session && s.start >= by.Session.Start {
+		inSession := session != 0 && s.session == session && s.pid != session && s.start >= by.Session.Start
+		if marked[s.pid] || inSession {
 			take(s)
 		}
 	}
+
 	var out []Info
 	for _, s := range found {
 		if !s.hasEnded() && !slices.Contains(by.Below, t.identityOf(s)) {
 			out = append(out, t.infoOf(s))
 		}
 	}
+
 	slices.SortFunc(out, func(a, b Info) int { return a.ID.PID - b.ID.PID })
 	return out
 }
@@ -90,15 +102,18 @@ func (t *Table) sessionOf(leader stick.Process, all []status, marked map[int]boo
 	if leader.IsZero() || !leader.Comparable(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) {
 		return 0
 	}
+
 	sure := t.native != nil
 	for _, s := range all {
 		switch {
 		case s.pid == leader.PID && s.start != leader.Start:
+			// Another process has the number now.
 			return 0
 		case s.pid == leader.PID, s.session == leader.PID && marked[s.pid]:
 			sure = true
 		}
 	}
+
 	if !sure {
 		return 0
 	}
@@ -111,11 +126,14 @@ func (t *Table) Send(p stick.Process, s os.Signal) error {
 	if t.Signal != nil {
 		return os.ErrInvalid
 	}
-	to, err := os.FindProcess(p.PID) // holds on to the process that has the pid now, where the system can do that
+
+	// Where the system can do that, this holds on to the process that has the pid now.
+	to, err := os.FindProcess(p.PID)
 	if err != nil {
 		return err
 	}
 	defer to.Release()
+
 	if t.Verdict(p) != stick.Alive {
 		return os.ErrProcessDone
 	}
@@ -132,10 +150,12 @@ func (t *Table) allStatuses() (all []status) {
 		all, _ = t.native.all()
 		return all
 	}
+
 	pids, err := t.listPIDs()
 	if err != nil {
 		return nil
 	}
+
 	for _, pid := range pids {
 		if s, err := readStatus(t.FS, pid+"/stat"); err == nil {
 			all = append(all, s)
@@ -150,10 +170,12 @@ func (t *Table) hasVariable(pid int, variable string) bool {
 	if t.native != nil {
 		return false
 	}
+
 	b, err := fs.ReadFile(t.FS, strconv.Itoa(pid)+"/environ")
 	if err != nil {
 		return false
 	}
+
 	for v := range bytes.SplitSeq(b, []byte{0}) {
 		if string(v) == variable {
 			return true

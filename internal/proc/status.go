@@ -44,6 +44,7 @@ func readStatus(fsys fs.FS, path string) (status, error) {
 	if err != nil {
 		return status{}, err
 	}
+
 	s, err := parseStatus(string(b))
 	if err != nil {
 		return status{}, fmt.Errorf("%s: %w", path, err)
@@ -56,6 +57,7 @@ func readArgs(fsys fs.FS, pid int) []string {
 	if err != nil {
 		return nil
 	}
+
 	// A program that has changed its title may have left NULs after it.
 	line := strings.TrimRight(string(b), "\x00")
 	if line == "" {
@@ -71,6 +73,7 @@ func readSome(fsys fs.FS, path string, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+
 	n, err := io.ReadFull(f, buf)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
@@ -88,15 +91,19 @@ func parseStatus(line string) (status, error) {
 	if !ok || last < 0 {
 		return status{}, errBadStatus
 	}
+
 	s := status{comm: rest[:last]}
 	fields := strings.Fields(rest[last+2:])
 	// fields[0] is the third field in the kernel's numbering.
 	if len(fields) < 20 || len(fields[0]) != 1 {
 		return status{}, errBadStatus
 	}
+
 	s.state = fields[0][0]
 	var tty int
 	var err error
+
+	// number notes a field that isn't one, so that a single check at the end is enough.
 	number := func(text string) int {
 		n, e := strconv.Atoi(text)
 		if e != nil {
@@ -104,15 +111,18 @@ func parseStatus(line string) (status, error) {
 		}
 		return n
 	}
+
 	s.pid = number(before)
 	s.ppid = number(fields[1])
 	s.session = number(fields[3])
 	tty = number(fields[4])
 	s.threads = number(fields[17])
+
 	start, e := strconv.ParseInt(fields[19], 10, 64)
 	if err != nil || e != nil || s.pid <= 0 || s.ppid < 0 || start < 0 {
 		return status{}, errBadStatus
 	}
+
 	s.start = start
 	s.tty = ttyName(tty)
 	return s, nil
@@ -123,10 +133,12 @@ func ttyName(device int) string {
 	d := uint32(device)
 	major := d >> 8 & 0xfff
 	minor := d&0xff | d>>12&0xfff00
+
 	switch {
 	case d == 0:
 		return ""
 	case major >= 136 && major <= 143:
+		// These majors are those of pseudo terminals.
 		return fmt.Sprintf("pts/%d", (major-136)<<8+minor)
 	case major == 4 && minor < 64:
 		return fmt.Sprintf("tty%d", minor)

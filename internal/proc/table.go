@@ -59,7 +59,7 @@ type native struct {
 	status func(pid int) (status, error) // fs.ErrNotExist when absent
 	args   func(pid int) []string
 	all    func() ([]status, error)
-	dir    func(pid int) (string, error) // the working directory; fs.ErrNotExist when the process is absent or has none
+	dir    func(pid int) (string, error) // the working directory; fs.ErrNotExist when there is none, or no process
 
 	// orphans means that a process keeps the pid of a parent that has ended, so that a missing parent
 	// is the top of an ancestry. Elsewhere the kernel gives an orphan another parent.
@@ -97,8 +97,8 @@ func (t *Table) identityOf(s status) stick.Process {
 	}
 }
 
-// selfStatus reads the status of this process. The pid is that of its own namespace, whichever namespace /proc
-// shows.
+// selfStatus reads the status of this process. The pid is that of its own namespace, whichever namespace
+// /proc shows.
 func (t *Table) selfStatus() (status, error) {
 	if t.native != nil {
 		return t.native.status(os.Getpid())

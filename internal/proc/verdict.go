@@ -18,13 +18,15 @@ type probed struct {
 	none  bool  // the kernel confirms that there is none
 }
 
-// decideVerdict is the rule of every platform for the verdict on p, seen from w. What isn't proved is unknown.
+// decideVerdict is the rule of every platform for the verdict on p, seen from w. What isn't proved is
+// unknown.
 func decideVerdict(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Verdict {
 	here := stick.Process{Boot: w.Boot, PIDNS: w.PIDNS}
 	switch {
 	case p.IsZero(), p.Boot == "", w.Boot == "":
 		return stick.Unknown
 	case p.Boot != w.Boot && oneHost:
+		// Its boot is over.
 		return stick.Gone
 	case !p.Comparable(here):
 		return stick.Unknown
@@ -33,6 +35,7 @@ func decideVerdict(p stick.Process, w PIDSpace, oneHost bool, s probed) stick.Ve
 	case !s.found:
 		return stick.Unknown
 	case s.start != p.Start || s.ended:
+		// Another process has the pid now, or this one waits for its parent to notice.
 		return stick.Gone
 	}
 	return stick.Alive
@@ -44,6 +47,7 @@ func (t *Table) Verdict(p stick.Process) stick.Verdict {
 	if p.Comparable(stick.Process{Boot: t.PIDSpace.Boot, PIDNS: t.PIDSpace.PIDNS}) && p.PID > 0 {
 		s = t.probePID(p.PID)
 	}
+
 	return decideVerdict(p, t.PIDSpace, t.OneHost, s)
 }
 
@@ -59,6 +63,7 @@ func (t *Table) probePID(pid int) probed {
 		if signal == nil {
 			signal = signalZero
 		}
+
 		return probed{none: errors.Is(signal(pid), errNoProcess)}
 	}
 	return probed{}
@@ -72,6 +77,7 @@ func (t *Table) Holder(pid int) (v stick.Verdict, stopped bool) {
 	if v = decideVerdict(p, t.PIDSpace, t.OneHost, s); v != stick.Alive {
 		return v, false
 	}
+
 	now, err := t.statusOfPID(pid)
 	return v, err == nil && (now.state == 'T' || now.state == 't')
 }

@@ -37,6 +37,7 @@ func (t *Table) Watch(p stick.Process) (*Watch, error) {
 	if err == nil {
 		wt.release()
 	}
+
 	switch v {
 	case stick.Gone:
 		ended := make(chan struct{})
@@ -55,6 +56,8 @@ func startWatch(wt *waiter) *Watch {
 		if wt.wait() {
 			close(ended)
 		}
+
+		// Close mustn't wake a waiter whose resources are released.
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.wake = nil

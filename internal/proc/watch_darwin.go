@@ -13,14 +13,17 @@ func newWaiter(pid int) (*waiter, error) {
 		return nil, os.NewSyscallError("kqueue", err)
 	}
 	unix.CloseOnExec(kq)
+
 	var changes [2]unix.Kevent_t
 	unix.SetKevent(&changes[0], pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
 	changes[0].Fflags = unix.NOTE_EXIT
 	unix.SetKevent(&changes[1], 0, unix.EVFILT_USER, unix.EV_ADD|unix.EV_ONESHOT)
+
 	if _, err := unix.Kevent(kq, changes[:], nil, nil); err != nil {
 		unix.Close(kq)
 		return nil, os.NewSyscallError("kevent", err)
 	}
+
 	return &waiter{
 		wait: func() bool {
 			var events [1]unix.Kevent_t

@@ -12,18 +12,22 @@ func newWaiter(pid int) (*waiter, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("pidfd_open", err)
 	}
+
 	// The poller takes only non-blocking descriptors.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
 		return nil, os.NewSyscallError("fcntl", err)
 	}
+
 	f := os.NewFile(uintptr(fd), "pidfd")
 	raw, err := f.SyscallConn()
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	closeFile := func() { f.Close() } // closing twice does nothing
+
+	// Closing twice does nothing.
+	closeFile := func() { f.Close() }
 	return &waiter{
 		wait:    func() bool { return raw.Read(isReadable) == nil },
 		wake:    closeFile,

@@ -12,11 +12,13 @@ func newWaiter(pid int) (*waiter, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("OpenProcess", err)
 	}
+
 	stop, err := windows.CreateEvent(nil, 1, 0, nil)
 	if err != nil {
 		windows.CloseHandle(process)
 		return nil, os.NewSyscallError("CreateEvent", err)
 	}
+
 	return &waiter{
 		wait: func() bool {
 			both := []windows.Handle{process, stop}
