@@ -50,7 +50,11 @@ func Open(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bells: %w", err)
 	}
-	return &Dir{bells: filepath.Join(dir, "bells"), waits: filepath.Join(dir, "waits"), connections: filepath.Join(dir, "connections")}, nil
+	return &Dir{
+		bells:       filepath.Join(dir, "bells"),
+		waits:       filepath.Join(dir, "waits"),
+		connections: filepath.Join(dir, "connections"),
+	}, nil
 }
 
 func (d *Dir) bellPath(room string) string { return filepath.Join(d.bells, room) }
@@ -64,6 +68,7 @@ func checkName(name string) error {
 	if name == "" || len(name) > maxName {
 		return fmt.Errorf("bell: an id has 1 to %d characters, not %d", maxName, len(name))
 	}
+
 	for _, c := range []byte(name) {
 		switch {
 		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_', c == '-':
@@ -81,6 +86,7 @@ func plainNames(rooms []string) ([]string, error) {
 			return nil, err
 		}
 	}
+
 	rooms = slices.Clone(rooms)
 	slices.Sort(rooms)
 	return slices.Compact(rooms), nil
@@ -95,12 +101,15 @@ func (d *Dir) RingAll() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+
 	var rooms []string
 	for _, e := range entries {
-		if checkName(e.Name()) == nil { // else it is a folder of FIFOs
+		// Everything else is a folder of FIFOs.
+		if checkName(e.Name()) == nil {
 			rooms = append(rooms, e.Name())
 		}
 	}
+
 	r, perr := d.Prepare(rooms...)
 	r.Ring()
 	return errors.Join(err, perr)
@@ -112,16 +121,20 @@ func (d *Dir) Trial() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	for _, e := range entries {
 		if checkName(e.Name()) != nil {
-			continue // a folder of FIFOs
+			// It is a folder of FIFOs.
+			continue
 		}
+
 		f, err := d.openBell(e.Name())
 		if err != nil {
 			return err
 		}
 		f.Close()
 	}
+
 	p, err := d.TakePresence(fmt.Sprintf("doctor-%d", os.Getpid()))
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ func (d *Dir) TakeConnection(name string) (number int, l *FileLock, err error) {
 	if err := makeFolder(d.connections); err != nil {
 		return 0, nil, fmt.Errorf("number the connection: %w", err)
 	}
+
 	for number = 1; ; number++ {
 		l, free, err := TryLock(filepath.Join(d.connections, fmt.Sprintf("%s-%d", name, number)))
 		if err != nil {

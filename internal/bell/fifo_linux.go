@@ -43,26 +43,32 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 		open    []*os.File
 		readers sync.WaitGroup
 	)
+
 	stop = func() error {
 		var errs []error
 		for _, f := range open {
 			if err := os.Remove(f.Name()); err != nil && !isNotExist(err) {
 				errs = append(errs, err)
 			}
-			os.Remove(filepath.Dir(f.Name())) // fails, as it should, while other FIFOs are left
+			// This fails, as it should, while other FIFOs are left.
+			os.Remove(filepath.Dir(f.Name()))
 			errs = append(errs, f.Close())
 		}
+
 		readers.Wait()
 		return errors.Join(errs...)
 	}
+
 	for _, room := range rooms {
 		f, err := makeFIFO(d.fifoFolder(room))
 		if err != nil {
 			stop()
 			return nil, fmt.Errorf("fifo: %w", err)
 		}
+
 		open = append(open, f)
-		readers.Go(func() { // ended by stop, which makes its Read fail
+		// It ends by stop, which makes its Read fail.
+		readers.Go(func() {
 			buf := make([]byte, 512)
 			for {
 				if _, err := f.Read(buf); err != nil {
@@ -72,6 +78,7 @@ func (d *Dir) listenFIFO(rooms []string, wake func()) (stop func() error, err er
 			}
 		})
 	}
+
 	return stop, nil
 }
 
@@ -82,6 +89,7 @@ func makeFIFO(folder string) (f *os.File, err error) {
 		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
+
 		name := fmt.Sprintf("%d-%s", os.Getpid(), rand.Text())
 		if f, err = openFIFO(filepath.Join(folder, unfinished+name), filepath.Join(folder, name)); !isNotExist(err) {
 			break
@@ -99,6 +107,7 @@ func openFIFO(first, last string) (*os.File, error) {
 		os.Remove(first)
 		return nil, err
 	}
+
 	// Open for writing, too, so that opening doesn't wait for a writer, and reading doesn't end when
 	// a writer closes. Non-blocking, so that the runtime's poller waits for it.
 	fd, err := unix.Open(first, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -106,6 +115,7 @@ func openFIFO(first, last string) (*os.File, error) {
 		os.Remove(first)
 		return nil, &os.PathError{Op: "open", Path: first, Err: err}
 	}
+
 	if err := os.Rename(first, last); err != nil {
 		unix.Close(fd)
 		os.Remove(first)
@@ -122,15 +132,19 @@ func (d *Dir) ringFIFOs(room string) {
 		return
 	}
 	defer folder.Close()
-	names, _ := folder.Readdirnames(-1) // an error still returns the names read so far
+
+	// An error still returns the names that were read before it.
+	names, _ := folder.Readdirnames(-1)
 	for _, name := range names {
 		path := filepath.Join(folder.Name(), name)
 		if strings.HasPrefix(name, unfinished) {
+			// A waiter that needs so long makes another one.
 			if s, err := os.Lstat(path); err == nil && time.Since(s.ModTime()) > unfinishedFor {
 				os.Remove(path)
 			}
 			continue
 		}
+
 		ringFIFO(path)
 	}
 }
@@ -138,11 +152,13 @@ func (d *Dir) ringFIFOs(room string) {
 func ringFIFO(path string) {
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == unix.ENXIO {
+		// A FIFO without a reader is a dead waiter's.
 		os.Remove(path)
 	}
 	if err != nil {
 		return
 	}
+
 	// A full FIFO (EAGAIN) has rung already, and one without a reader (EPIPE) needn't.
 	unix.Write(fd, []byte{1})
 	unix.Close(fd)

@@ -21,10 +21,12 @@ func WatchFolder(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inotify: %w", err)
 	}
+
 	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_MODIFY|unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
 		unix.Close(fd)
 		return nil, &os.PathError{Op: "watch", Path: dir, Err: err}
 	}
+
 	c := make(chan struct{}, 1)
 	f := &Folder{C: c, file: os.NewFile(uintptr(fd), "inotify")}
 	go f.readEvents(c) // ended by Close
@@ -38,6 +40,8 @@ func (f *Folder) readEvents(c chan<- struct{}) {
 		if _, err := f.file.Read(buf); err != nil {
 			return
 		}
+
+		// One wake-up that nobody has received yet is enough.
 		select {
 		case c <- struct{}{}:
 		default:

@@ -29,6 +29,8 @@ func WatchFolder(string) (*Folder, error) {
 			case <-stop:
 				return
 			}
+
+			// One wake-up that nobody has received yet is enough.
 			select {
 			case c <- struct{}{}:
 			default:

@@ -50,19 +50,24 @@ func (d *Dir) listenInotify(rooms []string, wake func()) (stop func() error, err
 	e := &d.watcher
 	e.mu.Lock()
 	defer e.mu.Unlock()
+
 	if err := e.openInstance(d); err != nil {
 		return nil, err
 	}
+
 	stop = func() error {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.stopListening(rooms, &wake)
 		return nil
 	}
+
 	for _, room := range rooms {
 		if e.bells[room] == nil {
 			e.bells[room] = &watchedBell{wd: -1, wakes: make(map[*func()]bool)}
 		}
+
+		// The bell has somebody to wake before its file is watched.
 		e.bells[room].wakes[&wake] = true
 		if _, err := e.watchBell(d, room); err != nil {
 			e.stopListening(rooms, &wake)
@@ -77,27 +82,33 @@ func (e *watcher) openInstance(d *Dir) error {
 	if e.file != nil {
 		return nil
 	}
+
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return fmt.Errorf("inotify: %w", err)
 	}
+
 	// The descriptor doesn't block, so the runtime's poller waits for it and takes no thread.
 	e.file = os.NewFile(uintptr(fd), "inotify")
 	e.bells, e.room = make(map[string]*watchedBell), make(map[int32]string)
-	go e.readEvents(d, e.file) // ended by close, which makes its Read fail
+	go e.readEvents(d, e.file) // ended by closeInstance, which makes its Read fail
 	return nil
 }
 
 // closeInstance closes the instance unless somebody listens again.
 func (e *watcher) closeInstance() {
 	e.mu.Lock()
+
 	f := e.file
 	if len(e.bells) > 0 {
+		// Somebody listens again since the timer was set.
 		f = nil
 	} else {
 		e.file = nil
 	}
 	e.mu.Unlock()
+
+	// Closing can take long, so nobody waits for the lock meanwhile.
 	if f != nil {
 		f.Close()
 	}
@@ -110,12 +121,15 @@ func (e *watcher) stopListening(rooms []string, wake *func()) {
 		if b == nil {
 			continue
 		}
+
 		delete(b.wakes, wake)
 		if len(b.wakes) == 0 {
 			e.endWatch(b)
 			delete(e.bells, room)
 		}
 	}
+
+	// The instance is closed later, because that can take long.
 	switch {
 	case len(e.bells) > 0:
 	case e.later == nil:
@@ -143,10 +157,13 @@ func (e *watcher) watchBell(d *Dir, room string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	b := e.bells[room]
 	if b.wd == wd {
 		return false, nil
 	}
+
+	// The name means another file than before.
 	e.endWatch(b)
 	b.wd, e.room[wd] = wd, room
 	return true, nil
@@ -161,7 +178,8 @@ func (d *Dir) makeBell(room string) error {
 		if err := os.Mkdir(d.bells, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		return nil // the next try makes the bell in it
+		// The next try makes the bell in it.
+		return nil
 	}
 	if err != nil {
 		return err
@@ -210,50 +228,63 @@ func (e *watcher) readEvents(d *Dir, file *os.File) {
 		if err != nil {
 			return
 		}
+
 		e.mu.Lock()
-		if e.file != file { // closed meanwhile
+		if e.file != file {
+			// It was closed meanwhile.
 			e.mu.Unlock()
 			return
 		}
+
 		for b := buf[:n]; len(b) >= unix.SizeofInotifyEvent; {
 			wd := int32(binary.NativeEndian.Uint32(b[0:]))
 			mask := binary.NativeEndian.Uint32(b[4:])
-			name := binary.NativeEndian.Uint32(b[12:]) // its length; a file watched by itself has none
+			// The name has this length, which is 0 for a file that is watched by itself.
+			name := binary.NativeEndian.Uint32(b[12:])
 			b = b[unix.SizeofInotifyEvent+name:]
 			e.dispatchEvent(d, wd, mask)
 		}
+
 		e.mu.Unlock()
 	}
 }
 
-// dispatchEvent wakes the waiters of an event's bell, and watches the bell's file again if it was replaced. The
-// caller holds mu.
+// dispatchEvent wakes the waiters of an event's bell, and watches the bell's file again if it was replaced.
+// The caller holds mu.
 //
 // A deleted or replaced file counts as a ring: a writer may have rung the file that nobody watched. If the
 // file can't be made again, perhaps because the whole directory is gone, the room has no watch and its
 // waiters depend on their Nets.
 func (e *watcher) dispatchEvent(d *Dir, wd int32, mask uint32) {
-	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost, of whichever bell
+	if mask&unix.IN_Q_OVERFLOW != 0 {
+		// Events were lost, of whichever bell.
 		for room, b := range e.bells {
 			e.watchBell(d, room)
 			b.wakeListeners()
 		}
 		return
 	}
+
 	room, ok := e.room[wd]
 	if !ok {
-		return // a late event of a file that isn't watched any more
+		// It is a late event of a file that isn't watched any more.
+		return
 	}
+
 	b := e.bells[room]
-	if mask&unix.IN_IGNORED != 0 { // the kernel has ended the watch
+	if mask&unix.IN_IGNORED != 0 {
+		// The kernel has ended the watch.
 		delete(e.room, wd)
 		b.wd = -1
 	}
+
 	rang := mask&unix.IN_CLOSE_WRITE != 0
 	if mask&^unix.IN_CLOSE_WRITE != 0 {
+		// The file may have been replaced.
 		changed, err := e.watchBell(d, room)
 		rang = rang || changed || err != nil
 	}
+
 	if rang {
 		b.wakeListeners()
 	}

@@ -51,10 +51,12 @@ func Lock(ctx context.Context, path string) (*FileLock, error) {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return nil, err
 	}
+
 	f, err := openLock(path)
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
+
 	switch err := tryFlock(f, exclusive); {
 	case err == nil:
 		writePID(f)
@@ -63,6 +65,7 @@ func Lock(ctx context.Context, path string) (*FileLock, error) {
 		f.Close()
 		return nil, lockFailed(path, err)
 	}
+
 	return awaitLock(ctx, path, f)
 }
 
@@ -87,13 +90,16 @@ func awaitLock(ctx context.Context, path string, f *os.File) (*FileLock, error) 
 		w = &lockWait{f, make(chan error, 1)}
 		go w.waitInKernel(path)
 	}
+
 	var err error
 	select {
 	case err = <-w.got:
 	case <-ctx.Done():
+		// The wait goes on in the kernel, for whoever asks next.
 		abandoned.Lock()
 		select {
-		case err = <-w.got: // at the same moment
+		case err = <-w.got:
+			// The lock came at the same moment.
 		default:
 			abandoned.by[path] = append(abandoned.by[path], w)
 			abandoned.Unlock()
@@ -101,10 +107,12 @@ func awaitLock(ctx context.Context, path string, f *os.File) (*FileLock, error) 
 		}
 		abandoned.Unlock()
 	}
+
 	if err != nil {
 		w.f.Close()
 		return nil, lockFailed(path, err)
 	}
+
 	writePID(w.f)
 	return &FileLock{w.f}, nil
 }
@@ -113,8 +121,10 @@ func awaitLock(ctx context.Context, path string, f *os.File) (*FileLock, error) 
 func takeOver(path string, f *os.File) *lockWait {
 	abandoned.Lock()
 	defer abandoned.Unlock()
+
 	for i, w := range abandoned.by[path] {
-		if isSame(w.f, f) { // else the file was replaced
+		// A wait for a file that was replaced since is of no use.
+		if isSame(w.f, f) {
 			w.dropAbandoned(path, i)
 			f.Close()
 			return w
@@ -136,16 +146,21 @@ func (w *lockWait) dropAbandoned(path string, i int) {
 	}
 }
 
-// waitInKernel waits for the lock, and hands it to whoever waits for it then. If nobody does, the lock is released.
+// waitInKernel waits for the lock, and hands it to whoever waits for it then. If nobody does, the lock is
+// released.
 func (w *lockWait) waitInKernel(path string) {
 	err := waitFlock(w.f, exclusive)
+
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	if i := slices.Index(abandoned.by[path], w); i >= 0 {
+		// The caller has given up, and nobody has taken over.
 		w.dropAbandoned(path, i)
-		(&FileLock{w.f}).Unlock() // fails if the wait did
+		// It fails if the wait did.
+		(&FileLock{w.f}).Unlock()
 		return
 	}
+
 	w.got <- err
 }
 
@@ -155,6 +170,7 @@ func TryLock(path string) (*FileLock, bool, error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("lock: %w", err)
 	}
+
 	switch err := tryFlock(f, exclusive); {
 	case err == nil:
 		writePID(f)
@@ -220,6 +236,7 @@ func acquireLock(ctx context.Context, f *os.File, drop func()) error {
 			drop()
 		}
 	}()
+
 	select {
 	case err := <-got:
 		if err != nil {
@@ -245,9 +262,12 @@ func writePID(f *os.File) {
 		b[i] = ' '
 	}
 	b[pidWidth-1] = '\n'
+
 	digits := strconv.AppendInt(nil, int64(os.Getpid()), 10)
 	copy(b[max(0, pidWidth-1-len(digits)):pidWidth-1], digits)
-	f.WriteAt(b[:], 0) // if it fails, LockedError can't name us, that is all
+
+	// If this fails, LockedError can't name this process; that is all.
+	f.WriteAt(b[:], 0)
 }
 
 // lockedError returns the error for a caller that didn't get the lock at path.
@@ -260,7 +280,8 @@ func lastHolder(path string) (h Holder) {
 	b, _ := plainfile.Read(path)
 	h.PID, _ = strconv.Atoi(string(bytes.TrimSpace(b))) // 0 if there is no pid
 	if info, err := os.Lstat(path); err == nil {
-		h.Since = info.ModTime() // only writePID writes the file
+		// Only writePID writes the file.
+		h.Since = info.ModTime()
 	}
 	return h
 }
@@ -274,7 +295,9 @@ func HolderOf(path string) (h Holder, held bool, err error) {
 	if err != nil {
 		return h, false, fmt.Errorf("lock: %w", err)
 	}
-	defer f.Close() // which releases what tryFlock takes
+	// Closing releases what tryFlock takes.
+	defer f.Close()
+
 	switch err := tryFlock(f, shared); {
 	case err == nil:
 		return h, false, unlockFile(f)

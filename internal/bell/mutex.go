@@ -37,15 +37,18 @@ func (m *Mutex) Lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	select {
 	case m.inside <- struct{}{}:
 	case <-ctx.Done():
 		return lockedError(m.path, ctx.Err())
 	}
+
 	if err := m.openFile(); err != nil {
 		m.admitNext()
 		return fmt.Errorf("lock: %w", err)
 	}
+
 	return acquireLock(ctx, m.file, func() {
 		unlockFile(m.file)
 		m.admitNext()
@@ -57,6 +60,7 @@ func (m *Mutex) Unlock() error {
 	if len(m.inside) == 0 {
 		panic("bell: Unlock of a Mutex that isn't locked")
 	}
+
 	err := unlockFile(m.file)
 	m.admitNext()
 	if err != nil {
@@ -68,16 +72,20 @@ func (m *Mutex) Unlock() error {
 // Close closes the file. If a goroutine has the lock, it keeps it, and Unlock closes the file.
 func (m *Mutex) Close() error {
 	m.closed.Store(true)
+
 	select {
 	case m.inside <- struct{}{}:
 	default:
-		return nil // admitNext closes it
+		// Whoever is inside closes it on leaving.
+		return nil
 	}
+
 	var err error
 	if m.file != nil {
 		err = m.file.Close()
 		m.file = nil
 	}
+
 	<-m.inside
 	return err
 }
@@ -90,6 +98,7 @@ func (m *Mutex) openFile() error {
 	if m.file != nil {
 		return nil
 	}
+
 	f, err := openLock(m.path)
 	m.file = f
 	return err

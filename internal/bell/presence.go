@@ -42,8 +42,10 @@ func (d *Dir) TakePresence(id string) (*Presence, error) {
 	if err := makeFolder(d.waits); err != nil {
 		return nil, fmt.Errorf("present: %w", err)
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), presenceWait)
 	defer cancel()
+
 	f, err := newPresence(ctx, d.presencePath(id))
 	if errors.Is(err, fs.ErrExist) {
 		f, err = d.replacePresence(ctx, d.presencePath(id))
@@ -51,6 +53,7 @@ func (d *Dir) TakePresence(id string) (*Presence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("present: %w", err)
 	}
+
 	return &Presence{close: sync.OnceValue(func() error { return removeAndUnlock(f) })}, nil
 }
 
@@ -61,9 +64,12 @@ func newPresence(ctx context.Context, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if err := acquireLock(ctx, f, func() { f.Close() }); err != nil {
 		return nil, err
 	}
+
+	// Somebody may have taken the file for a dead listener's before it was locked.
 	if !isStillNamed(f, path) {
 		f.Close()
 		return nil, fs.ErrExist
@@ -78,13 +84,16 @@ func (d *Dir) replacePresence(ctx context.Context, path string) (*os.File, error
 		return nil, err
 	}
 	defer l.Unlock()
+
 	left, verdict := readPresence(path)
 	if verdict != stick.Gone {
 		return nil, lockedError(path, nil)
 	}
+
 	removeStale(left, path)
 	f, err := newPresence(ctx, path)
-	if errors.Is(err, fs.ErrExist) { // somebody else is taking the same id
+	if errors.Is(err, fs.ErrExist) {
+		// Somebody else is taking the same id.
 		return nil, lockedError(path, nil)
 	}
 	return f, err
@@ -110,10 +119,12 @@ func (d *Dir) Listening(id string) stick.Verdict {
 	if checkName(id) != nil {
 		return stick.Unknown
 	}
+
 	left, verdict := readPresence(d.presencePath(id))
 	if left == nil {
 		return verdict
 	}
+
 	// Without the lock, leave the file to the next one who calls this.
 	if l, ok, err := TryLock(d.removeLockPath()); err == nil && ok {
 		defer l.Unlock()
@@ -134,11 +145,13 @@ func readPresence(path string) (left *os.File, verdict stick.Verdict) {
 	if err != nil {
 		return nil, stick.Unknown
 	}
+
 	// The lock is shared: with exclusive ones, two readers would take each other for the listener.
 	err = tryFlock(f, shared)
 	if err == nil {
 		return f, stick.Gone
 	}
+
 	f.Close()
 	if errors.Is(err, errBusy) {
 		return nil, stick.Alive
@@ -152,6 +165,7 @@ func removeStale(left *os.File, path string) {
 	if left == nil {
 		return
 	}
+
 	if isStillNamed(left, path) {
 		os.Remove(path)
 	}
@@ -164,6 +178,7 @@ func isStillNamed(f *os.File, path string) bool {
 	if err != nil {
 		return false
 	}
+
 	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
 }

@@ -28,11 +28,13 @@ func (d *Dir) Prepare(rooms ...string) (*Ringer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	r := &Ringer{dir: d, rooms: rooms, bells: make([]*os.File, 0, len(rooms))}
 	for _, room := range rooms {
 		f, err := d.openBell(room)
 		if err != nil {
-			r.Ring() // close what is open; a ring for nothing is harmless
+			// Close what is open; a ring for nothing is harmless.
+			r.Ring()
 			return nil, fmt.Errorf("prepare bell: %w", err)
 		}
 		r.bells = append(r.bells, f)
@@ -63,11 +65,15 @@ func (r *Ringer) Ring() {
 	if r == nil {
 		return
 	}
+
 	for _, f := range r.bells {
 		ringFile(f)
 	}
+
+	// Waiters without inotify have FIFOs.
 	for _, room := range r.rooms {
 		r.dir.ringFIFOs(room)
 	}
+
 	r.bells, r.rooms = nil, nil
 }

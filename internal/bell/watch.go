@@ -31,22 +31,27 @@ func (d *Dir) Watch(rooms ...string) (*Watch, error) {
 	if err := makeFolder(d.bells); err != nil {
 		return nil, fmt.Errorf("watch bells: %w", err)
 	}
+
 	for _, room := range rooms {
 		if err := plainfile.Check(d.bellPath(room)); err != nil {
 			return nil, fmt.Errorf("watch bells: %w", err)
 		}
 	}
+
 	c := make(chan struct{}, 1)
 	wake := func() {
 		select {
 		case c <- struct{}{}:
-		default: // one is in the channel already
+		default:
+			// A ring is in the channel already.
 		}
 	}
+
 	mechanism, stop, err := d.listenToBells(rooms, wake)
 	if err != nil {
 		return nil, fmt.Errorf("watch bells: %w", err)
 	}
+
 	return &Watch{C: c, mechanism: mechanism, close: sync.OnceValue(stop)}, nil
 }
 

@@ -36,6 +36,7 @@ func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop
 	if err != nil {
 		return "", nil, fmt.Errorf("kqueue: %w", err)
 	}
+
 	unix.CloseOnExec(fd)
 	k := &kqueue{dir: d, fd: fd, wake: wake, room: make(map[int]string, len(rooms))}
 	err = k.changeEvent(stopEvent, unix.EVFILT_USER, unix.EV_ADD|unix.EV_CLEAR, 0)
@@ -44,20 +45,24 @@ func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop
 			err = k.watchBell(room)
 		}
 	}
+
 	if err != nil {
 		k.close()
 		return "", nil, fmt.Errorf("kqueue: %w", err)
 	}
+
 	done := make(chan struct{})
 	go func() { // ended by stop, through stopEvent
 		defer close(done)
 		k.awaitEvents()
 	}()
+
 	return "kqueue", func() error {
 		// Don't close the kqueue while the thread is in it.
 		if err := k.changeEvent(stopEvent, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER); err != nil {
 			return err
 		}
+
 		<-done
 		return k.close()
 	}, nil
@@ -70,10 +75,12 @@ func (k *kqueue) watchBell(room string) error {
 	if err != nil {
 		return &os.PathError{Op: "watch", Path: k.dir.bellPath(room), Err: err}
 	}
+
 	if err := k.changeEvent(fd, unix.EVFILT_VNODE, unix.EV_ADD|unix.EV_CLEAR, bellNotes); err != nil {
 		unix.Close(fd)
 		return err
 	}
+
 	k.room[fd] = room
 	return nil
 }
@@ -97,6 +104,7 @@ func (k *kqueue) awaitEvents() {
 		if err != nil {
 			return
 		}
+
 		for _, e := range events[:n] {
 			if e.Filter == unix.EVFILT_USER {
 				return
@@ -105,6 +113,7 @@ func (k *kqueue) awaitEvents() {
 				k.renewWatch(int(e.Ident))
 			}
 		}
+
 		k.wake()
 	}
 }
@@ -116,8 +125,10 @@ func (k *kqueue) renewWatch(fd int) {
 	if !ok {
 		return
 	}
+
 	delete(k.room, fd)
-	unix.Close(fd) // ends its watch
+	// Closing ends its watch.
+	unix.Close(fd)
 	k.watchBell(room)
 }
 

@@ -15,12 +15,16 @@ func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop
 	if !d.fifoOnly {
 		stop, err = d.listenInotify(rooms, wake)
 	}
+
 	if err == nil {
 		return "inotify", stop, nil
 	}
+
 	if !isOutOfWatches(err) {
 		return "", nil, err
 	}
+
+	// At a limit, FIFOs take the place of inotify.
 	stop, fifoErr := d.listenFIFO(rooms, wake)
 	if fifoErr != nil {
 		return "", nil, errors.Join(err, fifoErr)

@@ -16,8 +16,8 @@ type watcher struct{}
 const pollEvery = 250 * time.Millisecond
 
 // listenToBells polls the bells, and calls wake when one has changed, until stop is called. A ring writes new
-// bytes, so listenToBells misses none after its first reading, however coarse the file system's clock is. But it
-// doesn't hear a writer that dies before it rings.
+// bytes, so listenToBells misses none after its first reading, however coarse the file system's clock is. But
+// it doesn't hear a writer that dies before it rings.
 //
 // It is experimental, for systems that have no implementation of their own here: they wake up four times a
 // second. This has been compiled but never run.
@@ -26,13 +26,16 @@ func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop
 	changed := func() bool {
 		any := false
 		for i, room := range rooms {
-			b, _ := plainfile.Read(d.bellPath(room)) // a bell without a file hasn't rung
+			// A bell without a file hasn't rung.
+			b, _ := plainfile.Read(d.bellPath(room))
 			any = any || !bytes.Equal(b, last[i])
 			last[i] = b
 		}
 		return any
 	}
-	changed() // compare with the state of now, not of when the goroutine starts
+
+	// Rings count from now on, not from when the goroutine starts.
+	changed()
 
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() { // ended by stop
@@ -50,6 +53,7 @@ func (d *Dir) listenToBells(rooms []string, wake func()) (mechanism string, stop
 			}
 		}
 	}()
+
 	return "poll", func() error {
 		close(quit)
 		<-done
