@@ -96,7 +96,7 @@ func (w *walker) addAct(a Act) {
 		return
 	}
 
-	// The list of paths ends here, so that there may be more of them.
+	// A full list may lack paths that go, too.
 	if len(a.Paths) >= maxPaths {
 		a.Paths, a.Some = nil, true
 	}

@@ -71,14 +71,22 @@ func wordSet(list string) map[string]bool {
 // deniedOptions are options with which a program that reads does something else.
 var deniedOptions = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"ack": {"pager"}, "ag": {"pager"}, "bat": {"pager"}, "batcat": {"pager"}, "cloc": {"out", "report-file", "sql"},
-		"date": {"s", "set"},
-		"fd":   {"x", "X", "exec", "exec-batch"}, "fdfind": {"x", "X", "exec", "exec-batch"}, "file": {"C", "compile"},
+		"ack":      {"pager"},
+		"ag":       {"pager"},
+		"bat":      {"pager"},
+		"batcat":   {"pager"},
+		"cloc":     {"out", "report-file", "sql"},
+		"date":     {"s", "set"},
+		"fd":       {"x", "X", "exec", "exec-batch"},
+		"fdfind":   {"x", "X", "exec", "exec-batch"},
+		"file":     {"C", "compile"},
 		"hostname": {"F", "file", "b"},
-		"less":     {"o", "O", "log-file", "LOG-FILE"}, "man": {"P", "pager", "H", "html"},
-		"rg":   {"pre", "hostname-bin"},
-		"scc":  {"o", "output"},
-		"tree": {"o", "output"}, "xxd": {"r", "revert"},
+		"less":     {"o", "O", "log-file", "LOG-FILE"},
+		"man":      {"P", "pager", "H", "html"},
+		"rg":       {"pre", "hostname-bin"},
+		"scc":      {"o", "output"},
+		"tree":     {"o", "output"},
+		"xxd":      {"r", "revert"},
 	}
 })
 
@@ -159,8 +167,7 @@ func givesGoOption(args []word, options ...string) bool {
 var readingGitCommands = sync.OnceValue(func() map[string]func(args []word) bool {
 	return map[string]func(args []word) bool{
 		"status": nil, "blame": nil, "annotate": nil, "rev-parse": nil, "ls-files": nil, "ls-tree": nil,
-		"cat-file": nil,
-		"describe": nil,
+		"cat-file": nil, "describe": nil,
 		"shortlog": nil, "rev-list": nil, "merge-base": nil, "for-each-ref": nil, "show-ref": nil, "name-rev": nil,
 		"var": nil, "version": nil, "help": nil,
 		"check-ignore": nil, "check-attr": nil, "check-ref-format": nil, "check-mailmap": nil, "count-objects": nil,
@@ -225,8 +232,10 @@ func isFirst(args []word, any ...string) bool {
 
 func listsBranches(args []word) bool {
 	o := parseOptions(args, "u:", "sort", "format")
-	changes := []string{"d", "D", "m", "M", "c", "C", "f", "u", "t", "delete", "move", "copy", "force",
-		"set-upstream-to", "unset-upstream", "edit-description", "track", "no-track", "create-reflog"}
+	changes := []string{
+		"d", "D", "m", "M", "c", "C", "f", "u", "t", "delete", "move", "copy", "force",
+		"set-upstream-to", "unset-upstream", "edit-description", "track", "no-track", "create-reflog",
+	}
 	if o.has(changes...) {
 		return false
 	}
@@ -237,8 +246,10 @@ func listsBranches(args []word) bool {
 
 func listsTags(args []word) bool {
 	o := parseOptions(args, "m:F:u:n::", "sort", "format")
-	changes := []string{"d", "delete", "f", "force", "a", "annotate", "s", "sign", "m", "message", "F", "file",
-		"u", "local-user", "e", "edit"}
+	changes := []string{
+		"d", "delete", "f", "force", "a", "annotate", "s", "sign", "m", "message", "F", "file",
+		"u", "local-user", "e", "edit",
+	}
 	if o.has(changes...) {
 		return false
 	}
