@@ -204,7 +204,7 @@ func sumOf(name string, args []word) uint64 {
 
 	for _, x := range args {
 		io.WriteString(sum, "\x00"+x.text)
-		if !x.ok || x.some {
+		if !x.isKnown() {
 			io.WriteString(sum, "\x01")
 		}
 	}
@@ -244,7 +244,7 @@ func needsQuotes(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r)
 // displayText is a word as a text for people shows it.
 func (x word) displayText() string {
 	switch {
-	case x.some || !x.ok:
+	case !x.isKnown():
 		return "…"
 	case x.text == "" || strings.ContainsFunc(x.text, needsQuotes):
 		return "'" + strings.Map(func(r rune) rune {

@@ -73,7 +73,7 @@ func (w *walker) runCommand(args []word, stdin string) {
 		return
 	}
 
-	if w.steps--; w.steps < 0 || !args[0].ok || args[0].some {
+	if w.steps--; w.steps < 0 || !args[0].isKnown() {
 		w.writes = true
 		return
 	}
@@ -359,7 +359,7 @@ func (w *walker) runShell(name string, args []word, stdin string) {
 
 // walkScriptIn walks through the script in an argument.
 func (w *walker) walkScriptIn(x word) {
-	if x.ok && !x.some {
+	if x.isKnown() {
 		w.walkScript(x.text)
 	} else {
 		w.writes = true

@@ -16,7 +16,7 @@ func (w *walker) expansionOf(p syntax.WordPart) (text string, ok bool) {
 	case *syntax.ParamExp:
 		words, known := w.variableValue(p)
 		if known && len(words) == 1 && !isList(p) {
-			return words[0].text, words[0].ok && !words[0].some
+			return words[0].text, words[0].isKnown()
 		}
 	case *syntax.CmdSubst:
 		var x word

@@ -111,7 +111,12 @@ func (w *walker) runMv(args []word) {
 	var whole []string
 	leaves := Work(0)
 	for _, x := range from {
-		if p, ok := w.pathOf(x); ok && pathExists(p) && !x.some && (isRepositoryPart(p) || w.isDir(x)) {
+		p, ok := w.pathOf(x)
+		if !ok || x.some || !pathExists(p) {
+			continue
+		}
+
+		if isRepositoryPart(p) || w.isDir(x) {
 			whole, leaves = addPath(whole, p), leaves|lossWithRepository(p)
 		}
 	}

@@ -323,7 +323,7 @@ func (f *finding) nextArgument() (x word) {
 // matchesPattern evaluates a pattern. Unlike a shell's, its wildcards match a slash and a dot, too.
 func (f *finding) matchesPattern(text string, foldsCase bool) answer {
 	x := f.nextArgument()
-	if !x.ok || x.some {
+	if !x.isKnown() {
 		return maybe
 	}
 

@@ -192,7 +192,9 @@ func (w *walker) enterGitPlace() {
 	// git goes to the root of the files, unless it runs below it already.
 	if tree != nil {
 		top, ok := w.pathOf(*tree)
-		if rel, err := filepath.Rel(top, here); !ok || !w.dirKnown || err != nil || !filepath.IsLocal(rel) {
+		rel, err := filepath.Rel(top, here)
+		isBelow := err == nil && filepath.IsLocal(rel)
+		if !ok || !w.dirKnown || !isBelow {
 			w.enterDirectory(*tree)
 		}
 		here = top

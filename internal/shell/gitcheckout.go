@@ -234,7 +234,7 @@ func stashEntry(args []word) string {
 		return "refs/stash@{0}"
 	}
 	switch x := args[0]; {
-	case !x.ok || x.some:
+	case !x.isKnown():
 		return wholeStash
 	case strings.Trim(x.text, "0123456789") == "":
 		return "refs/stash@{" + x.text + "}"
@@ -248,7 +248,7 @@ func (w *walker) takeEntry(kind Kind, args []word) {
 	a := Act{Kind: kind, Dir: w.git.repo, Refs: []string{stashEntry(args)}}
 
 	switch name := a.Refs[0]; {
-	case len(args) > 0 && (!args[0].ok || args[0].some):
+	case len(args) > 0 && !args[0].isKnown():
 		a.Some = true
 	case name == wholeStash:
 		// git stash pop stash means the newest entry.

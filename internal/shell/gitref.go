@@ -17,7 +17,7 @@ const anyBranch = "refs/heads/"
 func (w *walker) dropBranches(names ...word) {
 	var refs []string
 	for _, name := range names {
-		if !name.ok || name.some {
+		if !name.isKnown() {
 			w.dropSomeRefs(Commits, anyBranch)
 			continue
 		}
@@ -64,7 +64,7 @@ func (w *walker) gitBranch(args []word) {
 func (w *walker) gitUpdateRef(args []word) {
 	o := parseOptions(args, "m:")
 	switch {
-	case o.has("stdin"), len(o.rest) > 0 && (!o.rest[0].ok || o.rest[0].some):
+	case o.has("stdin"), len(o.rest) > 0 && !o.rest[0].isKnown():
 		w.dropSomeRefs(Commits, anyBranch)
 	case len(o.rest) > 0:
 		w.dropRefs(Commits, o.rest[0].text)
@@ -87,9 +87,10 @@ func (w *walker) dropByRefspec(x word, forced bool) {
 	from, to, has := strings.Cut(spec, ":")
 
 	// Without force, git only moves a ref forward, which loses no commits.
+	movesForward := !plus && !forced && from != ""
 	switch {
-	case !has || to == "" || !plus && !forced && from != "" || strings.HasPrefix(to, "refs/remotes/"):
-	case !x.ok || x.some || strings.Contains(to, "*"):
+	case !has || to == "" || movesForward || strings.HasPrefix(to, "refs/remotes/"):
+	case !x.isKnown() || strings.Contains(to, "*"):
 		w.dropSomeRefs(Commits, anyBranch)
 	default:
 		w.dropRefs(Commits, fullRef(to))
@@ -118,7 +119,8 @@ func (w *walker) gitPush(args []word) {
 	}
 
 	// A name such as origin is that of a remote, of which nothing is known here.
-	if !named || to.text != "." && (!strings.Contains(to.text, "/") || !w.isDir(to)) {
+	isHere := to.text == "." || strings.Contains(to.text, "/") && w.isDir(to)
+	if !named || !isHere {
 		w.publishRefs(o)
 		return
 	}
@@ -147,7 +149,7 @@ func (w *walker) publishRefs(o options) {
 			}
 
 			switch {
-			case !x.ok || x.some || to == "" || strings.Contains(to, "*"):
+			case !x.isKnown() || to == "" || strings.Contains(to, "*"):
 				a.Some = true
 			case to == "HEAD" || to == "@":
 				a.Refs = append(a.Refs, "HEAD")
@@ -174,7 +176,7 @@ func (w *walker) pushRefs(o options) {
 		w.dropSomeRefs(Commits, anyBranch)
 	case o.has("d", "delete"):
 		for _, x := range o.rest {
-			if x.ok = x.ok && !x.some; x.ok {
+			if x.isKnown() {
 				w.dropRefs(Commits, fullRef(x.text))
 			} else {
 				w.dropSomeRefs(Commits, anyBranch)

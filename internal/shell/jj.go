@@ -50,7 +50,7 @@ func (w *walker) runJJ(args []word) {
 		switch {
 		case len(command) == 0, o.has("h", "help", "V", "version"), asksForHelp(command):
 			// Without a command jj prints the log.
-		case !command[0].ok || command[0].some:
+		case !command[0].isKnown():
 			w.writes = true
 		case isJJ(command, jjReads()):
 			w.writes = w.writes || parseOptions(command, "").has("tool", "config", "config-file", "config-toml")
@@ -66,7 +66,7 @@ func (w *walker) runJJ(args []word) {
 func isJJ(command []word, names map[string]bool) bool {
 	name := ""
 	for _, x := range command[:min(3, len(command))] {
-		if !x.ok || x.some {
+		if !x.isKnown() {
 			return false
 		}
 		if name = strings.TrimSpace(name + " " + x.text); names[name] {

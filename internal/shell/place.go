@@ -57,12 +57,16 @@ func (w *walker) enterDirectory(x word) {
 // directory in which it runs, or one around it, as an entry of its parent: that path ends with a separator.
 func (w *walker) reachedPath(x word) (string, bool) {
 	path, ok := w.pathOf(x)
-	rel, err := filepath.Rel(path, w.dir)
-	if !ok || !w.dirKnown || !filepath.IsAbs(path) || err != nil || !filepath.IsLocal(rel) || !w.isDir(x) {
+	if !ok || !w.dirKnown || !filepath.IsAbs(path) {
 		return path, ok
 	}
 
-	return contentsOf(path), true
+	rel, err := filepath.Rel(path, w.dir)
+	isAround := err == nil && filepath.IsLocal(rel)
+	if isAround && w.isDir(x) {
+		return contentsOf(path), true
+	}
+	return path, true
 }
 
 const separator = string(filepath.Separator)

@@ -239,7 +239,7 @@ func (w *walker) walkFor(c *syntax.ForClause) {
 
 	for _, x := range items {
 		w.setVariable(loop.Name.Value, variable{words: []word{x}})
-		if x.ok && !x.some {
+		if x.isKnown() {
 			w.walkStmts(c.Do)
 		} else {
 			w.walkOneOf(c.Do, nil)
@@ -335,7 +335,7 @@ func (w *walker) variableWords(parts []syntax.WordPart) (all []word, ok bool) {
 		switch w.bytes -= len(x.text); {
 		case w.bytes < 0:
 			all = append(all, word{text: "\x00"})
-		case quoted || x.some || !x.ok:
+		case quoted || !x.isKnown():
 			all = append(all, x)
 		default:
 			all = append(all, w.splitValue(x.text)...)

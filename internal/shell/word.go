@@ -24,6 +24,9 @@ type word struct {
 	some bool // it stands for files that nobody can tell, at or below text
 }
 
+// isKnown reports whether the text of a word is known, and is what the word stands for.
+func (x word) isKnown() bool { return x.ok && !x.some }
+
 func literal(s string) word { return word{text: s, ok: true} }
 
 // filesBelow returns a word that stands for files below a directory, as those that xargs reads.
