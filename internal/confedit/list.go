@@ -40,14 +40,14 @@ func (l list) readGap(from, to int) (comma int, comments []span, lines bool) {
 		case c == '\n':
 			lines = true
 			i++
-		case c == '#' && l.hash, c == '/' && !l.hash && i+1 < to && l.src[i+1] == '/':
+		case c == '#' && l.hash, l.hasSlashAnd('/', i, to):
 			end := to
 			if n := bytes.IndexByte(l.src[i:to], '\n'); n >= 0 {
 				end = i + n - newlineBefore(l.src, i+n+1) + 1
 			}
 			comments = append(comments, span{i, end})
 			i = end
-		case c == '/' && !l.hash && i+1 < to && l.src[i+1] == '*':
+		case l.hasSlashAnd('*', i, to):
 			end := to
 			if n := bytes.Index(l.src[i+2:to], []byte("*/")); n >= 0 {
 				end = i + 2 + n + 2
@@ -59,6 +59,11 @@ func (l list) readGap(from, to int) (comma int, comments []span, lines bool) {
 		}
 	}
 	return comma, comments, lines
+}
+
+// hasSlashAnd reports whether a comment of JSON begins at src[i], of the kind that its second character tells.
+func (l list) hasSlashAnd(second byte, i, to int) bool {
+	return !l.hash && i+1 < to && l.src[i] == '/' && l.src[i+1] == second
 }
 
 // isLineComment reports whether a comment goes to the end of its line.

@@ -224,11 +224,16 @@ type place struct {
 	value  tomlValue
 }
 
+// hasPrefix reports whether a path of keys begins with another one.
+func hasPrefix(path, begin []string) bool {
+	return len(path) >= len(begin) && slices.Equal(path[:len(begin)], begin)
+}
+
 // findValue returns the place of the value at a path. ok is false for a table made by headers and dotted
 // keys.
 func (d *tomlDoc) findValue(path []string) (p place, ok bool) {
 	for i, x := range d.exprs {
-		if x.header || len(x.key) > len(path) || !slices.Equal(x.key, path[:len(x.key)]) {
+		if x.header || !hasPrefix(path, x.key) {
 			continue
 		}
 
@@ -237,7 +242,7 @@ func (d *tomlDoc) findValue(path []string) (p place, ok bool) {
 
 		for len(rest) > 0 {
 			n := slices.IndexFunc(p.value.members, func(m tomlMember) bool {
-				return len(m.key) <= len(rest) && slices.Equal(m.key, rest[:len(m.key)])
+				return hasPrefix(rest, m.key)
 			})
 			if n < 0 {
 				return place{}, false

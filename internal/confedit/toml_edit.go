@@ -166,7 +166,8 @@ func (d *tomlDoc) addKey(table, key []string, text string) []splice {
 	}
 
 	for i, x := range slices.Backward(d.exprs) {
-		if !x.header && x.table < len(table) && len(x.key) > len(table) && slices.Equal(x.key[:len(table)], table) {
+		isDotted := x.table < len(table) && len(x.key) > len(table)
+		if !x.header && isDotted && hasPrefix(x.key, table) {
 			return d.addLineAfter(i, tomlPath(slices.Concat(table[x.table:], key))+" = "+text)
 		}
 	}

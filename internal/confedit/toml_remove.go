@@ -20,8 +20,8 @@ func TOMLRemoveTable(path []string) Edit {
 // removeLast removes the last piece of what is written about a path.
 func (d *tomlDoc) removeLast(path []string) []splice {
 	for i, x := range slices.Backward(d.exprs) {
-		if len(x.key) < len(path) || !slices.Equal(x.key[:len(path)], path) || !x.header && x.table >= len(path) {
-			// It isn't about the path, or goes with its header.
+		goesWithHeader := !x.header && x.table >= len(path)
+		if !hasPrefix(x.key, path) || goesWithHeader {
 			continue
 		}
 
@@ -40,7 +40,7 @@ func (d *tomlDoc) removeLast(path []string) []splice {
 
 		rest = slices.Concat(rest, path[n:])
 		for i, m := range slices.Backward(v.members) {
-			if len(m.key) >= len(rest) && slices.Equal(m.key[:len(rest)], rest) {
+			if hasPrefix(m.key, rest) {
 				return d.listOf(v).removeItem(i)
 			}
 		}
