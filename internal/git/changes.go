@@ -23,8 +23,8 @@ func (c Change) name() string {
 	return c.Path
 }
 
-// Changes lists the files in which two commits differ. It finds renames. What became something of another type at the same path is listed
-// twice: as gone, and as new.
+// Changes lists the files in which two commits differ. It finds renames. What became something of another
+// type at the same path is listed twice: as gone, and as new.
 func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, error) {
 	fields, err := c.list(ctx, dir, "diff-tree", "-r", "--name-status", "-z", "-M", "-l1000", from, to)
 	if err != nil {
@@ -53,8 +53,8 @@ func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, er
 	return changes, nil
 }
 
-// Hunks returns how the lines of files differ between two commits, of those files for which git shows that. The changes are
-// some that [Client.Changes] has listed.
+// Hunks returns how the lines of files differ between two commits, of those files for which git shows that.
+// The changes are some that [Client.Changes] has listed.
 func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Change) (map[Change]stick.Hunks, error) {
 	out := &hunkReader{found: map[Change]stick.Hunks{}}
 	for some := range slices.Chunk(changes, maxDiffPaths) {
@@ -72,7 +72,8 @@ func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Chang
 	return out.found, nil
 }
 
-// hunkReader reads the hunks from a diff while it arrives. It keeps none of the lines, so that large files cost no memory.
+// hunkReader reads the hunks from a diff while it arrives. It keeps none of the lines, so that large files
+// cost no memory.
 type hunkReader struct {
 	found  map[Change]stick.Hunks
 	reader stick.PatchReader

@@ -39,8 +39,9 @@ func lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// TestLinesAreFollowedAsGitDoes: for any two versions of a file, under one name or renamed, the lines that are found again are those
-// that git keeps: each has the same text there, none is found twice, and as many are lost as git says it removed.
+// TestLinesAreFollowedAsGitDoes: for any two versions of a file, under one name or renamed, the lines that
+// are found again are those that git keeps: each has the same text there, none is found twice, and as many
+// are lost as git says it removed.
 func TestLinesAreFollowedAsGitDoes(t *testing.T) {
 	testenv.Alone(t)
 

@@ -72,8 +72,9 @@ func (c Client) do(ctx context.Context, g call) error {
 	return newFailure(args, said, err)
 }
 
-// noFilters returns variables that turn off the filters which the configuration of the repository itself sets: a look at a tree
-// starts no program that it names. Those of the user stay, as Git LFS's own, for without them each of its files would differ.
+// noFilters returns variables that turn off the filters which the configuration of the repository itself
+// sets: a look at a tree starts no program that it names. Those of the user stay, as Git LFS's own, for
+// without them each of its files would differ.
 func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
 	var out bytes.Buffer
 	if c.read(ctx, dir, &out, "config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`) != nil {

@@ -16,8 +16,9 @@ type NewCommit struct {
 	Subject string
 }
 
-// NewCommits lists commits that can be reached from tips and not from others, parents first: the newest most of them. others may have
-// options that stand for many refs, such as --branches. What the repository doesn't have counts as nothing.
+// NewCommits lists commits that can be reached from tips and not from others, parents first: the newest most
+// of them. others may have options that stand for many refs, such as --branches. What the repository doesn't
+// have counts as nothing.
 func (c Client) NewCommits(ctx context.Context, dir string, tips, others []string, most int) ([]NewCommit, error) {
 	var out bytes.Buffer
 	args := slices.Concat([]string{

@@ -14,9 +14,10 @@ import (
 // maxDiffPaths is how many files one git is asked to compare: the system limits the length of a command line.
 const maxDiffPaths = 500
 
-// DiffUncommitted returns the diff of files that [Client.Uncommitted] has listed: tracked ones against HEAD, the others as new
-// files. It has at most most bytes, in whole lines; cut reports whether there is more. Of binary files it only has the names. It runs no program
-// but git, and writes nothing. It fails with [stick.CodeGitFailed], and with the error of ctx.
+// DiffUncommitted returns the diff of files that [Client.Uncommitted] has listed: tracked ones against HEAD,
+// the others as new files. It has at most most bytes, in whole lines; cut reports whether there is more. Of
+// binary files it only has the names. It runs no program but git, and writes nothing. It fails with
+// [stick.CodeGitFailed], and with the error of ctx.
 func (c Client) DiffUncommitted(ctx context.Context, top string, files []Uncommitted, most int) (text string, cut bool, err error) {
 	var tracked, others []string
 	for _, u := range files {
@@ -68,7 +69,8 @@ func (c Client) diffTracked(ctx context.Context, top string, paths []string, out
 	return nil
 }
 
-// diffNew writes files that git doesn't track, in the format of a diff. Git itself would have to be started for each.
+// diffNew writes files that git doesn't track, in the format of a diff. Git itself would have to be started
+// for each.
 func diffNew(ctx context.Context, top string, paths []string, out *prefix) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {

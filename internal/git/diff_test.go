@@ -23,8 +23,8 @@ func diffOf(t *testing.T, dir string, most int) (text string, cut bool) {
 	return text, cut
 }
 
-// TestDiffUncommitted: the diff has every kind of change, and whoever applies it to a checkout of HEAD gets the same files. No
-// program of the repository or its user has a say in it.
+// TestDiffUncommitted: the diff has every kind of change, and whoever applies it to a checkout of HEAD gets
+// the same files. No program of the repository or its user has a say in it.
 func TestDiffUncommitted(t *testing.T) {
 	dir, _ := repository(t)
 	for _, name := range []string{"both", "gone", "moved from", "odd\n\"ü\\", "tree"} {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Isolated runs git in one repository, and nothing else: no hook, filter, file system monitor or background job, no
-// prompt and no network. What a repository configures is the word of whoever wrote it, and what people configure
-// for their own work may be slow.
+// Isolated runs git in one repository, and nothing else: no hook, filter, file system monitor or background
+// job, no prompt and no network. What a repository configures is the word of whoever wrote it, and what
+// people configure for their own work may be slow.
 type Isolated struct {
 	git Client
 	at  []string // flags that say which repository
@@ -24,15 +24,15 @@ type Isolated struct {
 // maxWarned is how many bytes of git's warnings are kept.
 const maxWarned = 64 << 10
 
-// isolation turns off what a configuration starts beside git. A deletion of the user's own configuration would go too
-// far: it also says which files are ignored, and how names are written.
+// isolation turns off what a configuration starts beside git. A deletion of the user's own configuration
+// would go too far: it also says which files are ignored, and how names are written.
 var isolation = []string{
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "core.logAllRefUpdates=false", "-c", "core.quotePath=false", "-c", "submodule.recurse=false",
 }
 
-// Isolate prepares for the checkout whose top level is top. env may have GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE, where
-// they don't follow from top.
+// Isolate prepares for the checkout whose top level is top. env may have GIT_DIR, GIT_WORK_TREE and
+// GIT_INDEX_FILE, where they don't follow from top.
 func (c Client) Isolate(ctx context.Context, top string, env ...string) (Isolated, error) {
 	g := Isolated{git: c, at: []string{"-C", top}, env: env}
 	var out bytes.Buffer
@@ -61,9 +61,9 @@ func (g Isolated) WithEnv(env ...string) Isolated {
 	return g
 }
 
-// Run runs git and returns what it printed on its standard error. When ctx ends, Run kills git and returns the error of
-// ctx. Else it fails as writing commands do: with [stick.CodeGitMissing], or with [stick.CodeGitFailed] and a
-// [*Failure] as its cause.
+// Run runs git and returns what it printed on its standard error. When ctx ends, Run kills git and returns
+// the error of ctx. Else it fails as writing commands do: with [stick.CodeGitMissing], or with
+// [stick.CodeGitFailed] and a [*Failure] as its cause.
 func (g Isolated) Run(ctx context.Context, in io.Reader, out io.Writer, args ...string) (warnings string, err error) {
 	path := g.git.Path
 	if path == "" {

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// A git that writes may start what it then waits for: hooks, filters, a signing program, a credential helper, ssh. Any of them may ask somebody
-// who isn't there, or wait for a network that doesn't answer.
+// A git that writes may start what it then waits for: hooks, filters, a signing program, a credential helper,
+// ssh. Any of them may ask somebody who isn't there, or wait for a network that doesn't answer.
 const (
 	writeLimit  = 10 * time.Minute // a hook or a filter that fetches large files may take long
 	remoteLimit = 5 * time.Minute
@@ -77,7 +77,8 @@ func (w *watch) stop() {
 	}
 }
 
-// errTooLong is the error for a git that passed its limit. waited says what it was waiting for if nobody else knows.
+// errTooLong is the error for a git that passed its limit. waited says what it was waiting for if nobody else
+// knows.
 func errTooLong(f *Failure, w *watch, waited stick.Words) error {
 	if w.program != "" {
 		waited = stick.Wordsf("the program %s", w.program)
@@ -92,7 +93,8 @@ func errTooLong(f *Failure, w *watch, waited stick.Words) error {
 	return e
 }
 
-// IsTooLong reports whether a command of git's was stopped because it waited too long for a program that it had started.
+// IsTooLong reports whether a command of git's was stopped because it waited too long for a program that it
+// had started.
 func IsTooLong(err error) bool {
 	e, ok := errors.AsType[*stick.Error](err)
 	return ok && e.Fields["waited_for"] != nil

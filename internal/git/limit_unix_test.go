@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestWatch_AHookThatHangs lets the limit of a git pass while its hook waits for something. The git ends, removes its locks, and what it waited for
-// is named. The hook doesn't outlive it.
+// TestWatch_AHookThatHangs lets the limit of a git pass while its hook waits for something. The git ends,
+// removes its locks, and what it waited for is named. The hook doesn't outlive it.
 func TestWatch_AHookThatHangs(t *testing.T) {
 	w := newWork(t)
 	alive := filepath.Join(t.TempDir(), "alive")

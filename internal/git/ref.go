@@ -53,8 +53,8 @@ type refLine []string
 
 func (f refLine) ref() Ref { return Ref{Name: f[0], Commit: f[1], Upstream: f[2]} }
 
-// readsAgain is how often git lists refs again that failed because a worktree is half made: git writes the files of its record one after
-// another, and reads those of all worktrees.
+// readsAgain is how often git lists refs again that failed because a worktree is half made: git writes the
+// files of its record one after another, and reads those of all worktrees.
 const readsAgain = 20
 
 // forEachRef lists the refs that match patterns, each with more fields of git's.
@@ -92,8 +92,8 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 	return Ref{}, false, nil
 }
 
-// Tips returns the commits that only a ref may name: the one that it names, or all of the stash, whose name is refs/stash. A ref that
-// doesn't exist has none.
+// Tips returns the commits that only a ref may name: the one that it names, or all of the stash, whose name
+// is refs/stash. A ref that doesn't exist has none.
 func (c Client) Tips(ctx context.Context, dir, ref string) ([]string, error) {
 	g, err := c.Isolate(ctx, dir)
 	if err != nil {
@@ -199,8 +199,9 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 	return found[0].content, true, nil
 }
 
-// ReadFileAt reads a file as it is in the commit that ref names now, and says which commit that is: "" if there is none, or if ref has
-// moved meanwhile. ok is false if the commit doesn't have the file. Where git is older than [MinVersion], it fails.
+// ReadFileAt reads a file as it is in the commit that ref names now, and says which commit that is: "" if
+// there is none, or if ref has moved meanwhile. ok is false if the commit doesn't have the file. Where git is
+// older than [MinVersion], it fails.
 func (c Client) ReadFileAt(ctx context.Context, dir, ref, path string) (commit string, content []byte, ok bool, err error) {
 	found, err := c.objects(ctx, dir, "\x00", ref+"^{commit}", ref+":"+path, ref+"^{commit}")
 	if err != nil || found[0].id != found[2].id {
@@ -218,7 +219,8 @@ type object struct {
 	content  []byte
 }
 
-// objects reads the objects that have these names, one after the other. end ends each name: a line break, or a NUL, which git takes since 2.38.
+// objects reads the objects that have these names, one after the other. end ends each name: a line break, or
+// a NUL, which git takes since 2.38.
 func (c Client) objects(ctx context.Context, dir, end string, names ...string) (found []object, err error) {
 	var out bytes.Buffer
 	ask := []string{"cat-file", "--batch"}
@@ -265,7 +267,8 @@ func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree s
 	return "", nil, err
 }
 
-// CommitTree makes a commit of a tree. It is signed as s says, and fails with [stick.CodeGitFailed] if it can't be.
+// CommitTree makes a commit of a tree. It is signed as s says, and fails with [stick.CodeGitFailed] if it
+// can't be.
 func (c Client) CommitTree(ctx context.Context, dir string, s Signing, tree, message string, parents ...string) (string, error) {
 	sign := "--no-gpg-sign"
 	if s.Program != "" {
@@ -319,8 +322,8 @@ func (c Client) Blobs(ctx context.Context, dir, commit string, paths []string) (
 	return blobs, err
 }
 
-// Diff returns the diff of two commits as people read it, with renames and names as they are, at most most bytes of it.
-// cut reports whether there is more.
+// Diff returns the diff of two commits as people read it, with renames and names as they are, at most most
+// bytes of it. cut reports whether there is more.
 func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text string, cut bool, err error) {
 	if from == to {
 		return "", false, nil

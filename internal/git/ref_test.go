@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestRefs: who asks for refs gets them without a look at the worktrees; who asks for branches is told where each is checked out.
+// TestRefs: who asks for refs gets them without a look at the worktrees; who asks for branches is told where
+// each is checked out.
 func TestRefs(t *testing.T) {
 	w := newWork(t)
 	head := w.git("rev-parse", "HEAD")

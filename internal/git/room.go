@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// roomKey is where the key of a repository's room is kept, so that it stays when the remote gets another address, and so that a
-// copy of the repository finds the same room.
+// roomKey is where the key of a repository's room is kept, so that it stays when the remote gets another
+// address, and so that a copy of the repository finds the same room.
 const roomKey = "talkingstick.room"
 
 // RoomKey returns the key that is kept for the repository of dir, empty for none.
@@ -22,8 +22,8 @@ func (c Client) KeepRoomKey(ctx context.Context, dir, key string) error {
 	return c.read(ctx, dir, nil, "config", "--local", roomKey, key)
 }
 
-// RemoteAddress returns the address of origin or else of the only remote, with the insteadOf of the user's configuration. It is
-// empty for a repository that has none of these.
+// RemoteAddress returns the address of origin or else of the only remote, with the insteadOf of the user's
+// configuration. It is empty for a repository that has none of these.
 func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 	var out bytes.Buffer
 	if err := c.read(ctx, dir, &out, "remote"); err != nil {
@@ -42,7 +42,8 @@ func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 	return c.setting(ctx, dir, "remote", "get-url", "--", name)
 }
 
-// AddressOf returns the address of a remote, with the insteadOf of the user's configuration. It is empty for one that has none.
+// AddressOf returns the address of a remote, with the insteadOf of the user's configuration. It is empty for
+// one that has none.
 func (c Client) AddressOf(ctx context.Context, dir, remote string) (string, error) {
 	err := c.read(ctx, dir, nil, "config", "--get", "remote."+remote+".url")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
@@ -51,7 +52,8 @@ func (c Client) AddressOf(ctx context.Context, dir, remote string) (string, erro
 	return c.setting(ctx, dir, "remote", "get-url", "--", remote)
 }
 
-// setting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it does for what isn't set.
+// setting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it does
+// for what isn't set.
 func (c Client) setting(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := c.read(ctx, dir, &out, args...)

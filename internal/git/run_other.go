@@ -4,8 +4,8 @@ package git
 
 import "os/exec"
 
-// runGroup runs cmd, and calls started once it runs. On this platform, cancelling doesn't kill the processes that
-// cmd has started.
+// runGroup runs cmd, and calls started once it runs. On this platform, cancelling doesn't kill the processes
+// that cmd has started.
 func runGroup(cmd *exec.Cmd, started func()) error {
 	if err := cmd.Start(); err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// runGroup runs cmd in a session and a process group of its own, and kills the whole group when the context ends. Git
-// starts more processes, for submodules and filters, which would go on otherwise. Without a terminal, ssh and its like fail at once
-// where they would ask for a passphrase: outside of the terminal's foreground they would be stopped, and git would wait for them. runGroup
-// calls started once cmd runs.
+// runGroup runs cmd in a session and a process group of its own, and kills the whole group when the context
+// ends. Git starts more processes, for submodules and filters, which would go on otherwise. Without a
+// terminal, ssh and its like fail at once where they would ask for a passphrase: outside of the terminal's
+// foreground they would be stopped, and git would wait for them. runGroup calls started once cmd runs.
 func runGroup(cmd *exec.Cmd, started func()) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error {
@@ -29,8 +29,8 @@ func runGroup(cmd *exec.Cmd, started func()) error {
 	return cmd.Wait()
 }
 
-// askGroupToEnd asks a process group to end, and reports whether it could. A process that was stopped because it wanted to read from the terminal
-// has to go on for that.
+// askGroupToEnd asks a process group to end, and reports whether it could. A process that was stopped because
+// it wanted to read from the terminal has to go on for that.
 func askGroupToEnd(pid int) bool {
 	err := syscall.Kill(-pid, syscall.SIGTERM)
 	_ = syscall.Kill(-pid, syscall.SIGCONT) // the first error counts

@@ -57,8 +57,8 @@ func program(t *testing.T, script string) Client {
 	return Client{Path: path}
 }
 
-// TestOutputLeftOpen runs a git that ends and leaves a program running, which holds git's output open: as a server
-// does that a hook has started. Git's exit status decides, and all that git has printed is there.
+// TestOutputLeftOpen runs a git that ends and leaves a program running, which holds git's output open: as a
+// server does that a hook has started. Git's exit status decides, and all that git has printed is there.
 func TestOutputLeftOpen(t *testing.T) {
 	hold := filepath.Join(t.TempDir(), "hold")
 	if err := syscall.Mkfifo(hold, 0o600); err != nil {

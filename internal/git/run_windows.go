@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// runGroup runs cmd in a job, calls started once it runs, and ends the whole job when the context ends: git.exe is often a small program
-// that starts the real one. A process that cmd starts before it is in the job escapes.
+// runGroup runs cmd in a job, calls started once it runs, and ends the whole job when the context ends:
+// git.exe is often a small program that starts the real one. A process that cmd starts before it is in the
+// job escapes.
 func runGroup(cmd *exec.Cmd, started func()) error {
 	job, jobErr := windows.CreateJobObject(nil, nil)
 	if jobErr == nil {

@@ -13,7 +13,8 @@ type Signing struct {
 	Limit   time.Duration // how long it may take for one commit; 0 for the limit of every command
 }
 
-// Signing returns how git itself would sign a commit in dir, by the user's configuration: not at all, unless commit.gpgSign is true.
+// Signing returns how git itself would sign a commit in dir, by the user's configuration: not at all, unless
+// commit.gpgSign is true.
 func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
 	signs, err := c.text(ctx, dir, "config", "--type=bool", "--get", "commit.gpgSign")
 	if exitedWith(err, 1) || err == nil && signs != "true" {
@@ -46,8 +47,8 @@ func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
 	return Signing{Program: program}, nil
 }
 
-// CheckSigning signs a commit that no branch gets, to learn whether the signing program answers. Call it before what would be half done without
-// a signature. It fails as [Client.CommitTree] does.
+// CheckSigning signs a commit that no branch gets, to learn whether the signing program answers. Call it
+// before what would be half done without a signature. It fails as [Client.CommitTree] does.
 func (c Client) CheckSigning(ctx context.Context, dir string, s Signing) error {
 	if s.Program == "" {
 		return nil

@@ -187,7 +187,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// A look at a tree starts no program that the repository's own configuration names; what the user has set up stays.
+// A look at a tree starts no program that the repository's own configuration names; what the user has set up
+// stays.
 func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
 	dir, head := repository(t)
 	other := filepath.Join(t.TempDir(), "other")

@@ -79,8 +79,8 @@ func (w *work) sum(from, to string) string {
 	return s
 }
 
-// TestPatchSum: the same change on another base has the same sum, and nothing else has; blanks and binary files
-// count.
+// TestPatchSum: the same change on another base has the same sum, and nothing else has; blanks and binary
+// files count.
 func TestPatchSum(t *testing.T) {
 	w := newWork(t)
 	base := w.git("rev-parse", "HEAD")
@@ -425,8 +425,8 @@ func TestLostRace(t *testing.T) {
 	}
 }
 
-// TestFailuresOfGit: a failure names git's command and the files that it is about, and what keeps git out is named
-// with its remedy.
+// TestFailuresOfGit: a failure names git's command and the files that it is about, and what keeps git out is
+// named with its remedy.
 func TestFailuresOfGit(t *testing.T) {
 	w := newWork(t)
 	ctx := t.Context()
@@ -459,7 +459,8 @@ func TestFailuresOfGit(t *testing.T) {
 	}
 }
 
-// TestUntrackedInTheWay lists what a checkout that moves forward would overwrite: what git doesn't know there, ignored or not.
+// TestUntrackedInTheWay lists what a checkout that moves forward would overwrite: what git doesn't know
+// there, ignored or not.
 func TestUntrackedInTheWay(t *testing.T) {
 	w := newWork(t)
 	ctx := t.Context()
@@ -503,8 +504,8 @@ func TestUntrackedInTheWay(t *testing.T) {
 	}
 }
 
-// TestCompleteForward takes a checkout to its end from wherever git may have been stopped, and keeps what somebody
-// has changed since.
+// TestCompleteForward takes a checkout to its end from wherever git may have been stopped, and keeps what
+// somebody has changed since.
 func TestFinishFastForward(t *testing.T) {
 	w := newWork(t)
 	ctx := t.Context()

@@ -24,9 +24,9 @@ func (u Uncommitted) Conflict() bool {
 	return u.Index == 'U' || u.Tree == 'U' || u.Index == u.Tree && (u.Index == 'A' || u.Index == 'D')
 }
 
-// Uncommitted lists the files of the checkout at top that have changes, by their paths, but for ignored ones; with paths, only those
-// that are there or below. A rename is two files. It runs no program but git, and writes nothing. It fails with
-// [stick.CodeGitFailed], and with the error of ctx.
+// Uncommitted lists the files of the checkout at top that have changes, by their paths, but for ignored ones;
+// with paths, only those that are there or below. A rename is two files. It runs no program but git, and
+// writes nothing. It fails with [stick.CodeGitFailed], and with the error of ctx.
 func (c Client) Uncommitted(ctx context.Context, top string, paths ...string) ([]Uncommitted, error) {
 	g, err := c.Isolate(ctx, top)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c Client) Uncommitted(ctx context.Context, top string, paths ...string) ([
 	return all, nil
 }
 
-// CommittedSince returns when files of a checkout were last committed, of those that were since a time: the newest commit's time
-// of HEAD's newest hundred. Git gives it in whole seconds.
+// CommittedSince returns when files of a checkout were last committed, of those that were since a time: the
+// newest commit's time of HEAD's newest hundred. Git gives it in whole seconds.
 func (c Client) CommittedSince(ctx context.Context, top string, since stick.Time, paths []string) (map[string]stick.Time, error) {
 	var out bytes.Buffer
 	args := []string{

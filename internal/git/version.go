@@ -29,7 +29,8 @@ type gitProgram struct {
 	facts os.FileInfo
 }
 
-// asked is the program that has said its version last. A process that goes on, as a server does, needn't ask it for each operation.
+// asked is the program that has said its version last. A process that goes on, as a server does, needn't ask
+// it for each operation.
 var asked struct {
 	sync.Mutex
 	gitProgram
@@ -58,7 +59,8 @@ func (c Client) version(ctx context.Context, dir string) (said string, err error
 	return said, err
 }
 
-// program finds the program that runs as git. It has no facts where there is none, or where it is found from the working directory.
+// program finds the program that runs as git. It has no facts where there is none, or where it is found from
+// the working directory.
 func (c Client) program() gitProgram {
 	path, err := exec.LookPath(cmp.Or(c.Path, "git"))
 	if err != nil || !filepath.IsAbs(path) {

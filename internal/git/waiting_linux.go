@@ -15,8 +15,8 @@ type process struct {
 	name        string
 }
 
-// waitedFor names the program that a git waits for: the first one below it that is neither git nor a shell around another program. It is empty if
-// there is none.
+// waitedFor names the program that a git waits for: the first one below it that is neither git nor a shell
+// around another program. It is empty if there is none.
 func waitedFor(pid int) string {
 	all := groupOf(pid)
 	for at := pid; ; {
@@ -34,7 +34,8 @@ func waitedFor(pid int) string {
 	}
 }
 
-// wholeName returns the name of a program, of which the kernel keeps 15 bytes. A script's is among the arguments of its shell.
+// wholeName returns the name of a program, of which the kernel keeps 15 bytes. A script's is among the
+// arguments of its shell.
 func wholeName(p process) string {
 	args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)) // the short name does
 	for _, arg := range strings.Split(string(args), "\x00") {

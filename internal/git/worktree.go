@@ -85,8 +85,8 @@ func (c Client) RemoveRecord(common, path string) error {
 	return nil
 }
 
-// recordOf returns the directory with git's record of the worktree at path, which need not exist. It is empty if
-// there is none.
+// recordOf returns the directory with git's record of the worktree at path, which need not exist. It is empty
+// if there is none.
 func recordOf(common, path string) string {
 	records, _ := os.ReadDir(filepath.Join(common, "worktrees"))
 	for _, r := range records {
@@ -98,8 +98,8 @@ func recordOf(common, path string) string {
 	return ""
 }
 
-// WhyLocked returns the reason for which the worktree at path, which need not exist, is locked. It is empty if there is no such worktree, or it
-// isn't locked.
+// WhyLocked returns the reason for which the worktree at path, which need not exist, is locked. It is empty
+// if there is no such worktree, or it isn't locked.
 func WhyLocked(common, path string) string {
 	dir := recordOf(common, path)
 	if dir == "" {
@@ -109,8 +109,9 @@ func WhyLocked(common, path string) string {
 	return strings.TrimSpace(string(why))
 }
 
-// RecordIsClean reports whether git's record of a worktree, whose directory is missing, has nothing that the branch
-// doesn't have: it is on the branch, nothing is staged, and no rebase or the like is in progress. No record is clean.
+// RecordIsClean reports whether git's record of a worktree, whose directory is missing, has nothing that the
+// branch doesn't have: it is on the branch, nothing is staged, and no rebase or the like is in progress. No
+// record is clean.
 func (c Client) RecordIsClean(ctx context.Context, common, path, branch string) (bool, error) {
 	dir := recordOf(common, path)
 	if dir == "" {
@@ -210,8 +211,9 @@ func OperationInProgress(gitDir string) string {
 }
 
 // Rebase rebases the branch that is checked out in dir onto a commit. At a conflict it leaves the rebase in
-// progress, and conflict is true. Any other failure leaves the branch as it was. Like [Client.FastForward]
-// it runs to its end even if ctx is cancelled. The commits are signed if s says so; call [Client.CheckSigning] before.
+// progress, and conflict is true. Any other failure leaves the branch as it was. Like [Client.FastForward] it
+// runs to its end even if ctx is cancelled. The commits are signed if s says so; call [Client.CheckSigning]
+// before.
 func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sign := "commit.gpgSign=" + strconv.FormatBool(s.Program != "")
@@ -239,8 +241,8 @@ func (c Client) Unmerged(ctx context.Context, dir string) ([]string, error) {
 	return c.list(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
 }
 
-// Ignored lists the paths in the checkout at dir that git ignores. A directory of which it ignores everything is one
-// path, with a slash at its end.
+// Ignored lists the paths in the checkout at dir that git ignores. A directory of which it ignores everything
+// is one path, with a slash at its end.
 func (c Client) Ignored(ctx context.Context, dir string) ([]string, error) {
 	return c.list(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 }
@@ -305,8 +307,9 @@ func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error
 	return w.Dirty, nil
 }
 
-// IgnoredFiles lists the files in the checkout at dir that git ignores, each by itself: below the given paths, or all. Of a repository
-// that lies there git knows no more than its directory: those are the second list.
+// IgnoredFiles lists the files in the checkout at dir that git ignores, each by itself: below the given
+// paths, or all. Of a repository that lies there git knows no more than its directory: those are the second
+// list.
 func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) (files, repositories []string, err error) {
 	args := []string{"ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"}
 	for _, path := range below {
@@ -323,7 +326,8 @@ func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) (f
 	return files, repositories, err
 }
 
-// WouldIgnore returns those of the paths that git ignores, or would if they were there, in the checkout at dir.
+// WouldIgnore returns those of the paths that git ignores, or would if they were there, in the checkout at
+// dir.
 func (c Client) WouldIgnore(ctx context.Context, dir string, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil

@@ -100,8 +100,8 @@ func parseWorktrees(output string) ([]Worktree, error) {
 	return trees, nil
 }
 
-// classify turns a failure of git into an error that says what it means: there is no git, no repository at dir,
-// or what git says.
+// classify turns a failure of git into an error that says what it means: there is no git, no repository at
+// dir, or what git says.
 func (c Client) classify(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		missing := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git, or add it to PATH")

@@ -80,7 +80,8 @@ func (c Client) writeEnvironment(env []string) []string {
 }
 
 // write runs a git command that may change something. It fails with [stick.CodeGitMissing], or with
-// [stick.CodeGitFailed] and a [*Failure] as its cause: so also if git waits too long for a program that it has started.
+// [stick.CodeGitFailed] and a [*Failure] as its cause: so also if git waits too long for a program that it
+// has started.
 func (c Client) write(ctx context.Context, q change, args ...string) error {
 	path := c.Path
 	if path == "" {
@@ -150,8 +151,8 @@ func failed(f *Failure) *stick.Error {
 	return e
 }
 
-// Distrust returns the error by which git has refused to work in a repository, because that belongs to another user, or nil. Its hint is what a
-// person does about it.
+// Distrust returns the error by which git has refused to work in a repository, because that belongs to
+// another user, or nil. Its hint is what a person does about it.
 func Distrust(err error) *stick.Error {
 	if f := failure(err); f != nil {
 		if _, ok := f.foreign(); ok {
@@ -178,8 +179,9 @@ func (f *Failure) lock() string {
 	return path + ".lock"
 }
 
-// noRepository reports whether git looked for a repository and found none, by its words in English. A .git file that
-// leads nowhere, a repository that git can't read, and one that it doesn't trust are other failures.
+// noRepository reports whether git looked for a repository and found none, by its words in English. A .git
+// file that leads nowhere, a repository that git can't read, and one that it doesn't trust are other
+// failures.
 func (f *Failure) noRepository() bool {
 	return f.Exit == 128 && strings.Contains(f.Said, "fatal: not a git repository (or any")
 }
