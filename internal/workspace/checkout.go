@@ -18,15 +18,15 @@ type checkout struct {
 	lost       Pointer // to the repository, which isn't where it leads; empty if it is there
 }
 
-// findCheckout finds the checkout of dir as git does: by GIT_DIR first, then by the nearest directory
-// upwards that holds .git or is a git directory itself. A directory whose .git leads nowhere is a top
-// level, too. Git itself would go on to the next checkout above; that would put an agent in a damaged
-// worktree into somebody else's tree.
+// findCheckout finds the checkout of dir as git does: by GIT_DIR first, then by the nearest directory upwards
+// that holds .git or is a git directory itself. A directory whose .git leads nowhere is a top level, too. Git
+// itself would go on to the next checkout above; that would put an agent in a damaged worktree into somebody
+// else's tree.
 //
-// A bare repository inside a checkout is a part of it, because whoever wrote the checkout may have put it there; but a .git in the
-// home directory, in which people keep their settings, doesn't take the bare repositories below. It is a repository
-// like any other otherwise. A directory that holds a bare
-// repository named .bare is that repository's checkout. Git agrees once there is a .git file beside it.
+// A bare repository inside a checkout is a part of it, because whoever wrote the checkout may have put it
+// there; but a .git in the home directory, in which people keep their settings, doesn't take the bare
+// repositories below. It is a repository like any other otherwise. A directory that holds a bare repository
+// named .bare is that repository's checkout. Git agrees once there is a .git file beside it.
 func findCheckout(dir string, env Env) (checkout, bool) {
 	if c, ok := givenCheckout(dir, env); ok {
 		return c, true
@@ -103,7 +103,8 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 	return c, true
 }
 
-// givenGitDir returns the git directory that GIT_DIR names. It may name a .git file. A relative one is taken from base.
+// givenGitDir returns the git directory that GIT_DIR names. It may name a .git file. A relative one is taken
+// from base.
 func givenGitDir(env Env, base string) (git string, ok bool) {
 	git, ok = realPath(env.GitDir, base)
 	if ok && !isDir(git) {

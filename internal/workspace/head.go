@@ -69,8 +69,8 @@ func isCommit(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) < 0
 }
 
-// DefaultBranches returns the default branches of the remotes of the checkout at top, as git clone or git remote set-head found
-// them. Where none is known, these are main and master.
+// DefaultBranches returns the default branches of the remotes of the checkout at top, as git clone or git
+// remote set-head found them. Where none is known, these are main and master.
 func DefaultBranches(top string) (names []string) {
 	git, ok := dotGit(top)
 	if !ok || git == "" {

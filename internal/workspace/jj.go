@@ -8,9 +8,9 @@ import (
 // jjName is the directory in which jj keeps what it knows of a workspace.
 const jjName = ".jj"
 
-// jjCheckout returns the workspace of jj with top level top, where git doesn't work; without a top if there is none. In the main one, .jj/repo
-// is the repository. In others it is a file with the path to that; one that leads nowhere makes the workspace one of its own, as such a
-// .git does.
+// jjCheckout returns the workspace of jj with top level top, where git doesn't work; without a top if there
+// is none. In the main one, .jj/repo is the repository. In others it is a file with the path to that; one
+// that leads nowhere makes the workspace one of its own, as such a .git does.
 func jjCheckout(top string) checkout {
 	dir := filepath.Join(top, jjName)
 	info, err := os.Stat(filepath.Join(dir, "repo"))

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestJJ: all workspaces of a jj repository have one root, that of the main one. Git decides where there is a .git.
+// TestJJ: all workspaces of a jj repository have one root, that of the main one. Git decides where there is a
+// .git.
 func TestJJ(t *testing.T) {
 	dir := tree(t)
 	at := func(p string) string { return filepath.Join(dir, p) }

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Key names a repository by the address of its remote, so that all its clones have one name: host and path, without scheme, user,
-// password, query, default port and .git, such as github.com/ann/app. ok is false for an address that means something only on this
-// host, such as a path.
+// Key names a repository by the address of its remote, so that all its clones have one name: host and path,
+// without scheme, user, password, query, default port and .git, such as github.com/ann/app. ok is false for
+// an address that means something only on this host, such as a path.
 func Key(remote string) (key string, ok bool) {
 	u, err := url.Parse(remote)
 	if err != nil || u.Scheme == "" || u.Host == "" {
-		// ann@host:path, as for scp. A colon after a slash, or none, is of a path; so is one after the letter of a Windows drive.
+		// ann@host:path, as for scp. A colon after a slash, or none, is of a path; so is one after the letter
+		// of a Windows drive.
 		before, after, found := strings.Cut(remote, ":")
 		if !found || strings.Contains(before, "/") || len(before) < 2 || strings.HasPrefix(after, "//") || strings.HasPrefix(after, ":") {
 			return "", false

@@ -13,8 +13,8 @@ type Pointer struct {
 	Target string // where it leads; empty if it names no directory
 }
 
-// CheckRepository fails with repository_missing if the checkout of p leads to a repository that can't be found from here. Git doesn't work
-// in it, and the room of those who work on that repository isn't known.
+// CheckRepository fails with repository_missing if the checkout of p leads to a repository that can't be
+// found from here. Git doesn't work in it, and the room of those who work on that repository isn't known.
 func (p Place) CheckRepository() error {
 	if p.Lost.File == "" {
 		return nil
@@ -32,7 +32,8 @@ func (p Place) CheckRepository() error {
 	return e
 }
 
-// CheckRepository is [Place.CheckRepository] for the checkout that path lies in. It returns nil for a path that can't be looked up.
+// CheckRepository is [Place.CheckRepository] for the checkout that path lies in. It returns nil for a path
+// that can't be looked up.
 func CheckRepository(path string, env Env) error {
 	dir, err := directory(path, env.Dir)
 	if err != nil {
@@ -42,8 +43,8 @@ func CheckRepository(path string, env Env) error {
 	return Place{Root: c.top, Lost: c.lost}.CheckRepository()
 }
 
-// lostGit returns the .git of the checkout with top level top, which has led to no directory. The result is empty where .git is no
-// pointer but a device, as sandboxes put there.
+// lostGit returns the .git of the checkout with top level top, which has led to no directory. The result is
+// empty where .git is no pointer but a device, as sandboxes put there.
 func lostGit(top string) Pointer {
 	file := filepath.Join(top, ".git")
 	lost := Pointer{File: ".git"}

@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestPlace_CheckRepository goes through the checkouts whose repository can't be found from where they are, and through those that
-// only look like them.
+// TestPlace_CheckRepository goes through the checkouts whose repository can't be found from where they are,
+// and through those that only look like them.
 func TestPlace_CheckRepository(t *testing.T) {
 	dir := tree(t)
 	at := func(p string) string { return filepath.Join(dir, p) }

@@ -40,27 +40,29 @@ type Place struct {
 	Found string
 	// Marker is the name of the marker file, if Found is [FoundMarker].
 	Marker string
-	// Worktree is the top level of the linked worktree that Path lies in, or of the second workspace of a jj repository. It is empty
-	// outside of one.
+	// Worktree is the top level of the linked worktree that Path lies in, or of the second workspace of a jj
+	// repository. It is empty outside of one.
 	Worktree string
-	// WithoutGit is true if git finds no checkout at Path, or another one, because Path lies in a workspace of jj alone.
+	// WithoutGit is true if git finds no checkout at Path, or another one, because Path lies in a workspace
+	// of jj alone.
 	WithoutGit bool
-	// Lost is set if the checkout leads to a repository that can't be found from here. Root is the checkout's own top level then, although
-	// the repository may have a room. See [Place.CheckRepository].
+	// Lost is set if the checkout leads to a repository that can't be found from here. Root is the checkout's
+	// own top level then, although the repository may have a room. See [Place.CheckRepository].
 	Lost Pointer
 	// Broad is true if Root is the home directory or the root of the file system. A room there would cover
 	// nearly everything of a user, so one is made only when somebody asks for it.
 	Broad bool
-	// Chain lists the directories whose room would cover Path, from the deepest up to Root. It starts
-	// at Path. If nothing says where the workspace begins (FoundPath), it goes on above Root, without Broad
-	// directories: there a room is the only sign of a workspace. In a linked worktree it starts at the same place in the main checkout, or at the
-	// nearest directory above that exists there: one room serves all checkouts of a repository.
+	// Chain lists the directories whose room would cover Path, from the deepest up to Root. It starts at
+	// Path. If nothing says where the workspace begins (FoundPath), it goes on above Root, without Broad
+	// directories: there a room is the only sign of a workspace. In a linked worktree it starts at the same
+	// place in the main checkout, or at the nearest directory above that exists there: one room serves all
+	// checkouts of a repository.
 	Chain []string
 }
 
-// Resolve finds the place of path, which must exist. The root is the first of these: the top level of the
-// git checkout (the main one for a linked worktree, its own for a submodule) or of the main workspace of a jj repository, the nearest
-// directory upwards with a marker, the path itself.
+// Resolve finds the place of path, which must exist. The root is the first of these: the top level of the git
+// checkout (the main one for a linked worktree, its own for a submodule) or of the main workspace of a jj
+// repository, the nearest directory upwards with a marker, the path itself.
 //
 // It fails with invalid_path if the path doesn't exist or can't be read.
 func Resolve(path string, env Env) (Place, error) {
@@ -131,8 +133,8 @@ func findRoot(dir string, env Env) (Place, error) {
 	return p, nil
 }
 
-// Worktrees lists the top levels of the checkouts of p's repository beside the main one: its linked worktrees, and that of p, which only
-// p tells of where it is a workspace of jj.
+// Worktrees lists the top levels of the checkouts of p's repository beside the main one: its linked
+// worktrees, and that of p, which only p tells of where it is a workspace of jj.
 func (p Place) Worktrees() []string {
 	tops := Worktrees(p.Root)
 	if p.WithoutGit && p.Worktree != "" {
@@ -150,9 +152,9 @@ func (p Place) Repository() string {
 	return p.Root
 }
 
-// MakesRepository reports whether git would find no repository at p without full, which is canonical. It is the .git of the
-// checkout, be it a directory or a file, the bare repository, or a part without which one is none. Other files in it, such as
-// a lock, aren't that.
+// MakesRepository reports whether git would find no repository at p without full, which is canonical. It is
+// the .git of the checkout, be it a directory or a file, the bare repository, or a part without which one is
+// none. Other files in it, such as a lock, aren't that.
 func (p Place) MakesRepository(full string) bool {
 	bare := filepath.Join(p.Root, bareName)
 	switch full {

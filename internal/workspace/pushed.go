@@ -12,9 +12,10 @@ import (
 // maxRemotes is of how many entries the directory of remote-tracking branches is looked through.
 const maxRemotes = 1000
 
-// Pushed reports whether a push has reached a branch of a remote at a time or after it, as the logs of remote-tracking branches say. common is the
-// git directory that the checkouts of the repository share. Times are whole seconds. known is false in a repository that has no such logs. A push
-// to an address that no remote has isn't seen.
+// Pushed reports whether a push has reached a branch of a remote at a time or after it, as the logs of
+// remote-tracking branches say. common is the git directory that the checkouts of the repository share. Times
+// are whole seconds. known is false in a repository that has no such logs. A push to an address that no
+// remote has isn't seen.
 func Pushed(common, branch string, since time.Time) (pushed, known bool) {
 	root := filepath.Join(common, "logs", "refs", "remotes")
 	suffix := "/" + branch

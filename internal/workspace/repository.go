@@ -51,8 +51,8 @@ type Checkout struct {
 	Given  bool   // GIT_DIR names the git directory. From Top alone git finds another one, or none
 }
 
-// FindCheckout finds the checkout that path lies in: the one that GIT_DIR and GIT_WORK_TREE name, if path lies in
-// it, else the one around path. ok is false if there is none, or only a bare repository.
+// FindCheckout finds the checkout that path lies in: the one that GIT_DIR and GIT_WORK_TREE name, if path
+// lies in it, else the one around path. ok is false if there is none, or only a bare repository.
 func FindCheckout(path string, env Env) (c Checkout, ok bool) {
 	dir, err := directory(path, env.Dir)
 	if err != nil {

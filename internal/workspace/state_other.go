@@ -7,5 +7,6 @@ import (
 	"time"
 )
 
-// inodeOf returns no number, and the time of a file's contents: that is enough to tell whether it has changed.
+// inodeOf returns no number, and the time of a file's contents: that is enough to tell whether it has
+// changed.
 func inodeOf(info fs.FileInfo) (uint64, time.Time) { return 0, info.ModTime() }
