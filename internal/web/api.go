@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// api performs an operation. A program sends its parameters as JSON and gets its result; a form of a page sends them as its fields, and is led
-// back to the page.
+// api performs an operation. A program sends its parameters as JSON and gets its result; a form of a page
+// sends them as its fields, and is led back to the page.
 func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("operation")
 	o, ok := operationsByName()[name]
@@ -79,8 +79,8 @@ func (s *Server) failRead(w http.ResponseWriter, r *http.Request, err error) {
 	s.fail(w, r, err)
 }
 
-// perform runs an operation. One that may take long goes on without a page that asked for it: a form isn't answered after minutes. A program
-// waits for the result, because it has nothing else to learn it from.
+// perform runs an operation. One that may take long goes on without a page that asked for it: a form isn't
+// answered after minutes. A program waits for the result, because it has nothing else to learn it from.
 func (s *Server) perform(r *http.Request, o operation, arguments any) (result any, err error, over bool) {
 	if !o.long || r.PostForm == nil {
 		result, err = o.run(r.Context(), s, arguments)
@@ -120,8 +120,8 @@ func (s *Server) given(o operation, r *http.Request) (map[string]json.RawMessage
 // own are the fields of forms that aren't parameters.
 var own = map[string]bool{"back": true, "accept": true}
 
-// formed makes JSON of the fields of a form, by the kinds of the parameters. A dot in a name leads into a parameter that is an object. An empty
-// field counts as not given, because a form sends it all the same.
+// formed makes JSON of the fields of a form, by the kinds of the parameters. A dot in a name leads into a
+// parameter that is an object. An empty field counts as not given, because a form sends it all the same.
 func formed(t reflect.Type, form url.Values) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	inside := map[string]url.Values{}

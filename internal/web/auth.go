@@ -12,8 +12,8 @@ import (
 const enterPath = "/enter"
 
 // enter lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect:
-// where the address was followed out of another site's page, a browser wouldn't send the new cookie to the page
-// that it is redirected to.
+// where the address was followed out of another site's page, a browser wouldn't send the new cookie to the
+// page that it is redirected to.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // whoever only asks whether there is something must not use the token up
 		w.WriteHeader(http.StatusNoContent)
@@ -41,9 +41,9 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + sess.path + localPath(q.Get("to"))})
 }
 
-// isShown reports whether a browser is about to show the answer in a tab, as far as it says. A page that had the
-// same port before may have left a service worker in the browser, through which everything goes. It must not see
-// where the session is. The answer removes it, so the next request doesn't pass it.
+// isShown reports whether a browser is about to show the answer in a tab, as far as it says. A page that had
+// the same port before may have left a service worker in the browser, through which everything goes. It must
+// not see where the session is. The answer removes it, so the next request doesn't pass it.
 func isShown(r *http.Request) bool {
 	dest := r.Header.Get("Sec-Fetch-Dest")
 	return dest == "" || dest == "document"

@@ -45,7 +45,8 @@ func (v *view) Anchor(r *monitor.Room, a stick.AgentID) string {
 // task returns a task as a party.
 func (v *view) task(r *monitor.Room, id string) party { return party{id, v.To(r, "task", id)} }
 
-// Blocks says who waits for whom in a room: for the stick, for an answer, for another task, or for whoever has to act on a task.
+// Blocks says who waits for whom in a room: for the stick, for an answer, for another task, or for whoever
+// has to act on a task.
 func (v *view) Blocks(r *monitor.Room) (out []block) {
 	add := func(b block) {
 		b.Room = v.To(r)
@@ -121,7 +122,8 @@ func cameBack(t task.TaskView) string {
 	return "came back: " + words(t.Cause)
 }
 
-// backWith says why nobody works on a task that came back, to add to a sentence. It is empty where somebody may.
+// backWith says why nobody works on a task that came back, to add to a sentence. It is empty where somebody
+// may.
 func backWith(r *monitor.Room, t task.TaskView) string {
 	switch {
 	case r.Lost(&t):
@@ -144,7 +146,8 @@ func needed(r *monitor.Room, kind stick.NeedKind, id string) bool {
 	return false
 }
 
-// blockedBy finds the messages among the last events of a room whose senders still need something from their recipients.
+// blockedBy finds the messages among the last events of a room whose senders still need something from their
+// recipients.
 func (v *view) blockedBy(r *monitor.Room) (out []block) {
 	over := map[int64]bool{}
 	for _, e := range r.Events {

@@ -11,7 +11,8 @@ import (
 	"talkingstick/internal/task"
 )
 
-// TestWhoWaitsForWhom: whoever and whatever waits leads to its page, and tasks wait for whoever has to act on them.
+// TestWhoWaitsForWhom: whoever and whatever waits leads to its page, and tasks wait for whoever has to act on
+// them.
 func TestWhoWaitsForWhom(t *testing.T) {
 	s := scene.InQueue(t, "")
 	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
@@ -60,7 +61,8 @@ func TestWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
-// TestAnAgentAsksItsPerson: what an agent has asked at its terminal is said in the same words everywhere: that it asks you, and where you answer.
+// TestAnAgentAsksItsPerson: what an agent has asked at its terminal is said in the same words everywhere:
+// that it asks you, and where you answer.
 func TestAnAgentAsksItsPerson(t *testing.T) {
 	s := scene.New(t)
 	claude := s.Agent("claude:a")

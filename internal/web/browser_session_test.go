@@ -101,8 +101,8 @@ func TestBrowserOfOtherServers(t *testing.T) {
 	}
 }
 
-// TestBrowserBeyond: by plain HTTP under a name of another machine, where a browser sends no Sec-Fetch-Site, forms work
-// without script all the same, and a browser signs out.
+// TestBrowserBeyond: by plain HTTP under a name of another machine, where a browser sends no Sec-Fetch-Site,
+// forms work without script all the same, and a browser signs out.
 func TestBrowserBeyond(t *testing.T) {
 	realharness.Chromium(t)
 	d := newDesk(scene.New(t), func(o *Options) { o.Hosts = []string{"box.example"} })

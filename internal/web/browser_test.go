@@ -18,7 +18,8 @@ import (
 	"talkingstick/stick"
 )
 
-// studio is a prepared room: two agents, one of which waits for the other, a question to ann, a task in review, and one that hangs.
+// studio is a prepared room: two agents, one of which waits for the other, a question to ann, a task in
+// review, and one that hangs.
 func studio(t *testing.T) (s *scene.Scene, claude, codex *scene.Actor, w *scene.Work, d *desk) {
 	realharness.Chromium(t)
 	s = scene.InQueue(t, "")
@@ -43,7 +44,8 @@ func studio(t *testing.T) (s *scene.Scene, claude, codex *scene.Actor, w *scene.
 	return s, claude, codex, w, d
 }
 
-// TestBrowserIsLive: what somebody does in a terminal appears without reload, and what a person is typing stays.
+// TestBrowserIsLive: what somebody does in a terminal appears without reload, and what a person is typing
+// stays.
 func TestBrowserIsLive(t *testing.T) {
 	s, claude, codex, _, d := studio(t)
 	b := d.open()
@@ -82,7 +84,8 @@ func TestBrowserIsLive(t *testing.T) {
 	b.says("#agents", "gone")
 }
 
-// TestBrowserAnswers: a question is answered by keys where it is listed, and in the log of its room, where it takes no further answer then.
+// TestBrowserAnswers: a question is answered by keys where it is listed, and in the log of its room, where it
+// takes no further answer then.
 func TestBrowserAnswers(t *testing.T) {
 	s, claude, _, _, d := studio(t)
 	b := d.open()
@@ -114,7 +117,8 @@ func TestBrowserAnswers(t *testing.T) {
 	}
 }
 
-// TestBrowserReview: a task goes back with two comments on lines, which its worker gets in one message, and another is approved and merged.
+// TestBrowserReview: a task goes back with two comments on lines, which its worker gets in one message, and
+// another is approved and merged.
 func TestBrowserReview(t *testing.T) {
 	s, claude, _, w, d := studio(t)
 	b := d.open()
@@ -186,7 +190,8 @@ func TestBrowserKeys(t *testing.T) {
 	b.until(`location.pathname.endsWith("/tasks")`)
 }
 
-// TestBrowserForEverybody: no page has a serious violation by axe-core, and each fits on a phone, in light and in dark.
+// TestBrowserForEverybody: no page has a serious violation by axe-core, and each fits on a phone, in light
+// and in dark.
 func TestBrowserForEverybody(t *testing.T) {
 	axe := realharness.Axe(t)
 	s, claude, _, _, d := studio(t)

@@ -9,7 +9,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// TestTurnsAsAPicture: the page of a room draws who held the stick when, and nothing that others wrote acts in the picture.
+// TestTurnsAsAPicture: the page of a room draws who held the stick when, and nothing that others wrote acts
+// in the picture.
 func TestTurnsAsAPicture(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")

@@ -139,7 +139,8 @@ var (
 	relativeLink = regexp.MustCompile(`\b(href|action)="\.\.?(/\.\.)*/`)
 )
 
-// fromTop writes the links of a page as paths below the first page. [TestPages_Links] follows them as they are.
+// fromTop writes the links of a page as paths below the first page. [TestPages_Links] follows them as they
+// are.
 func fromTop(page string) string { return relativeLink.ReplaceAllString(page, `$1="/`) }
 
 func (d *desk) request(method, path string, body io.Reader) *http.Request {

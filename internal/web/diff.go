@@ -46,8 +46,8 @@ type place struct {
 	line int
 }
 
-// layDiff lays a diff out in files and lines, with the comments below the lines that they are about. It returns the comments that the diff has no
-// lines for, and whether it had to be cut.
+// layDiff lays a diff out in files and lines, with the comments below the lines that they are about. It
+// returns the comments that the diff has no lines for, and whether it had to be cut.
 func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []task.ShownComment, cut bool) {
 	at := map[place][]task.ShownComment{}
 	for _, c := range d.Comments {

@@ -100,8 +100,8 @@ func errNotSignedIn() *stick.Error {
 // isStatic are the paths of files that need no session.
 var isStatic = map[string]bool{"/static/style.css": true, "/static/app.js": true, "/static/icon.svg": true}
 
-// allowsHost reports whether a browser may call the server by this name. A page of another site can have its name lead here, but can't
-// change the name that the browser sends. Ports may differ: a tunnel has its own.
+// allowsHost reports whether a browser may call the server by this name. A page of another site can have its
+// name lead here, but can't change the name that the browser sends. Ports may differ: a tunnel has its own.
 func (s *Server) allowsHost(host string) bool {
 	name := hostOf(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -155,7 +155,8 @@ func isTabNavigation(r *http.Request) bool {
 	return reads && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// atMost is a listener that has only so many connections open at a time. Further ones wait in the system's queue.
+// atMost is a listener that has only so many connections open at a time. Further ones wait in the system's
+// queue.
 func atMost(l net.Listener, n int) net.Listener {
 	return &limited{Listener: l, free: make(chan struct{}, n), closed: make(chan struct{})}
 }

@@ -77,7 +77,8 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 	}
 }
 
-// TestInvitationsEnd: an invitation of a page ends after ten minutes, the first one stays, and their number is bounded.
+// TestInvitationsEnd: an invitation of a page ends after ten minutes, the first one stays, and their number
+// is bounded.
 func TestInvitationsEnd(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	k := newKeys(func() time.Time { return now }, sessionFolder{})
@@ -106,7 +107,8 @@ func TestInvitationsEnd(t *testing.T) {
 	}
 }
 
-// TestWhoeverIsElsewhere: other sites get nothing: neither by another name of this machine, nor by requests of their pages.
+// TestWhoeverIsElsewhere: other sites get nothing: neither by another name of this machine, nor by requests
+// of their pages.
 func TestWhoeverIsElsewhere(t *testing.T) {
 	d := newDesk(scene.New(t), func(o *Options) { o.Hosts = []string{"box.example.ts.net"} })
 	port := d.base[strings.LastIndexByte(d.base, ':'):]
@@ -238,7 +240,8 @@ func (f *failing) Accept() (net.Conn, error) {
 	return f.next, nil
 }
 
-// TestAcceptFails: what fails to become a connection takes no place of one, so that the server goes on when there are file descriptors again.
+// TestAcceptFails: what fails to become a connection takes no place of one, so that the server goes on when
+// there are file descriptors again.
 func TestAcceptFails(t *testing.T) {
 	f := &failing{}
 	l := atMost(f, 1)
@@ -268,7 +271,8 @@ func TestAcceptFails(t *testing.T) {
 	}
 }
 
-// TestHeaders: every answer says that a page loads nothing from elsewhere, and runs no script that stands in it.
+// TestHeaders: every answer says that a page loads nothing from elsewhere, and runs no script that stands in
+// it.
 func TestHeaders(t *testing.T) {
 	d := newDesk(scene.New(t), nil)
 	for _, path := range []string{"/", "/nothing", "/static/app.js", "/room/none"} {

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// job is something that takes the server longer than a person waits for a page, such as a merge with its gate.
+// job is something that takes the server longer than a person waits for a page, such as a merge with its
+// gate.
 type job struct {
 	Room stick.RoomID
 	Task string
@@ -44,7 +45,8 @@ func (j *job) Title() string {
 	return strings.ToUpper(n[:1]) + n[1:]
 }
 
-// Failed reports whether the job has failed, and nothing has happened to its task since then, which changed at some time.
+// Failed reports whether the job has failed, and nothing has happened to its task since then, which changed
+// at some time.
 func (j *job) Failed(changed stick.Time) bool {
 	return j != nil && !j.Running() && j.Err != nil && changed <= j.End
 }

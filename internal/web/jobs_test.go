@@ -17,7 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestALongMerge: a page that asked for a merge isn't kept until the gate has ended. The merge goes on, and the page says how it is.
+// TestALongMerge: a page that asked for a merge isn't kept until the gate has ended. The merge goes on, and
+// the page says how it is.
 func TestALongMerge(t *testing.T) {
 	s := scene.InGit(t)
 	hold := filepath.Join(s.Dir("gate"), "hold")

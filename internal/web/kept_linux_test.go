@@ -7,8 +7,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// ownAddress is where a server listens that is started again. A port of 127.0.0.1 could be taken meanwhile, also by
-// what other tests connect from.
+// ownAddress is where a server listens that is started again. A port of 127.0.0.1 could be taken meanwhile,
+// also by what other tests connect from.
 const ownAddress = "127.77.0.1:0"
 
 // TestListen: without a port a server listens where it let browsers in last, if nobody else does.

@@ -44,7 +44,8 @@ func (d *desk) rawStream(page string) net.Conn {
 	return c
 }
 
-// TestAThousandStreams: a thousand open pages get what happens, the memory that each takes is bounded, and further ones are refused.
+// TestAThousandStreams: a thousand open pages get what happens, the memory that each takes is bounded, and
+// further ones are refused.
 func TestAThousandStreams(t *testing.T) {
 	n := 1000
 	if testenv.Leaves(t, testenv.Every, "900 of 1000 streams") {

@@ -57,7 +57,8 @@ func long(o operation) operation {
 // attempt is how long a person's wait for the turn may hold a request.
 const attempt = 20 * time.Second
 
-// operationsByName are the operations that are on HTTP, by their names. Every request that acts, and every form of a page, is one of them.
+// operationsByName are the operations that are on HTTP, by their names. Every request that acts, and every
+// form of a page, is one of them.
 var operationsByName = sync.OnceValue(func() map[string]operation {
 	m := map[string]operation{}
 	for _, o := range []operation{

@@ -53,7 +53,8 @@ var exempt = map[string]string{
 	"WorkerReady":     "it is a part of merging and of requesting changes, which start commands",
 }
 
-// TestEveryOperationIsOnHTTP counts: an operation is on HTTP under its own name, with its own parameters, or is exempt.
+// TestEveryOperationIsOnHTTP counts: an operation is on HTTP under its own name, with its own parameters, or
+// is exempt.
 func TestEveryOperationIsOnHTTP(t *testing.T) {
 	left := map[string]operation{}
 	for name, o := range operationsByName() {
@@ -89,8 +90,8 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 	}
 }
 
-// isOperation reports whether a method has the shape of an operation: a context and a struct called …Params, and a struct called …Result or
-// nothing beside the error.
+// isOperation reports whether a method has the shape of an operation: a context and a struct called …Params,
+// and a struct called …Result or nothing beside the error.
 func isOperation(m reflect.Type) bool {
 	return m.NumIn() == 3 && m.NumOut() == 2 && m.In(1) == reflect.TypeFor[context.Context]() && m.Out(1) == reflect.TypeFor[error]() &&
 		m.In(2).Kind() == reflect.Struct && strings.HasSuffix(m.In(2).Name(), "Params") && m.Out(0).Kind() == reflect.Struct
@@ -108,7 +109,8 @@ func snake(s string) string {
 	return b.String()
 }
 
-// TestAProgramCalls: a program sends JSON and gets the result of the operation, or its failure with the same fields as everywhere.
+// TestAProgramCalls: a program sends JSON and gets the result of the operation, or its failure with the same
+// fields as everywhere.
 func TestAProgramCalls(t *testing.T) {
 	s := scene.New(t)
 	claude := s.Agent("claude:a")

@@ -49,7 +49,8 @@ func (s *Server) readOutput(r *http.Request, v *view) error {
 	return nil
 }
 
-// readUncommitted shows what differs in the uncommitted files of a room: in all of them, or in those that one agent has edited.
+// readUncommitted shows what differs in the uncommitted files of a room: in all of them, or in those that one
+// agent has edited.
 func (s *Server) readUncommitted(r *http.Request, v *view) error {
 	of := stick.AgentID(r.URL.Query().Get("of"))
 	res, err := s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, Agent: of, Diff: true})

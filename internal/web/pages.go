@@ -21,7 +21,8 @@ import (
 //go:embed templates/*.html static/*
 var files embed.FS
 
-// pages renders pages. Each has a file in templates; base.html is around them, and parts.html has what several show.
+// pages renders pages. Each has a file in templates; base.html is around them, and parts.html has what
+// several show.
 type pages struct {
 	of   map[string]*template.Template
 	boot string // tells this server's pictures from those of another

@@ -74,7 +74,8 @@ func TestStreamGoesOn(t *testing.T) {
 	d.stream(page, http.Header{"Last-Event-ID": {last}}).until("that the page has to be loaded again", func(n told) bool { return n.Again })
 }
 
-// TestSeenAndAccepted: a message is marked as seen and then accepted, as the person, and its sender hears of it.
+// TestSeenAndAccepted: a message is marked as seen and then accepted, as the person, and its sender hears of
+// it.
 func TestSeenAndAccepted(t *testing.T) {
 	s := scene.New(t)
 	claude := s.Agent("claude:a")
@@ -114,7 +115,8 @@ func TestSeenAndAccepted(t *testing.T) {
 	has(t, a.body, `role="alert"`, `href="/inbox"`)
 }
 
-// TestReview: a task goes back with two comments on lines, in one message. Then it is approved and merged, all without script.
+// TestReview: a task goes back with two comments on lines, in one message. Then it is approved and merged,
+// all without script.
 func TestReview(t *testing.T) {
 	s := scene.InQueue(t, "")
 	claude := s.Agent("claude:a")
@@ -175,8 +177,8 @@ func between(text, from, to string) string {
 	return in
 }
 
-// newBusyRoom makes a room in which one agent holds the stick and another waits, with reservations that overlap, a note, tasks, and a loose
-// file. It returns the holder.
+// newBusyRoom makes a room in which one agent holds the stick and another waits, with reservations that
+// overlap, a note, tasks, and a loose file. It returns the holder.
 func newBusyRoom(t *testing.T) (*scene.Scene, *scene.Actor) {
 	t.Helper()
 	s := scene.InQueue(t, "")
@@ -277,8 +279,8 @@ func cut(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "")
 }
 
-// TestATaskThatCameBack: it isn't said to be at work while its worker hasn't read why it came back, or is gone. The page offers to write to the
-// worker.
+// TestATaskThatCameBack: it isn't said to be at work while its worker hasn't read why it came back, or is
+// gone. The page offers to write to the worker.
 func TestATaskThatCameBack(t *testing.T) {
 	s := scene.InQueue(t, "")
 	claude := s.Agent("claude:a")

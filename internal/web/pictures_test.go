@@ -26,9 +26,9 @@ import (
 
 var updatePictures = flag.Bool("pictures.update", false, "write the pictures of pages that documents show, instead of comparing what the pages say")
 
-// TestPictures makes the pictures of pages that documents show, from a room that is the same each time. What a page says is kept in its picture,
-// and has to be what the page says today. How it looks isn't compared: that depends on the fonts of the machine. -pictures.update writes
-// them to docs/pictures.
+// TestPictures makes the pictures of pages that documents show, from a room that is the same each time. What
+// a page says is kept in its picture, and has to be what the page says today. How it looks isn't compared:
+// that depends on the fonts of the machine. -pictures.update writes them to docs/pictures.
 func TestPictures(t *testing.T) {
 	s, d := showroom(t)
 	b := d.open()
@@ -42,7 +42,8 @@ func TestPictures(t *testing.T) {
 	b.shows("review", 960)
 }
 
-// showroom is a room in which two agents have taken turns for most of an hour, and a third one's task waits for ann, who has commented on it.
+// showroom is a room in which two agents have taken turns for most of an hour, and a third one's task waits
+// for ann, who has commented on it.
 func showroom(t *testing.T) (*scene.Scene, *desk) {
 	realharness.Chromium(t)
 	s := scene.InGit(t)
@@ -123,5 +124,6 @@ func (b *tab) shows(name string, height int64) {
 	}
 }
 
-// volatile is what differs from time to time and from place to place: hashes of commits, and times of the day.
+// volatile is what differs from time to time and from place to place: hashes of commits, and times of the
+// day.
 var volatile = regexp.MustCompile(`\b[0-9a-f]{10,40}\b|\b\d\d?:\d\d(:\d\d)?\b`)

@@ -11,7 +11,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// TestProof: a page and its stream bring questions, each another one, which their server answers to everybody.
+// TestProof: a page and its stream bring questions, each another one, which their server answers to
+// everybody.
 func TestProof(t *testing.T) {
 	d := newDesk(scene.New(t), nil)
 	page := d.ok("/needs")

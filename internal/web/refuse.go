@@ -28,7 +28,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.failAs(w, r, statusOf(e.Code), e)
 }
 
-// failAs answers a request that guard has let through with a failure. The page has the menu, as all others, and leads back.
+// failAs answers a request that guard has let through with a failure. The page has the menu, as all others,
+// and leads back.
 func (s *Server) failAs(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)
@@ -46,7 +47,8 @@ func (s *Server) failAs(w http.ResponseWriter, r *http.Request, status int, e *s
 	s.render(w, r, status, "failure", v)
 }
 
-// refuse answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else as a page.
+// refuse answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else as a
+// page.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)

@@ -137,7 +137,8 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
 	s.render(w, r, http.StatusOK, p.name, v)
 }
 
-// room returns a room of the picture. One that is so old that the picture doesn't have it is read for itself; its page doesn't change by itself.
+// room returns a room of the picture. One that is so old that the picture doesn't have it is read for itself;
+// its page doesn't change by itself.
 func (s *Server) room(r *http.Request, p *monitor.Picture, id stick.RoomID) (*monitor.Room, error) {
 	if room := p.Room(id); room != nil {
 		return room, nil

@@ -26,7 +26,8 @@ type scopesPage struct {
 // shownCalls is how many calls of tools the page lists.
 const shownCalls = 30
 
-// readScopes asks git what collides and what is uncommitted, and lists the calls of tools and the rescues. What can't be found out is said, and fails nothing.
+// readScopes asks git what collides and what is uncommitted, and lists the calls of tools and the rescues.
+// What can't be found out is said, and fails nothing.
 func (s *Server) readScopes(r *http.Request, v *view) error {
 	b, where := &scopesPage{}, core.Where{RoomID: v.Room.ID()}
 	v.Body = b
@@ -46,7 +47,8 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 	return nil
 }
 
-// Meetings are the events about work of two agents that met: overlaps, resumed work, late edits and rescues. The newest comes first.
+// Meetings are the events about work of two agents that met: overlaps, resumed work, late edits and rescues.
+// The newest comes first.
 func (v *view) Meetings() (rows []eventRow) {
 	for i := len(v.Room.Events) - 1; i >= 0; i-- {
 		switch e := v.Room.Events[i]; e.Type {
@@ -86,7 +88,8 @@ func (v *view) named(r *monitor.Room, a stick.AgentID) string {
 	return string(a)
 }
 
-// Uncommitted says how many files of a room are uncommitted, as hooks have noted it: a line for each one whose they are.
+// Uncommitted says how many files of a room are uncommitted, as hooks have noted it: a line for each one
+// whose they are.
 func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 	n := r.State.Changes
 	if n == nil {

@@ -10,7 +10,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// TestWhoseUncommittedWork: the pages say whose the uncommitted files are: of whoever holds the stick, and apart from that of others.
+// TestWhoseUncommittedWork: the pages say whose the uncommitted files are: of whoever holds the stick, and
+// apart from that of others.
 func TestWhoseUncommittedWork(t *testing.T) {
 	s := scene.InGit(t)
 	claude, codex := s.Agent("claude:a"), s.Agent("codex:b")
@@ -47,7 +48,8 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	x.part("turn", "1 uncommitted file of earlier holders of the stick: "+string(claude.ID))
 }
 
-// TestUndoACall: the page of the scopes lists the tool calls that have changed files, each with a button that takes it back.
+// TestUndoACall: the page of the scopes lists the tool calls that have changed files, each with a button that
+// takes it back.
 func TestUndoACall(t *testing.T) {
 	s := scene.InGit(t)
 	claude := s.Agent("claude:a")

@@ -1,8 +1,10 @@
-// Package web serves the rooms to people's browsers. It is a transport: what a page shows comes from the picture that one monitor keeps
-// for all viewers, or from an operation that reads, and what a person does there is the operation that the command line performs.
+// Package web serves the rooms to people's browsers. It is a transport: what a page shows comes from the
+// picture that one monitor keeps for all viewers, or from an operation that reads, and what a person does
+// there is the operation that the command line performs.
 //
-// Everything is a page that the server renders, so that it works without script. The script swaps parts of the page as the server sends
-// them (stream.go). Who may ask is decided in guard.go and auth.go, before any page sees the request.
+// Everything is a page that the server renders, so that it works without script. The script swaps parts of
+// the page as the server sends them (stream.go). Who may ask is decided in guard.go and auth.go, before any
+// page sees the request.
 package web
 
 import (
@@ -35,8 +37,8 @@ type Options struct {
 	// AnyAddress lets a browser call the server by any IP address: it listens beyond the loopback interface.
 	AnyAddress bool
 
-	// Run starts the command of a task, and Ready those of the tasks that are ready or came back. The operations only prepare that, because
-	// it takes a process. They may be nil.
+	// Run starts the command of a task, and Ready those of the tasks that are ready or came back. The
+	// operations only prepare that, because it takes a process. They may be nil.
 	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
 	Ready func(context.Context, core.Where) []task.StartedTask
 
@@ -88,7 +90,8 @@ const (
 	eventsShown = 60  // events of a room on its page; older ones are on further pages
 )
 
-// Address returns the address that lets one browser in, once. to is the page that it leads to, "" for the first one.
+// Address returns the address that lets one browser in, once. to is the page that it leads to, "" for the
+// first one.
 func (s *Server) Address(at net.Addr, to string) string {
 	u := url.URL{Scheme: "http", Host: at.String(), Path: enterPath}
 	q := url.Values{"token": {s.keys.invite(0)}}
@@ -99,8 +102,8 @@ func (s *Server) Address(at net.Addr, to string) string {
 	return u.String()
 }
 
-// Serve answers requests until ctx ends, or the database can't be read any more. It closes l. Requests that are being answered have a moment
-// to end.
+// Serve answers requests until ctx ends, or the database can't be read any more. It closes l. Requests that
+// are being answered have a moment to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,7 +151,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// picture returns the latest picture. Before the first one it waits for that, because an empty page would say that there is nothing.
+// picture returns the latest picture. Before the first one it waits for that, because an empty page would say
+// that there is nothing.
 func (s *Server) picture(ctx context.Context) *monitor.Picture {
 	select {
 	case <-s.first:

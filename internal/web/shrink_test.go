@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// described begins the part of a picture that says what the page in it says: text in UTF-8, after its name, and without a language (iTXt).
+// described begins the part of a picture that says what the page in it says: text in UTF-8, after its name,
+// and without a language (iTXt).
 const described = "Description\x00\x00\x00\x00\x00"
 
 // shrink makes a picture smaller, by using the 256 most frequent of its colours, and puts a text into it.

@@ -73,7 +73,8 @@ func (st *streams) leave() {
 	st.mu.Unlock()
 }
 
-// shoot returns the parts of a page in a picture. All viewers of the page share them, so each picture is rendered once.
+// shoot returns the parts of a page in a picture. All viewers of the page share them, so each picture is
+// rendered once.
 func (s *Server) shoot(p *monitor.Picture, page *url.URL) (*shot, error) {
 	st, key := &s.streams, page.RequestURI()
 	st.mu.Lock()
@@ -129,8 +130,9 @@ type news struct {
 	Over any `json:"over,omitempty"` // the [stick.Error] of a session that is over: nothing more comes
 }
 
-// live is the stream of one page: what has changed, whenever something does. The id of a message is the number of the last event that it
-// contains, so a browser that was cut off goes on after that. A browser that is slow gets the newest state, and not all those before.
+// live is the stream of one page: what has changed, whenever something does. The id of a message is the
+// number of the last event that it contains, so a browser that was cut off goes on after that. A browser that
+// is slow gets the newest state, and not all those before.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page, err := url.ParseRequestURI(localPath(q.Get("page")))

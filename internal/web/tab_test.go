@@ -25,8 +25,8 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// tab is the only page of a browser of its own, signed in at a desk. A page behind another one would get no frames: Chromium then
-// answers neither a key nor a wish for a picture.
+// tab is the only page of a browser of its own, signed in at a desk. A page behind another one would get no
+// frames: Chromium then answers neither a key nor a wish for a picture.
 type tab struct {
 	*desk
 	ctx context.Context
@@ -37,7 +37,8 @@ type tab struct {
 	failed  []string   // what its script has thrown, and what the policy has blocked
 }
 
-// open starts a browser, which reaches nothing but this machine and ends with the test, and opens a tab. The viewport is that of a desk.
+// open starts a browser, which reaches nothing but this machine and ends with the test, and opens a tab. The
+// viewport is that of a desk.
 func (d *desk) open() *tab { return d.openAt("127.0.0.1") }
 
 // openAt does so where the browser calls the server by another name or address of this machine.
@@ -123,7 +124,8 @@ func eval[T any](b *tab, expression string) (v T) {
 	return v
 }
 
-// until waits until an expression is true. It looks when the page changes or is painted, also when another page comes.
+// until waits until an expression is true. It looks when the page changes or is painted, also when another
+// page comes.
 func (b *tab) until(condition string) {
 	b.Helper()
 	script := `new Promise((done) => {
@@ -168,7 +170,8 @@ func (b *tab) click(selector, text string) {
 	}
 }
 
-// loads does what brings another page, and waits for that. A key or a click on the page before it would be lost.
+// loads does what brings another page, and waits for that. A key or a click on the page before it would be
+// lost.
 func (b *tab) loads(do func()) {
 	b.Helper()
 	b.run(chromedp.Evaluate(`window.before = true`, nil))
@@ -199,7 +202,8 @@ func (b *tab) dark(on bool) {
 	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
-// picture keeps a picture of the whole page as an artefact of the test, where somebody asked for artefacts. No test is about it.
+// picture keeps a picture of the whole page as an artefact of the test, where somebody asked for artefacts.
+// No test is about it.
 func (b *tab) picture(name string) {
 	b.Helper()
 	if flag.Lookup("test.artifacts").Value.String() != "true" {
@@ -231,7 +235,8 @@ func (b *tab) fits(t *testing.T, what string) {
 	}
 }
 
-// violations runs axe-core, which the page has loaded, and fails the test for what keeps people from using the page.
+// violations runs axe-core, which the page has loaded, and fails the test for what keeps people from using
+// the page.
 func (b *tab) violations(t *testing.T, options, what string) {
 	t.Helper()
 	var found []struct {

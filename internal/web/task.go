@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// taskPage is what only the page of a task shows. Its parts, which change by themselves, have only the first three fields.
+// taskPage is what only the page of a task shows. Its parts, which change by themselves, have only the first
+// three fields.
 type taskPage struct {
 	Task  *task.TaskView // as it is now
 	Shown string         // the commit whose diff the page shows

@@ -30,7 +30,8 @@ var columns = []struct {
 	{"over", "Over", []stick.TaskState{stick.TaskCompleted, stick.TaskFailed}},
 }
 
-// Board sorts the tasks of all rooms, or of the one that the page is about, by how far they are. The merge queue is in its order.
+// Board sorts the tasks of all rooms, or of the one that the page is about, by how far they are. The merge
+// queue is in its order.
 func (v *view) Board() (out []column) {
 	rooms := v.Picture.Rooms
 	if v.Room != nil {
@@ -72,7 +73,8 @@ func (v *view) HiddenTasks() (n int) {
 	return n
 }
 
-// Failed is the last thing that the server did for a task, if that has failed and nothing has happened to the task since; nil if not.
+// Failed is the last thing that the server did for a task, if that has failed and nothing has happened to the
+// task since; nil if not.
 func (v *view) Failed(r *monitor.Room, id string) *job {
 	if id == "" {
 		return nil
