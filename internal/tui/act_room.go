@@ -56,7 +56,8 @@ func addressee(m *model, t target) stick.AgentID {
 	return t.agent
 }
 
-// sendMessage asks for a message, and sends it. An answer to a message that waits for acceptance accepts it: who answers has taken it up.
+// sendMessage asks for a message, and sends it. An answer to a message that waits for acceptance accepts it:
+// who answers has taken it up.
 func sendMessage(m *model, t target) tea.Cmd {
 	to, at, about, replies, owed := addressee(m, t), t.where(), t.task, t.message, t.owedMessage()
 	whom := term.Textf("%s", to)

@@ -32,7 +32,8 @@ func isApproved(_ *model, t target) bool {
 	return v != nil && v.State == stick.TaskApproved && v.Doing == ""
 }
 
-// reviewed begins a review: it shows what the task changes, and asks then. So nobody decides on a commit that wasn't shown.
+// reviewed begins a review: it shows what the task changes, and asks then. So nobody decides on a commit that
+// wasn't shown.
 func reviewed(what review) func(*model, target) tea.Cmd {
 	return func(m *model, t target) tea.Cmd {
 		if p, ok := m.shown().page.(diffPage); ok && p.res != nil {
@@ -158,7 +159,8 @@ func (e *env) merge(ctx context.Context, at core.Where, id string, now func(term
 	return said, nil
 }
 
-// startReady starts the commands of tasks that are ready or have come back, as every command does that makes them so. It says which.
+// startReady starts the commands of tasks that are ready or have come back, as every command does that makes
+// them so. It says which.
 func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
 	if e.Ready == nil {
 		return ""

@@ -7,7 +7,8 @@ import (
 	"talkingstick/internal/term"
 )
 
-// hue is how a text stands out where colours are wanted: the code of a terminal. Nothing is told by a hue alone.
+// hue is how a text stands out where colours are wanted: the code of a terminal. Nothing is told by a hue
+// alone.
 type hue string
 
 const (
@@ -46,8 +47,8 @@ var blank = line{}
 // mark is how many columns the mark of a selected line takes. Lines that can't be selected leave them free.
 const mark = 2
 
-// draw returns a line as the terminal gets it: exactly width columns if it is selected and there are colours, and at most so many else. A
-// width of 0 means any.
+// draw returns a line as the terminal gets it: exactly width columns if it is selected and there are colours,
+// and at most so many else. A width of 0 means any.
 func (l line) draw(width int, selected, color bool) string {
 	var b strings.Builder
 	if color && selected {
@@ -107,8 +108,9 @@ func (l line) draw(width int, selected, color bool) string {
 	return b.String()
 }
 
-// steady makes all terminals agree on how many columns a text needs. Characters of which some draw one where others draw two, or none, are
-// replaced: flags by their letters, and what changes the look of the character before it is left out, except for at most three accents.
+// steady makes all terminals agree on how many columns a text needs. Characters of which some draw one where
+// others draw two, or none, are replaced: flags by their letters, and what changes the look of the character
+// before it is left out, except for at most three accents.
 func steady(t term.Text) string {
 	s := string(t)
 	if plain(s) {
@@ -140,7 +142,8 @@ func steady(t term.Text) string {
 	return b.String()
 }
 
-// maxMarks is how many accents a character keeps. No script needs more, and many of them cover the lines above.
+// maxMarks is how many accents a character keeps. No script needs more, and many of them cover the lines
+// above.
 const maxMarks = 3
 
 // plain reports whether a text has only characters about which nobody differs.
@@ -153,8 +156,9 @@ func plain(s string) bool {
 	return true
 }
 
-// wrap breaks text of others into lines of at most width columns, at blanks where there are some. Each begins with an indent of ours, so that
-// it can't look like a line of ours. At most most lines come; the last of more says how many are left out.
+// wrap breaks text of others into lines of at most width columns, at blanks where there are some. Each begins
+// with an indent of ours, so that it can't look like a line of ours. At most most lines come; the last of
+// more says how many are left out.
 func wrap(text term.Text, indent, width, most int) (lines []line) {
 	room := max(8, width-mark-indent)
 	if width == 0 {
@@ -179,7 +183,8 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 	return lines
 }
 
-// source shows a line of a file or of an output, whole: what doesn't fit goes on below. The first of its lines has the key.
+// source shows a line of a file or of an output, whole: what doesn't fit goes on below. The first of its
+// lines has the key.
 func (s *scene) source(text string, h hue, key string) (lines []line) {
 	room := 0
 	if s.width > 0 {

@@ -15,7 +15,8 @@ var hostile = []string{
 	"👨‍👩‍👧‍👦 🇩🇪🇯🇵 👍🏽 ❤️", "Z" + strings.Repeat("\u0301\u0323", 500), "한글 漢字 ﾊﾝ ＡＢ", "\u1112\u1161\u11ab", "\t\ttabs\x00\x7f", "नमस्ते स्वागत", "مرحبا", strings.Repeat("W", 5000), "",
 }
 
-// A drawn line never needs more columns than there are, and holds nothing that a terminal acts on but our own hues.
+// A drawn line never needs more columns than there are, and holds nothing that a terminal acts on but our own
+// hues.
 func TestLineFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := func() term.Text { return term.Textf("%s", hostile[r.IntN(len(hostile))]) }

@@ -8,7 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// model is all that the screen depends on. [view] draws it, and [model.update] is the only function that changes it.
+// model is all that the screen depends on. [view] draws it, and [model.update] is the only function that
+// changes it.
 type model struct {
 	picture       *monitor.Picture
 	width, height int // of the terminal; 0 while it isn't known
@@ -92,8 +93,9 @@ func keysOf(parts ...[]line) (keys []string) {
 	return keys
 }
 
-// scrolled returns which line has to be the first of so many that are shown, as near to top as possible, so that the one with the key is among
-// them. The line above it is shown, too, if it is the title of what follows.
+// scrolled returns which line has to be the first of so many that are shown, as near to top as possible, so
+// that the one with the key is among them. The line above it is shown, too, if it is the title of what
+// follows.
 func scrolled(lines []line, key string, top, height int) int {
 	if i := slices.IndexFunc(lines, func(l line) bool { return l.key == key && key != "" }); i >= 0 {
 		first := i

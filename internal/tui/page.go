@@ -14,7 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// page is what the screen shows between its first line and its last two. Pages are values: what is read for one makes a new one.
+// page is what the screen shows between its first line and its last two. Pages are values: what is read for
+// one makes a new one.
 type page interface {
 	// name is what the first line calls it; empty for the page with everything.
 	name(*scene) term.Text
@@ -85,7 +86,8 @@ type target struct {
 // where is the room of a target, for an operation.
 func (t target) where() core.Where { return core.Where{RoomID: t.room.ID()} }
 
-// layout returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can be selected, so that it scrolls.
+// layout returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can
+// be selected, so that it scrolls.
 func (o *opened) layout(s *scene) (head, body []line) {
 	head, body = o.page.layout(s)
 	if _, everything := o.page.(roomsPage); !everything {

@@ -46,7 +46,8 @@ func (p diffPage) read(ctx context.Context, e *env) (page, error) {
 	return p, err
 }
 
-// diffLines splits a diff into its lines, and puts the comments to theirs. Comments that the diff has no line for come last.
+// diffLines splits a diff into its lines, and puts the comments to theirs. Comments that the diff has no line
+// for come last.
 func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 	type spot struct {
 		path string

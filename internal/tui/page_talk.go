@@ -114,7 +114,8 @@ func (p messagePage) of() stick.RoomID { return p.room }
 
 func (p messagePage) name(*scene) term.Text { return term.Textf("message %d", p.id) }
 
-// read reads the message, and marks it as seen where its reader is a recipient that hasn't seen it: to open a message is to read it.
+// read reads the message, and marks it as seen where its reader is a recipient that hasn't seen it: to open a
+// message is to read it.
 func (p messagePage) read(ctx context.Context, e *env) (page, error) {
 	at := core.Where{RoomID: p.room}
 	res, err := e.Operations.GetMessage(ctx, engine.GetMessageParams{Caller: e.Caller, Where: at, MessageID: p.id})

@@ -209,7 +209,8 @@ func TestTaskLeadsToWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// A page is read when it is opened, and again when something has happened in its room. What can't be read is said.
+// A page is read when it is opened, and again when something has happened in its room. What can't be read is
+// said.
 func TestPageIsReadAgain(t *testing.T) {
 	read := 0
 	m := onScreen(pictured(shop()), 80, 24, false)

@@ -29,7 +29,8 @@ func event(seq int64, t stick.EventType, from, to stick.AgentID, ago time.Durati
 	return stick.Event{Seq: seq, Type: t, From: from, To: to, Turn: 7, CreatedAt: before(ago), Payload: json.RawMessage("{}")}
 }
 
-// shop is a room in which four agents work: one has the stick, one waits for it, one waits for its person, and one is idle.
+// shop is a room in which four agents work: one has the stick, one waits for it, one waits for its person,
+// and one is idle.
 func shop() *monitor.Room {
 	owner := stick.AgentID("codex:9b22")
 	r := &monitor.Room{

@@ -216,7 +216,8 @@ func (s *screen) modes() unix.Termios {
 	return m
 }
 
-// Whoever has never seen it can tell who blocks whom and why a task hangs, and approves and merges with three keys.
+// Whoever has never seen it can tell who blocks whom and why a task hangs, and approves and merges with three
+// keys.
 func TestWatchOnATerminal(t *testing.T) {
 	p := newPlace(t)
 	p.tt("worker", "init")
@@ -284,8 +285,8 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 }
 
-// While four agents work, the screen is at every moment one that somebody could have drawn, and in the end the one that somebody sees who
-// comes then.
+// While four agents work, the screen is at every moment one that somebody could have drawn, and in the end
+// the one that somebody sees who comes then.
 func TestWatchWhileFourAgentsWork(t *testing.T) {
 	p := newPlace(t)
 	s := p.watch(80, 24)

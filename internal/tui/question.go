@@ -143,8 +143,8 @@ func (t *typing) insert(text string) {
 	t.at += len(r)
 }
 
-// fit returns the part of the text around the cursor that has room in so many columns, and the column of the cursor in it, from 0. A line
-// break is shown as a blank.
+// fit returns the part of the text around the cursor that has room in so many columns, and the column of the
+// cursor in it, from 0. A line break is shown as a blank.
 func (t *typing) fit(columns int) (shown term.Text, at int) {
 	visible := func(r []rune) string { return steady(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " ")))) }
 	from := sort.Search(t.at, func(i int) bool { return term.Width(visible(t.text[i:t.at])) < columns })

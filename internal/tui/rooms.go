@@ -174,7 +174,8 @@ func deref(a *stick.AgentID) stick.AgentID {
 	return *a
 }
 
-// agents lists those who do something in a room, or could: the holder of the stick first, then those who need somebody.
+// agents lists those who do something in a room, or could: the holder of the stick first, then those who need
+// somebody.
 func (s *scene) agents(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
 	order := []stick.AgentState{stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone}

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// scene is what a page is drawn from. Drawing changes nothing in it, except that it notes until when what it says of the time holds.
+// scene is what a page is drawn from. Drawing changes nothing in it, except that it notes until when what it
+// says of the time holds.
 type scene struct {
 	picture *monitor.Picture
 	width   int // of the screen, in columns; 0 for any
@@ -23,11 +24,13 @@ type scene struct {
 	until stick.Time // when the first age on the screen changes; zero for never
 }
 
-// together is how far apart the moments are at which ages change on the screen, in milliseconds. Those of a minute that many agents and events
-// have would else each have a moment of its own, and the screen would be drawn every second.
+// together is how far apart the moments are at which ages change on the screen, in milliseconds. Those of a
+// minute that many agents and events have would else each have a moment of its own, and the screen would be
+// drawn every second.
 const together = 30_000
 
-// age says for how long something has been so, without seconds: an idle screen would have to be drawn every second for them.
+// age says for how long something has been so, without seconds: an idle screen would have to be drawn every
+// second for them.
 func (s *scene) age(since stick.Time) string {
 	if since.IsZero() {
 		return ""

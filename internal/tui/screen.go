@@ -8,9 +8,9 @@ import (
 	"talkingstick/internal/term"
 )
 
-// screen draws frames on a terminal. It writes only the lines that have changed, each over the one before, so that nothing flickers, and
-// nothing at all while the frames stay the same. The lines are placed one by one and never wrapped: a terminal that takes a character for
-// wider than we do spoils no other line.
+// screen draws frames on a terminal. It writes only the lines that have changed, each over the one before, so
+// that nothing flickers, and nothing at all while the frames stay the same. The lines are placed one by one
+// and never wrapped: a terminal that takes a character for wider than we do spoils no other line.
 type screen struct {
 	out   io.Writer
 	drawn []string // what the terminal shows; nil if that isn't known
@@ -19,7 +19,8 @@ type screen struct {
 	err   error    // why nothing more can be written
 }
 
-// What a terminal is told at the start and at the end: to use its second screen, to show no cursor, to cut long lines, to say what is pasted.
+// What a terminal is told at the start and at the end: to use its second screen, to show no cursor, to cut
+// long lines, to say what is pasted.
 const (
 	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H\x1b[2J"
 	leave = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"

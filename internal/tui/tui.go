@@ -1,9 +1,10 @@
-// Package tui is the screen of tt watch: every room of a user on a terminal, kept up to date, with keys to act. It shows a picture that
-// package monitor keeps, and performs the operations of packages engine and task for whoever sits in front of it.
+// Package tui is the screen of tt watch: every room of a user on a terminal, kept up to date, with keys to
+// act. It shows a picture that package monitor keeps, and performs the operations of packages engine and task
+// for whoever sits in front of it.
 //
-// The model holds all that the screen depends on; only update changes it, and the view is a function of it. Text of others gets to the
-// terminal through package term alone. While nothing happens nothing is drawn, and the program sleeps until a picture, a key, or the
-// moment at which an age on the screen changes.
+// The model holds all that the screen depends on; only update changes it, and the view is a function of it.
+// Text of others gets to the terminal through package term alone. While nothing happens nothing is drawn, and
+// the program sleeps until a picture, a key, or the moment at which an age on the screen changes.
 package tui
 
 import (
@@ -33,20 +34,22 @@ type Options struct {
 	Home       string      // the user's home directory, from which paths are shown
 	Color      bool
 
-	// What needs other processes. Run starts the command of a task's worker, and Ready those of tasks that are ready or have come back; Took
-	// sees to what keeps a lease; Jump shows the pane of tmux in which a process runs. Nil ones aren't offered.
+	// What needs other processes. Run starts the command of a task's worker, and Ready those of tasks that
+	// are ready or have come back; Took sees to what keeps a lease; Jump shows the pane of tmux in which a
+	// process runs. Nil ones aren't offered.
 	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
 	Ready func(context.Context, core.Where) ([]task.StartedTask, error)
 	Took  func(context.Context, *engine.Grant)
 	Jump  func(context.Context, stick.Process) error
 
-	// A scene that is played while somebody looks: Captions say what it shows now, and Next makes it go on. With Looks the keys that act
-	// aren't offered.
+	// A scene that is played while somebody looks: Captions say what it shows now, and Next makes it go on.
+	// With Looks the keys that act aren't offered.
 	Captions <-chan string
 	Next     func()
 	Looks    bool
 
-	// Tell is called with each picture. It returns what makes the terminal tell its person of something; empty for nothing. It may be nil.
+	// Tell is called with each picture. It returns what makes the terminal tell its person of something;
+	// empty for nothing. It may be nil.
 	Tell func(*monitor.Picture) string
 }
 
@@ -79,8 +82,8 @@ type Operations interface {
 // IsTerminal reports whether somebody sits at a file.
 func IsTerminal(f *os.File) bool { return xterm.IsTerminal(f.Fd()) }
 
-// Run shows the screen until whoever sits there leaves it, or ctx ends. It fails with the error of the monitor if that can't go on, and with
-// [stick.CodeOutputUnwritable] if the terminal is gone.
+// Run shows the screen until whoever sits there leaves it, or ctx ends. It fails with the error of the
+// monitor if that can't go on, and with [stick.CodeOutputUnwritable] if the terminal is gone.
 func Run(ctx context.Context, o Options) (err error) {
 	width, height, err := xterm.GetSize(o.Out.Fd())
 	if err != nil {
@@ -99,8 +102,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Bubble Tea reads keys and runs the loop. Its own renderer looks sixty times a second whether something has changed, which costs an idle
-	// screen ten times of what it may: so it draws nothing, and its ticker is as slow as it can be.
+	// Bubble Tea reads keys and runs the loop. Its own renderer looks sixty times a second whether something
+	// has changed, which costs an idle screen ten times of what it may: so it draws nothing, and its ticker
+	// is as slow as it can be.
 	loop := tea.NewProgram(p, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutRenderer(), tea.WithFPS(1), tea.WithoutSignalHandler(),
 		tea.WithoutCatchPanics(), tea.WithWindowSize(width, height), tea.WithEnvironment([]string{"TERM=" + o.Term}), tea.WithColorProfile(1))
 	p.watch(ctx, loop, o)

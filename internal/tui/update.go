@@ -8,7 +8,8 @@ import (
 	"talkingstick/internal/term"
 )
 
-// update changes the model by a message. What it returns runs beside the loop, and its result comes back as a message.
+// update changes the model by a message. What it returns runs beside the loop, and its result comes back as a
+// message.
 func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case pictureMsg:
@@ -103,7 +104,8 @@ func (m *model) choose(n int) {
 	m.settle()
 }
 
-// quit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the next command finishes it.
+// quit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the
+// next command finishes it.
 func (m *model) quit() tea.Cmd {
 	if len(m.doing) == 0 {
 		return tea.Quit

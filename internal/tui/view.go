@@ -80,8 +80,8 @@ func (m *model) top(s *scene) line {
 	return l
 }
 
-// foot returns the last lines: what is asked, else how the last act ended or what is under way, and what the keys do. caret is the column of
-// the cursor in the last of them, 0 for none.
+// foot returns the last lines: what is asked, else how the last act ended or what is under way, and what the
+// keys do. caret is the column of the cursor in the last of them, 0 for none.
 func (m *model) foot() (lines []line, caret int) {
 	if m.ask != nil {
 		return m.ask.lines(m.width)
