@@ -15,8 +15,8 @@ type Change struct {
 	Path string // its path in the second commit; empty if that doesn't have it
 }
 
-// name returns a path of the file: that in the second commit, if there is one.
-func (c Change) name() string {
+// anyPath returns a path of the file: that in the second commit, if there is one.
+func (c Change) anyPath() string {
 	if c.Path == "" {
 		return c.From
 	}
@@ -26,7 +26,7 @@ func (c Change) name() string {
 // Changes lists the files in which two commits differ. It finds renames. What became something of another
 // type at the same path is listed twice: as gone, and as new.
 func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, error) {
-	fields, err := c.list(ctx, dir, "diff-tree", "-r", "--name-status", "-z", "-M", "-l1000", from, to)
+	fields, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-status", "-z", "-M", "-l1000", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Chang
 		args := append([]string{"--literal-pathspecs", "-c", "core.quotePath=true", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions...)
 		args = append(args, "-U0", "--inter-hunk-context=0", from, to, "--")
 		for _, x := range some {
-			if args = append(args, x.name()); x.From != "" && x.From != x.Path {
+			if args = append(args, x.anyPath()); x.From != "" && x.From != x.Path {
 				args = append(args, x.From)
 			}
 		}
-		if err := c.write(ctx, change{dir: dir, out: out}, args...); err != nil {
+		if err := c.runWrite(ctx, writeCall{dir: dir, out: out}, args...); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,7 @@ func (w *work) tree(files map[string]string) string {
 	w.Helper()
 	store := func(in string, args ...string) string {
 		var out bytes.Buffer
-		if err := w.Client.write(w.Context(), change{dir: w.dir, in: strings.NewReader(in), out: &out}, args...); err != nil {
+		if err := w.Client.runWrite(w.Context(), writeCall{dir: w.dir, in: strings.NewReader(in), out: &out}, args...); err != nil {
 			w.Fatal(err)
 		}
 		return strings.TrimSpace(out.String())

@@ -33,14 +33,14 @@ type Client struct {
 	Inherit []*os.File
 }
 
-// read runs a git command that changes nothing in dir, and writes its output to out. When ctx ends,
+// runReadOnly runs a git command that changes nothing in dir, and writes its output to out. When ctx ends,
 // read kills git and everything that git started, and returns the error of ctx.
-func (c Client) read(ctx context.Context, dir string, out io.Writer, args ...string) error {
-	return c.do(ctx, call{dir: dir, args: args, out: out})
+func (c Client) runReadOnly(ctx context.Context, dir string, out io.Writer, args ...string) error {
+	return c.runCall(ctx, readCall{dir: dir, args: args, out: out})
 }
 
-// call is one run of git that changes nothing in dir.
-type call struct {
+// readCall is one run of git that changes nothing in dir.
+type readCall struct {
 	dir    string
 	before []string // flags of git itself
 	args   []string
@@ -49,8 +49,8 @@ type call struct {
 	out    io.Writer
 }
 
-// do runs it. It fails with a [*Failure], or with the error of ctx.
-func (c Client) do(ctx context.Context, g call) error {
+// runCall runs it. It fails with a [*Failure], or with the error of ctx.
+func (c Client) runCall(ctx context.Context, g readCall) error {
 	path, args := c.Path, g.args
 	if path == "" {
 		path = "git"
@@ -60,9 +60,9 @@ func (c Client) do(ctx context.Context, g call) error {
 	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-C", g.dir}, g.before, args)...)
 	cmd.Env = append(readEnvironment(os.Environ(), c.InHook), g.env...)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
-	said := &prefix{left: maxSaid}
+	said := &prefixWriter{left: maxSaid}
 	cmd.Stderr = said
-	err := run(cmd, nil)
+	err := runCommand(cmd, nil)
 	switch {
 	case err == nil:
 		return nil
@@ -77,7 +77,7 @@ func (c Client) do(ctx context.Context, g call) error {
 // without them each of its files would differ.
 func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
 	var out bytes.Buffer
-	if c.read(ctx, dir, &out, "config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`) != nil {
+	if c.runReadOnly(ctx, dir, &out, "config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`) != nil {
 		return nil // there are none, or git says more about dir when it is asked for something else
 	}
 	var off []string // names of filters

@@ -62,14 +62,14 @@ func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) 
 	if err != nil {
 		return Collisions{}, err
 	}
-	s, err := c.scratch(ctx, dir)
+	s, err := c.newScratch(ctx, dir)
 	if err != nil {
 		return Collisions{}, err
 	}
-	defer s.remove()
+	defer s.removeFiles()
 	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
 	x.readSides(ctx, trees)
-	x.compare(ctx)
+	x.compareSides(ctx)
 	return x.result, nil
 }
 
@@ -96,7 +96,7 @@ func pairName(a, b string) stick.Words { return stick.Wordsf("%s × %s", a, b) }
 
 // readSides makes a side of each working tree.
 func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
-	for i, name := range names(trees) {
+	for i, name := range uniqueNames(trees) {
 		if i >= maxSides {
 			x.leaveOut(sideName(name), "only %d working trees are compared", maxSides)
 			continue
@@ -113,9 +113,9 @@ func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 
 // readUncommitted puts a side's uncommitted changes into a scratch commit.
 func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
-	paths, count, err := x.git.uncommitted(ctx, side.Path, maxFiles)
+	paths, count, err := x.git.listUncommitted(ctx, side.Path, maxFiles)
 	if err != nil {
-		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", reason(ctx, err))
+		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", failureText(ctx, err))
 		return
 	}
 	side.Dirty = count > 0
@@ -133,28 +133,28 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	if len(paths) == 0 {
 		return
 	}
-	commit, err := x.commit(ctx, side.Worktree, paths)
+	commit, err := x.commitPaths(ctx, side.Worktree, paths)
 	if err != nil {
-		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", reason(ctx, err))
+		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", failureText(ctx, err))
 		return
 	}
 	side.commit = commit
 }
 
-// reason says why git failed; a cancelled context is a matter of time.
-func reason(ctx context.Context, err error) stick.Words {
+// failureText says why git failed; a cancelled context is a matter of time.
+func failureText(ctx context.Context, err error) stick.Words {
 	if ctx.Err() != nil {
 		return "time ran out"
 	}
-	if f := failure(err); f != nil {
-		return stick.Wordsf("git %s: %s", f.command(), f.reason())
+	if f := asFailure(err); f != nil {
+		return stick.Wordsf("git %s: %s", f.commandName(), f.reason())
 	}
 	return stick.Wordsf("%s", err)
 }
 
-// names gives each working tree a unique name: its branch, else the last part of its path, else the
+// uniqueNames gives each working tree a unique name: its branch, else the last part of its path, else the
 // path.
-func names(trees []Worktree) []string {
+func uniqueNames(trees []Worktree) []string {
 	out := make([]string, len(trees))
 	count := map[string]int{}
 	for i, w := range trees {
@@ -171,8 +171,8 @@ func names(trees []Worktree) []string {
 	return out
 }
 
-// compare compares every two sides, the main one first.
-func (x *comparison) compare(ctx context.Context) {
+// compareSides compares every two sides, the main one first.
+func (x *comparison) compareSides(ctx context.Context) {
 	type pair struct{ a, b *Side }
 	var pairs []pair
 	for i := range x.result.Sides {
@@ -198,11 +198,11 @@ func (x *comparison) compare(ctx context.Context) {
 				}
 				var err error
 				p := pairs[i]
-				if found[i], err = x.pair(ctx, p.a, p.b); err == nil {
+				if found[i], err = x.comparePair(ctx, p.a, p.b); err == nil {
 					continue
 				}
 				if ctx.Err() == nil {
-					x.leaveOut(pairName(p.a.Name, p.b.Name), "%s", reason(ctx, err))
+					x.leaveOut(pairName(p.a.Name, p.b.Name), "%s", failureText(ctx, err))
 					continue
 				}
 				x.mu.Lock()
@@ -219,8 +219,8 @@ func (x *comparison) compare(ctx context.Context) {
 	slices.SortFunc(x.result.LeftOut, func(a, b LeftOut) int { return strings.Compare(string(a.What), string(b.What)) })
 }
 
-// pair compares two sides.
-func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) {
+// comparePair compares two sides.
+func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, error) {
 	base, err := x.mergeBase(ctx, x.dir, a.commit, b.commit)
 	switch {
 	case err != nil:
@@ -231,7 +231,7 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	case base == a.commit || base == b.commit:
 		return nil, nil // one contains the other
 	}
-	conflicts, err := x.merge(ctx, x.dir, a.commit, b.commit)
+	conflicts, err := x.mergeCommits(ctx, x.dir, a.commit, b.commit)
 	if err != nil {
 		return nil, err
 	}
@@ -243,15 +243,15 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 	if err != nil {
 		return nil, err
 	}
-	paths := x.bounded(a, b, slices.Concat(sorted(conflicts), changedInBoth(inA, inB, conflicts)))
+	paths := x.limitPaths(a, b, slices.Concat(sortedPaths(conflicts), changedInBoth(inA, inB, conflicts)))
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	diffA, err := x.hunks(ctx, x.dir, base, a.commit, paths)
+	diffA, err := x.changedHunks(ctx, x.dir, base, a.commit, paths)
 	if err != nil {
 		return nil, err
 	}
-	diffB, err := x.hunks(ctx, x.dir, base, b.commit, paths)
+	diffB, err := x.changedHunks(ctx, x.dir, base, b.commit, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -260,16 +260,16 @@ func (x *comparison) pair(ctx context.Context, a, b *Side) ([]Collision, error) 
 		says, conflict := conflicts[p]
 		found[i] = Collision{A: a, B: b, Path: p, Conflict: conflict, Kind: says}
 		if conflict {
-			found[i].ALines, found[i].BLines = overlap(diffA[p], diffB[p])
+			found[i].ALines, found[i].BLines = meetingLines(diffA[p], diffB[p])
 		} else {
-			found[i].ALines, found[i].BLines = diffA[p].lines(all), diffB[p].lines(all)
+			found[i].ALines, found[i].BLines = diffA[p].changedLines(anyHunk), diffB[p].changedLines(anyHunk)
 		}
 	}
 	return found, nil
 }
 
 // changedInBoth lists the files that both sides changed, but differently and without a conflict.
-func changedInBoth(a, b map[string]string, but conflicted) []string {
+func changedInBoth(a, b map[string]string, but conflictKinds) []string {
 	var paths []string
 	for p, v := range a {
 		if w, ok := b[p]; ok && w != v {
@@ -282,9 +282,9 @@ func changedInBoth(a, b map[string]string, but conflicted) []string {
 	return paths
 }
 
-func sorted(c conflicted) []string { return slices.Sorted(maps.Keys(c)) }
+func sortedPaths(c conflictKinds) []string { return slices.Sorted(maps.Keys(c)) }
 
-func (x *comparison) bounded(a, b *Side, paths []string) []string {
+func (x *comparison) limitPaths(a, b *Side, paths []string) []string {
 	if more := len(paths) - maxPaths; more > 0 {
 		x.leaveOut(pairName(a.Name, b.Name), "%s that both changed", stick.Count(more, "more file"))
 		return paths[:maxPaths]
@@ -302,7 +302,7 @@ func (x *comparison) changedOnce(ctx context.Context, from, to string) (map[stri
 	if ok {
 		return known, nil
 	}
-	files, err := x.changed(ctx, x.dir, from, to)
+	files, err := x.changedFiles(ctx, x.dir, from, to)
 	if err != nil {
 		return nil, err
 	}

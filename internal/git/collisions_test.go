@@ -228,16 +228,16 @@ func TestCollisionsInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Client{}.scratch(t.Context(), dir)
+	s, err := Client{}.newScratch(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.remove()
+	defer s.removeFiles()
 	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
 	x.readSides(t.Context(), trees)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	x.compare(over)
+	x.compareSides(over)
 	if diff := cmp.Diff([]LeftOut{{"1 of 1 pairs", "time ran out"}}, x.result.LeftOut); diff != "" || len(x.result.Found) > 0 {
 		t.Errorf("found %v (-want +got)\n%s", x.result.Found, diff)
 	}

@@ -25,7 +25,7 @@ func (c Client) NewCommits(ctx context.Context, dir string, tips, others []strin
 		"log", "-z", "--reverse", "--topo-order", "--no-show-signature", "--no-color", "--no-decorate", "--format=%H%x01%h%x01%P%x01%s",
 		fmt.Sprintf("--max-count=%d", most), "--ignore-missing",
 	}, tips, []string{"--not"}, others, []string{"--"})
-	if err := c.read(ctx, dir, &out, args...); err != nil {
+	if err := c.runReadOnly(ctx, dir, &out, args...); err != nil {
 		return nil, err
 	}
 	var all []NewCommit

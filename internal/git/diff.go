@@ -27,7 +27,7 @@ func (c Client) DiffUncommitted(ctx context.Context, top string, files []Uncommi
 			tracked = append(tracked, u.Path)
 		}
 	}
-	out := &prefix{left: most}
+	out := &prefixWriter{left: most}
 	if len(tracked) > 0 {
 		err = c.diffTracked(ctx, top, tracked, out)
 	}
@@ -42,7 +42,7 @@ func (c Client) DiffUncommitted(ctx context.Context, top string, files []Uncommi
 }
 
 // diffTracked writes what has changed in files since HEAD. Without a commit that is all of them.
-func (c Client) diffTracked(ctx context.Context, top string, paths []string, out *prefix) error {
+func (c Client) diffTracked(ctx context.Context, top string, paths []string, out *prefixWriter) error {
 	g, err := c.Isolate(ctx, top)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (c Client) diffTracked(ctx context.Context, top string, paths []string, out
 
 // diffNew writes files that git doesn't track, in the format of a diff. Git itself would have to be started
 // for each.
-func diffNew(ctx context.Context, top string, paths []string, out *prefix) error {
+func diffNew(ctx context.Context, top string, paths []string, out *prefixWriter) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return err
@@ -84,15 +84,15 @@ func diffNew(ctx context.Context, top string, paths []string, out *prefix) error
 		if out.cut {
 			return nil
 		}
-		if err := newFile(root, path, out); err != nil {
-			fmt.Fprintf(out, "%s can't be shown: %v\n", quoted("", path), err)
+		if err := writeNewFile(root, path, out); err != nil {
+			fmt.Fprintf(out, "%s can't be shown: %v\n", quotePath("", path), err)
 		}
 	}
 	return nil
 }
 
-// newFile writes one of them.
-func newFile(root *os.Root, path string, out *prefix) error {
+// writeNewFile writes one of them.
+func writeNewFile(root *os.Root, path string, out *prefixWriter) error {
 	info, err := root.Lstat(path)
 	if err != nil {
 		return err
@@ -116,24 +116,24 @@ func newFile(root *os.Root, path string, out *prefix) error {
 		if info.Mode()&0o100 != 0 {
 			mode = "100755"
 		}
-		content, err = readIn(root, path)
+		content, err = readFileIn(root, path)
 	}
 	if err != nil {
 		return err
 	}
-	to := quoted("b/", path)
-	fmt.Fprintf(out, "diff --git %s %s\nnew file mode %s\n", quoted("a/", path), to, mode)
+	to := quotePath("b/", path)
+	fmt.Fprintf(out, "diff --git %s %s\nnew file mode %s\n", quotePath("a/", path), to, mode)
 	switch {
 	case bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0: // as git tells that a file is binary
 		fmt.Fprintf(out, "Binary files /dev/null and %s differ\n", to)
 	case len(content) > 0:
 		fmt.Fprintf(out, "--- /dev/null\n+++ %s\n", to)
-		addedLines(content, out)
+		writeAddedLines(content, out)
 	}
 	return nil
 }
 
-func readIn(root *os.Root, path string) ([]byte, error) {
+func readFileIn(root *os.Root, path string) ([]byte, error) {
 	f, err := root.Open(path)
 	if err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func readIn(root *os.Root, path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// addedLines writes the hunk that adds all lines of a file.
-func addedLines(content []byte, out *prefix) {
+// writeAddedLines writes the hunk that adds all lines of a file.
+func writeAddedLines(content []byte, out *prefixWriter) {
 	n := bytes.Count(content, []byte("\n"))
 	whole := content[len(content)-1] == '\n'
 	if !whole {
@@ -162,8 +162,8 @@ func addedLines(content []byte, out *prefix) {
 	}
 }
 
-// quoted writes a path as git does in a diff.
-func quoted(side, path string) string {
+// quotePath writes a path as git does in a diff.
+func quotePath(side, path string) string {
 	special := func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
 	if !strings.ContainsFunc(path, special) {
 		return side + path

@@ -18,19 +18,19 @@ import (
 // It runs to its end even if ctx is cancelled: killing git in the middle would leave a lock and half of
 // the files.
 func (c Client) FastForward(ctx context.Context, dir, commit string) error {
-	return c.write(context.WithoutCancel(ctx), change{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
+	return c.runWrite(context.WithoutCancel(ctx), writeCall{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
 		"--no-overwrite-ignore", "--quiet", "--", commit)
 }
 
 // UntrackedInTheWay lists the untracked and ignored files in dir that a fast-forward from one commit to
 // another would overwrite.
 func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
-	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "--diff-filter=A", from, to)
+	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "--diff-filter=A", from, to)
 	if err != nil {
 		return nil, err
 	}
 	tracked := map[string]bool{} // lower-cased paths that the fast-forward removes
-	removed, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=D", from, to)
+	removed, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=D", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c Client) FinishFastForward(ctx context.Context, dir, ref, from, to string
 			Hintf("commit nothing there, because the directory has half of a merge: move your own versions of these files away, then run the same command again")
 	}
 	ctx = context.WithoutCancel(ctx) // as in FastForward
-	if err := c.write(ctx, change{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
+	if err := c.runWrite(ctx, writeCall{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
 		return err
 	}
 	moved, err := c.UpdateRef(ctx, dir, ref, to, from)
@@ -92,15 +92,15 @@ func (c Client) FastForwardInterrupted(ctx context.Context, dir, from, to string
 // forwardState reports whether a fast-forward of the files at dir has begun, and lists the files that are
 // neither as in from nor as in to.
 func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
-	paths, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from, to)
+	paths, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from, to)
 	if err != nil {
 		return false, nil, err
 	}
-	dirty, err := c.list(ctx, dir, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from)
+	dirty, err := c.runList(ctx, dir, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from)
 	if err != nil {
 		return false, nil, err
 	}
-	added, err := c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A", from, to)
+	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A", from, to)
 	if err != nil {
 		return false, nil, err
 	}
@@ -160,7 +160,7 @@ func (c Client) isHalfWritten(ctx context.Context, dir, commit, path string, wan
 		return false, err
 	}
 	var whole bytes.Buffer
-	if err := c.write(ctx, change{dir: dir, out: &whole}, "cat-file", "--filters", commit+":"+path); err != nil {
+	if err := c.runWrite(ctx, writeCall{dir: dir, out: &whole}, "cat-file", "--filters", commit+":"+path); err != nil {
 		return false, err
 	}
 	return bytes.HasPrefix(whole.Bytes(), have), nil
@@ -180,7 +180,7 @@ func (c Client) blobInCheckout(ctx context.Context, dir, path string) (string, e
 	case err != nil:
 		return "", err
 	case info.Mode().IsRegular():
-		return c.text(ctx, dir, "hash-object", "--", path)
+		return c.runText(ctx, dir, "hash-object", "--", path)
 	case info.Mode()&os.ModeSymlink == 0:
 		return "no plain file", nil
 	}
@@ -189,13 +189,13 @@ func (c Client) blobInCheckout(ctx context.Context, dir, path string) (string, e
 		return "", err
 	}
 	var out bytes.Buffer
-	err = c.write(ctx, change{dir: dir, in: strings.NewReader(to), out: &out}, "hash-object", "--stdin")
+	err = c.runWrite(ctx, writeCall{dir: dir, in: strings.NewReader(to), out: &out}, "hash-object", "--stdin")
 	return strings.TrimSpace(out.String()), err
 }
 
 // blobInCommit returns the id of a file's content in a commit, and "" if the commit doesn't have it.
 func (c Client) blobInCommit(ctx context.Context, dir, commit, path string) (string, error) {
-	name, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+":"+path)
+	name, err := c.runText(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+":"+path)
 	if exitedWith(err, 1) || exitedWith(err, 128) {
 		return "", nil
 	}

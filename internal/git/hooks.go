@@ -11,18 +11,18 @@ import (
 // Staged lists the paths that the next commit changes, relative to the top level. In a hook it reads
 // the index of the commit in progress, which isn't always the usual one.
 func (c Client) Staged(ctx context.Context, dir string) ([]string, error) {
-	return c.paths(ctx, dir, "diff", "--cached", "--name-only", "-z", "--no-renames")
+	return c.listPaths(ctx, dir, "diff", "--cached", "--name-only", "-z", "--no-renames")
 }
 
 // Between lists the paths that differ between two commits, relative to the top level.
 func (c Client) Between(ctx context.Context, dir, from, to string) ([]string, error) {
-	return c.paths(ctx, dir, "diff", "--name-only", "-z", "--no-renames", from, to, "--")
+	return c.listPaths(ctx, dir, "diff", "--name-only", "-z", "--no-renames", from, to, "--")
 }
 
-// paths runs a command that prints paths, each with a NUL after it.
-func (c Client) paths(ctx context.Context, dir string, args ...string) ([]string, error) {
+// listPaths runs a command that prints paths, each with a NUL after it.
+func (c Client) listPaths(ctx context.Context, dir string, args ...string) ([]string, error) {
 	var out bytes.Buffer
-	if err := c.read(ctx, dir, &out, args...); err != nil {
+	if err := c.runReadOnly(ctx, dir, &out, args...); err != nil {
 		return nil, err
 	}
 	return strings.FieldsFunc(out.String(), func(r rune) bool { return r == 0 }), nil
@@ -32,7 +32,7 @@ func (c Client) paths(ctx context.Context, dir string, args ...string) ([]string
 func (c Client) RefValues(ctx context.Context, dir string, refs ...string) (map[string]string, error) {
 	var out bytes.Buffer
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, refs...)
-	if err := c.read(ctx, dir, &out, args...); err != nil {
+	if err := c.runReadOnly(ctx, dir, &out, args...); err != nil {
 		return nil, err
 	}
 	at := map[string]string{}
@@ -54,7 +54,7 @@ type Setting struct {
 // HooksPath returns core.hooksPath as it applies in dir. It is empty when it isn't set.
 func (c Client) HooksPath(ctx context.Context, dir string) (Setting, error) {
 	var out bytes.Buffer
-	err := c.read(ctx, dir, &out, "config", "--show-scope", "--show-origin", "--type=path", "-z", "--get", "core.hooksPath")
+	err := c.runReadOnly(ctx, dir, &out, "config", "--show-scope", "--show-origin", "--type=path", "-z", "--get", "core.hooksPath")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return Setting{}, nil // git's way to say that it isn't set
 	}

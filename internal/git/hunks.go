@@ -32,13 +32,13 @@ type fileDiff struct {
 // touches reports whether a merge takes two hunks for changes of the same place: they overlap, or no
 // line lies between them.
 func (h hunk) touches(o hunk) bool {
-	start, end := h.old()
-	ostart, oend := o.old()
+	start, end := h.oldRange()
+	ostart, oend := o.oldRange()
 	return start <= oend && ostart <= end
 }
 
-// old returns the lines of the old file that the hunk replaces, end exclusive.
-func (h hunk) old() (start, end int) {
+// oldRange returns the lines of the old file that the hunk replaces, end exclusive.
+func (h hunk) oldRange() (start, end int) {
 	if h.count == 0 {
 		return h.first + 1, h.first + 1
 	}
@@ -48,9 +48,9 @@ func (h hunk) old() (start, end int) {
 // maxRanges limits the ranges of one file. The last one covers the rest.
 const maxRanges = 20
 
-// lines returns the changed lines of the new file, for the hunks that keep accepts. Where lines were
+// changedLines returns the changed lines of the new file, for the hunks that keep accepts. Where lines were
 // only removed, it is the line before.
-func (d fileDiff) lines(keep func(hunk) bool) []Lines {
+func (d fileDiff) changedLines(keep func(hunk) bool) []Lines {
 	var out []Lines
 	if d.deleted {
 		return out
@@ -69,9 +69,9 @@ func (d fileDiff) lines(keep func(hunk) bool) []Lines {
 	return out
 }
 
-// overlap returns where two changes of a file meet, in the lines of each. If they don't meet, as when
+// meetingLines returns where two changes of a file meet, in the lines of each. If they don't meet, as when
 // the names collide and not the lines, it returns all changed lines.
-func overlap(a, b fileDiff) (inA, inB []Lines) {
+func meetingLines(a, b fileDiff) (inA, inB []Lines) {
 	meets := func(others []hunk) func(hunk) bool {
 		return func(h hunk) bool {
 			for _, o := range others {
@@ -82,18 +82,18 @@ func overlap(a, b fileDiff) (inA, inB []Lines) {
 			return false
 		}
 	}
-	inA, inB = a.lines(meets(b.hunks)), b.lines(meets(a.hunks))
+	inA, inB = a.changedLines(meets(b.hunks)), b.changedLines(meets(a.hunks))
 	if len(inA)+len(inB) == 0 {
-		return a.lines(all), b.lines(all)
+		return a.changedLines(anyHunk), b.changedLines(anyHunk)
 	}
 	return inA, inB
 }
 
-func all(hunk) bool { return true }
+func anyHunk(hunk) bool { return true }
 
-// diff parses the output of git diff-tree -p -U0 while it arrives. It keeps none of the lines, so that
+// diffParser parses the output of git diff-tree -p -U0 while it arrives. It keeps none of the lines, so that
 // large files cost no memory.
-type diff struct {
+type diffParser struct {
 	files   map[string]fileDiff
 	path    string
 	part    []byte // the beginning of a line whose end hasn't arrived yet
@@ -104,7 +104,7 @@ type diff struct {
 const maxHeader = 64 << 10
 
 // Write parses a part of the output. It never fails, so that git can run to its end.
-func (d *diff) Write(p []byte) (int, error) {
+func (d *diffParser) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		i := bytes.IndexByte(p, '\n')
@@ -118,15 +118,15 @@ func (d *diff) Write(p []byte) (int, error) {
 		if i < 0 {
 			return n, nil
 		}
-		if err := d.line(string(d.part)); err != nil && d.problem == nil {
+		if err := d.parseLine(string(d.part)); err != nil && d.problem == nil {
 			d.problem = err
 		}
 		d.part, p = d.part[:0], p[i+1:]
 	}
 }
 
-// line parses a line. The lines of files begin with a sign, so none of them looks like a header.
-func (d *diff) line(l string) error {
+// parseLine parses a line. The lines of files begin with a sign, so none of them looks like a header.
+func (d *diffParser) parseLine(l string) error {
 	switch {
 	case strings.HasPrefix(l, "diff --git "):
 		path, err := diffPath(strings.TrimPrefix(l, "diff --git "))

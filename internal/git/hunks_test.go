@@ -36,7 +36,7 @@ func TestManyRanges(t *testing.T) {
 	for i := range 3 * maxRanges {
 		d.hunks = append(d.hunks, hunk{10 * i, 1, 10 * i, 1})
 	}
-	got := d.lines(all)
+	got := d.changedLines(anyHunk)
 	if len(got) != maxRanges || got[len(got)-1].Last != 10*(3*maxRanges-1) {
 		t.Errorf("got %v", got)
 	}
@@ -46,13 +46,13 @@ func TestParseMerge(t *testing.T) {
 	const a, b = "aaaa", "bbbb"
 	tests := []struct {
 		name, output string
-		want         conflicted // nil: an error
+		want         conflictKinds // nil: an error
 	}{
-		{"two kinds for one file", "tree\nbin\n\n1\nbin\nCONFLICT (binary)\nwords\n1\nbin\nAuto-merging\nwords\n1\nbin\nCONFLICT (contents)\nwords\n", conflicted{"bin": "binary"}},
-		{"put aside", "tree\nx~aaaa\n\n2\nx~aaaa\nx\nCONFLICT (file/directory)\nwords\n", conflicted{"x": "file/directory"}},
-		{"a name with ~", "tree\nx~cccc\n\n1\nx~cccc\nCONFLICT (contents)\nwords\n", conflicted{"x~cccc": "contents"}},
-		{"without messages", "tree\nx\n\n", conflicted{"x": ""}},
-		{"nothing", "", conflicted{}},
+		{"two kinds for one file", "tree\nbin\n\n1\nbin\nCONFLICT (binary)\nwords\n1\nbin\nAuto-merging\nwords\n1\nbin\nCONFLICT (contents)\nwords\n", conflictKinds{"bin": "binary"}},
+		{"put aside", "tree\nx~aaaa\n\n2\nx~aaaa\nx\nCONFLICT (file/directory)\nwords\n", conflictKinds{"x": "file/directory"}},
+		{"a name with ~", "tree\nx~cccc\n\n1\nx~cccc\nCONFLICT (contents)\nwords\n", conflictKinds{"x~cccc": "contents"}},
+		{"without messages", "tree\nx\n\n", conflictKinds{"x": ""}},
+		{"nothing", "", conflictKinds{}},
 		{"no number", "tree\nx\n\nx\n", nil},
 		{"cut off", "tree\nx\n\n9\nx\n", nil},
 		{"a number below 0", "tree\nx\n\n-3\nx\n", nil},
@@ -93,7 +93,7 @@ func TestParseWorktrees(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got := names([]Worktree{{Path: "/r/app", Branch: "main"}, {Path: "/r/fix"}, {Path: "/s/fix"}, {Path: "/r/main"}})
+	got := uniqueNames([]Worktree{{Path: "/r/app", Branch: "main"}, {Path: "/r/fix"}, {Path: "/s/fix"}, {Path: "/r/main"}})
 	if diff := cmp.Diff([]string{"/r/app", "/r/fix", "/s/fix", "/r/main"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -107,7 +107,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add("diff --git  \n@@ -x +y @@\n@@ @@\n", 2)
 	f.Fuzz(func(t *testing.T, output string, size int) {
 		read := func(size int) (map[string]fileDiff, error) {
-			d := &diff{files: map[string]fileDiff{}}
+			d := &diffParser{files: map[string]fileDiff{}}
 			for part := range slices.Chunk([]byte(output), max(1, size)) {
 				if n, err := d.Write(part); n != len(part) || err != nil {
 					t.Fatal(n, err)
@@ -123,7 +123,7 @@ func FuzzDiff(f *testing.F) {
 			t.Fatalf("in pieces of %d: %v, %v", size, err, perr)
 		}
 		for _, d := range whole {
-			if got := d.lines(all); len(got) > maxRanges {
+			if got := d.changedLines(anyHunk); len(got) > maxRanges {
 				t.Fatalf("%d ranges", len(got))
 			}
 		}

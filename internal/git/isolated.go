@@ -73,18 +73,18 @@ func (g Isolated) Run(ctx context.Context, in io.Reader, out io.Writer, args ...
 	cmd.Env = append(readEnvironment(os.Environ(), false), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the last for gits that fetch all the same
 	cmd.Env = append(cmd.Env, g.env...)
-	said := &prefix{left: maxWarned}
+	said := &prefixWriter{left: maxWarned}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said
-	err = run(cmd, nil)
+	err = runCommand(cmd, nil)
 	switch {
 	case err == nil:
 		return said.String(), nil
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
-		return "", missing(err)
+		return "", errGitMissing(err)
 	}
-	return "", failed(newFailure(args, said, err))
+	return "", errGitFailed(newFailure(args, said, err))
 }
 
 // filtersOff returns variables that turn filters off, given their names as filter.<name>.

@@ -24,7 +24,7 @@ type watch struct {
 	due   <-chan time.Time // when the limit passes; nil until start
 	kill  func()           // kills git and all that it has started
 
-	over chan struct{}
+	ended chan struct{}
 	done sync.WaitGroup
 
 	passed   bool   // the limit has passed; valid after stop
@@ -37,18 +37,18 @@ func newWatch(limit time.Duration, kill func()) *watch {
 	if limit == 0 {
 		limit = writeLimit
 	}
-	return &watch{limit: limit, kill: kill, over: make(chan struct{})}
+	return &watch{limit: limit, kill: kill, ended: make(chan struct{})}
 }
 
-// start begins to watch the git with a process id, which leads a process group where there are any.
-func (w *watch) start(pid int) {
+// startWatching begins to watch the git with a process id, which leads a process group where there are any.
+func (w *watch) startWatching(pid int) {
 	w.pid, w.watching = pid, true
 	if w.due == nil {
 		w.due = time.After(w.limit)
 	}
 	w.done.Go(func() { // stop ends it
 		select {
-		case <-w.over:
+		case <-w.ended:
 			return
 		case <-w.due:
 		}
@@ -57,7 +57,7 @@ func (w *watch) start(pid int) {
 		// Git removes its locks when it is asked to end. Killed, it would leave them.
 		if askGroupToEnd(pid) {
 			select {
-			case <-w.over:
+			case <-w.ended:
 			case <-time.After(endGrace):
 			}
 		}
@@ -70,7 +70,7 @@ func (w *watch) stop() {
 	if !w.watching {
 		return
 	}
-	close(w.over)
+	close(w.ended)
 	w.done.Wait()
 	if w.passed {
 		killGroup(w.pid)
@@ -86,7 +86,7 @@ func errTooLong(f *Failure, w *watch, waited stick.Words) error {
 	if waited == "" {
 		waited = "a program that it started, such as a hook, a filter or a credential helper"
 	}
-	e := stick.Errorf(stick.CodeGitFailed, "git %s was stopped after %s: it was still waiting for %s", f.command(), stick.Lasted(w.limit), waited).
+	e := stick.Errorf(stick.CodeGitFailed, "git %s was stopped after %s: it was still waiting for %s", f.commandName(), stick.Lasted(w.limit), waited).
 		With("waited_for", string(waited)).
 		Hintf("that program may ask for something that nobody sees: run it at a terminal of your own, answer it there, then run the same command again")
 	e.Err = f

@@ -42,7 +42,7 @@ func TestWatch_AHookThatHangs(t *testing.T) {
 		f.Read(make([]byte, 1)) // the hook runs
 		due <- time.Time{}
 	}()
-	err := run(cmd, func() { watch.start(cmd.Process.Pid) })
+	err := runCommand(cmd, func() { watch.startWatching(cmd.Process.Pid) })
 	watch.stop()
 
 	if err == nil || !watch.passed {
@@ -51,7 +51,7 @@ func TestWatch_AHookThatHangs(t *testing.T) {
 	if runtime.GOOS == "linux" && watch.program != "reference-transaction" {
 		t.Errorf("it names %q as what it waited for", watch.program)
 	}
-	said := errTooLong(newFailure([]string{"update-ref"}, &prefix{}, err), watch, "").Error()
+	said := errTooLong(newFailure([]string{"update-ref"}, &prefixWriter{}, err), watch, "").Error()
 	if !strings.HasPrefix(said, "git update-ref was stopped after 1 min: it was still waiting for ") {
 		t.Errorf("it says %q", said)
 	}

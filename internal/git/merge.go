@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// conflicted maps each file in conflict to the kind of its conflict in git's words, such as contents,
+// conflictKinds maps each file in conflict to the kind of its conflict in git's words, such as contents,
 // binary or modify/delete.
-type conflicted map[string]string
+type conflictKinds map[string]string
 
-// merge tries to merge two commits in the scratch.
-func (s *scratch) merge(ctx context.Context, dir, a, b string) (conflicted, error) {
-	out, err := s.run(ctx, dir, nil, nil, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", a, b)
+// mergeCommits tries to merge two commits in the scratch.
+func (s *scratch) mergeCommits(ctx context.Context, dir, a, b string) (conflictKinds, error) {
+	out, err := s.runGit(ctx, dir, nil, nil, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", a, b)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return parseMerge(out, a, b)
 	}
@@ -25,7 +25,7 @@ func (s *scratch) merge(ctx context.Context, dir, a, b string) (conflicted, erro
 
 // parseMerge parses what git merge-tree -z prints about a merge with conflicts: the tree, the files, an
 // empty name, and messages. A message is a number of paths, the paths, its kind and its text.
-func parseMerge(out string, a, b string) (conflicted, error) {
+func parseMerge(out string, a, b string) (conflictKinds, error) {
 	fields := strings.Split(out, "\x00")
 	next := func() (f string) {
 		if len(fields) > 0 {
@@ -34,7 +34,7 @@ func parseMerge(out string, a, b string) (conflicted, error) {
 		return f
 	}
 	next() // the tree
-	c := conflicted{}
+	c := conflictKinds{}
 	for f := next(); f != ""; f = next() {
 		c[originalName(f, a, b)] = ""
 	}
@@ -73,16 +73,16 @@ func originalName(path, a, b string) string {
 
 // mergeBase returns a common ancestor of two commits, and "" if there is none.
 func (s *scratch) mergeBase(ctx context.Context, dir, a, b string) (string, error) {
-	out, err := s.run(ctx, dir, nil, nil, "merge-base", a, b)
+	out, err := s.runGit(ctx, dir, nil, nil, "merge-base", a, b)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}
 	return strings.TrimSpace(out), err
 }
 
-// changed maps each file in which commit to differs from commit from to its mode and blob in to.
-func (s *scratch) changed(ctx context.Context, dir, from, to string) (map[string]string, error) {
-	out, err := s.run(ctx, dir, nil, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to)
+// changedFiles maps each file in which commit to differs from commit from to its mode and blob in to.
+func (s *scratch) changedFiles(ctx context.Context, dir, from, to string) (map[string]string, error) {
+	out, err := s.runGit(ctx, dir, nil, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func parseRaw(out string) (map[string]string, error) {
 // maxArgs limits the paths on one command line, in bytes: Windows takes 32 KiB.
 const maxArgs = 20 << 10
 
-// hunks returns the changed lines between two commits, by file.
-func (s *scratch) hunks(ctx context.Context, dir, from, to string, paths []string) (map[string]fileDiff, error) {
-	d := &diff{files: map[string]fileDiff{}}
+// changedHunks returns the changed lines between two commits, by file.
+func (s *scratch) changedHunks(ctx context.Context, dir, from, to string, paths []string) (map[string]fileDiff, error) {
+	d := &diffParser{files: map[string]fileDiff{}}
 	for len(paths) > 0 {
 		args := []string{
 			"--literal-pathspecs", "diff-tree", "-r", "-p", "-U0", "--inter-hunk-context=0", "--no-renames", "--no-color",
@@ -121,8 +121,8 @@ func (s *scratch) hunks(ctx context.Context, dir, from, to string, paths []strin
 			args, size, paths = append(args, paths[0]), size+len(paths[0]), paths[1:]
 		}
 		d.part = d.part[:0]
-		err := s.git.do(ctx, call{
-			dir: dir, before: append(quiet[:len(quiet):len(quiet)], "-c", "core.quotePath=true", args[0]), args: args[1:], env: s.env, out: d,
+		err := s.git.runCall(ctx, readCall{
+			dir: dir, before: append(quietFlags[:len(quietFlags):len(quietFlags)], "-c", "core.quotePath=true", args[0]), args: args[1:], env: s.env, out: d,
 		})
 		if err = cmp.Or(err, d.problem); err != nil {
 			return nil, err

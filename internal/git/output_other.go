@@ -37,10 +37,10 @@ func collectOutput(cmd *exec.Cmd) (outputs, error) {
 	return all, nil
 }
 
-func (outputs) start() {}
+func (outputs) startCopying() {}
 
-// finish hands on everything that the program has printed.
-func (all outputs) finish() error {
+// finishCopying hands on everything that the program has printed.
+func (all outputs) finishCopying() error {
 	var errs []error
 	for _, o := range all {
 		info, err := o.file.Stat()

@@ -41,15 +41,15 @@ func collectOutput(cmd *exec.Cmd) (outputs, error) {
 
 type outputs []*output
 
-func (all outputs) start() {
+func (all outputs) startCopying() {
 	for _, o := range all {
 		o.w.Close()
-		go func() { o.done <- o.copy() }() // ends at the latest with finish
+		go func() { o.done <- o.copyUntilExit() }() // ends at the latest with finish
 	}
 }
 
-// finish returns when everything that the program itself has printed has been handed on.
-func (all outputs) finish() error {
+// finishCopying returns when everything that the program itself has printed has been handed on.
+func (all outputs) finishCopying() error {
 	var errs []error
 	for _, o := range all {
 		_ = o.r.SetReadDeadline(time.Now()) // copy goes on without waiting
@@ -65,9 +65,9 @@ func (all outputs) close() {
 	}
 }
 
-// copy hands on what arrives until the end, or until finish ends the waiting. Then it takes what is in the
+// copyUntilExit hands on what arrives until the end, or until finish ends the waiting. Then it takes what is in the
 // pipe.
-func (o *output) copy() error {
+func (o *output) copyUntilExit() error {
 	_, err := io.Copy(writerOnly{o.to}, readerOnly{o.r})
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = o.takeRest()

@@ -33,7 +33,7 @@ type Branch struct {
 func (c Client) Refs(ctx context.Context, dir string, patterns ...string) (refs []Ref, err error) {
 	lines, err := c.forEachRef(ctx, dir, patterns)
 	for _, f := range lines {
-		refs = append(refs, f.ref())
+		refs = append(refs, f.asRef())
 	}
 	return refs, err
 }
@@ -43,7 +43,7 @@ func (c Client) Branches(ctx context.Context, dir string, patterns ...string) (b
 	lines, err := c.forEachRef(ctx, dir, patterns, "committerdate:unix", "worktreepath")
 	for _, f := range lines {
 		seconds, _ := strconv.ParseInt(f[3], 10, 64)
-		branches = append(branches, Branch{Ref: f.ref(), Committed: stick.Time(seconds * 1000), Checkout: f[4]})
+		branches = append(branches, Branch{Ref: f.asRef(), Committed: stick.Time(seconds * 1000), Checkout: f[4]})
 	}
 	return branches, err
 }
@@ -51,7 +51,7 @@ func (c Client) Branches(ctx context.Context, dir string, patterns ...string) (b
 // refLine is what git prints about a ref: what [Ref] has, and what else was asked.
 type refLine []string
 
-func (f refLine) ref() Ref { return Ref{Name: f[0], Commit: f[1], Upstream: f[2]} }
+func (f refLine) asRef() Ref { return Ref{Name: f[0], Commit: f[1], Upstream: f[2]} }
 
 // readsAgain is how often git lists refs again that failed because a worktree is half made: git writes the
 // files of its record one after another, and reads those of all worktrees.
@@ -61,9 +61,9 @@ const readsAgain = 20
 func (c Client) forEachRef(ctx context.Context, dir string, patterns []string, more ...string) (lines []refLine, err error) {
 	fields := append([]string{"refname", "objectname", "upstream"}, more...)
 	ask := append([]string{"for-each-ref", "--format=%(" + strings.Join(fields, ")%00%(") + ")", "--"}, patterns...)
-	said, err := c.text(ctx, dir, ask...)
+	said, err := c.runText(ctx, dir, ask...)
 	for again := 0; err != nil && again < readsAgain && strings.Contains(err.Error(), "/commondir"); again++ { // another command is just making a worktree
-		said, err = c.text(ctx, dir, ask...)
+		said, err = c.runText(ctx, dir, ask...)
 	}
 	if err != nil || said == "" {
 		return nil, err
@@ -116,7 +116,7 @@ func (c Client) Tips(ctx context.Context, dir, ref string) ([]string, error) {
 // Commit resolves a name to a commit. It reports false if git says that there is none; that git
 // can't read the repository is a failure.
 func (c Client) Commit(ctx context.Context, dir, name string) (string, bool, error) {
-	said, err := c.text(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	said, err := c.runText(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if exitedWith(err, 1) {
 		return "", false, nil
 	}
@@ -130,7 +130,7 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 		old = strings.Repeat("0", len(commit))
 	}
 	ctx = context.WithoutCancel(ctx) // killing it in the middle would leave the branch's lock
-	err = c.write(ctx, change{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
+	err = c.runWrite(ctx, writeCall{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
 	if err == nil {
 		return true, nil
 	}
@@ -147,7 +147,7 @@ func (c Client) DeleteRef(ctx context.Context, dir, ref, old string) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // as in UpdateRef
-	return c.write(ctx, change{dir: dir}, "update-ref", "-d", "--", ref, old)
+	return c.runWrite(ctx, writeCall{dir: dir}, "update-ref", "-d", "--", ref, old)
 }
 
 // IsAncestor reports whether b contains commit a.
@@ -156,7 +156,7 @@ func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) 
 		return true, nil
 	}
 
-	err := c.write(ctx, change{dir: dir}, "merge-base", "--is-ancestor", a, b)
+	err := c.runWrite(ctx, writeCall{dir: dir}, "merge-base", "--is-ancestor", a, b)
 	if exitedWith(err, 1) {
 		return false, nil
 	}
@@ -173,7 +173,7 @@ func (c Client) Contained(ctx context.Context, dir, commit string, in ...string)
 	if _, ok, err := c.Commit(ctx, dir, commit); err != nil || !ok {
 		return false, err
 	}
-	said, err := c.text(ctx, dir, append([]string{"rev-list", "--ignore-missing", "--max-count=1", commit, "--not"}, in...)...)
+	said, err := c.runText(ctx, dir, append([]string{"rev-list", "--ignore-missing", "--max-count=1", commit, "--not"}, in...)...)
 	return said == "", err
 }
 
@@ -183,7 +183,7 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 		return a, nil
 	}
 
-	said, err := c.text(ctx, dir, "merge-base", a, b)
+	said, err := c.runText(ctx, dir, "merge-base", a, b)
 	if exitedWith(err, 1) {
 		return "", nil
 	}
@@ -192,7 +192,7 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 
 // ReadFile reads a file as it is in a commit. ok is false if the commit doesn't have it.
 func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content []byte, ok bool, err error) {
-	found, err := c.objects(ctx, dir, "\n", commit+":"+path)
+	found, err := c.readObjects(ctx, dir, "\n", commit+":"+path)
 	if err != nil || found[0].kind != "blob" {
 		return nil, false, err
 	}
@@ -203,7 +203,7 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 // there is none, or if ref has moved meanwhile. ok is false if the commit doesn't have the file. Where git is
 // older than [MinVersion], it fails.
 func (c Client) ReadFileAt(ctx context.Context, dir, ref, path string) (commit string, content []byte, ok bool, err error) {
-	found, err := c.objects(ctx, dir, "\x00", ref+"^{commit}", ref+":"+path, ref+"^{commit}")
+	found, err := c.readObjects(ctx, dir, "\x00", ref+"^{commit}", ref+":"+path, ref+"^{commit}")
 	if err != nil || found[0].id != found[2].id {
 		return "", nil, false, err
 	}
@@ -219,15 +219,15 @@ type object struct {
 	content  []byte
 }
 
-// objects reads the objects that have these names, one after the other. end ends each name: a line break, or
+// readObjects reads the objects that have these names, one after the other. end ends each name: a line break, or
 // a NUL, which git takes since 2.38.
-func (c Client) objects(ctx context.Context, dir, end string, names ...string) (found []object, err error) {
+func (c Client) readObjects(ctx context.Context, dir, end string, names ...string) (found []object, err error) {
 	var out bytes.Buffer
 	ask := []string{"cat-file", "--batch"}
 	if end == "\x00" {
 		ask = append(ask, "-z")
 	}
-	err = c.write(ctx, change{dir: dir, in: strings.NewReader(strings.Join(names, end) + end), out: &out}, ask...)
+	err = c.runWrite(ctx, writeCall{dir: dir, in: strings.NewReader(strings.Join(names, end) + end), out: &out}, ask...)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (c Client) objects(ctx context.Context, dir, end string, names ...string) (
 // paths in conflict.
 func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree string, files []string, err error) {
 	var out bytes.Buffer
-	err = c.write(ctx, change{dir: dir, out: &out}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
+	err = c.runWrite(ctx, writeCall{dir: dir, out: &out}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
 	parts := splitNUL(out.String())
 	switch {
 	case err == nil && len(parts) > 0:
@@ -279,8 +279,8 @@ func (c Client) CommitTree(ctx context.Context, dir string, s Signing, tree, mes
 		args = append(args, "-p", p)
 	}
 	var out bytes.Buffer
-	q := change{dir: dir, in: strings.NewReader(message), out: &out, limit: s.Limit, waited: stick.Wordsf("%s", s.Program)}
-	err := c.write(ctx, q, append(args, "-F", "-")...)
+	q := writeCall{dir: dir, in: strings.NewReader(message), out: &out, limit: s.Limit, waited: stick.Wordsf("%s", s.Program)}
+	err := c.runWrite(ctx, q, append(args, "-F", "-")...)
 	if err != nil && s.Program != "" {
 		err = errUnsigned(err, dir, s)
 	}
@@ -295,12 +295,12 @@ func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, er
 	if from == to {
 		return nil, nil
 	}
-	return c.list(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to)
+	return c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to)
 }
 
 // Files returns those of the paths that are files in a commit.
 func (c Client) Files(ctx context.Context, dir, commit string, paths []string) (files []string, err error) {
-	listed, err := c.list(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)...)
+	listed, err := c.runList(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)...)
 	for _, entry := range listed {
 		if mode, name, _ := strings.Cut(entry, "\t"); strings.Contains(mode, " blob ") {
 			files = append(files, name)
@@ -311,7 +311,7 @@ func (c Client) Files(ctx context.Context, dir, commit string, paths []string) (
 
 // Blobs returns the names of the blobs that paths are in a commit; those that it hasn't are left out.
 func (c Client) Blobs(ctx context.Context, dir, commit string, paths []string) (map[string]string, error) {
-	listed, err := c.list(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, paths...)...)
+	listed, err := c.runList(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, paths...)...)
 	blobs := map[string]string{}
 	for _, entry := range listed {
 		facts, name, _ := strings.Cut(entry, "\t")
@@ -329,9 +329,9 @@ func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text 
 		return "", false, nil
 	}
 
-	out := &prefix{left: most}
+	out := &prefixWriter{left: most}
 	args := append(append([]string{"-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions...), from, to)
-	err = c.write(ctx, change{dir: dir, out: out}, args...)
+	err = c.runWrite(ctx, writeCall{dir: dir, out: out}, args...)
 	return out.String(), out.cut, err
 }
 
@@ -341,7 +341,7 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 		return []stick.FileStat{}, nil
 	}
 
-	lines, err := c.list(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "-M", "-l1000", from, to)
+	lines, err := c.runList(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "-M", "-l1000", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +371,7 @@ func (c Client) Log(ctx context.Context, dir, from, to string, most int) ([]stri
 	if from == to {
 		return nil, nil
 	}
-	return c.list(ctx, dir, "log", "-z", "--reverse", "--no-color", "--no-decorate", "--format=%h %s", fmt.Sprintf("--max-count=%d", most), from+".."+to, "--")
+	return c.runList(ctx, dir, "log", "-z", "--reverse", "--no-color", "--no-decorate", "--format=%h %s", fmt.Sprintf("--max-count=%d", most), from+".."+to, "--")
 }
 
 // PatchSum returns a checksum of the changes between two commits. The same changes to the same
@@ -402,7 +402,7 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 		sum <- hex.EncodeToString(h.Sum(nil))
 	}()
 	args := append(append([]string{"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames"}, diffOptions...), from, to)
-	err := c.write(ctx, change{dir: dir, out: w}, args...)
+	err := c.runWrite(ctx, writeCall{dir: dir, out: w}, args...)
 	w.Close()
 	return <-sum, err
 }

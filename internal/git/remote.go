@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// overNetwork is a run of a command that speaks to a remote.
-func overNetwork(dir string) change {
-	return change{dir: dir, limit: remoteLimit, waited: "the remote, or a program that asks for its credentials"}
+// remoteCall is a run of a command that speaks to a remote.
+func remoteCall(dir string) writeCall {
+	return writeCall{dir: dir, limit: remoteLimit, waited: "the remote, or a program that asks for its credentials"}
 }
 
 // Fetch fetches a branch into its remote-tracking branch, and returns its commit. It returns "" when the
 // remote doesn't have it.
 func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, error) {
 	ref := "refs/remotes/" + remote + "/" + branch
-	err := c.write(ctx, overNetwork(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, "+refs/heads/"+branch+":"+ref)
+	err := c.runWrite(ctx, remoteCall(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, "+refs/heads/"+branch+":"+ref)
 	if err != nil {
 		return "", err
 	}
@@ -27,14 +27,14 @@ func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, 
 
 // FetchCommit fetches a commit that a remote has, with its history, into no branch.
 func (c Client) FetchCommit(ctx context.Context, dir, remote, commit string) error {
-	return c.write(ctx, overNetwork(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, commit)
+	return c.runWrite(ctx, remoteCall(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, commit)
 }
 
 // Push moves a branch of a remote to a commit, without force. moved is false if somebody was faster and
 // the remote's branch has other commits.
 func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (moved bool, err error) {
-	err = c.write(ctx, overNetwork(dir), "push", "--quiet", "--no-verify", "--", remote, commit+":refs/heads/"+branch)
-	if f := failure(err); f != nil && isRejected(f.Said) {
+	err = c.runWrite(ctx, remoteCall(dir), "push", "--quiet", "--no-verify", "--", remote, commit+":refs/heads/"+branch)
+	if f := asFailure(err); f != nil && isRejected(f.Said) {
 		return false, nil
 	}
 	return err == nil, err
@@ -54,28 +54,28 @@ func isRejected(said string) bool {
 // unless the branch is where it was last seen; an empty seen means that it didn't exist.
 func (c Client) PushWithLease(ctx context.Context, dir, remote, branch, commit, seen string) error {
 	ref := "refs/heads/" + branch
-	return c.write(ctx, overNetwork(dir), "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen, "--", remote, commit+":"+ref)
+	return c.runWrite(ctx, remoteCall(dir), "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen, "--", remote, commit+":"+ref)
 }
 
 // RemoteBranch returns the commit of a branch at a remote, and "" if the remote doesn't have it.
 func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (string, error) {
 	var out bytes.Buffer
-	q := overNetwork(dir)
+	q := remoteCall(dir)
 	q.out = &out
-	err := c.write(ctx, q, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
+	err := c.runWrite(ctx, q, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
 	commit, _, _ := strings.Cut(out.String(), "\t")
 	return commit, err
 }
 
 // Unpushed reports whether no branch of a remote, as the repository last saw it, has a commit.
 func (c Client) Unpushed(ctx context.Context, dir, commit string) (bool, error) {
-	said, err := c.text(ctx, dir, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)", "refs/remotes")
+	said, err := c.runText(ctx, dir, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)", "refs/remotes")
 	return err == nil && said == "", err
 }
 
 // HasCommit reports whether the repository has a commit.
 func (c Client) HasCommit(ctx context.Context, dir, commit string) (bool, error) {
-	err := c.read(ctx, dir, nil, "cat-file", "-e", "--end-of-options", commit+"^{commit}")
+	err := c.runReadOnly(ctx, dir, nil, "cat-file", "-e", "--end-of-options", commit+"^{commit}")
 	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
 		return false, nil
 	}

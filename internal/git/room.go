@@ -14,19 +14,19 @@ const roomKey = "talkingstick.room"
 
 // RoomKey returns the key that is kept for the repository of dir, empty for none.
 func (c Client) RoomKey(ctx context.Context, dir string) (string, error) {
-	return c.setting(ctx, dir, "config", "--local", "--get", roomKey)
+	return c.readSetting(ctx, dir, "config", "--local", "--get", roomKey)
 }
 
 // KeepRoomKey keeps the key of the room of a repository in its configuration.
 func (c Client) KeepRoomKey(ctx context.Context, dir, key string) error {
-	return c.read(ctx, dir, nil, "config", "--local", roomKey, key)
+	return c.runReadOnly(ctx, dir, nil, "config", "--local", roomKey, key)
 }
 
 // RemoteAddress returns the address of origin or else of the only remote, with the insteadOf of the user's
 // configuration. It is empty for a repository that has none of these.
 func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 	var out bytes.Buffer
-	if err := c.read(ctx, dir, &out, "remote"); err != nil {
+	if err := c.runReadOnly(ctx, dir, &out, "remote"); err != nil {
 		return "", err
 	}
 	names := strings.Fields(out.String())
@@ -39,24 +39,24 @@ func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	return c.setting(ctx, dir, "remote", "get-url", "--", name)
+	return c.readSetting(ctx, dir, "remote", "get-url", "--", name)
 }
 
 // AddressOf returns the address of a remote, with the insteadOf of the user's configuration. It is empty for
 // one that has none.
 func (c Client) AddressOf(ctx context.Context, dir, remote string) (string, error) {
-	err := c.read(ctx, dir, nil, "config", "--get", "remote."+remote+".url")
+	err := c.runReadOnly(ctx, dir, nil, "config", "--get", "remote."+remote+".url")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}
-	return c.setting(ctx, dir, "remote", "get-url", "--", remote)
+	return c.readSetting(ctx, dir, "remote", "get-url", "--", remote)
 }
 
-// setting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it does
+// readSetting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it does
 // for what isn't set.
-func (c Client) setting(ctx context.Context, dir string, args ...string) (string, error) {
+func (c Client) readSetting(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.read(ctx, dir, &out, args...)
+	err := c.runReadOnly(ctx, dir, &out, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}

@@ -9,11 +9,11 @@ import (
 // hold the other end of the pipe. Git itself has read all that it wanted.
 const inputDelay = 100 * time.Millisecond
 
-// run runs git and hands on what it prints. Git's exit status decides: a program that git has started may
+// runCommand runs git and hands on what it prints. Git's exit status decides: a program that git has started may
 // keep the output open for as long as it likes, and if ctx ends just after git has done its work, that work
 // counts. When ctx ends earlier, run kills git and everything that git has started. It calls started, unless
 // that is nil, once git runs.
-func run(cmd *exec.Cmd, started func()) error {
+func runCommand(cmd *exec.Cmd, started func()) error {
 	out, err := collectOutput(cmd)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func run(cmd *exec.Cmd, started func()) error {
 	defer out.close()
 	cmd.WaitDelay = inputDelay
 	err = runGroup(cmd, func() {
-		out.start()
+		out.startCopying()
 		if started != nil {
 			started()
 		}
@@ -29,7 +29,7 @@ func run(cmd *exec.Cmd, started func()) error {
 	if cmd.ProcessState == nil {
 		return err // it never ran
 	}
-	lost := out.finish()
+	lost := out.finishCopying()
 	if cmd.ProcessState.Success() {
 		return lost
 	}

@@ -75,10 +75,10 @@ func TestOutputLeftOpen(t *testing.T) {
 	t.Run("a command that succeeds", func(t *testing.T) {
 		c := program(t, leave+long)
 		for name, f := range map[string]func() (string, error){
-			"read":  func() (string, error) { return c.line(t.Context(), t.TempDir(), "log") },
-			"write": func() (string, error) { return c.text(t.Context(), t.TempDir(), "log") },
+			"read":  func() (string, error) { return c.runLine(t.Context(), t.TempDir(), "log") },
+			"write": func() (string, error) { return c.runText(t.Context(), t.TempDir(), "log") },
 			"hook": func() (string, error) {
-				paths, err := c.paths(t.Context(), t.TempDir(), "log")
+				paths, err := c.listPaths(t.Context(), t.TempDir(), "log")
 				return strings.Join(paths, ""), err
 			},
 		} {
@@ -89,12 +89,12 @@ func TestOutputLeftOpen(t *testing.T) {
 	})
 	t.Run("a command that fails", func(t *testing.T) {
 		c := program(t, leave+"echo 'fatal: not today' >&2\nexit 3\n")
-		_, err := c.text(t.Context(), t.TempDir(), "log")
-		if f := failure(err); f == nil || f.Exit != 3 || f.Said != "fatal: not today" {
+		_, err := c.runText(t.Context(), t.TempDir(), "log")
+		if f := asFailure(err); f == nil || f.Exit != 3 || f.Said != "fatal: not today" {
 			t.Errorf("write: %v", err)
 		}
-		_, err = c.line(t.Context(), t.TempDir(), "log")
-		if f := failure(err); f == nil || f.Exit != 3 || f.Said != "fatal: not today" {
+		_, err = c.runLine(t.Context(), t.TempDir(), "log")
+		if f := asFailure(err); f == nil || f.Exit != 3 || f.Said != "fatal: not today" {
 			t.Errorf("read: %v", err)
 		}
 	})
@@ -104,7 +104,7 @@ func TestOutputLeftOpen(t *testing.T) {
 func TestOutputWithoutEnd(t *testing.T) {
 	// The program ends when nobody reads any more.
 	c := program(t, "while echo more; do :; done 2>/dev/null &\necho done\n")
-	out, err := c.text(t.Context(), t.TempDir(), "log")
+	out, err := c.runText(t.Context(), t.TempDir(), "log")
 	if err != nil || !strings.Contains(out, "done") {
 		t.Errorf("%.100q, %v", out, err)
 	}

@@ -20,15 +20,15 @@ type scratch struct {
 	made int // commits
 }
 
-// quiet turns off what a repository may have configured beside the operation itself: hooks, a daemon
+// quietFlags turns off what a repository may have configured beside the operation itself: hooks, a daemon
 // that watches the tree, and a split index, which git would write back in parts.
-var quiet = []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"}
+var quietFlags = []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"}
 
-// scratch makes a scratch for the repository that dir lies in.
-func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
-	objects, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+// newScratch makes a scratch for the repository that dir lies in.
+func (c Client) newScratch(ctx context.Context, dir string) (*scratch, error) {
+	objects, err := c.runLine(ctx, dir, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
-		return nil, c.classify(dir, err)
+		return nil, c.explainFailure(dir, err)
 	}
 	tmp, err := os.MkdirTemp("", "talking-stick-")
 	if err != nil {
@@ -36,41 +36,41 @@ func (c Client) scratch(ctx context.Context, dir string) (*scratch, error) {
 	}
 	s := &scratch{git: c, tmp: tmp, env: []string{
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(tmp, "objects"),
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(objects),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteAlternate(objects),
 		"GIT_NO_LAZY_FETCH=1", // reading never uses the network
 		"GIT_AUTHOR_NAME=tt", "GIT_AUTHOR_EMAIL=tt@localhost", "GIT_AUTHOR_DATE=@1 +0000",
 		"GIT_COMMITTER_NAME=tt", "GIT_COMMITTER_EMAIL=tt@localhost", "GIT_COMMITTER_DATE=@1 +0000",
 	}}
 	if err := os.Mkdir(filepath.Join(tmp, "objects"), 0o700); err != nil {
-		s.remove()
+		s.removeFiles()
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
 	return s, nil
 }
 
-// alternate quotes a path for git's list of object directories, because the path may hold the list's
+// quoteAlternate quotes a path for git's list of object directories, because the path may hold the list's
 // separator.
-func alternate(path string) string {
+func quoteAlternate(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
-func (s *scratch) remove() { _ = os.RemoveAll(s.tmp) }
+func (s *scratch) removeFiles() { _ = os.RemoveAll(s.tmp) }
 
-// run runs git with the scratch and returns its output.
-func (s *scratch) run(ctx context.Context, dir string, in io.Reader, env []string, args ...string) (string, error) {
+// runGit runs git with the scratch and returns its output.
+func (s *scratch) runGit(ctx context.Context, dir string, in io.Reader, env []string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := s.git.do(ctx, call{
-		dir: dir, args: args, before: quiet, env: append(s.env[:len(s.env):len(s.env)], env...), in: in, out: &out,
+	err := s.git.runCall(ctx, readCall{
+		dir: dir, args: args, before: quietFlags, env: append(s.env[:len(s.env):len(s.env)], env...), in: in, out: &out,
 	})
 	return out.String(), err
 }
 
-// commit commits the given paths of a working tree to the scratch, on top of its HEAD. In the middle of a
+// commitPaths commits the given paths of a working tree to the scratch, on top of its HEAD. In the middle of a
 // merge, the merged commit is the second parent.
-func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (string, error) {
+func (s *scratch) commitPaths(ctx context.Context, w Worktree, paths []string) (string, error) {
 	s.made++
 	index := filepath.Join(s.tmp, fmt.Sprintf("index-%d", s.made))
-	real, err := s.git.line(ctx, w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	real, err := s.git.runLine(ctx, w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 		return "", err
 	}
 	env := append(s.git.noFilters(ctx, w.Path), "GIT_INDEX_FILE="+index)
-	files, gone := split(w.Path, paths)
+	files, gone := splitReplaced(w.Path, paths)
 	for _, u := range []struct {
 		paths []string
 		flags []string
@@ -87,11 +87,11 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 			continue
 		}
 		names := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
-		if _, err := s.run(ctx, w.Path, names, env, slices.Concat([]string{"update-index"}, u.flags, []string{"-z", "--stdin"})...); err != nil {
+		if _, err := s.runGit(ctx, w.Path, names, env, slices.Concat([]string{"update-index"}, u.flags, []string{"-z", "--stdin"})...); err != nil {
 			return "", err
 		}
 	}
-	tree, err := s.run(ctx, w.Path, nil, env, "write-tree")
+	tree, err := s.runGit(ctx, w.Path, nil, env, "write-tree")
 	if err != nil {
 		return "", err
 	}
@@ -99,16 +99,16 @@ func (s *scratch) commit(ctx context.Context, w Worktree, paths []string) (strin
 	if w.Head != "" {
 		args = append(args, "-p", w.Head)
 	}
-	if merging, err := s.git.line(ctx, w.Path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
+	if merging, err := s.git.runLine(ctx, w.Path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
 		args = append(args, "-p", merging)
 	}
-	id, err := s.run(ctx, w.Path, strings.NewReader("uncommitted\n"), nil, args...)
+	id, err := s.runGit(ctx, w.Path, strings.NewReader("uncommitted\n"), nil, args...)
 	return strings.TrimSpace(id), err
 }
 
-// split separates paths that were files and are directories now (gone) from the rest: git update-index
+// splitReplaced separates paths that were files and are directories now (gone) from the rest: git update-index
 // needs another flag for them. A submodule is a directory and stays one.
-func split(dir string, paths []string) (files, gone []string) {
+func splitReplaced(dir string, paths []string) (files, gone []string) {
 	for _, p := range paths {
 		at := filepath.Join(dir, filepath.FromSlash(p))
 		if info, err := os.Lstat(at); err == nil && info.IsDir() {
@@ -142,17 +142,17 @@ func copyIndex(from, to string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// uncommitted lists at most most files in which a working tree differs from its HEAD, and counts them
+// listUncommitted lists at most most files in which a working tree differs from its HEAD, and counts them
 // all. It leaves out ignored files and repositories inside the tree, such as linked worktrees.
-func (c Client) uncommitted(ctx context.Context, dir string, most int) (paths []string, count int, err error) {
-	s := status{most: most}
-	err = c.do(ctx, call{dir: dir, before: quiet, env: c.noFilters(ctx, dir), out: &s, args: []string{
+func (c Client) listUncommitted(ctx context.Context, dir string, most int) (paths []string, count int, err error) {
+	s := statusParser{most: most}
+	err = c.runCall(ctx, readCall{dir: dir, before: quietFlags, env: c.noFilters(ctx, dir), out: &s, args: []string{
 		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty",
 	}})
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := s.workspace()
+	w, err := s.asWorkspace()
 	if err != nil {
 		return nil, 0, err
 	}

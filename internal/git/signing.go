@@ -16,7 +16,7 @@ type Signing struct {
 // Signing returns how git itself would sign a commit in dir, by the user's configuration: not at all, unless
 // commit.gpgSign is true.
 func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
-	signs, err := c.text(ctx, dir, "config", "--type=bool", "--get", "commit.gpgSign")
+	signs, err := c.runText(ctx, dir, "config", "--type=bool", "--get", "commit.gpgSign")
 	if exitedWith(err, 1) || err == nil && signs != "true" {
 		return Signing{}, nil
 	}
@@ -59,7 +59,7 @@ func (c Client) CheckSigning(ctx context.Context, dir string, s Signing) error {
 
 // errUnsigned is the error for a commit that couldn't be signed.
 func errUnsigned(err error, dir string, s Signing) error {
-	f := failure(err)
+	f := asFailure(err)
 	if f == nil {
 		return err
 	}

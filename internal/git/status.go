@@ -11,10 +11,10 @@ import (
 // maxDirty is how many paths a snapshot lists. It only counts the others.
 const maxDirty = 200
 
-// status parses the output of git status --porcelain=v2 --branch -z while it arrives. Records end with
+// statusParser parses the output of git status --porcelain=v2 --branch -z while it arrives. Records end with
 // NUL, so that a name may hold anything else, line ends included. It keeps only the paths that a snapshot
 // lists, so that a million untracked files cost no memory.
-type status struct {
+type statusParser struct {
 	part    []byte // the beginning of a record whose end hasn't arrived yet
 	origin  bool   // the next record is the former path of a rename
 	head    string
@@ -26,7 +26,7 @@ type status struct {
 }
 
 // Write parses a part of the output. It never fails, so that git can run to its end.
-func (s *status) Write(p []byte) (int, error) {
+func (s *statusParser) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		i := bytes.IndexByte(p, 0)
@@ -39,15 +39,15 @@ func (s *status) Write(p []byte) (int, error) {
 			record = append(s.part, record...)
 			s.part = record[:0]
 		}
-		if err := s.record(record); err != nil && s.problem == nil {
+		if err := s.parseRecord(record); err != nil && s.problem == nil {
 			s.problem = err
 		}
 		p = p[i+1:]
 	}
 }
 
-// workspace returns the result, once all output has been written.
-func (s *status) workspace() (*stick.Workspace, error) {
+// asWorkspace returns the result, once all output has been written.
+func (s *statusParser) asWorkspace() (*stick.Workspace, error) {
 	switch {
 	case s.problem != nil:
 		return nil, fmt.Errorf("read git status: %w", s.problem)
@@ -69,10 +69,10 @@ const (
 	otherFields    = 1 // ? path
 )
 
-func (s *status) record(r []byte) error {
+func (s *statusParser) parseRecord(r []byte) error {
 	if s.origin {
 		s.origin = false
-		s.add(string(r))
+		s.addPath(string(r))
 		return nil
 	}
 	if len(r) == 0 {
@@ -80,28 +80,28 @@ func (s *status) record(r []byte) error {
 	}
 	switch r[0] {
 	case '#':
-		s.header(string(r))
+		s.parseHeader(string(r))
 		return nil
 	case '1':
-		return s.entry(r, changedFields)
+		return s.parseEntry(r, changedFields)
 	case '2':
-		if err := s.entry(r, renamedFields); err != nil {
+		if err := s.parseEntry(r, renamedFields); err != nil {
 			return err
 		}
 		s.origin = true
 		return nil
 	case 'u':
-		return s.entry(r, unmergedFields)
+		return s.parseEntry(r, unmergedFields)
 	case '?':
-		return s.entry(r, otherFields)
+		return s.parseEntry(r, otherFields)
 	case '!': // an ignored file; git isn't asked for them
 		return nil
 	}
 	return fmt.Errorf("an unknown record %.100q", r)
 }
 
-// header parses a line about the branch. Git may add headers at any time, so others are skipped.
-func (s *status) header(r string) {
+// parseHeader parses a line about the branch. Git may add headers at any time, so others are skipped.
+func (s *statusParser) parseHeader(r string) {
 	const oid, head = "# branch.oid ", "# branch.head "
 	switch {
 	case len(r) > len(oid) && r[:len(oid)] == oid:
@@ -115,8 +115,8 @@ func (s *status) header(r string) {
 	}
 }
 
-// entry adds the path that follows n fields.
-func (s *status) entry(r []byte, n int) error {
+// parseEntry adds the path that follows n fields.
+func (s *statusParser) parseEntry(r []byte, n int) error {
 	path := r
 	for range n {
 		_, rest, ok := bytes.Cut(path, []byte(" "))
@@ -128,11 +128,11 @@ func (s *status) entry(r []byte, n int) error {
 	if len(path) == 0 {
 		return fmt.Errorf("a record without a path: %.100q", r)
 	}
-	s.add(string(path))
+	s.addPath(string(path))
 	return nil
 }
 
-func (s *status) add(path string) {
+func (s *statusParser) addPath(path string) {
 	s.count++
 	if len(s.dirty) < cmp.Or(s.most, maxDirty) {
 		s.dirty = append(s.dirty, path)

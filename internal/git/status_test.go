@@ -57,7 +57,7 @@ func TestStatus(t *testing.T) {
 
 // read gives output to a status in pieces of the given size.
 func read(output string, size int) (*stick.Workspace, error) {
-	var s status
+	var s statusParser
 	for len(output) > 0 {
 		n := min(size, len(output))
 		if _, err := s.Write([]byte(output[:n])); err != nil {
@@ -65,7 +65,7 @@ func read(output string, size int) (*stick.Workspace, error) {
 		}
 		output = output[n:]
 	}
-	return s.workspace()
+	return s.asWorkspace()
 }
 
 // FuzzStatus: it doesn't matter in which pieces the output comes, and what is named is bounded.

@@ -336,11 +336,11 @@ func TestBranchName(t *testing.T) {
 // TestFailures: what git says is told, and its kind can be found out.
 func TestFailures(t *testing.T) {
 	w := newWork(t)
-	_, err := w.text(t.Context(), w.dir, "rev-list", "nosuch")
-	if f := failure(err); f == nil || f.Exit != 128 || stick.CodeOf(err) != stick.CodeGitFailed || !strings.Contains(err.Error(), "nosuch") {
+	_, err := w.runText(t.Context(), w.dir, "rev-list", "nosuch")
+	if f := asFailure(err); f == nil || f.Exit != 128 || stick.CodeOf(err) != stick.CodeGitFailed || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("%v", err)
 	}
-	if _, err := (Client{Path: filepath.Join(w.dir, "nogit")}).text(t.Context(), w.dir, "version"); stick.CodeOf(err) != stick.CodeGitMissing {
+	if _, err := (Client{Path: filepath.Join(w.dir, "nogit")}).runText(t.Context(), w.dir, "version"); stick.CodeOf(err) != stick.CodeGitMissing {
 		t.Errorf("no program: %v", err)
 	}
 	if _, err := w.Checkout(t.Context(), filepath.Join(w.dir, "..")); stick.CodeOf(err) != stick.CodeNoRepository {

@@ -55,7 +55,7 @@ func (c Client) CommittedSince(ctx context.Context, top string, since stick.Time
 		"log", "-z", "--format=%x01%ct", "--name-only", "--no-renames", "--no-show-signature", "--max-count=100", "--ignore-missing",
 		fmt.Sprintf("--max-age=%d", since/1000), "HEAD", "--",
 	}
-	if err := c.do(ctx, call{dir: top, args: append(args, paths...), env: []string{"GIT_LITERAL_PATHSPECS=1"}, out: &out}); err != nil {
+	if err := c.runCall(ctx, readCall{dir: top, args: append(args, paths...), env: []string{"GIT_LITERAL_PATHSPECS=1"}, out: &out}); err != nil {
 		return nil, err
 	}
 	var at stick.Time

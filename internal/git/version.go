@@ -16,9 +16,9 @@ import (
 // requireVersion fails with [stick.CodeGitTooOld] if git is older than the given version, and with
 // [stick.CodeGitMissing] if there is none. A git whose version can't be parsed passes.
 func (c Client) requireVersion(ctx context.Context, dir string, major, minor int) error {
-	said, err := c.version(ctx, dir)
+	said, err := c.gitVersion(ctx, dir)
 	if err != nil {
-		return c.classify(dir, err)
+		return c.explainFailure(dir, err)
 	}
 	return checkVersion(said, major, minor)
 }
@@ -29,39 +29,39 @@ type gitProgram struct {
 	facts os.FileInfo
 }
 
-// asked is the program that has said its version last. A process that goes on, as a server does, needn't ask
+// lastVersion is the program that has said its version last. A process that goes on, as a server does, needn't ask
 // it for each operation.
-var asked struct {
+var lastVersion struct {
 	sync.Mutex
 	gitProgram
 	version string
 }
 
-// version is what git says of its version.
-func (c Client) version(ctx context.Context, dir string) (said string, err error) {
-	is := c.program()
+// gitVersion is what git says of its version.
+func (c Client) gitVersion(ctx context.Context, dir string) (said string, err error) {
+	is := c.findProgram()
 
-	asked.Lock()
-	known := is.facts != nil && asked.facts != nil && is.path == asked.path && os.SameFile(is.facts, asked.facts) &&
-		is.facts.ModTime().Equal(asked.facts.ModTime())
-	said = asked.version
-	asked.Unlock()
+	lastVersion.Lock()
+	known := is.facts != nil && lastVersion.facts != nil && is.path == lastVersion.path && os.SameFile(is.facts, lastVersion.facts) &&
+		is.facts.ModTime().Equal(lastVersion.facts.ModTime())
+	said = lastVersion.version
+	lastVersion.Unlock()
 	if known {
 		return said, nil
 	}
 
-	said, err = c.line(ctx, dir, "version")
+	said, err = c.runLine(ctx, dir, "version")
 	if err == nil {
-		asked.Lock()
-		defer asked.Unlock()
-		asked.gitProgram, asked.version = is, said
+		lastVersion.Lock()
+		defer lastVersion.Unlock()
+		lastVersion.gitProgram, lastVersion.version = is, said
 	}
 	return said, err
 }
 
-// program finds the program that runs as git. It has no facts where there is none, or where it is found from
+// findProgram finds the program that runs as git. It has no facts where there is none, or where it is found from
 // the working directory.
-func (c Client) program() gitProgram {
+func (c Client) findProgram() gitProgram {
 	path, err := exec.LookPath(cmp.Or(c.Path, "git"))
 	if err != nil || !filepath.IsAbs(path) {
 		return gitProgram{}

@@ -27,7 +27,7 @@ func TestVersionIsAskedOnce(t *testing.T) {
 	for _, version := range []string{"2.39.5", "2.30.1"} {
 		install(version)
 		for range 2 {
-			said, err := c.version(t.Context(), dir)
+			said, err := c.gitVersion(t.Context(), dir)
 			if err != nil || said != "git version "+version {
 				t.Errorf("git %s says %q, %v", version, said, err)
 			}

@@ -15,17 +15,17 @@ import (
 
 // AddWorktree creates a locked worktree with a new branch at a commit.
 func (c Client) AddWorktree(ctx context.Context, dir, path, branch, commit, why string) error {
-	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why, "-b", branch, "--", path, commit)
+	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why, "-b", branch, "--", path, commit)
 }
 
 // AddWorktreeOf creates a locked worktree of an existing branch.
 func (c Client) AddWorktreeOf(ctx context.Context, dir, path, branch, why string) error {
-	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why, "--", path, branch)
+	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why, "--", path, branch)
 }
 
 // AddDetached creates a worktree at a commit, on no branch.
 func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error {
-	return c.write(ctx, change{dir: dir}, "worktree", "add", "--quiet", "--detach", "--", path, commit)
+	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--detach", "--", path, commit)
 }
 
 // RemoveDetached removes a worktree that [Client.AddDetached] has created, complete or not, with all its
@@ -91,7 +91,7 @@ func recordOf(common, path string) string {
 	records, _ := os.ReadDir(filepath.Join(common, "worktrees"))
 	for _, r := range records {
 		dir := filepath.Join(common, "worktrees", r.Name())
-		if b, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil && sameParent(strings.TrimSpace(string(b)), path) {
+		if b, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil && isGitFileOf(strings.TrimSpace(string(b)), path) {
 			return dir
 		}
 	}
@@ -121,15 +121,15 @@ func (c Client) RecordIsClean(ctx context.Context, common, path, branch string) 
 	if err != nil || strings.TrimSpace(string(head)) != "ref: refs/heads/"+branch || OperationInProgress(dir) != "" {
 		return false, nil // a record that can't be read is kept, too
 	}
-	err = c.read(ctx, common, io.Discard, "--git-dir="+dir, "diff", "--cached", "--quiet", "HEAD", "--")
+	err = c.runReadOnly(ctx, common, io.Discard, "--git-dir="+dir, "diff", "--cached", "--quiet", "HEAD", "--")
 	if exitedWith(err, 1) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// sameParent reports whether file is the .git file of the checkout at path, which need not exist.
-func sameParent(file, path string) bool {
+// isGitFileOf reports whether file is the .git file of the checkout at path, which need not exist.
+func isGitFileOf(file, path string) bool {
 	dir := filepath.Dir(filepath.FromSlash(file))
 	return dir == path || filepath.Base(dir) == filepath.Base(path) && samePath(filepath.Dir(dir), filepath.Dir(path))
 }
@@ -151,12 +151,12 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 		}
 		return c.RemoveRecord(at.Common, path)
 	}
-	unlocked := c.write(ctx, change{dir: dir}, "worktree", "unlock", "--", path) == nil
-	err = c.write(ctx, change{dir: dir}, "worktree", "remove", "--", path)
+	unlocked := c.runWrite(ctx, writeCall{dir: dir}, "worktree", "unlock", "--", path) == nil
+	err = c.runWrite(ctx, writeCall{dir: dir}, "worktree", "remove", "--", path)
 	if err != nil && unlocked {
-		_ = c.write(ctx, change{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
+		_ = c.runWrite(ctx, writeCall{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
 	}
-	if f := failure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
+	if f := asFailure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
 		return stick.Errorf(stick.CodeGitFailed, "git doesn't remove a worktree with submodules checked out; if you need nothing in them: %s",
 			stick.Cmd("git worktree remove -f -f <path>", path)).With("path", path).Hintf("then run the same command again")
 	}
@@ -217,7 +217,7 @@ func OperationInProgress(gitDir string) string {
 func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sign := "commit.gpgSign=" + strconv.FormatBool(s.Program != "")
-	err = c.write(ctx, change{dir: dir, waited: stick.Wordsf("%s", s.Program)}, "-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
+	err = c.runWrite(ctx, writeCall{dir: dir, waited: stick.Wordsf("%s", s.Program)}, "-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
 		"rebase", "--quiet", "--no-autostash", "--", onto)
 	if err == nil {
 		return false, nil
@@ -230,7 +230,7 @@ func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) 
 	if ferr == nil && len(files) > 0 {
 		return true, nil
 	}
-	if aerr := c.write(ctx, change{dir: dir}, "rebase", "--abort"); aerr != nil {
+	if aerr := c.runWrite(ctx, writeCall{dir: dir}, "rebase", "--abort"); aerr != nil {
 		return false, aerr
 	}
 	return false, err
@@ -238,13 +238,13 @@ func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) 
 
 // Unmerged lists the paths in conflict in the checkout at dir.
 func (c Client) Unmerged(ctx context.Context, dir string) ([]string, error) {
-	return c.list(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
+	return c.runList(ctx, dir, "diff", "--name-only", "--diff-filter=U", "-z")
 }
 
 // Ignored lists the paths in the checkout at dir that git ignores. A directory of which it ignores everything
 // is one path, with a slash at its end.
 func (c Client) Ignored(ctx context.Context, dir string) ([]string, error) {
-	return c.list(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	return c.runList(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 }
 
 // Exclude makes git ignore patterns in all checkouts of the repository.
@@ -295,12 +295,12 @@ func Exclude(common string, patterns ...string) error {
 // TrackedChanges lists the tracked paths of a checkout that differ from its commit. It leaves submodules
 // out: a merge changes the recorded commit of a submodule, never its checkout.
 func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error) {
-	var s status
-	err := c.read(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=all")
+	var s statusParser
+	err := c.runReadOnly(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=all")
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.workspace()
+	w, err := s.asWorkspace()
 	if err != nil {
 		return nil, err
 	}
@@ -315,7 +315,7 @@ func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) (f
 	for _, path := range below {
 		args = append(args, ":(top,literal)"+path)
 	}
-	all, err := c.list(ctx, dir, args...)
+	all, err := c.runList(ctx, dir, args...)
 	for _, f := range all {
 		if repository, ok := strings.CutSuffix(f, "/"); ok {
 			repositories = append(repositories, repository)
@@ -333,7 +333,7 @@ func (c Client) WouldIgnore(ctx context.Context, dir string, paths []string) ([]
 		return nil, nil
 	}
 	var out bytes.Buffer
-	err := c.write(ctx, change{dir: dir, in: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), out: &out}, "check-ignore", "-z", "--stdin")
+	err := c.runWrite(ctx, writeCall{dir: dir, in: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), out: &out}, "check-ignore", "-z", "--stdin")
 	if err != nil && !exitedWith(err, 1) { // 1: it ignores none of them
 		return nil, err
 	}

@@ -27,13 +27,13 @@ type Worktree struct {
 // repository has no main one. It fails with [stick.CodeNoRepository], [stick.CodeGitMissing] and
 // [stick.CodeGitFailed].
 func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
-	places, err := c.line(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
+	places, err := c.runLine(ctx, dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
 	if err != nil {
-		return nil, c.classify(dir, err)
+		return nil, c.explainFailure(dir, err)
 	}
 	var out bytes.Buffer
-	if err := c.do(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}); err != nil {
-		return nil, c.classify(dir, err)
+	if err := c.runCall(ctx, readCall{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}); err != nil {
+		return nil, c.explainFailure(dir, err)
 	}
 	trees, err := parseWorktrees(out.String())
 	if err != nil {
@@ -42,7 +42,7 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	// For a submodule, and for a repository with a separate git directory, git lists the git directory
 	// instead of the main working tree.
 	if own := len(places) / 2; len(trees) > 0 && trees[0].Main && places[:own] == places[own+1:] {
-		if top, err := c.line(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
+		if top, err := c.runLine(ctx, dir, "rev-parse", "--show-toplevel"); err == nil {
 			trees[0].Path = top
 		}
 	}
@@ -56,10 +56,10 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 // inEnglish makes git say what went wrong in words that classify knows.
 var inEnglish = []string{"LC_ALL=C"}
 
-// line returns the output of a command without its last line end.
-func (c Client) line(ctx context.Context, dir string, args ...string) (string, error) {
+// runLine returns the output of a command without its last line end.
+func (c Client) runLine(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.do(ctx, call{dir: dir, args: args, env: inEnglish, out: &out})
+	err := c.runCall(ctx, readCall{dir: dir, args: args, env: inEnglish, out: &out})
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
@@ -100,20 +100,20 @@ func parseWorktrees(output string) ([]Worktree, error) {
 	return trees, nil
 }
 
-// classify turns a failure of git into an error that says what it means: there is no git, no repository at
+// explainFailure turns a failure of git into an error that says what it means: there is no git, no repository at
 // dir, or what git says.
-func (c Client) classify(dir string, err error) error {
+func (c Client) explainFailure(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		missing := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git, or add it to PATH")
 		missing.Err = err
 		return missing
 	}
-	f := failure(err)
+	f := asFailure(err)
 	switch {
 	case f == nil:
 		return err
-	case f.noRepository():
+	case f.isNoRepository():
 		return errNoRepository(dir, f)
 	}
-	return failed(f)
+	return errGitFailed(f)
 }

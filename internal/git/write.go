@@ -26,13 +26,13 @@ type Failure struct {
 
 func (f *Failure) Error() string {
 	if f.Said != "" {
-		return fmt.Sprintf("git %s: %s", f.command(), f.Said)
+		return fmt.Sprintf("git %s: %s", f.commandName(), f.Said)
 	}
-	return fmt.Sprintf("git %s: %v", f.command(), f.Err)
+	return fmt.Sprintf("git %s: %v", f.commandName(), f.Err)
 }
 
-// command returns git's subcommand, without the settings before it.
-func (f *Failure) command() string {
+// commandName returns git's subcommand, without the settings before it.
+func (f *Failure) commandName() string {
 	for i, a := range f.Args {
 		if !strings.HasPrefix(a, "-") && (i == 0 || f.Args[i-1] != "-c") {
 			return a
@@ -44,8 +44,8 @@ func (f *Failure) command() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// change is one run of a writing command.
-type change struct {
+// writeCall is one run of a writing command.
+type writeCall struct {
 	dir string
 	in  io.Reader
 	out io.Writer
@@ -79,10 +79,10 @@ func (c Client) writeEnvironment(env []string) []string {
 	return append(append(out, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), c.Env...)
 }
 
-// write runs a git command that may change something. It fails with [stick.CodeGitMissing], or with
+// runWrite runs a git command that may change something. It fails with [stick.CodeGitMissing], or with
 // [stick.CodeGitFailed] and a [*Failure] as its cause: so also if git waits too long for a program that it
 // has started.
-func (c Client) write(ctx context.Context, q change, args ...string) error {
+func (c Client) runWrite(ctx context.Context, q writeCall, args ...string) error {
 	path := c.Path
 	if path == "" {
 		path = "git"
@@ -95,11 +95,11 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 	if runtime.GOOS != "windows" { // it has no ExtraFiles
 		cmd.ExtraFiles = c.Inherit
 	}
-	said := &prefix{left: maxSaid}
+	said := &prefixWriter{left: maxSaid}
 	cmd.Stderr = said
 
 	w := newWatch(q.limit, kill)
-	err := run(cmd, func() { w.start(cmd.Process.Pid) })
+	err := runCommand(cmd, func() { w.startWatching(cmd.Process.Pid) })
 	w.stop()
 	switch {
 	case err == nil:
@@ -110,16 +110,16 @@ func (c Client) write(ctx context.Context, q change, args ...string) error {
 		return errTooLong(newFailure(args, said, err), w, q.waited)
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) && cmd.Process == nil:
 		if _, serr := os.Stat(q.dir); serr == nil {
-			return missing(err)
+			return errGitMissing(err)
 		}
 	}
-	return failed(newFailure(args, said, err))
+	return errGitFailed(newFailure(args, said, err))
 }
 
 // maxSaid is how much of git's standard error a failure carries, in bytes.
 const maxSaid = 4 << 10
 
-func newFailure(args []string, said *prefix, err error) *Failure {
+func newFailure(args []string, said *prefixWriter, err error) *Failure {
 	f := &Failure{Args: args, Exit: -1, Said: strings.TrimSpace(said.String()), Err: err}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		f.Exit = exit.ExitCode()
@@ -127,7 +127,7 @@ func newFailure(args []string, said *prefix, err error) *Failure {
 	return f
 }
 
-func missing(err error) error {
+func errGitMissing(err error) error {
 	e := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git 2.38 or newer")
 	e.Err = err
 	return e
@@ -136,15 +136,15 @@ func missing(err error) error {
 // mostSaid is how much of what git has said an error repeats, in characters.
 const mostSaid = 300
 
-func failed(f *Failure) *stick.Error {
-	e := stick.Errorf(stick.CodeGitFailed, "git %s failed: %s", f.command(), f.reason()).
+func errGitFailed(f *Failure) *stick.Error {
+	e := stick.Errorf(stick.CodeGitFailed, "git %s failed: %s", f.commandName(), f.reason()).
 		Hintf("fix what git complains about, then run the same command again")
 	e.Err = f
-	if lock := f.lock(); lock != "" {
-		e.Message = string(stick.Wordsf("git %s failed: %s exists: another git is running, or a killed one has left it", f.command(), lock))
+	if lock := f.lockFile(); lock != "" {
+		e.Message = string(stick.Wordsf("git %s failed: %s exists: another git is running, or a killed one has left it", f.commandName(), lock))
 		e.With("path", lock).Hintf("wait until that git has ended; if no git is running there, remove that file; then run the same command again")
 	}
-	if path, ok := f.foreign(); ok {
+	if path, ok := f.foreignRepository(); ok {
 		e.Message = string(stick.Wordsf("git doesn't work in %s, because it belongs to another user", path))
 		e.With("path", path).Hintf("if you trust whoever it belongs to: %s", stick.Cmd("git config --global --add safe.directory <path>"))
 	}
@@ -154,23 +154,23 @@ func failed(f *Failure) *stick.Error {
 // Distrust returns the error by which git has refused to work in a repository, because that belongs to
 // another user, or nil. Its hint is what a person does about it.
 func Distrust(err error) *stick.Error {
-	if f := failure(err); f != nil {
-		if _, ok := f.foreign(); ok {
-			return failed(f)
+	if f := asFailure(err); f != nil {
+		if _, ok := f.foreignRepository(); ok {
+			return errGitFailed(f)
 		}
 	}
 	return nil
 }
 
-// foreign returns the repository of another user in which git has refused to work.
-func (f *Failure) foreign() (path string, ok bool) {
+// foreignRepository returns the repository of another user in which git has refused to work.
+func (f *Failure) foreignRepository() (path string, ok bool) {
 	_, said, ok := strings.Cut(f.Said, "detected dubious ownership in repository at '")
 	path, _, _ = strings.Cut(said, "'")
 	return path, ok
 }
 
-// lock returns the lock file that made git fail, or "".
-func (f *Failure) lock() string {
+// lockFile returns the lock file that made git fail, or "".
+func (f *Failure) lockFile() string {
 	_, rest, ok := strings.Cut(f.Said, "Unable to create '")
 	path, _, closed := strings.Cut(rest, ".lock': File exists")
 	if !ok || !closed {
@@ -179,10 +179,10 @@ func (f *Failure) lock() string {
 	return path + ".lock"
 }
 
-// noRepository reports whether git looked for a repository and found none, by its words in English. A .git
+// isNoRepository reports whether git looked for a repository and found none, by its words in English. A .git
 // file that leads nowhere, a repository that git can't read, and one that it doesn't trust are other
 // failures.
-func (f *Failure) noRepository() bool {
+func (f *Failure) isNoRepository() bool {
 	return f.Exit == 128 && strings.Contains(f.Said, "fatal: not a git repository (or any")
 }
 
@@ -233,32 +233,32 @@ func (f *Failure) reason() stick.Words {
 	if f.Said != "" {
 		said = stick.Quote(f.Said, mostSaid)
 	}
-	if f.Exit > 0 && f.command() == "worktree" { // git itself says why it fails; a post-checkout hook may not
+	if f.Exit > 0 && f.commandName() == "worktree" { // git itself says why it fails; a post-checkout hook may not
 		return "its post-checkout hook seems to have failed: " + said
 	}
 	return said
 }
 
-// failure returns the [*Failure] in err, or nil.
-func failure(err error) *Failure {
+// asFailure returns the [*Failure] in err, or nil.
+func asFailure(err error) *Failure {
 	f, _ := errors.AsType[*Failure](err)
 	return f
 }
 
 // exitedWith reports whether git ended with a status.
 func exitedWith(err error, status int) bool {
-	f := failure(err)
+	f := asFailure(err)
 	return f != nil && f.Exit == status
 }
 
-// prefix is a writer that keeps the first bytes written to it.
-type prefix struct {
+// prefixWriter is a writer that keeps the first bytes written to it.
+type prefixWriter struct {
 	buf  bytes.Buffer
 	left int
 	cut  bool
 }
 
-func (h *prefix) Write(p []byte) (int, error) {
+func (h *prefixWriter) Write(p []byte) (int, error) {
 	n := min(len(p), h.left)
 	h.buf.Write(p[:n])
 	h.left -= n
@@ -266,19 +266,19 @@ func (h *prefix) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (h *prefix) String() string { return h.buf.String() }
+func (h *prefixWriter) String() string { return h.buf.String() }
 
-// text runs git and returns its output without the last line end.
-func (c Client) text(ctx context.Context, dir string, args ...string) (string, error) {
+// runText runs git and returns its output without the last line end.
+func (c Client) runText(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
-	err := c.write(ctx, change{dir: dir, out: &out}, args...)
+	err := c.runWrite(ctx, writeCall{dir: dir, out: &out}, args...)
 	return strings.TrimRight(out.String(), "\n"), err
 }
 
-// list runs git and splits its output at NULs.
-func (c Client) list(ctx context.Context, dir string, args ...string) ([]string, error) {
+// runList runs git and splits its output at NULs.
+func (c Client) runList(ctx context.Context, dir string, args ...string) ([]string, error) {
 	var out bytes.Buffer
-	if err := c.write(ctx, change{dir: dir, out: &out}, args...); err != nil {
+	if err := c.runWrite(ctx, writeCall{dir: dir, out: &out}, args...); err != nil {
 		return nil, err
 	}
 	return splitNUL(out.String()), nil
@@ -307,12 +307,12 @@ type Checkout struct {
 // [stick.CodeNoRepository].
 func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	ask := []string{"rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir"}
-	said, err := c.text(ctx, dir, append(ask, "--show-toplevel")...)
+	said, err := c.runText(ctx, dir, append(ask, "--show-toplevel")...)
 	if lines := strings.Split(said, "\n"); err == nil && len(lines) == 5 {
 		return Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3], Top: lines[4]}, nil
 	}
-	said, err = c.text(ctx, dir, ask...) // there is no top level, in a bare repository for one
-	if f := failure(err); f != nil && f.noRepository() {
+	said, err = c.runText(ctx, dir, ask...) // there is no top level, in a bare repository for one
+	if f := asFailure(err); f != nil && f.isNoRepository() {
 		return Checkout{}, errNoRepository(dir, f)
 	}
 	if err != nil {
@@ -324,15 +324,15 @@ func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	}
 	co := Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3]}
 	if !co.Bare {
-		co.Top, err = c.text(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel")
+		co.Top, err = c.runText(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel")
 	}
 	return co, err
 }
 
 // Identity fails if git doesn't know in whose name to commit.
 func (c Client) Identity(ctx context.Context, dir string) error {
-	_, err := c.text(ctx, dir, "var", "GIT_COMMITTER_IDENT")
-	if f := failure(err); f != nil {
+	_, err := c.runText(ctx, dir, "var", "GIT_COMMITTER_IDENT")
+	if f := asFailure(err); f != nil {
 		return (&stick.Error{Code: stick.CodeGitFailed, Message: "git doesn't know in whose name to commit", Err: f}).
 			Hintf("%s and %s", stick.Cmd("git config user.name …"), stick.Cmd("git config user.email …"))
 	}
@@ -341,7 +341,7 @@ func (c Client) Identity(ctx context.Context, dir string) error {
 
 // Config returns the value of a key of the repository's configuration, and "" if it isn't set.
 func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
-	v, err := c.text(ctx, dir, "config", "--get", key)
+	v, err := c.runText(ctx, dir, "config", "--get", key)
 	if exitedWith(err, 1) {
 		return "", nil
 	}
@@ -350,10 +350,10 @@ func (c Client) Config(ctx context.Context, dir, key string) (string, error) {
 
 // SetConfigIn sets a key of git's configuration in a scope: local or worktree.
 func (c Client) SetConfigIn(ctx context.Context, dir, scope, key, value string) error {
-	return c.write(ctx, change{dir: dir}, "config", "--"+scope, key, value)
+	return c.runWrite(ctx, writeCall{dir: dir}, "config", "--"+scope, key, value)
 }
 
 // SetConfig sets a key of the repository's own configuration.
 func (c Client) SetConfig(ctx context.Context, dir, key, value string) error {
-	return c.write(ctx, change{dir: dir}, "config", "--local", key, value)
+	return c.runWrite(ctx, writeCall{dir: dir}, "config", "--local", key, value)
 }
