@@ -15,8 +15,10 @@ var aliasName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // is empty if it stands for nothing, or if git can't say before ctx ends.
 func (c Client) Alias(ctx context.Context, dir, name string) string {
 	var out bytes.Buffer
-	if !aliasName().MatchString(name) || c.runReadOnly(ctx, dir, &out, "config", "--null", "--get", "alias."+name) != nil {
+	isName := aliasName().MatchString(name)
+	if !isName || c.runReadOnly(ctx, dir, &out, "config", "--null", "--get", "alias."+name) != nil {
 		return ""
 	}
+
 	return strings.TrimSuffix(out.String(), "\x00")
 }

@@ -30,8 +30,10 @@ func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, er
 	if err != nil {
 		return nil, err
 	}
+
 	var changes []Change
 	for len(fields) > 0 {
+		// A record is a status and a path, or two paths after a rename.
 		status, names := fields[0], 1
 		if status[:1] == "R" {
 			names = 2
@@ -39,17 +41,22 @@ func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, er
 		if len(fields) < 1+names {
 			return nil, fmt.Errorf("git diff-tree printed %q", fields)
 		}
+
 		first, last := fields[1], fields[names]
 		switch status[:1] {
 		case "A":
 			first = ""
 		case "D":
 			last = ""
-		case "T": // a link in the place of a file, for example: git shows that as one that is gone and another that is new
+		case "T":
+			// A link in the place of a file, for example: git shows that as one file that is gone and a new
+			// one.
 			changes, first = append(changes, Change{From: first}), ""
 		}
+
 		changes, fields = append(changes, Change{first, last}), fields[1+names:]
 	}
+
 	return changes, nil
 }
 
@@ -58,17 +65,23 @@ func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, er
 func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Change) (map[Change]stick.Hunks, error) {
 	out := &hunkReader{found: map[Change]stick.Hunks{}}
 	for some := range slices.Chunk(changes, maxDiffPaths) {
-		args := append([]string{"--literal-pathspecs", "-c", "core.quotePath=true", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions...)
-		args = append(args, "-U0", "--inter-hunk-context=0", from, to, "--")
+		args := slices.Concat(
+			[]string{"--literal-pathspecs", "-c", "core.quotePath=true", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions,
+			[]string{"-U0", "--inter-hunk-context=0", from, to, "--"},
+		)
+
+		// Without its former path, git wouldn't find that a file was renamed.
 		for _, x := range some {
 			if args = append(args, x.anyPath()); x.From != "" && x.From != x.Path {
 				args = append(args, x.From)
 			}
 		}
+
 		if err := c.runWrite(ctx, writeCall{dir: dir, out: out}, args...); err != nil {
 			return nil, err
 		}
 	}
+
 	return out.found, nil
 }
 
@@ -85,14 +98,19 @@ func (r *hunkReader) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		line, rest, whole := bytes.Cut(p, []byte("\n"))
+
+		// What is longer than any header is a line of a file, and isn't needed.
 		r.part = append(r.part, line[:min(len(line), maxHeader-len(r.part))]...)
 		if !whole {
 			return n, nil
 		}
+
+		// The reader knows of which file the hunk is, by the headers before it.
 		if l := r.reader.Next(string(r.part)); l.Hunk != nil {
 			x := Change{r.reader.Old, r.reader.New}
 			r.found[x] = append(r.found[x], *l.Hunk)
 		}
+
 		r.part, p = r.part[:0], rest
 	}
 }

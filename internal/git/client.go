@@ -34,7 +34,7 @@ type Client struct {
 }
 
 // runReadOnly runs a git command that changes nothing in dir, and writes its output to out. When ctx ends,
-// read kills git and everything that git started, and returns the error of ctx.
+// it kills git and everything that git started, and returns the error of ctx.
 func (c Client) runReadOnly(ctx context.Context, dir string, out io.Writer, args ...string) error {
 	return c.runCall(ctx, readCall{dir: dir, args: args, out: out})
 }
@@ -55,13 +55,17 @@ func (c Client) runCall(ctx context.Context, g readCall) error {
 	if path == "" {
 		path = "git"
 	}
-	// Without optional locks, reading the tree never makes the owner's own git fail on index.lock.
-	// A daemon that the repository's configuration names is a program like any other, and a look starts none.
-	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-C", g.dir}, g.before, args)...)
+
+	// Without optional locks, reading the tree never makes the owner's own git fail on index.lock. A daemon
+	// that the repository's configuration names is a program like any other, and reading starts none.
+	flags := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-C", g.dir}
+	cmd := exec.CommandContext(ctx, path, slices.Concat(flags, g.before, args)...)
 	cmd.Env = append(readEnvironment(os.Environ(), c.InHook), g.env...)
 	cmd.Stdin, cmd.Stdout = g.in, g.out
+
 	said := &prefixWriter{left: maxSaid}
 	cmd.Stderr = said
+
 	err := runCommand(cmd, nil)
 	switch {
 	case err == nil:
@@ -69,19 +73,25 @@ func (c Client) runCall(ctx context.Context, g readCall) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	}
+
 	return newFailure(args, said, err)
 }
 
 // noFilters returns variables that turn off the filters which the configuration of the repository itself
-// sets: a look at a tree starts no program that it names. Those of the user stay, as Git LFS's own, for
+// sets: reading a tree starts no program that it names. Those of the user stay, as Git LFS's own, for
 // without them each of its files would differ.
 func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
 	var out bytes.Buffer
-	if c.runReadOnly(ctx, dir, &out, "config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`) != nil {
-		return nil // there are none, or git says more about dir when it is asked for something else
+	list := []string{"config", "--null", "--show-scope", "--name-only", "--get-regexp", `^filter\.`}
+	if c.runReadOnly(ctx, dir, &out, list...) != nil {
+		// There are none, or git says more about dir when it is asked for something else.
+		return nil
 	}
+
 	var off []string // names of filters
 	said := strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00")
+
+	// Git prints pairs of a scope and a key, such as filter.lfs.clean.
 	for i := 0; i+1 < len(said); i += 2 {
 		scope, name := said[i], said[i+1]
 		end := strings.LastIndexByte(name, '.')
@@ -89,6 +99,7 @@ func (c Client) noFilters(ctx context.Context, dir string) (env []string) {
 			off = append(off, name[:end])
 		}
 	}
+
 	return filtersOff(off)
 }
 
@@ -103,9 +114,11 @@ func readEnvironment(env []string, keep bool) []string {
 	for _, v := range env {
 		name, _, _ := strings.Cut(v, "=")
 		// Windows ignores the case of names.
-		if keep || len(v) < 4 || !strings.EqualFold(v[:4], "GIT_") || slices.Contains(configVariables, strings.ToUpper(name)) {
+		isGits := len(v) >= 4 && strings.EqualFold(v[:4], "GIT_")
+		if keep || !isGits || slices.Contains(configVariables, strings.ToUpper(name)) {
 			kept = append(kept, v)
 		}
 	}
+
 	return append(kept, "GIT_OPTIONAL_LOCKS=0")
 }

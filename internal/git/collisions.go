@@ -58,15 +58,18 @@ func (c Client) Collisions(ctx context.Context, dir string) (Collisions, error) 
 	if err := c.requireVersion(ctx, dir, 2, 38); err != nil {
 		return Collisions{}, err
 	}
+
 	trees, err := c.Worktrees(ctx, dir)
 	if err != nil {
 		return Collisions{}, err
 	}
+
 	s, err := c.newScratch(ctx, dir)
 	if err != nil {
 		return Collisions{}, err
 	}
 	defer s.removeFiles()
+
 	x := &comparison{scratch: s, dir: dir, cache: map[[2]string]map[string]string{}}
 	x.readSides(ctx, trees)
 	x.compareSides(ctx)
@@ -101,12 +104,14 @@ func (x *comparison) readSides(ctx context.Context, trees []Worktree) {
 			x.leaveOut(sideName(name), "only %d working trees are compared", maxSides)
 			continue
 		}
+
 		side := Side{Worktree: trees[i], Name: name, commit: trees[i].Head}
 		if side.Gone {
 			x.leaveOut(sideName(name), "its directory is missing: only its commits are compared")
 		} else {
 			x.readUncommitted(ctx, &side)
 		}
+
 		x.result.Sides = append(x.result.Sides, side)
 	}
 }
@@ -118,10 +123,13 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", failureText(ctx, err))
 		return
 	}
+
 	side.Dirty = count > 0
 	if count > len(paths) {
 		x.leaveOut(sideName(side.Name), "%d more of its uncommitted files", count-len(paths))
 	}
+
+	// The scratch would copy each of them. A large one costs more than it tells.
 	paths = slices.DeleteFunc(paths, func(p string) bool {
 		info, err := os.Lstat(filepath.Join(side.Path, filepath.FromSlash(p)))
 		large := err == nil && info.Size() > maxFile
@@ -133,11 +141,13 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 	if len(paths) == 0 {
 		return
 	}
+
 	commit, err := x.commitPaths(ctx, side.Worktree, paths)
 	if err != nil {
 		x.leaveOut(sideName(side.Name), "its uncommitted changes can't be read: %s", failureText(ctx, err))
 		return
 	}
+
 	side.commit = commit
 }
 
@@ -149,6 +159,7 @@ func failureText(ctx context.Context, err error) stick.Words {
 	if f := asFailure(err); f != nil {
 		return stick.Wordsf("git %s: %s", f.commandName(), f.reason())
 	}
+
 	return stick.Wordsf("%s", err)
 }
 
@@ -158,22 +169,29 @@ func uniqueNames(trees []Worktree) []string {
 	out := make([]string, len(trees))
 	count := map[string]int{}
 	for i, w := range trees {
-		if out[i] = w.Branch; out[i] == "" {
-			out[i] = filepath.Base(w.Path)
+		name := w.Branch
+		if name == "" {
+			name = filepath.Base(w.Path)
 		}
-		count[out[i]]++
+
+		out[i] = name
+		count[name]++
 	}
+
 	for i, w := range trees {
 		if count[out[i]] > 1 {
 			out[i] = w.Path
 		}
 	}
+
 	return out
 }
 
 // compareSides compares every two sides, the main one first.
 func (x *comparison) compareSides(ctx context.Context) {
 	type pair struct{ a, b *Side }
+
+	// Two sides with the same commit and nothing uncommitted can't collide.
 	var pairs []pair
 	for i := range x.result.Sides {
 		for j := i + 1; j < len(x.result.Sides); j++ {
@@ -183,6 +201,8 @@ func (x *comparison) compareSides(ctx context.Context) {
 			}
 		}
 	}
+
+	// Each pair has its own place, so that the order doesn't depend on who was faster.
 	found := make([][]Collision, len(pairs))
 	late := 0
 	var work sync.WaitGroup
@@ -193,28 +213,35 @@ func (x *comparison) compareSides(ctx context.Context) {
 				i := x.started
 				x.started++
 				x.mu.Unlock()
+
 				if i >= len(pairs) {
 					return
 				}
+
 				var err error
 				p := pairs[i]
 				if found[i], err = x.comparePair(ctx, p.a, p.b); err == nil {
 					continue
 				}
+
 				if ctx.Err() == nil {
 					x.leaveOut(pairName(p.a.Name, p.b.Name), "%s", failureText(ctx, err))
 					continue
 				}
+
 				x.mu.Lock()
 				late++
 				x.mu.Unlock()
 			}
 		})
 	}
+
 	work.Wait()
+
 	if late > 0 {
 		x.leaveOut(stick.Wordsf("%d of %d pairs", late, len(pairs)), "time ran out")
 	}
+
 	x.result.Found = slices.Concat(found...)
 	slices.SortFunc(x.result.LeftOut, func(a, b LeftOut) int { return strings.Compare(string(a.What), string(b.What)) })
 }
@@ -231,30 +258,39 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 	case base == a.commit || base == b.commit:
 		return nil, nil // one contains the other
 	}
+
+	// What git can't merge is a conflict. What it can, both may have changed all the same.
 	conflicts, err := x.mergeCommits(ctx, x.dir, a.commit, b.commit)
 	if err != nil {
 		return nil, err
 	}
+
 	inA, err := x.changedOnce(ctx, base, a.commit)
 	if err != nil {
 		return nil, err
 	}
+
 	inB, err := x.changedOnce(ctx, base, b.commit)
 	if err != nil {
 		return nil, err
 	}
+
 	paths := x.limitPaths(a, b, slices.Concat(sortedPaths(conflicts), changedInBoth(inA, inB, conflicts)))
 	if len(paths) == 0 {
 		return nil, nil
 	}
+
+	// Their hunks show in which lines they meet.
 	diffA, err := x.changedHunks(ctx, x.dir, base, a.commit, paths)
 	if err != nil {
 		return nil, err
 	}
+
 	diffB, err := x.changedHunks(ctx, x.dir, base, b.commit, paths)
 	if err != nil {
 		return nil, err
 	}
+
 	found := make([]Collision, len(paths))
 	for i, p := range paths {
 		says, conflict := conflicts[p]
@@ -265,6 +301,7 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 			found[i].ALines, found[i].BLines = diffA[p].changedLines(anyHunk), diffB[p].changedLines(anyHunk)
 		}
 	}
+
 	return found, nil
 }
 
@@ -278,6 +315,7 @@ func changedInBoth(a, b map[string]string, but conflictKinds) []string {
 			}
 		}
 	}
+
 	slices.Sort(paths)
 	return paths
 }
@@ -302,12 +340,15 @@ func (x *comparison) changedOnce(ctx context.Context, from, to string) (map[stri
 	if ok {
 		return known, nil
 	}
+
 	files, err := x.changedFiles(ctx, x.dir, from, to)
 	if err != nil {
 		return nil, err
 	}
+
 	x.mu.Lock()
 	defer x.mu.Unlock()
+
 	x.cache[key] = files
 	return files, nil
 }

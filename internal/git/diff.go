@@ -18,7 +18,9 @@ const maxDiffPaths = 500
 // the others as new files. It has at most most bytes, in whole lines; cut reports whether there is more. Of
 // binary files it only has the names. It runs no program but git, and writes nothing. It fails with
 // [stick.CodeGitFailed], and with the error of ctx.
-func (c Client) DiffUncommitted(ctx context.Context, top string, files []Uncommitted, most int) (text string, cut bool, err error) {
+func (c Client) DiffUncommitted(
+	ctx context.Context, top string, files []Uncommitted, most int,
+) (text string, cut bool, err error) {
 	var tracked, others []string
 	for _, u := range files {
 		if u.Index == '?' {
@@ -27,6 +29,7 @@ func (c Client) DiffUncommitted(ctx context.Context, top string, files []Uncommi
 			tracked = append(tracked, u.Path)
 		}
 	}
+
 	out := &prefixWriter{left: most}
 	if len(tracked) > 0 {
 		err = c.diffTracked(ctx, top, tracked, out)
@@ -34,6 +37,8 @@ func (c Client) DiffUncommitted(ctx context.Context, top string, files []Uncommi
 	if err == nil && len(others) > 0 {
 		err = diffNew(ctx, top, others, out)
 	}
+
+	// What was cut may end in the middle of a line.
 	text = out.String()
 	if out.cut {
 		text = text[:strings.LastIndexByte(text, '\n')+1]
@@ -47,6 +52,8 @@ func (c Client) diffTracked(ctx context.Context, top string, paths []string, out
 	if err != nil {
 		return err
 	}
+
+	// Before the first commit, the empty tree stands for HEAD.
 	base := "HEAD"
 	if _, err := g.Run(ctx, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); exitedWith(err, 1) {
 		var empty bytes.Buffer
@@ -57,7 +64,11 @@ func (c Client) diffTracked(ctx context.Context, top string, paths []string, out
 	} else if err != nil {
 		return err
 	}
-	args := slices.Concat([]string{"diff"}, diffOptions, []string{"--no-renames", "--submodule=short", "--ignore-submodules=dirty", base, "--"})
+
+	args := slices.Concat(
+		[]string{"diff"}, diffOptions,
+		[]string{"--no-renames", "--submodule=short", "--ignore-submodules=dirty", base, "--"},
+	)
 	for some := range slices.Chunk(paths, maxDiffPaths) {
 		if out.cut {
 			return nil
@@ -66,17 +77,20 @@ func (c Client) diffTracked(ctx context.Context, top string, paths []string, out
 			return err
 		}
 	}
+
 	return nil
 }
 
 // diffNew writes files that git doesn't track, in the format of a diff. Git itself would have to be started
 // for each.
 func diffNew(ctx context.Context, top string, paths []string, out *prefixWriter) error {
+	// A link that leads out of the checkout isn't followed.
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+
 	for _, path := range paths {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -88,6 +102,7 @@ func diffNew(ctx context.Context, top string, paths []string, out *prefixWriter)
 			fmt.Fprintf(out, "%s can't be shown: %v\n", quotePath("", path), err)
 		}
 	}
+
 	return nil
 }
 
@@ -97,6 +112,7 @@ func writeNewFile(root *os.Root, path string, out *prefixWriter) error {
 	if err != nil {
 		return err
 	}
+
 	mode := "100644"
 	var content []byte
 	switch {
@@ -110,6 +126,7 @@ func writeNewFile(root *os.Root, path string, out *prefixWriter) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("it isn't a file")
 	case info.Size() > int64(out.left):
+		// Not even its beginning is read: it may be as large as the disk.
 		out.cut = true
 		return nil
 	default:
@@ -121,15 +138,18 @@ func writeNewFile(root *os.Root, path string, out *prefixWriter) error {
 	if err != nil {
 		return err
 	}
+
 	to := quotePath("b/", path)
 	fmt.Fprintf(out, "diff --git %s %s\nnew file mode %s\n", quotePath("a/", path), to, mode)
 	switch {
-	case bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0: // as git tells that a file is binary
+	case bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0:
+		// Git, too, takes a file with a NUL among its first 8000 bytes for a binary one.
 		fmt.Fprintf(out, "Binary files /dev/null and %s differ\n", to)
 	case len(content) > 0:
 		fmt.Fprintf(out, "--- /dev/null\n+++ %s\n", to)
 		writeAddedLines(content, out)
 	}
+
 	return nil
 }
 
@@ -139,6 +159,7 @@ func readFileIn(root *os.Root, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+
 	return io.ReadAll(f)
 }
 
@@ -149,14 +170,18 @@ func writeAddedLines(content []byte, out *prefixWriter) {
 	if !whole {
 		n++
 	}
+
+	// Git leaves out a count of 1.
 	lines := fmt.Sprintf("1,%d", n)
 	if n == 1 {
 		lines = "1"
 	}
+
 	fmt.Fprintf(out, "@@ -0,0 +%s @@\n", lines)
 	for line := range bytes.Lines(content) {
 		fmt.Fprintf(out, "+%s", line)
 	}
+
 	if !whole {
 		fmt.Fprint(out, "\n\\ No newline at end of file\n")
 	}
@@ -168,8 +193,11 @@ func quotePath(side, path string) string {
 	if !strings.ContainsFunc(path, special) {
 		return side + path
 	}
+
 	var b strings.Builder
 	b.WriteString(`"` + side)
+
+	// Among the bytes of a character beyond ASCII none is special.
 	for _, c := range []byte(path) {
 		switch i := strings.IndexByte("\a\b\t\n\v\f\r\"\\", c); {
 		case i >= 0:
@@ -180,5 +208,6 @@ func quotePath(side, path string) string {
 			b.WriteByte(c)
 		}
 	}
+
 	return b.String() + `"`
 }

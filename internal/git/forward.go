@@ -18,44 +18,56 @@ import (
 // It runs to its end even if ctx is cancelled: killing git in the middle would leave a lock and half of
 // the files.
 func (c Client) FastForward(ctx context.Context, dir, commit string) error {
-	return c.runWrite(context.WithoutCancel(ctx), writeCall{dir: dir}, "-c", "merge.autoStash=false", "merge", "--ff-only", "--no-autostash",
-		"--no-overwrite-ignore", "--quiet", "--", commit)
+	return c.runWrite(context.WithoutCancel(ctx), writeCall{dir: dir}, "-c", "merge.autoStash=false",
+		"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--quiet", "--", commit)
 }
 
 // UntrackedInTheWay lists the untracked and ignored files in dir that a fast-forward from one commit to
 // another would overwrite.
 func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
-	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "--diff-filter=A", from, to)
+	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames",
+		"--ignore-submodules=all", "--diff-filter=A", from, to)
 	if err != nil {
 		return nil, err
 	}
-	tracked := map[string]bool{} // lower-cased paths that the fast-forward removes
-	removed, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=D", from, to)
+
+	// Their paths are compared in lower case, for disks that ignore it.
+	tracked := map[string]bool{}
+	removed, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=D",
+		from, to)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, p := range removed {
 		tracked[strings.ToLower(p)] = true
 	}
+
 	seen := map[string]bool{}
 	for _, p := range added {
+		// A file where a new path needs a directory is in the way, too: each part of the path is checked.
 		for at, end := "", 0; end < len(p); {
 			if n := strings.IndexByte(p[end:], '/'); n >= 0 {
 				at, end = p[:end+n], end+n+1
 			} else {
 				at, end = p, len(p)
 			}
+
 			info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
 			if err != nil {
-				break // nothing is there, or git will report what it can't read
+				// Nothing is there, or git will report what it can't read.
+				break
 			}
+
 			if info.IsDir() || tracked[strings.ToLower(at)] || seen[at] {
 				continue
 			}
+
 			seen[at] = true
 			files = append(files, at)
 		}
 	}
+
 	return files, nil
 }
 
@@ -67,19 +79,23 @@ func (c Client) FinishFastForward(ctx context.Context, dir, ref, from, to string
 	if err != nil || !begun {
 		return err
 	}
+
 	if len(foreign) > 0 {
 		return stick.Errorf(stick.CodeDirtyTree, "a merge was interrupted while it updated the files in %s, and somebody has changed files there since: %s",
 			dir, stick.Clip(strings.Join(foreign, ", "), 160)).With("path", dir).With("left", foreign).
 			Hintf("commit nothing there, because the directory has half of a merge: move your own versions of these files away, then run the same command again")
 	}
+
 	ctx = context.WithoutCancel(ctx) // as in FastForward
 	if err := c.runWrite(ctx, writeCall{dir: dir}, "read-tree", "--reset", "-u", to); err != nil {
 		return err
 	}
+
 	moved, err := c.UpdateRef(ctx, dir, ref, to, from)
 	if err == nil && !moved {
 		err = fmt.Errorf("%s moved meanwhile", ref)
 	}
+
 	return err
 }
 
@@ -92,21 +108,30 @@ func (c Client) FastForwardInterrupted(ctx context.Context, dir, from, to string
 // forwardState reports whether a fast-forward of the files at dir has begun, and lists the files that are
 // neither as in from nor as in to.
 func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun bool, foreign []string, err error) {
-	paths, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from, to)
+	paths, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames",
+		"--ignore-submodules=all", from, to)
 	if err != nil {
 		return false, nil, err
 	}
+
 	dirty, err := c.runList(ctx, dir, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", from)
 	if err != nil {
 		return false, nil, err
 	}
-	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A", from, to)
+
+	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames", "--diff-filter=A",
+		from, to)
 	if err != nil {
 		return false, nil, err
 	}
-	if len(dirty) == 0 && !slices.ContainsFunc(added, func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return !isNotExist(err) }) {
+
+	// Git writes new files before it changes the index, so they may be all that has changed.
+	exists := func(p string) bool { _, err := os.Lstat(filepath.Join(dir, p)); return !isNotExist(err) }
+	if len(dirty) == 0 && !slices.ContainsFunc(added, exists) {
 		return false, nil, nil
 	}
+
+	// Compare each file that the fast-forward changes with both of its versions.
 	changed := map[string]bool{}
 	for _, p := range paths {
 		changed[p] = true
@@ -114,14 +139,17 @@ func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun b
 		if err != nil {
 			return false, nil, err
 		}
+
 		was, err := c.blobInCommit(ctx, dir, from, p)
 		if err != nil {
 			return false, nil, err
 		}
+
 		is, err := c.blobInCommit(ctx, dir, to, p)
 		if err != nil {
 			return false, nil, err
 		}
+
 		switch {
 		case have == was:
 			continue
@@ -130,19 +158,24 @@ func (c Client) forwardState(ctx context.Context, dir, from, to string) (begun b
 			if err != nil {
 				return false, nil, err
 			}
+
 			if !written {
 				foreign = append(foreign, p)
 				continue
 			}
 		}
+
 		begun = true
 	}
+
+	// What differs and isn't part of the fast-forward is somebody's own.
 	for _, p := range dirty {
 		begun = begun || changed[p]
 		if !changed[p] {
 			foreign = append(foreign, p)
 		}
 	}
+
 	return begun, foreign, nil
 }
 
@@ -155,14 +188,19 @@ func (c Client) isHalfWritten(ctx context.Context, dir, commit, path string, wan
 	case err != nil || !wanted || !info.Mode().IsRegular():
 		return false, err
 	}
+
 	have, err := os.ReadFile(filepath.Join(dir, path))
 	if err != nil {
 		return false, err
 	}
+
 	var whole bytes.Buffer
+
+	// Filters, as for line ends, decide about the bytes in the checkout.
 	if err := c.runWrite(ctx, writeCall{dir: dir, out: &whole}, "cat-file", "--filters", commit+":"+path); err != nil {
 		return false, err
 	}
+
 	return bytes.HasPrefix(whole.Bytes(), have), nil
 }
 
@@ -184,10 +222,13 @@ func (c Client) blobInCheckout(ctx context.Context, dir, path string) (string, e
 	case info.Mode()&os.ModeSymlink == 0:
 		return "no plain file", nil
 	}
+
+	// Git keeps the target of a link as its content.
 	to, err := os.Readlink(filepath.Join(dir, path))
 	if err != nil {
 		return "", err
 	}
+
 	var out bytes.Buffer
 	err = c.runWrite(ctx, writeCall{dir: dir, in: strings.NewReader(to), out: &out}, "hash-object", "--stdin")
 	return strings.TrimSpace(out.String()), err

@@ -35,12 +35,14 @@ func (c Client) RefValues(ctx context.Context, dir string, refs ...string) (map[
 	if err := c.runReadOnly(ctx, dir, &out, args...); err != nil {
 		return nil, err
 	}
+
 	at := map[string]string{}
 	for line := range strings.Lines(out.String()) {
 		if object, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			at[ref] = object
 		}
 	}
+
 	return at, nil
 }
 
@@ -54,16 +56,20 @@ type Setting struct {
 // HooksPath returns core.hooksPath as it applies in dir. It is empty when it isn't set.
 func (c Client) HooksPath(ctx context.Context, dir string) (Setting, error) {
 	var out bytes.Buffer
-	err := c.runReadOnly(ctx, dir, &out, "config", "--show-scope", "--show-origin", "--type=path", "-z", "--get", "core.hooksPath")
+	err := c.runReadOnly(ctx, dir, &out,
+		"config", "--show-scope", "--show-origin", "--type=path", "-z", "--get", "core.hooksPath")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		return Setting{}, nil // git's way to say that it isn't set
+		// Git's way to say that it isn't set.
+		return Setting{}, nil
 	}
 	if err != nil {
 		return Setting{}, err
 	}
+
 	fields := strings.Split(out.String(), "\x00")
 	if len(fields) < 3 {
 		return Setting{}, errors.New("git config: unexpected output")
 	}
+
 	return Setting{Scope: fields[0], Origin: strings.TrimPrefix(fields[1], "file:"), Value: fields[2]}, nil
 }

@@ -55,17 +55,22 @@ func (d fileDiff) changedLines(keep func(hunk) bool) []Lines {
 	if d.deleted {
 		return out
 	}
+
 	for _, h := range d.hunks {
 		if !keep(h) {
 			continue
 		}
+
+		// Lines that touch, and all those beyond the limit, extend the last range.
 		l := Lines{max(h.newFirst, 1), max(h.newFirst+h.newCount-1, h.newFirst, 1)}
 		if n := len(out); n > 0 && (l.First <= out[n-1].Last+1 || n == maxRanges) {
 			out[n-1].Last = max(out[n-1].Last, l.Last)
 			continue
 		}
+
 		out = append(out, l)
 	}
+
 	return out
 }
 
@@ -79,13 +84,16 @@ func meetingLines(a, b fileDiff) (inA, inB []Lines) {
 					return true
 				}
 			}
+
 			return false
 		}
 	}
+
 	inA, inB = a.changedLines(meets(b.hunks)), b.changedLines(meets(a.hunks))
 	if len(inA)+len(inB) == 0 {
 		return a.changedLines(anyHunk), b.changedLines(anyHunk)
 	}
+
 	return inA, inB
 }
 
@@ -112,6 +120,8 @@ func (d *diffParser) Write(p []byte) (int, error) {
 		if i < 0 {
 			end = len(p)
 		}
+
+		// The rest of a line that is too long is dropped.
 		if room := maxHeader - len(d.part); room > 0 {
 			d.part = append(d.part, p[:min(end, room)]...)
 		}
@@ -121,6 +131,7 @@ func (d *diffParser) Write(p []byte) (int, error) {
 		if err := d.parseLine(string(d.part)); err != nil && d.problem == nil {
 			d.problem = err
 		}
+
 		d.part, p = d.part[:0], p[i+1:]
 	}
 }
@@ -138,7 +149,8 @@ func (d *diffParser) parseLine(l string) error {
 		f := d.files[d.path]
 		f.deleted = true
 		d.files[d.path] = f
-	case strings.HasPrefix(l, "new file mode "): // a file that became a link is deleted first, and new then
+	case strings.HasPrefix(l, "new file mode "):
+		// A file that became a link is deleted first, and new then.
 		f := d.files[d.path]
 		f.deleted = false
 		d.files[d.path] = f
@@ -147,20 +159,24 @@ func (d *diffParser) parseLine(l string) error {
 		if err != nil {
 			return fmt.Errorf("read git diff-tree: %w", err)
 		}
+
 		f := d.files[d.path]
 		f.hunks = append(f.hunks, hunk{h.First, h.Count, h.NewFirst, h.NewCount})
 		d.files[d.path] = f
 	}
+
 	return nil
 }
 
 // diffPath extracts the path from "a/path b/path". Each half may be quoted. Without renames both are the
 // same.
 func diffPath(names string) (string, error) {
+	// Without renames the two halves are equal, with a blank between them.
 	half := names[:len(names)/2]
 	if names[len(names)/2:] == "" || names[len(half)] != ' ' {
 		return "", fmt.Errorf("read git diff-tree: %.100q isn't one path twice", names)
 	}
+
 	if strings.HasPrefix(half, `"`) {
 		unquoted, err := strconv.Unquote(half)
 		if err != nil {
@@ -168,9 +184,11 @@ func diffPath(names string) (string, error) {
 		}
 		half = unquoted
 	}
+
 	path, ok := strings.CutPrefix(half, "a/")
 	if !ok {
 		return "", fmt.Errorf("read git diff-tree: %.100q has no prefix", names)
 	}
+
 	return path, nil
 }

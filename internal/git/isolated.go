@@ -36,23 +36,31 @@ var isolation = []string{
 func (c Client) Isolate(ctx context.Context, top string, env ...string) (Isolated, error) {
 	g := Isolated{git: c, at: []string{"-C", top}, env: env}
 	var out bytes.Buffer
-	_, err := g.Run(ctx, nil, &out, "config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
-	if err != nil && !exitedWith(err, 1) { // 1: there are none
+	_, err := g.Run(ctx, nil, &out,
+		"config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
+	// Status 1: there are none.
+	if err != nil && !exitedWith(err, 1) {
 		return Isolated{}, err
 	}
+
 	var off []string // names of filters
 	for _, name := range splitNUL(out.String()) {
 		if name = name[:strings.LastIndexByte(name, '.')]; !slices.Contains(off, name) {
 			off = append(off, name)
 		}
 	}
+
 	g.env = slices.Concat(env, filtersOff(off))
 	return g, nil
 }
 
 // IsolateOwn prepares for a repository of ours, for which nobody's configuration holds.
 func (c Client) IsolateOwn(gitDir string) Isolated {
-	return Isolated{git: c, at: []string{"--git-dir=" + gitDir}, env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"}}
+	return Isolated{
+		git: c,
+		at:  []string{"--git-dir=" + gitDir},
+		env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"},
+	}
 }
 
 // WithEnv returns g with more variables.
@@ -69,12 +77,15 @@ func (g Isolated) Run(ctx context.Context, in io.Reader, out io.Writer, args ...
 	if path == "" {
 		path = "git"
 	}
+
 	cmd := exec.CommandContext(ctx, path, slices.Concat(isolation, g.at, args)...)
-	cmd.Env = append(readEnvironment(os.Environ(), false), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1",
-		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the last for gits that fetch all the same
+	// Gits that fetch although GIT_NO_LAZY_FETCH is set find no protocol to do it with.
+	cmd.Env = append(readEnvironment(os.Environ(), false), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
+		"GIT_LITERAL_PATHSPECS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	cmd.Env = append(cmd.Env, g.env...)
 	said := &prefixWriter{left: maxWarned}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said
+
 	err = runCommand(cmd, nil)
 	switch {
 	case err == nil:
@@ -84,21 +95,26 @@ func (g Isolated) Run(ctx context.Context, in io.Reader, out io.Writer, args ...
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errGitMissing(err)
 	}
+
 	return "", errGitFailed(newFailure(args, said, err))
 }
 
 // filtersOff returns variables that turn filters off, given their names as filter.<name>.
 func filtersOff(names []string) (env []string) {
 	n := 0
+
+	// An empty command turns a filter off, unless it is required.
 	set := func(key, value string) {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
 		n++
 	}
+
 	for _, name := range names {
 		set(name+".clean", "")
 		set(name+".smudge", "")
 		set(name+".process", "")
 		set(name+".required", "false")
 	}
+
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
