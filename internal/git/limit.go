@@ -21,11 +21,11 @@ const endGrace = 5 * time.Second
 // watch ends a git that runs for too long.
 type watch struct {
 	limit time.Duration
-	due   <-chan time.Time // when the limit passes; nil until start
+	due   <-chan time.Time // when the limit passes; nil until startWatching
 	kill  func()           // kills git and all that it has started
 
 	ended chan struct{}
-	done sync.WaitGroup
+	done  sync.WaitGroup
 
 	passed   bool   // the limit has passed; valid after stop
 	program  string // what git was waiting for then; empty where that isn't known
@@ -46,7 +46,9 @@ func (w *watch) startWatching(pid int) {
 	if w.due == nil {
 		w.due = time.After(w.limit)
 	}
-	w.done.Go(func() { // stop ends it
+
+	// It ends with stop.
+	w.done.Go(func() {
 		select {
 		case <-w.ended:
 			return
@@ -61,6 +63,7 @@ func (w *watch) startWatching(pid int) {
 			case <-time.After(endGrace):
 			}
 		}
+
 		w.kill()
 	})
 }
@@ -70,6 +73,7 @@ func (w *watch) stop() {
 	if !w.watching {
 		return
 	}
+
 	close(w.ended)
 	w.done.Wait()
 	if w.passed {
@@ -86,6 +90,7 @@ func errTooLong(f *Failure, w *watch, waited stick.Words) error {
 	if waited == "" {
 		waited = "a program that it started, such as a hook, a filter or a credential helper"
 	}
+
 	e := stick.Errorf(stick.CodeGitFailed, "git %s was stopped after %s: it was still waiting for %s", f.commandName(), stick.Lasted(w.limit), waited).
 		With("waited_for", string(waited)).
 		Hintf("that program may ask for something that nobody sees: run it at a terminal of your own, answer it there, then run the same command again")

@@ -33,30 +33,37 @@ func parseMerge(out string, a, b string) (conflictKinds, error) {
 		}
 		return f
 	}
-	next() // the tree
+
+	// The merged tree isn't needed.
+	next()
 	c := conflictKinds{}
 	for f := next(); f != ""; f = next() {
 		c[originalName(f, a, b)] = ""
 	}
+
 	for f := next(); f != ""; f = next() {
 		n, err := strconv.Atoi(f)
 		if err != nil || n < 0 || n+2 > len(fields) {
 			return nil, fmt.Errorf("read git merge-tree: %.100q isn't the beginning of a message", f)
 		}
+
 		paths, kind := fields[:n], fields[n]
 		fields = fields[n+2:]
 		kind, isConflict := strings.CutPrefix(kind, "CONFLICT (")
 		if !isConflict {
 			continue
 		}
+
 		kind = strings.TrimSuffix(kind, ")")
 		for _, p := range paths {
 			p = originalName(p, a, b)
-			if said, ok := c[p]; ok && (said == "" || said == "contents") { // the other kinds say more
+			// The other kinds say more.
+			if said, ok := c[p]; ok && (said == "" || said == "contents") {
 				c[p] = kind
 			}
 		}
 	}
+
 	return c, nil
 }
 
@@ -68,6 +75,7 @@ func originalName(path, a, b string) string {
 			return path[:i]
 		}
 	}
+
 	return path
 }
 
@@ -90,6 +98,7 @@ func (s *scratch) changedFiles(ctx context.Context, dir, from, to string) (map[s
 }
 
 // parseRaw parses git diff-tree -z --raw: ":mode mode blob blob status", NUL, path, NUL.
+// Of a changed file: the mode and the blob that the second commit has.
 func parseRaw(out string) (map[string]string, error) {
 	files := map[string]string{}
 	for out != "" {
@@ -99,9 +108,11 @@ func parseRaw(out string) (map[string]string, error) {
 		if !ok || !ok2 || len(fields) != 5 || path == "" {
 			return nil, fmt.Errorf("read git diff-tree: %.100q isn't a record", record)
 		}
+
 		files[path] = fields[1] + " " + fields[3]
 		out = after
 	}
+
 	return files, nil
 }
 
@@ -111,22 +122,28 @@ const maxArgs = 20 << 10
 // changedHunks returns the changed lines between two commits, by file.
 func (s *scratch) changedHunks(ctx context.Context, dir, from, to string, paths []string) (map[string]fileDiff, error) {
 	d := &diffParser{files: map[string]fileDiff{}}
+
+	// As many paths go on one command line as fit, and at least one.
 	for len(paths) > 0 {
 		args := []string{
-			"--literal-pathspecs", "diff-tree", "-r", "-p", "-U0", "--inter-hunk-context=0", "--no-renames", "--no-color",
+			"--literal-pathspecs", "diff-tree", "-r", "-p", "-U0", "--inter-hunk-context=0", "--no-renames",
+			"--no-color",
 			"--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", from, to, "--",
 		}
+
 		size := 0
 		for len(paths) > 0 && (size == 0 || size+len(paths[0]) < maxArgs) {
 			args, size, paths = append(args, paths[0]), size+len(paths[0]), paths[1:]
 		}
+
+		// A git that failed may have left a part of a line.
 		d.part = d.part[:0]
-		err := s.git.runCall(ctx, readCall{
-			dir: dir, before: append(quietFlags[:len(quietFlags):len(quietFlags)], "-c", "core.quotePath=true", args[0]), args: args[1:], env: s.env, out: d,
-		})
+		before := append(quietFlags[:len(quietFlags):len(quietFlags)], "-c", "core.quotePath=true", args[0])
+		err := s.git.runCall(ctx, readCall{dir: dir, before: before, args: args[1:], env: s.env, out: d})
 		if err = cmp.Or(err, d.problem); err != nil {
 			return nil, err
 		}
 	}
+
 	return d.files, nil
 }

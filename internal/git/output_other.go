@@ -18,22 +18,25 @@ type output struct {
 
 type outputs []*output
 
-// collectOutput makes cmd print into files. Its caller calls start when the program runs, finish when it has
-// ended, and close in the end.
+// collectOutput makes cmd print into files. Its caller calls startCopying when the program runs,
+// finishCopying when it has ended, and close in the end.
 func collectOutput(cmd *exec.Cmd) (outputs, error) {
 	var all outputs
 	for _, stream := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		if *stream == nil {
 			continue
 		}
+
 		f, err := os.CreateTemp("", "talking-stick-")
 		if err != nil {
 			all.close()
 			return nil, err
 		}
+
 		all = append(all, &output{*stream, f})
 		*stream = f
 	}
+
 	return all, nil
 }
 
@@ -42,6 +45,8 @@ func (outputs) startCopying() {}
 // finishCopying hands on everything that the program has printed.
 func (all outputs) finishCopying() error {
 	var errs []error
+
+	// What comes later is by a program that was left running.
 	for _, o := range all {
 		info, err := o.file.Stat()
 		if err == nil {
@@ -49,12 +54,14 @@ func (all outputs) finishCopying() error {
 		}
 		errs = append(errs, err)
 	}
+
 	return errors.Join(errs...)
 }
 
 func (all outputs) close() {
 	for _, o := range all {
 		o.file.Close()
-		_ = os.Remove(o.file.Name()) // fails while a program that was left running has it open
+		// Fails while a program that was left running has it open.
+		_ = os.Remove(o.file.Name())
 	}
 }

@@ -20,22 +20,25 @@ type output struct {
 	done chan error
 }
 
-// collectOutput makes cmd print into pipes. Its caller calls start when the program runs, finish when it has
-// ended, and close in the end.
+// collectOutput makes cmd print into pipes. Its caller calls startCopying when the program runs,
+// finishCopying when it has ended, and close in the end.
 func collectOutput(cmd *exec.Cmd) (outputs, error) {
 	var all outputs
 	for _, stream := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		if *stream == nil {
 			continue
 		}
+
 		r, w, err := os.Pipe()
 		if err != nil {
 			all.close()
 			return nil, err
 		}
+
 		all = append(all, &output{to: *stream, r: r, w: w, done: make(chan error, 1)})
 		*stream = w
 	}
+
 	return all, nil
 }
 
@@ -44,7 +47,8 @@ type outputs []*output
 func (all outputs) startCopying() {
 	for _, o := range all {
 		o.w.Close()
-		go func() { o.done <- o.copyUntilExit() }() // ends at the latest with finish
+		// Ends at the latest with finishCopying.
+		go func() { o.done <- o.copyUntilExit() }()
 	}
 }
 
@@ -52,9 +56,11 @@ func (all outputs) startCopying() {
 func (all outputs) finishCopying() error {
 	var errs []error
 	for _, o := range all {
-		_ = o.r.SetReadDeadline(time.Now()) // copy goes on without waiting
+		// The copying goes on without waiting.
+		_ = o.r.SetReadDeadline(time.Now())
 		errs = append(errs, <-o.done)
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -65,16 +71,18 @@ func (all outputs) close() {
 	}
 }
 
-// copyUntilExit hands on what arrives until the end, or until finish ends the waiting. Then it takes what is in the
-// pipe.
+// copyUntilExit hands on what arrives until the end, or until finishCopying ends the waiting. Then it takes
+// what is in the pipe.
 func (o *output) copyUntilExit() error {
 	_, err := io.Copy(writerOnly{o.to}, readerOnly{o.r})
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = o.takeRest()
 	}
 	if err != nil {
-		o.r.Close() // a program that is still printing learns it
+		// A program that is still printing learns it.
+		o.r.Close()
 	}
+
 	return err
 }
 
@@ -82,13 +90,17 @@ func (o *output) copyUntilExit() error {
 const mostInPipe = 1 << 20
 
 func (o *output) takeRest() error {
+	// The deadline has passed, and would make the next read fail.
 	if err := o.r.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
+
 	pipe, err := o.r.SyscallConn()
 	if err != nil {
 		return err
 	}
+
+	// Read past Go's poller, which would wait where the pipe is empty.
 	buf := make([]byte, 64<<10)
 	for taken := 0; taken < mostInPipe; {
 		n, rerr := 0, error(nil)
@@ -100,6 +112,7 @@ func (o *output) takeRest() error {
 				}
 			}
 		})
+
 		switch {
 		case err != nil:
 			return err
@@ -108,11 +121,14 @@ func (o *output) takeRest() error {
 		case rerr != nil:
 			return rerr
 		}
+
 		if _, err := o.to.Write(buf[:n]); err != nil {
 			return err
 		}
+
 		taken += n
 	}
+
 	return nil
 }
 

@@ -45,6 +45,7 @@ func (c Client) Branches(ctx context.Context, dir string, patterns ...string) (b
 		seconds, _ := strconv.ParseInt(f[3], 10, 64)
 		branches = append(branches, Branch{Ref: f.asRef(), Committed: stick.Time(seconds * 1000), Checkout: f[4]})
 	}
+
 	return branches, err
 }
 
@@ -58,11 +59,16 @@ func (f refLine) asRef() Ref { return Ref{Name: f[0], Commit: f[1], Upstream: f[
 const readsAgain = 20
 
 // forEachRef lists the refs that match patterns, each with more fields of git's.
-func (c Client) forEachRef(ctx context.Context, dir string, patterns []string, more ...string) (lines []refLine, err error) {
+func (c Client) forEachRef(
+	ctx context.Context, dir string, patterns []string, more ...string,
+) (lines []refLine, err error) {
 	fields := append([]string{"refname", "objectname", "upstream"}, more...)
 	ask := append([]string{"for-each-ref", "--format=%(" + strings.Join(fields, ")%00%(") + ")", "--"}, patterns...)
+
 	said, err := c.runText(ctx, dir, ask...)
-	for again := 0; err != nil && again < readsAgain && strings.Contains(err.Error(), "/commondir"); again++ { // another command is just making a worktree
+	// Another command may just be making a worktree.
+	isHalfMade := func(err error) bool { return err != nil && strings.Contains(err.Error(), "/commondir") }
+	for again := 0; isHalfMade(err) && again < readsAgain; again++ {
 		said, err = c.runText(ctx, dir, ask...)
 	}
 	if err != nil || said == "" {
@@ -84,11 +90,14 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 	if err != nil {
 		return Ref{}, false, err
 	}
+
+	// A name is a pattern, too, which refs below it match.
 	for _, r := range refs {
 		if r.Name == name {
 			return r, true, nil
 		}
 	}
+
 	return Ref{}, false, nil
 }
 
@@ -99,17 +108,22 @@ func (c Client) Tips(ctx context.Context, dir, ref string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	args := []string{"rev-parse", "--verify", "--quiet", ref + "^{commit}"}
+
+	// The entries of the stash are in its reflog alone, except for the newest.
 	if ref == "refs/stash" {
 		args = []string{"log", "--walk-reflogs", "--format=%H", "--max-count=20", ref, "--"}
 		if there, err := c.RefValues(ctx, dir, ref); err != nil || there[ref] == "" {
 			return nil, err
 		}
 	}
+
 	var out bytes.Buffer
 	if _, err := g.Run(ctx, nil, &out, args...); err != nil && !exitedWith(err, 1) {
 		return nil, err
 	}
+
 	return strings.Fields(out.String()), nil
 }
 
@@ -129,15 +143,20 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 	if old == "" {
 		old = strings.Repeat("0", len(commit))
 	}
-	ctx = context.WithoutCancel(ctx) // killing it in the middle would leave the branch's lock
+
+	// Killing it in the middle would leave the branch's lock.
+	ctx = context.WithoutCancel(ctx)
 	err = c.runWrite(ctx, writeCall{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
 	if err == nil {
 		return true, nil
 	}
+
+	// Git fails as well if somebody else has moved the ref, perhaps to where it should go.
 	now, _, nerr := c.Commit(ctx, dir, ref)
 	if nerr == nil && now != old && (now != "" || strings.Trim(old, "0") != "") {
 		return now == commit, nil
 	}
+
 	return false, err
 }
 
@@ -160,12 +179,14 @@ func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) 
 	if exitedWith(err, 1) {
 		return false, nil
 	}
+
 	return err == nil, err
 }
 
 // Contained reports whether one of other commits is or contains a commit. Any of them may be missing
 // from the repository; a missing one contains nothing.
 func (c Client) Contained(ctx context.Context, dir, commit string, in ...string) (bool, error) {
+	// Most questions need no git: the commit itself is among the others.
 	in = slices.DeleteFunc(slices.Clone(in), func(s string) bool { return s == "" })
 	if slices.Contains(in, commit) {
 		return true, nil
@@ -173,7 +194,9 @@ func (c Client) Contained(ctx context.Context, dir, commit string, in ...string)
 	if _, ok, err := c.Commit(ctx, dir, commit); err != nil || !ok {
 		return false, err
 	}
-	said, err := c.runText(ctx, dir, append([]string{"rev-list", "--ignore-missing", "--max-count=1", commit, "--not"}, in...)...)
+
+	list := append([]string{"rev-list", "--ignore-missing", "--max-count=1", commit, "--not"}, in...)
+	said, err := c.runText(ctx, dir, list...)
 	return said == "", err
 }
 
@@ -187,6 +210,7 @@ func (c Client) MergeBase(ctx context.Context, dir, a, b string) (string, error)
 	if exitedWith(err, 1) {
 		return "", nil
 	}
+
 	return said, err
 }
 
@@ -202,7 +226,10 @@ func (c Client) ReadFile(ctx context.Context, dir, commit, path string) (content
 // ReadFileAt reads a file as it is in the commit that ref names now, and says which commit that is: "" if
 // there is none, or if ref has moved meanwhile. ok is false if the commit doesn't have the file. Where git is
 // older than [MinVersion], it fails.
-func (c Client) ReadFileAt(ctx context.Context, dir, ref, path string) (commit string, content []byte, ok bool, err error) {
+func (c Client) ReadFileAt(
+	ctx context.Context, dir, ref, path string,
+) (commit string, content []byte, ok bool, err error) {
+	// The ref is read before and after the file, in one run of git: it may move in between.
 	found, err := c.readObjects(ctx, dir, "\x00", ref+"^{commit}", ref+":"+path, ref+"^{commit}")
 	if err != nil || found[0].id != found[2].id {
 		return "", nil, false, err
@@ -219,18 +246,21 @@ type object struct {
 	content  []byte
 }
 
-// readObjects reads the objects that have these names, one after the other. end ends each name: a line break, or
-// a NUL, which git takes since 2.38.
+// readObjects reads the objects that have these names, one after the other. end ends each name: a line break,
+// or a NUL, which git takes since 2.38.
 func (c Client) readObjects(ctx context.Context, dir, end string, names ...string) (found []object, err error) {
 	var out bytes.Buffer
 	ask := []string{"cat-file", "--batch"}
 	if end == "\x00" {
 		ask = append(ask, "-z")
 	}
-	err = c.runWrite(ctx, writeCall{dir: dir, in: strings.NewReader(strings.Join(names, end) + end), out: &out}, ask...)
-	if err != nil {
+
+	q := writeCall{dir: dir, in: strings.NewReader(strings.Join(names, end) + end), out: &out}
+	if err := c.runWrite(ctx, q, ask...); err != nil {
 		return nil, err
 	}
+
+	// Of an object git prints its id, kind and size, a line break, and its content.
 	for range names {
 		header, err := out.ReadString('\n')
 		f := strings.Fields(header)
@@ -238,15 +268,19 @@ func (c Client) readObjects(ctx context.Context, dir, end string, names ...strin
 		if err == nil && len(f) == 3 {
 			size, err = strconv.Atoi(f[2])
 		}
+
 		switch {
-		case err != nil, len(f) == 3 && size >= out.Len(): // a line break follows the content
+		case err != nil, len(f) == 3 && size >= out.Len():
+			// A line break follows the content.
 			return nil, fmt.Errorf("git cat-file printed %q", header)
 		case len(f) == 3:
 			found = append(found, object{f[0], f[1], bytes.Clone(out.Next(size + 1)[:size])})
-		default: // "<name> missing", for one
+		default:
+			// "<name> missing", for one.
 			found = append(found, object{})
 		}
 	}
+
 	return found, nil
 }
 
@@ -254,8 +288,11 @@ func (c Client) readObjects(ctx context.Context, dir, end string, names ...strin
 // paths in conflict.
 func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree string, files []string, err error) {
 	var out bytes.Buffer
-	err = c.runWrite(ctx, writeCall{dir: dir, out: &out}, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
+	err = c.runWrite(ctx, writeCall{dir: dir, out: &out},
+		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--", ours, theirs)
 	parts := splitNUL(out.String())
+
+	// Status 1 says that they conflict. Git prints a tree all the same, with marks in its files.
 	switch {
 	case err == nil && len(parts) > 0:
 		return parts[0], nil, nil
@@ -264,20 +301,26 @@ func (c Client) MergeTree(ctx context.Context, dir, ours, theirs string) (tree s
 	case err == nil:
 		return "", nil, fmt.Errorf("git merge-tree printed nothing")
 	}
+
 	return "", nil, err
 }
 
 // CommitTree makes a commit of a tree. It is signed as s says, and fails with [stick.CodeGitFailed] if it
 // can't be.
-func (c Client) CommitTree(ctx context.Context, dir string, s Signing, tree, message string, parents ...string) (string, error) {
+func (c Client) CommitTree(
+	ctx context.Context, dir string, s Signing, tree, message string, parents ...string,
+) (string, error) {
 	sign := "--no-gpg-sign"
 	if s.Program != "" {
 		sign = "--gpg-sign"
 	}
+
+	// The options say so either way, because the user's configuration may say something else.
 	args := []string{"commit-tree", sign, tree}
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
+
 	var out bytes.Buffer
 	q := writeCall{dir: dir, in: strings.NewReader(message), out: &out, limit: s.Limit, waited: stick.Wordsf("%s", s.Program)}
 	err := c.runWrite(ctx, q, append(args, "-F", "-")...)
@@ -300,18 +343,21 @@ func (c Client) Changed(ctx context.Context, dir, from, to string) ([]string, er
 
 // Files returns those of the paths that are files in a commit.
 func (c Client) Files(ctx context.Context, dir, commit string, paths []string) (files []string, err error) {
-	listed, err := c.runList(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)...)
+	ask := append([]string{"--literal-pathspecs", "ls-tree", "-z", commit, "--"}, paths...)
+	listed, err := c.runList(ctx, dir, ask...)
 	for _, entry := range listed {
 		if mode, name, _ := strings.Cut(entry, "\t"); strings.Contains(mode, " blob ") {
 			files = append(files, name)
 		}
 	}
+
 	return files, err
 }
 
 // Blobs returns the names of the blobs that paths are in a commit; those that it hasn't are left out.
 func (c Client) Blobs(ctx context.Context, dir, commit string, paths []string) (map[string]string, error) {
-	listed, err := c.runList(ctx, dir, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, paths...)...)
+	ask := append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, paths...)
+	listed, err := c.runList(ctx, dir, ask...)
 	blobs := map[string]string{}
 	for _, entry := range listed {
 		facts, name, _ := strings.Cut(entry, "\t")
@@ -319,6 +365,7 @@ func (c Client) Blobs(ctx context.Context, dir, commit string, paths []string) (
 			blobs[name] = f[2]
 		}
 	}
+
 	return blobs, err
 }
 
@@ -330,7 +377,9 @@ func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text 
 	}
 
 	out := &prefixWriter{left: most}
-	args := append(append([]string{"-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions...), from, to)
+	args := slices.Concat(
+		[]string{"-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions, []string{from, to},
+	)
 	err = c.runWrite(ctx, writeCall{dir: dir, out: out}, args...)
 	return out.String(), out.cut, err
 }
@@ -345,6 +394,7 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 	if err != nil {
 		return nil, err
 	}
+
 	stats := []stick.FileStat{}
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]
@@ -352,17 +402,23 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 		if len(f) != 3 || f[2] == "" && i+2 >= len(lines) {
 			return nil, fmt.Errorf("git diff-tree printed %q", l)
 		}
+
 		s := stick.FileStat{Path: f[2], Added: -1, Deleted: -1}
-		if f[2] == "" { // a rename: the old and the new name follow
+		// A rename: the old and the new name follow.
+		if f[2] == "" {
 			s.From, s.Path = lines[i+1], lines[i+2]
 			i += 2
 		}
+
+		// Git shows a minus instead of the numbers of a binary file.
 		if f[0] != "-" {
 			s.Added, _ = strconv.Atoi(f[0])
 			s.Deleted, _ = strconv.Atoi(f[1])
 		}
+
 		stats = append(stats, s)
 	}
+
 	return stats, nil
 }
 
@@ -371,7 +427,8 @@ func (c Client) Log(ctx context.Context, dir, from, to string, most int) ([]stri
 	if from == to {
 		return nil, nil
 	}
-	return c.runList(ctx, dir, "log", "-z", "--reverse", "--no-color", "--no-decorate", "--format=%h %s", fmt.Sprintf("--max-count=%d", most), from+".."+to, "--")
+	return c.runList(ctx, dir, "log", "-z", "--reverse", "--no-color", "--no-decorate", "--format=%h %s",
+		fmt.Sprintf("--max-count=%d", most), from+".."+to, "--")
 }
 
 // PatchSum returns a checksum of the changes between two commits. The same changes to the same
@@ -379,19 +436,24 @@ func (c Client) Log(ctx context.Context, dir, from, to string, most int) ([]stri
 // patch id, it tells blanks apart.
 func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, error) {
 	r, w := io.Pipe()
+
 	sum := make(chan string, 1)
-	go func() { // ends when w is closed
+	// It ends when w is closed.
+	go func() {
 		h := sha256.New()
 		in := bufio.NewReader(r)
 		body := false
 		for {
 			line, err := in.ReadString('\n')
+
+			// The lines of a hunk count, its place in the file and the ids of blobs don't.
 			switch {
 			case strings.HasPrefix(line, "diff --git "):
 				body = false
 			case strings.HasPrefix(line, "@@ "):
 				line, body = "@@\n", true
 			}
+
 			if body || !strings.HasPrefix(line, "index ") {
 				io.WriteString(h, line)
 			}
@@ -399,9 +461,13 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 				break
 			}
 		}
+
 		sum <- hex.EncodeToString(h.Sum(nil))
 	}()
-	args := append(append([]string{"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames"}, diffOptions...), from, to)
+
+	args := slices.Concat(
+		[]string{"diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames"}, diffOptions, []string{from, to},
+	)
 	err := c.runWrite(ctx, writeCall{dir: dir, out: w}, args...)
 	w.Close()
 	return <-sum, err
@@ -409,13 +475,18 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 
 // BranchName reports whether a branch can have this name.
 func BranchName(name string) bool {
-	bad := name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") ||
-		strings.Contains(name, "..") || strings.Contains(name, "//") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") || name == "@" || len(name) > 200
+	bad := name == "" || name == "@" || len(name) > 200 ||
+		strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") ||
+		strings.HasSuffix(name, "/") || strings.HasSuffix(name, ".") ||
+		strings.Contains(name, "..") || strings.Contains(name, "//") || strings.Contains(name, "@{") ||
+		strings.ContainsAny(name, " ~^:?*[\\\x7f")
 	for _, part := range strings.Split(name, "/") {
 		bad = bad || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
 	}
+
 	for _, r := range name {
 		bad = bad || r < ' '
 	}
+
 	return !bad
 }

@@ -17,17 +17,20 @@ func remoteCall(dir string) writeCall {
 // remote doesn't have it.
 func (c Client) Fetch(ctx context.Context, dir, remote, branch string) (string, error) {
 	ref := "refs/remotes/" + remote + "/" + branch
-	err := c.runWrite(ctx, remoteCall(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, "+refs/heads/"+branch+":"+ref)
+	err := c.runWrite(ctx, remoteCall(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--", remote, "+refs/heads/"+branch+":"+ref)
 	if err != nil {
 		return "", err
 	}
+
 	at, _, err := c.Commit(ctx, dir, ref)
 	return at, err
 }
 
 // FetchCommit fetches a commit that a remote has, with its history, into no branch.
 func (c Client) FetchCommit(ctx context.Context, dir, remote, commit string) error {
-	return c.runWrite(ctx, remoteCall(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, commit)
+	return c.runWrite(ctx, remoteCall(dir), "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--", remote, commit)
 }
 
 // Push moves a branch of a remote to a commit, without force. moved is false if somebody was faster and
@@ -42,11 +45,16 @@ func (c Client) Push(ctx context.Context, dir, remote, branch, commit string) (m
 
 // isRejected reports whether a remote refused a push because its branch has moved.
 func isRejected(said string) bool {
-	for _, sign := range []string{"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists"} {
+	signs := []string{
+		"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists",
+	}
+
+	for _, sign := range signs {
 		if strings.Contains(said, sign) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -54,7 +62,8 @@ func isRejected(said string) bool {
 // unless the branch is where it was last seen; an empty seen means that it didn't exist.
 func (c Client) PushWithLease(ctx context.Context, dir, remote, branch, commit, seen string) error {
 	ref := "refs/heads/" + branch
-	return c.runWrite(ctx, remoteCall(dir), "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen, "--", remote, commit+":"+ref)
+	return c.runWrite(ctx, remoteCall(dir), "push", "--quiet", "--no-verify", "--force-with-lease="+ref+":"+seen,
+		"--", remote, commit+":"+ref)
 }
 
 // RemoteBranch returns the commit of a branch at a remote, and "" if the remote doesn't have it.
@@ -62,6 +71,7 @@ func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (s
 	var out bytes.Buffer
 	q := remoteCall(dir)
 	q.out = &out
+
 	err := c.runWrite(ctx, q, "ls-remote", "--quiet", "--", remote, "refs/heads/"+branch)
 	commit, _, _ := strings.Cut(out.String(), "\t")
 	return commit, err
@@ -69,7 +79,8 @@ func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (s
 
 // Unpushed reports whether no branch of a remote, as the repository last saw it, has a commit.
 func (c Client) Unpushed(ctx context.Context, dir, commit string) (bool, error) {
-	said, err := c.runText(ctx, dir, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)", "refs/remotes")
+	said, err := c.runText(ctx, dir, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)",
+		"refs/remotes")
 	return err == nil && said == "", err
 }
 

@@ -29,6 +29,7 @@ func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 	if err := c.runReadOnly(ctx, dir, &out, "remote"); err != nil {
 		return "", err
 	}
+
 	names := strings.Fields(out.String())
 	name := ""
 	for _, n := range names {
@@ -36,30 +37,35 @@ func (c Client) RemoteAddress(ctx context.Context, dir string) (string, error) {
 			name = n
 		}
 	}
+
 	if name == "" {
 		return "", nil
 	}
+
 	return c.readSetting(ctx, dir, "remote", "get-url", "--", name)
 }
 
 // AddressOf returns the address of a remote, with the insteadOf of the user's configuration. It is empty for
 // one that has none.
 func (c Client) AddressOf(ctx context.Context, dir, remote string) (string, error) {
+	// Git's get-url prints the name of a remote that has no address.
 	err := c.runReadOnly(ctx, dir, nil, "config", "--get", "remote."+remote+".url")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}
+
 	return c.readSetting(ctx, dir, "remote", "get-url", "--", remote)
 }
 
-// readSetting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it does
-// for what isn't set.
+// readSetting returns the first line of what git prints, empty where git ends with 1 and says nothing, as it
+// does for what isn't set.
 func (c Client) readSetting(ctx context.Context, dir string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := c.runReadOnly(ctx, dir, &out, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}
+
 	text, _, _ := strings.Cut(out.String(), "\n")
 	return text, err
 }

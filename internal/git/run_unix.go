@@ -22,9 +22,11 @@ func runGroup(cmd *exec.Cmd, started func()) error {
 		}
 		return err
 	}
+
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+
 	started()
 	return cmd.Wait()
 }
@@ -33,7 +35,8 @@ func runGroup(cmd *exec.Cmd, started func()) error {
 // it wanted to read from the terminal has to go on for that.
 func askGroupToEnd(pid int) bool {
 	err := syscall.Kill(-pid, syscall.SIGTERM)
-	_ = syscall.Kill(-pid, syscall.SIGCONT) // the first error counts
+	// The first error counts.
+	_ = syscall.Kill(-pid, syscall.SIGCONT)
 	return err == nil
 }
 

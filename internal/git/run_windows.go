@@ -14,22 +14,27 @@ func runGroup(cmd *exec.Cmd, started func()) error {
 	if jobErr == nil {
 		defer windows.CloseHandle(job)
 		cmd.Cancel = func() error {
-			_ = windows.TerminateJobObject(job, 1) // if it isn't in the job yet, the kill ends it
+			// If it isn't in the job yet, the kill ends it.
+			_ = windows.TerminateJobObject(job, 1)
 			return cmd.Process.Kill()
 		}
 	}
+
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+
 	started()
 	if jobErr != nil {
 		return cmd.Wait()
 	}
+
 	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE
 	if p, err := windows.OpenProcess(access, false, uint32(cmd.Process.Pid)); err == nil {
 		_ = windows.AssignProcessToJobObject(job, p)
 		_ = windows.CloseHandle(p)
 	}
+
 	return cmd.Wait()
 }
 

@@ -22,7 +22,9 @@ type scratch struct {
 
 // quietFlags turns off what a repository may have configured beside the operation itself: hooks, a daemon
 // that watches the tree, and a split index, which git would write back in parts.
-var quietFlags = []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"}
+var quietFlags = []string{
+	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",
+}
 
 // newScratch makes a scratch for the repository that dir lies in.
 func (c Client) newScratch(ctx context.Context, dir string) (*scratch, error) {
@@ -30,10 +32,12 @@ func (c Client) newScratch(ctx context.Context, dir string) (*scratch, error) {
 	if err != nil {
 		return nil, c.explainFailure(dir, err)
 	}
+
 	tmp, err := os.MkdirTemp("", "talking-stick-")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
+
 	s := &scratch{git: c, tmp: tmp, env: []string{
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(tmp, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteAlternate(objects),
@@ -45,6 +49,7 @@ func (c Client) newScratch(ctx context.Context, dir string) (*scratch, error) {
 		s.removeFiles()
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
+
 	return s, nil
 }
 
@@ -65,19 +70,25 @@ func (s *scratch) runGit(ctx context.Context, dir string, in io.Reader, env []st
 	return out.String(), err
 }
 
-// commitPaths commits the given paths of a working tree to the scratch, on top of its HEAD. In the middle of a
-// merge, the merged commit is the second parent.
+// commitPaths commits the given paths of a working tree to the scratch, on top of its HEAD. In the middle of
+// a merge, the merged commit is the second parent.
 func (s *scratch) commitPaths(ctx context.Context, w Worktree, paths []string) (string, error) {
 	s.made++
 	index := filepath.Join(s.tmp, fmt.Sprintf("index-%d", s.made))
+
+	// A copy of its index saves git from reading the files that haven't changed.
 	real, err := s.git.runLine(ctx, w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")
 	if err != nil {
 		return "", err
 	}
+
 	if err := copyIndex(real, index); err != nil {
 		return "", err
 	}
+
 	env := append(s.git.noFilters(ctx, w.Path), "GIT_INDEX_FILE="+index)
+
+	// What is a directory now goes first, so that the files below it have a place.
 	files, gone := splitReplaced(w.Path, paths)
 	for _, u := range []struct {
 		paths []string
@@ -86,15 +97,20 @@ func (s *scratch) commitPaths(ctx context.Context, w Worktree, paths []string) (
 		if len(u.paths) == 0 {
 			continue
 		}
+
 		names := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
-		if _, err := s.runGit(ctx, w.Path, names, env, slices.Concat([]string{"update-index"}, u.flags, []string{"-z", "--stdin"})...); err != nil {
+		args := slices.Concat([]string{"update-index"}, u.flags, []string{"-z", "--stdin"})
+		if _, err := s.runGit(ctx, w.Path, names, env, args...); err != nil {
 			return "", err
 		}
 	}
+
+	// The tree becomes a commit with the same parents that the user's own would have.
 	tree, err := s.runGit(ctx, w.Path, nil, env, "write-tree")
 	if err != nil {
 		return "", err
 	}
+
 	args := []string{"commit-tree", "--no-gpg-sign", strings.TrimSpace(tree)}
 	if w.Head != "" {
 		args = append(args, "-p", w.Head)
@@ -102,12 +118,13 @@ func (s *scratch) commitPaths(ctx context.Context, w Worktree, paths []string) (
 	if merging, err := s.git.runLine(ctx, w.Path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
 		args = append(args, "-p", merging)
 	}
+
 	id, err := s.runGit(ctx, w.Path, strings.NewReader("uncommitted\n"), nil, args...)
 	return strings.TrimSpace(id), err
 }
 
-// splitReplaced separates paths that were files and are directories now (gone) from the rest: git update-index
-// needs another flag for them. A submodule is a directory and stays one.
+// splitReplaced separates paths that were files and are directories now (gone) from the rest: git
+// update-index needs another flag for them. A submodule is a directory and stays one.
 func splitReplaced(dir string, paths []string) (files, gone []string) {
 	for _, p := range paths {
 		at := filepath.Join(dir, filepath.FromSlash(p))
@@ -117,8 +134,10 @@ func splitReplaced(dir string, paths []string) (files, gone []string) {
 				continue
 			}
 		}
+
 		files = append(files, p)
 	}
+
 	return files, gone
 }
 
@@ -127,18 +146,22 @@ func splitReplaced(dir string, paths []string) (files, gone []string) {
 func copyIndex(from, to string) error {
 	info, err := os.Stat(from)
 	if os.IsNotExist(err) {
-		return nil // nothing was ever added
+		// Nothing was ever added.
+		return nil
 	}
 	if err != nil {
 		return err
 	}
+
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
+
 	if err := os.WriteFile(to, b, 0o600); err != nil {
 		return err
 	}
+
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
@@ -146,16 +169,20 @@ func copyIndex(from, to string) error {
 // all. It leaves out ignored files and repositories inside the tree, such as linked worktrees.
 func (c Client) listUncommitted(ctx context.Context, dir string, most int) (paths []string, count int, err error) {
 	s := statusParser{most: most}
+	// A name that git prints with a slash at its end is a repository of its own.
 	err = c.runCall(ctx, readCall{dir: dir, before: quietFlags, env: c.noFilters(ctx, dir), out: &s, args: []string{
-		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty",
+		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind",
+		"--ignore-submodules=dirty",
 	}})
 	if err != nil {
 		return nil, 0, err
 	}
+
 	w, err := s.asWorkspace()
 	if err != nil {
 		return nil, 0, err
 	}
+
 	for _, p := range w.Dirty {
 		if strings.HasSuffix(p, "/") {
 			w.DirtyCount--
@@ -163,5 +190,6 @@ func (c Client) listUncommitted(ctx context.Context, dir string, most int) (path
 		}
 		paths = append(paths, p)
 	}
+
 	return paths, w.DirtyCount, nil
 }

@@ -24,10 +24,12 @@ func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
 		return Signing{}, err
 	}
 
+	// Git has a program for each format, and two keys for the one of OpenPGP.
 	format, err := c.Config(ctx, dir, "gpg.format")
 	if err != nil {
 		return Signing{}, err
 	}
+
 	keys, program := []string{"gpg.openpgp.program", "gpg.program"}, "gpg"
 	switch format {
 	case "ssh":
@@ -35,15 +37,18 @@ func (c Client) Signing(ctx context.Context, dir string) (Signing, error) {
 	case "x509":
 		keys, program = []string{"gpg.x509.program"}, "gpgsm"
 	}
+
 	for _, key := range keys {
 		set, err := c.Config(ctx, dir, key)
 		if err != nil {
 			return Signing{}, err
 		}
+
 		if set != "" {
 			return Signing{Program: set}, nil
 		}
 	}
+
 	return Signing{Program: program}, nil
 }
 
@@ -63,10 +68,12 @@ func errUnsigned(err error, dir string, s Signing) error {
 	if f == nil {
 		return err
 	}
+
 	why := f.reason()
 	if IsTooLong(err) {
 		why = stick.Wordsf("it didn't answer within %s", stick.Lasted(s.Limit))
 	}
+
 	e := stick.Errorf(stick.CodeGitFailed, "git couldn't sign the commit with %s: %s", s.Program, why).
 		With("signer", s.Program)
 	e.Err = f

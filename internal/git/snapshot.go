@@ -22,5 +22,6 @@ func (c Client) Snapshot(ctx context.Context, dir string) (*stick.Workspace, err
 	if err != nil {
 		return nil, err
 	}
+
 	return s.asWorkspace()
 }

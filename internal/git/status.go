@@ -34,14 +34,18 @@ func (s *statusParser) Write(p []byte) (int, error) {
 			s.part = append(s.part, p...)
 			return n, nil
 		}
+
+		// Most records arrive whole, and then are parsed where they are.
 		record := p[:i]
 		if len(s.part) > 0 {
 			record = append(s.part, record...)
 			s.part = record[:0]
 		}
+
 		if err := s.parseRecord(record); err != nil && s.problem == nil {
 			s.problem = err
 		}
+
 		p = p[i+1:]
 	}
 }
@@ -54,10 +58,13 @@ func (s *statusParser) asWorkspace() (*stick.Workspace, error) {
 	case len(s.part) > 0 || s.origin:
 		return nil, fmt.Errorf("read git status: the output ends in the middle of a record")
 	}
+
+	// A list that is empty is one in JSON, too, not null.
 	w := &stick.Workspace{Head: s.head, Branch: s.branch, Dirty: s.dirty, DirtyCount: s.count}
 	if w.Dirty == nil {
-		w.Dirty = []string{} // an empty list in JSON, not null
+		w.Dirty = []string{}
 	}
+
 	return w, nil
 }
 
@@ -70,14 +77,17 @@ const (
 )
 
 func (s *statusParser) parseRecord(r []byte) error {
+	// The former path of a rename is a record without fields.
 	if s.origin {
 		s.origin = false
 		s.addPath(string(r))
 		return nil
 	}
+
 	if len(r) == 0 {
 		return fmt.Errorf("an empty record")
 	}
+
 	switch r[0] {
 	case '#':
 		s.parseHeader(string(r))
@@ -94,9 +104,11 @@ func (s *statusParser) parseRecord(r []byte) error {
 		return s.parseEntry(r, unmergedFields)
 	case '?':
 		return s.parseEntry(r, otherFields)
-	case '!': // an ignored file; git isn't asked for them
+	case '!':
+		// An ignored file; git isn't asked for them.
 		return nil
 	}
+
 	return fmt.Errorf("an unknown record %.100q", r)
 }
 
@@ -118,6 +130,8 @@ func (s *statusParser) parseHeader(r string) {
 // parseEntry adds the path that follows n fields.
 func (s *statusParser) parseEntry(r []byte, n int) error {
 	path := r
+
+	// The path is the last field, and may hold blanks.
 	for range n {
 		_, rest, ok := bytes.Cut(path, []byte(" "))
 		if !ok {
@@ -125,9 +139,11 @@ func (s *statusParser) parseEntry(r []byte, n int) error {
 		}
 		path = rest
 	}
+
 	if len(path) == 0 {
 		return fmt.Errorf("a record without a path: %.100q", r)
 	}
+
 	s.addPath(string(path))
 	return nil
 }

@@ -29,8 +29,16 @@ type gitProgram struct {
 	facts os.FileInfo
 }
 
-// lastVersion is the program that has said its version last. A process that goes on, as a server does, needn't ask
-// it for each operation.
+// isSame reports whether two programs are one file that hasn't changed.
+func (p gitProgram) isSame(o gitProgram) bool {
+	if p.facts == nil || o.facts == nil || p.path != o.path {
+		return false
+	}
+	return os.SameFile(p.facts, o.facts) && p.facts.ModTime().Equal(o.facts.ModTime())
+}
+
+// lastVersion is the program that has said its version last. A process that goes on, as a server does,
+// needn't ask it for each operation.
 var lastVersion struct {
 	sync.Mutex
 	gitProgram
@@ -41,9 +49,9 @@ var lastVersion struct {
 func (c Client) gitVersion(ctx context.Context, dir string) (said string, err error) {
 	is := c.findProgram()
 
+	// Another git may have been installed since: then its file is another one, or has another time.
 	lastVersion.Lock()
-	known := is.facts != nil && lastVersion.facts != nil && is.path == lastVersion.path && os.SameFile(is.facts, lastVersion.facts) &&
-		is.facts.ModTime().Equal(lastVersion.facts.ModTime())
+	known := is.isSame(lastVersion.gitProgram)
 	said = lastVersion.version
 	lastVersion.Unlock()
 	if known {
@@ -56,20 +64,23 @@ func (c Client) gitVersion(ctx context.Context, dir string) (said string, err er
 		defer lastVersion.Unlock()
 		lastVersion.gitProgram, lastVersion.version = is, said
 	}
+
 	return said, err
 }
 
-// findProgram finds the program that runs as git. It has no facts where there is none, or where it is found from
-// the working directory.
+// findProgram finds the program that runs as git. It has no facts where there is none, or where it is found
+// from the working directory.
 func (c Client) findProgram() gitProgram {
 	path, err := exec.LookPath(cmp.Or(c.Path, "git"))
 	if err != nil || !filepath.IsAbs(path) {
 		return gitProgram{}
 	}
+
 	facts, err := os.Stat(path)
 	if err != nil {
 		return gitProgram{}
 	}
+
 	return gitProgram{path, facts}
 }
 
@@ -86,6 +97,7 @@ func checkVersion(said string, major, minor int) error {
 	if x > major || x == major && y >= minor {
 		return nil
 	}
+
 	return stick.Errorf(stick.CodeGitTooOld, "git is version %d.%d, but this needs %d.%d or newer", x, y, major, minor).
 		With("version", m[1]+"."+m[2]).Hintf("install a newer git, or put it before the old one in PATH")
 }

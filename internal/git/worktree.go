@@ -15,12 +15,14 @@ import (
 
 // AddWorktree creates a locked worktree with a new branch at a commit.
 func (c Client) AddWorktree(ctx context.Context, dir, path, branch, commit, why string) error {
-	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why, "-b", branch, "--", path, commit)
+	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why,
+		"-b", branch, "--", path, commit)
 }
 
 // AddWorktreeOf creates a locked worktree of an existing branch.
 func (c Client) AddWorktreeOf(ctx context.Context, dir, path, branch, why string) error {
-	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why, "--", path, branch)
+	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why,
+		"--", path, branch)
 }
 
 // AddDetached creates a worktree at a commit, on no branch.
@@ -36,6 +38,7 @@ func (c Client) RemoveDetached(common, root, rel string) error {
 		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", path, err).With("path", path).
 			Hintf("remove it by hand: %s", RemoveByHand(path))
 	}
+
 	return c.RemoveRecord(common, path)
 }
 
@@ -52,9 +55,12 @@ func removeAll(root, rel string) error {
 		return err
 	}
 	defer r.Close()
+
+	// Most trees need no change of their modes.
 	if r.RemoveAll(rel) == nil {
 		return nil
 	}
+
 	makeWritable(r, rel)
 	return r.RemoveAll(rel)
 }
@@ -79,9 +85,11 @@ func (c Client) RemoveRecord(common, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil // it still exists
 	}
+
 	if dir := recordOf(common, path); dir != "" {
 		return os.RemoveAll(dir)
 	}
+
 	return nil
 }
 
@@ -91,10 +99,12 @@ func recordOf(common, path string) string {
 	records, _ := os.ReadDir(filepath.Join(common, "worktrees"))
 	for _, r := range records {
 		dir := filepath.Join(common, "worktrees", r.Name())
-		if b, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil && isGitFileOf(strings.TrimSpace(string(b)), path) {
+		b, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+		if err == nil && isGitFileOf(strings.TrimSpace(string(b)), path) {
 			return dir
 		}
 	}
+
 	return ""
 }
 
@@ -105,6 +115,7 @@ func WhyLocked(common, path string) string {
 	if dir == "" {
 		return ""
 	}
+
 	why, _ := os.ReadFile(filepath.Join(dir, "locked"))
 	return strings.TrimSpace(string(why))
 }
@@ -117,19 +128,24 @@ func (c Client) RecordIsClean(ctx context.Context, common, path, branch string) 
 	if dir == "" {
 		return true, nil
 	}
+
 	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	// A record that can't be read is kept, too.
 	if err != nil || strings.TrimSpace(string(head)) != "ref: refs/heads/"+branch || OperationInProgress(dir) != "" {
-		return false, nil // a record that can't be read is kept, too
+		return false, nil
 	}
+
 	err = c.runReadOnly(ctx, common, io.Discard, "--git-dir="+dir, "diff", "--cached", "--quiet", "HEAD", "--")
 	if exitedWith(err, 1) {
 		return false, nil
 	}
+
 	return err == nil, err
 }
 
 // isGitFileOf reports whether file is the .git file of the checkout at path, which need not exist.
 func isGitFileOf(file, path string) bool {
+	// The path need not exist, so only its parent is resolved.
 	dir := filepath.Dir(filepath.FromSlash(file))
 	return dir == path || filepath.Base(dir) == filepath.Base(path) && samePath(filepath.Dir(dir), filepath.Dir(path))
 }
@@ -144,6 +160,8 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 	if !ok {
 		return removeLeftover(path)
 	}
+
+	// Where the directory is missing, only git's record of it is left to remove.
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		at, err := c.Checkout(ctx, dir)
 		if err != nil {
@@ -151,15 +169,19 @@ func (c Client) RemoveWorktree(ctx context.Context, dir, path, why string) error
 		}
 		return c.RemoveRecord(at.Common, path)
 	}
+
+	// Git removes none that is locked. Whatever makes it fail, the worktree is protected again.
 	unlocked := c.runWrite(ctx, writeCall{dir: dir}, "worktree", "unlock", "--", path) == nil
 	err = c.runWrite(ctx, writeCall{dir: dir}, "worktree", "remove", "--", path)
 	if err != nil && unlocked {
 		_ = c.runWrite(ctx, writeCall{dir: dir}, "worktree", "lock", "--reason", why, "--", path)
 	}
+
 	if f := asFailure(err); f != nil && strings.Contains(f.Said, "containing submodules") {
 		return stick.Errorf(stick.CodeGitFailed, "git doesn't remove a worktree with submodules checked out; if you need nothing in them: %s",
 			stick.Cmd("git worktree remove -f -f <path>", path)).With("path", path).Hintf("then run the same command again")
 	}
+
 	return err
 }
 
@@ -170,6 +192,7 @@ func removeLeftover(path string) error {
 	if err == nil || os.IsNotExist(err) {
 		return nil
 	}
+
 	return stick.Errorf(stick.CodeGitFailed, "%s isn't a worktree any more, but it isn't empty", path).
 		Hintf("check what is in it, then remove it by hand")
 }
@@ -182,6 +205,7 @@ func (c Client) Worktree(ctx context.Context, dir, path string) (Worktree, bool,
 			return w, true, err
 		}
 	}
+
 	return Worktree{}, false, err
 }
 
@@ -189,10 +213,12 @@ func samePath(a, b string) bool {
 	if a == b {
 		return true
 	}
+
 	x, err := filepath.EvalSymlinks(a)
 	if err != nil {
 		return false
 	}
+
 	y, err := filepath.EvalSymlinks(b)
 	return err == nil && x == y
 }
@@ -201,12 +227,14 @@ func samePath(a, b string) bool {
 // rebase. It is empty if there is none.
 func OperationInProgress(gitDir string) string {
 	for name, what := range map[string]string{
-		"rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
+		"rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick",
+		"REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
 	} {
 		if _, err := os.Stat(filepath.Join(gitDir, name)); err == nil {
 			return what
 		}
 	}
+
 	return ""
 }
 
@@ -217,22 +245,28 @@ func OperationInProgress(gitDir string) string {
 func (c Client) Rebase(ctx context.Context, dir string, s Signing, onto string) (conflict bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sign := "commit.gpgSign=" + strconv.FormatBool(s.Program != "")
-	err = c.runWrite(ctx, writeCall{dir: dir, waited: stick.Wordsf("%s", s.Program)}, "-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
+	err = c.runWrite(ctx, writeCall{dir: dir, waited: stick.Wordsf("%s", s.Program)},
+		"-c", sign, "-c", "rebase.autoStash=false", "-c", "rebase.updateRefs=false", "-c", "rebase.autoSquash=false",
 		"rebase", "--quiet", "--no-autostash", "--", onto)
 	if err == nil {
 		return false, nil
 	}
+
+	// A rebase in progress with conflicts waits for whoever resolves them. Any other one is taken back.
 	at, cerr := c.Checkout(ctx, dir)
 	if cerr != nil || OperationInProgress(at.GitDir) != "rebase" {
 		return false, err
 	}
+
 	files, ferr := c.Unmerged(ctx, dir)
 	if ferr == nil && len(files) > 0 {
 		return true, nil
 	}
+
 	if aerr := c.runWrite(ctx, writeCall{dir: dir}, "rebase", "--abort"); aerr != nil {
 		return false, aerr
 	}
+
 	return false, err
 }
 
@@ -254,41 +288,52 @@ func Exclude(common string, patterns ...string) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
+
+	// What is excluded already isn't written again, so that most calls change nothing.
 	have := map[string]bool{}
 	for l := range strings.Lines(string(b)) {
 		have[strings.TrimSpace(l)] = true
 	}
+
 	text := string(b)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
+
 	was := text
 	for _, p := range patterns {
 		if !have[p] {
 			text += p + "\n"
 		}
 	}
+
 	if text == was {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+
+	// Another process may read the file meanwhile: it is replaced as a whole.
 	tmp, err := os.CreateTemp(filepath.Dir(path), "exclude-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
+
 	if _, err := tmp.WriteString(text); err != nil {
 		tmp.Close()
 		return err
 	}
+
 	if err := tmp.Close(); err != nil {
 		return err
 	}
+
 	if err := os.Chmod(tmp.Name(), 0o644); err != nil {
 		return err
 	}
+
 	return os.Rename(tmp.Name(), path)
 }
 
@@ -296,21 +341,26 @@ func Exclude(common string, patterns ...string) error {
 // out: a merge changes the recorded commit of a submodule, never its checkout.
 func (c Client) TrackedChanges(ctx context.Context, dir string) ([]string, error) {
 	var s statusParser
-	err := c.runReadOnly(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames", "--no-ahead-behind", "--ignore-submodules=all")
+	err := c.runReadOnly(ctx, dir, &s, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no",
+		"--no-renames", "--no-ahead-behind", "--ignore-submodules=all")
 	if err != nil {
 		return nil, err
 	}
+
 	w, err := s.asWorkspace()
 	if err != nil {
 		return nil, err
 	}
+
 	return w.Dirty, nil
 }
 
 // IgnoredFiles lists the files in the checkout at dir that git ignores, each by itself: below the given
 // paths, or all. Of a repository that lies there git knows no more than its directory: those are the second
 // list.
-func (c Client) IgnoredFiles(ctx context.Context, dir string, below []string) (files, repositories []string, err error) {
+func (c Client) IgnoredFiles(
+	ctx context.Context, dir string, below []string,
+) (files, repositories []string, err error) {
 	args := []string{"ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--"}
 	for _, path := range below {
 		args = append(args, ":(top,literal)"+path)
@@ -332,10 +382,14 @@ func (c Client) WouldIgnore(ctx context.Context, dir string, paths []string) ([]
 	if len(paths) == 0 {
 		return nil, nil
 	}
+
 	var out bytes.Buffer
-	err := c.runWrite(ctx, writeCall{dir: dir, in: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), out: &out}, "check-ignore", "-z", "--stdin")
-	if err != nil && !exitedWith(err, 1) { // 1: it ignores none of them
+	q := writeCall{dir: dir, in: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), out: &out}
+	err := c.runWrite(ctx, q, "check-ignore", "-z", "--stdin")
+	// Status 1: it ignores none of them.
+	if err != nil && !exitedWith(err, 1) {
 		return nil, err
 	}
+
 	return splitNUL(out.String()), nil
 }

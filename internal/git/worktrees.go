@@ -31,14 +31,18 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 	if err != nil {
 		return nil, c.explainFailure(dir, err)
 	}
+
 	var out bytes.Buffer
-	if err := c.runCall(ctx, readCall{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}); err != nil {
+	q := readCall{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, env: inEnglish, out: &out}
+	if err := c.runCall(ctx, q); err != nil {
 		return nil, c.explainFailure(dir, err)
 	}
+
 	trees, err := parseWorktrees(out.String())
 	if err != nil {
 		return nil, err
 	}
+
 	// For a submodule, and for a repository with a separate git directory, git lists the git directory
 	// instead of the main working tree.
 	if own := len(places) / 2; len(trees) > 0 && trees[0].Main && places[:own] == places[own+1:] {
@@ -46,14 +50,16 @@ func (c Client) Worktrees(ctx context.Context, dir string) ([]Worktree, error) {
 			trees[0].Path = top
 		}
 	}
+
 	for i, w := range trees {
 		info, err := os.Stat(w.Path)
 		trees[i].Gone = err != nil || !info.IsDir()
 	}
+
 	return trees, nil
 }
 
-// inEnglish makes git say what went wrong in words that classify knows.
+// inEnglish makes git say what went wrong in words that explainFailure knows.
 var inEnglish = []string{"LC_ALL=C"}
 
 // runLine returns the output of a command without its last line end.
@@ -69,11 +75,14 @@ func parseWorktrees(output string) ([]Worktree, error) {
 	var trees []Worktree
 	var w Worktree
 	bare, first := false, true
+
+	// A bare repository comes first, and has no working tree.
 	for output != "" {
 		attribute, rest, ok := strings.Cut(output, "\x00")
 		if !ok {
 			return nil, fmt.Errorf("read git worktree list: the output ends in the middle of an attribute")
 		}
+
 		output = rest
 		name, value, _ := strings.Cut(attribute, " ")
 		switch name {
@@ -97,17 +106,19 @@ func parseWorktrees(output string) ([]Worktree, error) {
 			bare = true
 		}
 	}
+
 	return trees, nil
 }
 
-// explainFailure turns a failure of git into an error that says what it means: there is no git, no repository at
-// dir, or what git says.
+// explainFailure turns a failure of git into an error that says what it means: there is no git, no repository
+// at dir, or what git says.
 func (c Client) explainFailure(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		missing := stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH").Hintf("install git, or add it to PATH")
 		missing.Err = err
 		return missing
 	}
+
 	f := asFailure(err)
 	switch {
 	case f == nil:
@@ -115,5 +126,6 @@ func (c Client) explainFailure(dir string, err error) error {
 	case f.isNoRepository():
 		return errNoRepository(dir, f)
 	}
+
 	return errGitFailed(f)
 }

@@ -38,6 +38,7 @@ func (f *Failure) commandName() string {
 			return a
 		}
 	}
+
 	return ""
 }
 
@@ -58,13 +59,16 @@ type writeCall struct {
 var MinVersion = [2]int{2, 38}
 
 // noBackground keeps git from starting anything beside the command itself.
-var noBackground = []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"}
+var noBackground = []string{
+	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false",
+}
 
 // keptVariables are the GIT_ variables that say who the user is and how to reach remotes. Others could
 // redirect a command to another repository.
 var keptVariables = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
-	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS",
+	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND",
 }
 
 // writeEnvironment returns the environment of writing commands.
@@ -76,7 +80,11 @@ func (c Client) writeEnvironment(env []string) []string {
 			out = append(out, v)
 		}
 	}
-	return append(append(out, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), c.Env...)
+
+	// Nothing asks anybody, and git says what went wrong in words that tt knows.
+	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no",
+		"LC_ALL=C")
+	return append(out, c.Env...)
 }
 
 // runWrite runs a git command that may change something. It fails with [stick.CodeGitMissing], or with
@@ -87,19 +95,24 @@ func (c Client) runWrite(ctx context.Context, q writeCall, args ...string) error
 	if path == "" {
 		path = "git"
 	}
+
 	running, kill := context.WithCancel(ctx)
 	defer kill()
+
 	cmd := exec.CommandContext(running, path, append(append(slices.Clone(noBackground), "-C", q.dir), args...)...)
 	cmd.Env = c.writeEnvironment(os.Environ())
 	cmd.Stdin, cmd.Stdout = q.in, q.out
-	if runtime.GOOS != "windows" { // it has no ExtraFiles
+	// Windows has no ExtraFiles.
+	if runtime.GOOS != "windows" {
 		cmd.ExtraFiles = c.Inherit
 	}
+
 	said := &prefixWriter{left: maxSaid}
 	cmd.Stderr = said
 
 	w := newWatch(q.limit, kill)
 	err := runCommand(cmd, func() { w.startWatching(cmd.Process.Pid) })
+
 	w.stop()
 	switch {
 	case err == nil:
@@ -109,10 +122,12 @@ func (c Client) runWrite(ctx context.Context, q writeCall, args ...string) error
 	case w.passed:
 		return errTooLong(newFailure(args, said, err), w, q.waited)
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) && cmd.Process == nil:
+		// A directory that is missing looks like a missing program.
 		if _, serr := os.Stat(q.dir); serr == nil {
 			return errGitMissing(err)
 		}
 	}
+
 	return errGitFailed(newFailure(args, said, err))
 }
 
@@ -144,10 +159,12 @@ func errGitFailed(f *Failure) *stick.Error {
 		e.Message = string(stick.Wordsf("git %s failed: %s exists: another git is running, or a killed one has left it", f.commandName(), lock))
 		e.With("path", lock).Hintf("wait until that git has ended; if no git is running there, remove that file; then run the same command again")
 	}
+
 	if path, ok := f.foreignRepository(); ok {
 		e.Message = string(stick.Wordsf("git doesn't work in %s, because it belongs to another user", path))
 		e.With("path", path).Hintf("if you trust whoever it belongs to: %s", stick.Cmd("git config --global --add safe.directory <path>"))
 	}
+
 	return e
 }
 
@@ -159,6 +176,7 @@ func Distrust(err error) *stick.Error {
 			return errGitFailed(f)
 		}
 	}
+
 	return nil
 }
 
@@ -176,6 +194,7 @@ func (f *Failure) lockFile() string {
 	if !ok || !closed {
 		return ""
 	}
+
 	return path + ".lock"
 }
 
@@ -205,12 +224,15 @@ func (f *Failure) reason() stick.Words {
 			why = append(why, strings.Join(strings.Fields(line[2:]), " "))
 		}
 	}
+
+	// Git lists the files of an error below it, each after a tab.
 	for _, mark := range []string{"error: ", "fatal: "} {
 		for i, line := range lines {
 			rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
 			if !ok {
 				continue
 			}
+
 			var files []string
 			for _, below := range lines[i+1:] {
 				file, ok := strings.CutPrefix(below, "\t")
@@ -219,23 +241,30 @@ func (f *Failure) reason() stick.Words {
 				}
 				files = append(files, file)
 			}
+
 			if len(files) > 0 {
 				rest += " " + strings.Join(files, ", ")
 			}
+
 			why = append(why, rest)
 			break
 		}
 	}
+
 	if len(why) > 0 {
 		return stick.Quote(strings.Join(why, "; "), mostSaid)
 	}
+
 	said := stick.Words(f.Err.Error()) // how it ended
 	if f.Said != "" {
 		said = stick.Quote(f.Said, mostSaid)
 	}
-	if f.Exit > 0 && f.commandName() == "worktree" { // git itself says why it fails; a post-checkout hook may not
+
+	// Git itself says why it fails; a post-checkout hook may not.
+	if f.Exit > 0 && f.commandName() == "worktree" {
 		return "its post-checkout hook seems to have failed: " + said
 	}
+
 	return said
 }
 
@@ -303,29 +332,51 @@ type Checkout struct {
 	Shallow bool
 }
 
+// newCheckout returns the checkout that git describes in these lines.
+func newCheckout(lines []string, top string) Checkout {
+	return Checkout{
+		Bare:    lines[0] == "true",
+		Shallow: lines[1] == "true",
+		GitDir:  lines[2],
+		Common:  lines[3],
+		Top:     top,
+	}
+}
+
 // Checkout asks git which checkout dir lies in. Where git finds no repository, it fails with
 // [stick.CodeNoRepository].
 func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
-	ask := []string{"rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir"}
+	ask := []string{
+		"rev-parse", "--path-format=absolute",
+		"--is-bare-repository", "--is-shallow-repository", "--git-dir", "--git-common-dir",
+	}
+
+	// Most calls need one git: all is printed, the top level as the last line.
 	said, err := c.runText(ctx, dir, append(ask, "--show-toplevel")...)
 	if lines := strings.Split(said, "\n"); err == nil && len(lines) == 5 {
-		return Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3], Top: lines[4]}, nil
+		return newCheckout(lines[:4], lines[4]), nil
 	}
-	said, err = c.runText(ctx, dir, ask...) // there is no top level, in a bare repository for one
+
+	// There is no top level: in a bare repository, for one.
+	said, err = c.runText(ctx, dir, ask...)
 	if f := asFailure(err); f != nil && f.isNoRepository() {
 		return Checkout{}, errNoRepository(dir, f)
 	}
+
 	if err != nil {
 		return Checkout{}, err
 	}
+
 	lines := strings.Split(said, "\n")
 	if len(lines) != 4 {
 		return Checkout{}, fmt.Errorf("git rev-parse printed %q", said)
 	}
-	co := Checkout{Bare: lines[0] == "true", Shallow: lines[1] == "true", GitDir: lines[2], Common: lines[3]}
+
+	co := newCheckout(lines, "")
 	if !co.Bare {
 		co.Top, err = c.runText(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel")
 	}
+
 	return co, err
 }
 
@@ -336,6 +387,7 @@ func (c Client) Identity(ctx context.Context, dir string) error {
 		return (&stick.Error{Code: stick.CodeGitFailed, Message: "git doesn't know in whose name to commit", Err: f}).
 			Hintf("%s and %s", stick.Cmd("git config user.name …"), stick.Cmd("git config user.email …"))
 	}
+
 	return err
 }
 
