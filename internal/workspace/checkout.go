@@ -43,7 +43,7 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 		switch {
 		case bare.top+jj.top != "":
 		case IsGitDir(d):
-			main := mainOf(d)
+			main := mainTop(d)
 			bare = checkout{top: main, main: main}
 			if main != d { // it is the .git of a checkout
 				return bare, true
@@ -63,7 +63,7 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 }
 
 func isHome(dir string, env Env) bool {
-	home, err := canonical(env.Home)
+	home, err := canonicalPath(env.Home)
 	return err == nil && dir == home
 }
 
@@ -86,7 +86,7 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 	if !IsGitDir(common) {
 		return checkout{}, false
 	}
-	main := mainOf(common)
+	main := mainTop(common)
 	c := checkout{top: main, main: main, linked: linked}
 	if linked {
 		c.top, ok = worktreeTop(git)
@@ -125,7 +125,7 @@ func checkoutAt(top, git string) checkout {
 	common, linked := commonDir(git)
 	switch {
 	case linked && IsGitDir(common):
-		c.main, c.linked = mainOf(common), true
+		c.main, c.linked = mainTop(common), true
 	case linked:
 		c.lost = Pointer{File: ".git", Target: filepath.Clean(common)}
 	}
@@ -159,7 +159,7 @@ func lostWorktree(dir string, c checkout, git string) checkout {
 // Worktrees lists the top levels of the linked worktrees of the repository at root, sorted. It leaves out
 // directories that no longer exist. A root without git has none.
 func Worktrees(root string) []string {
-	git := gitAt(root)
+	git := gitDirAt(root)
 	if git == "" {
 		return nil
 	}
@@ -178,8 +178,8 @@ func Worktrees(root string) []string {
 	return tops
 }
 
-// gitAt returns the git directory of the checkout with top level top, and "" if its .git leads nowhere.
-func gitAt(top string) string {
+// gitDirAt returns the git directory of the checkout with top level top, and "" if its .git leads nowhere.
+func gitDirAt(top string) string {
 	if git, ok := dotGit(top); ok {
 		return git
 	}
@@ -216,7 +216,7 @@ func dotGit(dir string) (git string, ok bool) {
 
 // IsGitDir reports whether dir is a git directory, other than a linked worktree's.
 func IsGitDir(dir string) bool {
-	return exists(dir, "HEAD") && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
+	return hasEntry(dir, "HEAD") && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
 }
 
 // commonDir returns the git directory that all worktrees of a repository share, and reports whether git
@@ -242,11 +242,11 @@ func worktreeTop(git string) (top string, ok bool) {
 // worktrees.
 const bareName = ".bare"
 
-// mainOf returns the top level of the main checkout of the repository with git directory common. A bare
+// mainTop returns the top level of the main checkout of the repository with git directory common. A bare
 // repository has none, and git doesn't record the checkout of a repository made with --separate-git-dir.
 // Then mainOf returns the git directory itself, which all worktrees have in common.
-func mainOf(common string) string {
-	if real, err := canonical(common); err == nil {
+func mainTop(common string) string {
+	if real, err := canonicalPath(common); err == nil {
 		common = real
 	}
 	parent := filepath.Dir(common)
@@ -260,7 +260,7 @@ func mainOf(common string) string {
 		return parent
 	}
 	if git, ok := dotGit(parent); ok && git != "" {
-		if real, err := canonical(git); err == nil && real == common {
+		if real, err := canonicalPath(git); err == nil && real == common {
 			return parent
 		}
 	}
@@ -281,11 +281,11 @@ func configuredTop(git string) (top string, ok bool) {
 
 // realPath makes path canonical. A relative one is taken from base.
 func realPath(path, base string) (string, bool) {
-	abs, err := absolute(path, base)
+	abs, err := absolutePath(path, base)
 	if err != nil {
 		return "", false
 	}
-	real, err := canonical(abs)
+	real, err := canonicalPath(abs)
 	return real, err == nil
 }
 
@@ -299,6 +299,6 @@ func readPath(file string, parse func([]byte) (string, bool), base string) (stri
 	if !ok {
 		return "", false
 	}
-	abs, err := absolute(filepath.FromSlash(p), base)
+	abs, err := absolutePath(filepath.FromSlash(p), base)
 	return abs, err == nil
 }

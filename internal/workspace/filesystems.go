@@ -56,9 +56,9 @@ var safeFUSE = map[string]bool{
 	"fuse.zfs-fuse":       true,
 }
 
-// classify decides about a Linux file system by its magic number and, for FUSE, by its type in the mount
+// classifyMagic decides about a Linux file system by its magic number and, for FUSE, by its type in the mount
 // table. The kind is empty for a safe one that needs no name.
-func classify(magic uint32, mounted string) (kind string, safe bool) {
+func classifyMagic(magic uint32, mounted string) (kind string, safe bool) {
 	if magic == fuseMagic {
 		if mounted == "" {
 			mounted = "fuse"

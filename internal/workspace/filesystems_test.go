@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if kind, safe := classify(tt.magic, tt.mounted); kind != tt.kind || safe != tt.safe {
+			if kind, safe := classifyMagic(tt.magic, tt.mounted); kind != tt.kind || safe != tt.safe {
 				t.Errorf("got %q, %v, want %q, %v", kind, safe, tt.kind, tt.safe)
 			}
 		})

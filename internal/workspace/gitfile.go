@@ -38,15 +38,15 @@ func parseCore(b []byte, setting string) (text string, ok bool) {
 		}
 		name, value, found := strings.Cut(line, "=")
 		if core && found && strings.EqualFold(strings.TrimSpace(name), setting) {
-			text, ok = unquote(strings.TrimSpace(value))
+			text, ok = unquoteValue(strings.TrimSpace(value))
 		}
 	}
 	return text, ok
 }
 
-// unquote parses a value of a git configuration file. Quotes may surround any part of it, a backslash
+// unquoteValue parses a value of a git configuration file. Quotes may surround any part of it, a backslash
 // escapes the next character, and # or ; outside quotes begins a comment.
-func unquote(s string) (string, bool) {
+func unquoteValue(s string) (string, bool) {
 	var b strings.Builder
 	quoted := false
 	for i := 0; i < len(s); i++ {

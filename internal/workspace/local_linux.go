@@ -14,9 +14,9 @@ func fileSystem(dir string) (kind string, safe bool) {
 	}
 	magic := uint32(st.Type)
 	if magic != fuseMagic {
-		return classify(magic, "")
+		return classifyMagic(magic, "")
 	}
-	return classify(magic, mountType(dir))
+	return classifyMagic(magic, mountType(dir))
 }
 
 // mountType returns the type in the mount table of the file system that holds dir, and "" if it can't be

@@ -35,7 +35,7 @@ func (p Place) CheckRepository() error {
 // CheckRepository is [Place.CheckRepository] for the checkout that path lies in. It returns nil for a path
 // that can't be looked up.
 func CheckRepository(path string, env Env) error {
-	dir, err := directory(path, env.Dir)
+	dir, err := resolveDirectory(path, env.Dir)
 	if err != nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func lostGit(top string) Pointer {
 		if _, err := os.Stat(file); err == nil {
 			return Pointer{}
 		}
-		lost.Target = fromDir(target, top)
+		lost.Target = joinToDir(target, top)
 		return lost
 	}
 
@@ -65,8 +65,8 @@ func lostGit(top string) Pointer {
 	return lost
 }
 
-// fromDir joins a relative path to dir.
-func fromDir(path, dir string) string {
+// joinToDir joins a relative path to dir.
+func joinToDir(path, dir string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

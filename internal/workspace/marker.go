@@ -23,7 +23,7 @@ func findMarker(dir, home string) (root, name string, ok bool) {
 	for d := dir; ; d = filepath.Dir(d) {
 		if d != home || d == dir {
 			for _, m := range markers {
-				if exists(d, m) {
+				if hasEntry(d, m) {
 					return d, m, true
 				}
 			}
@@ -37,7 +37,7 @@ func findMarker(dir, home string) (root, name string, ok bool) {
 // realHome returns the canonical form of the home directory. One that can't be looked up stays as it is.
 func realHome(home string) string {
 	if home != "" {
-		if real, err := canonical(home); err == nil {
+		if real, err := canonicalPath(home); err == nil {
 			return real
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"talkingstick/stick"
 )
 
-// directory returns the canonical form of path or, if path is a file, of its directory.
-func directory(path, cwd string) (string, error) {
-	abs, err := absolute(path, cwd)
+// resolveDirectory returns the canonical form of path or, if path is a file, of its directory.
+func resolveDirectory(path, cwd string) (string, error) {
+	abs, err := absolutePath(path, cwd)
 	if err != nil {
 		return "", err
 	}
@@ -26,16 +26,16 @@ func directory(path, cwd string) (string, error) {
 		// Not filepath.Dir: it would take a/link/.. for a before the link is followed.
 		abs = abs[:lastSeparator(abs)+1]
 	}
-	real, err := canonical(abs)
+	real, err := canonicalPath(abs)
 	if err != nil {
 		return "", lookupError(path, err)
 	}
 	return real, nil
 }
 
-// canonical returns the one spelling of an existing path: absolute, without symlinks, in the case that
+// canonicalPath returns the one spelling of an existing path: absolute, without symlinks, in the case that
 // the directories have on record.
-func canonical(abs string) (string, error) {
+func canonicalPath(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ const maxLinks = 255
 // splitExisting splits path into the part that exists, made canonical, and the rest. It also follows links
 // to what doesn't exist: a file created through such a link appears at its target.
 func splitExisting(path, cwd string) (real, rest string, err error) {
-	abs, err := absolute(path, cwd)
+	abs, err := absolutePath(path, cwd)
 	if err != nil {
 		return "", "", err
 	}
@@ -95,7 +95,7 @@ func longestExisting(abs string) (real string, missing []string, err error) {
 		case err == nil && n < len(names) && !info.IsDir():
 			return "", nil, &fs.PathError{Op: "stat", Path: abs, Err: syscall.ENOTDIR}
 		case err == nil:
-			real, err := canonical(head)
+			real, err := canonicalPath(head)
 			return real, names[n:], err
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 			return "", nil, err
@@ -104,8 +104,8 @@ func longestExisting(abs string) (real string, missing []string, err error) {
 	return "", nil, &fs.PathError{Op: "stat", Path: abs, Err: fs.ErrNotExist}
 }
 
-// absolute joins path to cwd. It doesn't clean the result, because a/link/.. isn't always a.
-func absolute(path, cwd string) (string, error) {
+// absolutePath joins path to cwd. It doesn't clean the result, because a/link/.. isn't always a.
+func absolutePath(path, cwd string) (string, error) {
 	switch {
 	case path == "":
 		return "", invalid(nil, "the path is empty").Hintf("name a directory, or . for this one")
@@ -121,8 +121,8 @@ func absolute(path, cwd string) (string, error) {
 	return cwd + string(filepath.Separator) + path, nil
 }
 
-// searchable fails for a directory whose entries can't be looked up, because its root can't be found.
-func searchable(dir string) error {
+// checkSearchable fails for a directory whose entries can't be looked up, because its root can't be found.
+func checkSearchable(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	if errors.Is(err, fs.ErrPermission) {
 		return lookupError(dir, err)
@@ -138,9 +138,9 @@ func Within(path, dir string) bool {
 	return len(path) == len(dir) || os.IsPathSeparator(dir[len(dir)-1]) || os.IsPathSeparator(path[len(dir)])
 }
 
-// exists reports whether dir has an entry of that name. It runs for every directory up to the root of the
+// hasEntry reports whether dir has an entry of that name. It runs for every directory up to the root of the
 // file system, for many names. So it avoids filepath.Join, which would clean a clean path.
-func exists(dir, name string) bool {
+func hasEntry(dir, name string) bool {
 	_, err := os.Lstat(dir + string(filepath.Separator) + name)
 	return err == nil
 }

@@ -66,11 +66,11 @@ type Place struct {
 //
 // It fails with invalid_path if the path doesn't exist or can't be read.
 func Resolve(path string, env Env) (Place, error) {
-	dir, err := directory(path, env.Dir)
+	dir, err := resolveDirectory(path, env.Dir)
 	if err != nil {
 		return Place{}, err
 	}
-	return locate(dir, env)
+	return locatePlace(dir, env)
 }
 
 // isBroad reports whether dir is the home directory or the root of a file system. Both paths are canonical.
@@ -80,31 +80,31 @@ func isBroad(dir, home string) bool { return dir == home || dir == filepath.Dir(
 // the missing part of path as written, and drops Linux's " (deleted)" at the end. With it, an agent whose
 // worktree was removed can still read its room. Nobody may create a new room at such a place.
 func ResolveGone(path string, env Env) (Place, error) {
-	dir, err := directory(path, env.Dir)
+	dir, err := resolveDirectory(path, env.Dir)
 	if err == nil {
-		return locate(dir, env)
+		return locatePlace(dir, env)
 	}
 	path = strings.TrimSuffix(path, " (deleted)")
-	if dir, err := directory(path, env.Dir); err == nil {
-		return locate(dir, env)
+	if dir, err := resolveDirectory(path, env.Dir); err == nil {
+		return locatePlace(dir, env)
 	}
 	real, rest, serr := splitExisting(path, env.Dir)
 	if serr != nil {
 		return Place{}, err
 	}
-	return locate(filepath.Join(real, rest), env)
+	return locatePlace(filepath.Join(real, rest), env)
 }
 
-// locate finds the workspace of dir, which is canonical.
-func locate(dir string, env Env) (Place, error) {
+// locatePlace finds the workspace of dir, which is canonical.
+func locatePlace(dir string, env Env) (Place, error) {
 	p, err := findRoot(dir, env)
 	p.Broad = err == nil && isBroad(p.Root, realHome(env.Home))
 	return p, err
 }
 
-// findRoot is [locate] without Broad.
+// findRoot is [locatePlace] without Broad.
 func findRoot(dir string, env Env) (Place, error) {
-	if err := searchable(dir); err != nil {
+	if err := checkSearchable(dir); err != nil {
 		return Place{}, err
 	}
 	if c, ok := findCheckout(dir, env); ok {
@@ -113,15 +113,15 @@ func findRoot(dir string, env Env) (Place, error) {
 			p.Found = FoundJJ
 		}
 		if !c.linked {
-			p.Chain = chain(dir, c.main)
+			p.Chain = dirsUpTo(dir, c.main)
 			return p, nil
 		}
 		p.Worktree = c.top
-		p.Chain = chain(inMainCheckout(dir, c.top, c.main), c.main)
+		p.Chain = dirsUpTo(inMainCheckout(dir, c.top, c.main), c.main)
 		return p, nil
 	}
 	if root, name, ok := findMarker(dir, env.Home); ok {
-		return Place{Path: dir, Root: root, Found: FoundMarker, Marker: name, Chain: chain(dir, root)}, nil
+		return Place{Path: dir, Root: root, Found: FoundMarker, Marker: name, Chain: dirsUpTo(dir, root)}, nil
 	}
 	p := Place{Path: dir, Root: dir, Found: FoundPath, Chain: []string{dir}}
 	home := realHome(env.Home)
@@ -167,9 +167,9 @@ func (p Place) MakesRepository(full string) bool {
 	return full == filepath.Join(within, "HEAD") || full == filepath.Join(within, "objects") || full == filepath.Join(within, "refs")
 }
 
-// chain lists the directories from path up to root. For a path outside root, such as one in a separate
+// dirsUpTo lists the directories from path up to root. For a path outside root, such as one in a separate
 // git directory, it lists only root.
-func chain(path, root string) []string {
+func dirsUpTo(path, root string) []string {
 	if !Within(path, root) {
 		return []string{root}
 	}
@@ -189,7 +189,7 @@ func inMainCheckout(dir, top, main string) string {
 		return main
 	}
 	for p := filepath.Join(main, rel); p != main && Within(p, main); p = filepath.Dir(p) {
-		if real, err := canonical(p); err == nil && real == p && isDir(p) {
+		if real, err := canonicalPath(p); err == nil && real == p && isDir(p) {
 			return p
 		}
 	}

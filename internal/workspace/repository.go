@@ -17,13 +17,13 @@ type Repository struct {
 // GIT_WORK_TREE doesn't matter: a repository used with another work tree is still the same. ok is false
 // if there is none.
 func FindRepository(path string, env Env) (r Repository, ok bool) {
-	dir, err := directory(path, env.Dir)
+	dir, err := resolveDirectory(path, env.Dir)
 	if err != nil {
 		return r, false
 	}
 	main := ""
 	if c, ok := findCheckout(dir, Env{Home: env.Home}); ok {
-		r.Git, main = commonAt(gitAt(c.top)), c.main
+		r.Git, main = commonAt(gitDirAt(c.top)), c.main
 	}
 	if env.GitDir != "" {
 		given, ok := realPath(env.GitDir, env.Dir)
@@ -31,7 +31,7 @@ func FindRepository(path string, env Env) (r Repository, ok bool) {
 			given, _ = readPath(given, parseGitFile, filepath.Dir(given))
 		}
 		if common := commonAt(given); common != r.Git {
-			r.Git, main = common, mainOf(common)
+			r.Git, main = common, mainTop(common)
 		}
 	}
 	if r.Git == "" {
@@ -54,7 +54,7 @@ type Checkout struct {
 // FindCheckout finds the checkout that path lies in: the one that GIT_DIR and GIT_WORK_TREE name, if path
 // lies in it, else the one around path. ok is false if there is none, or only a bare repository.
 func FindCheckout(path string, env Env) (c Checkout, ok bool) {
-	dir, err := directory(path, env.Dir)
+	dir, err := resolveDirectory(path, env.Dir)
 	if err != nil {
 		return Checkout{}, false
 	}
@@ -71,7 +71,7 @@ func FindCheckout(path string, env Env) (c Checkout, ok bool) {
 	if !ok || c.Git == "" {
 		return Checkout{}, false
 	}
-	if c.Git, err = canonical(c.Git); err != nil {
+	if c.Git, err = canonicalPath(c.Git); err != nil {
 		return Checkout{}, false
 	}
 	c.Top, c.Common = found.top, commonAt(c.Git)
@@ -84,7 +84,7 @@ func commonAt(git string) string {
 		return ""
 	}
 	common, _ := commonDir(git)
-	common, err := canonical(common)
+	common, err := canonicalPath(common)
 	if err != nil || !IsGitDir(common) {
 		return ""
 	}
@@ -115,19 +115,19 @@ func (r Repository) CheckedOut() (refs []string, orig string) {
 		return nil, ""
 	}
 	for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name"} {
-		ref := strings.TrimPrefix(r.line(name), "ref: ")
+		ref := strings.TrimPrefix(r.readLine(name), "ref: ")
 		if strings.HasPrefix(ref, "refs/heads/") && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
-	if len(refs) == 0 && exists(r.Git, "rebase-apply") { // git notes the name only when a patch fails
-		orig = r.line("ORIG_HEAD")
+	if len(refs) == 0 && hasEntry(r.Git, "rebase-apply") { // git notes the name only when a patch fails
+		orig = r.readLine("ORIG_HEAD")
 	}
 	return refs, orig
 }
 
-// line returns the content of a small file of the git directory, and "" if there is none.
-func (r Repository) line(name string) string {
+// readLine returns the content of a small file of the git directory, and "" if there is none.
+func (r Repository) readLine(name string) string {
 	b, err := os.ReadFile(filepath.Join(r.Git, filepath.FromSlash(name)))
 	if err != nil {
 		return ""

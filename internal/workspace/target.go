@@ -38,7 +38,7 @@ func NewTargets(env Env) *Targets {
 // It fails with invalid_path for a path that can't be looked up. Beside the error it returns what it has
 // found so far, at least the place of the path by its name.
 func (t *Targets) ResolveWritten(path string) ([]Target, error) {
-	found, link, err := t.byName(path)
+	found, link, err := t.resolveName(path)
 	if link {
 		led, err := t.followLink(path)
 		if err != nil {
@@ -52,7 +52,7 @@ func (t *Targets) ResolveWritten(path string) ([]Target, error) {
 // ResolveNamed returns the paths that change when somebody removes, moves or replaces path: a link itself,
 // and not its target. It fails as [Targets.ResolveWritten] does.
 func (t *Targets) ResolveNamed(path string) ([]Target, error) {
-	found, _, err := t.byName(path)
+	found, _, err := t.resolveName(path)
 	return found, err
 }
 
@@ -64,9 +64,9 @@ func (t *Targets) ResolveTracked(top Place, path string) Target {
 	dir := filepath.Dir(full)
 	place, ok := t.tracked[dir]
 	if !ok {
-		place = Place{Path: dir, Root: top.Root, Found: top.Found, Worktree: top.Worktree, Chain: chain(dir, top.Root)}
+		place = Place{Path: dir, Root: top.Root, Found: top.Found, Worktree: top.Worktree, Chain: dirsUpTo(dir, top.Root)}
 		if top.Worktree != "" {
-			place.Chain = chain(inMainCheckout(dir, top.Worktree, top.Root), top.Root)
+			place.Chain = dirsUpTo(inMainCheckout(dir, top.Worktree, top.Root), top.Root)
 		}
 		t.tracked[dir] = place
 	}
@@ -79,20 +79,20 @@ func (t *Targets) ResolveDir(path string) (Place, error) {
 	return led.Place, err
 }
 
-// byName finds a path without following its last link, and reports whether it is a link.
-func (t *Targets) byName(path string) (found []Target, link bool, err error) {
+// resolveName finds a path without following its last link, and reports whether it is a link.
+func (t *Targets) resolveName(path string) (found []Target, link bool, err error) {
 	parent, name := filepath.Split(path)
 	if name == "" || name == "." || name == ".." { // a directory, however written
 		led, err := t.followLink(path)
 		if err != nil {
-			return t.nearest(path), false, err
+			return t.nearestTarget(path), false, err
 		}
 		return []Target{led}, false, nil
 	}
 	dir, rest, err := t.resolveParent(parent)
 	var place Place
 	if err == nil {
-		place, err = t.place(dir)
+		place, err = t.placeOf(dir)
 	}
 	full := filepath.Join(dir, rest, name)
 	var info os.FileInfo
@@ -103,18 +103,18 @@ func (t *Targets) byName(path string) (found []Target, link bool, err error) {
 	}
 	switch {
 	case err != nil:
-		return t.nearest(path), false, lookupError(path, cmp.Or(errors.Unwrap(err), err))
+		return t.nearestTarget(path), false, lookupError(path, cmp.Or(errors.Unwrap(err), err))
 	case info != nil && info.IsDir():
-		found, err = t.directory(full, place)
+		found, err = t.directoryTargets(full, place)
 		return found, false, err
 	}
 	return []Target{{Full: full, Place: place}}, info != nil && info.Mode()&os.ModeSymlink != 0, nil
 }
 
-// directory returns the targets of a directory that changes with everything below it. If it is a checkout
+// directoryTargets returns the targets of a directory that changes with everything below it. If it is a checkout
 // or workspace of its own, it is also an entry of the enclosing one. A linked worktree isn't: the checkout
 // around it doesn't track it.
-func (t *Targets) directory(full string, enclosing Place) ([]Target, error) {
+func (t *Targets) directoryTargets(full string, enclosing Place) ([]Target, error) {
 	own, err := t.followLink(full)
 	entry := Target{Full: full, Place: enclosing, Dir: true}
 	switch {
@@ -136,7 +136,7 @@ func (t *Targets) followLink(path string) (Target, error) {
 	if rest == "" && !isDir(real) {
 		dir = filepath.Dir(real)
 	}
-	place, err := t.place(dir)
+	place, err := t.placeOf(dir)
 	return Target{Full: filepath.Join(real, rest), Place: place, Dir: rest == "" && dir == real}, err
 }
 
@@ -159,12 +159,12 @@ func (t *Targets) resolveParent(parent string) (dir, rest string, err error) {
 	return dir, "", nil
 }
 
-// place returns the place of a canonical directory.
-func (t *Targets) place(dir string) (Place, error) {
+// placeOf returns the place of a canonical directory.
+func (t *Targets) placeOf(dir string) (Place, error) {
 	if p, ok := t.places[dir]; ok {
 		return p, nil
 	}
-	p, err := locate(dir, t.env)
+	p, err := locatePlace(dir, t.env)
 	if err == nil {
 		t.places[dir] = p
 	}
@@ -174,10 +174,10 @@ func (t *Targets) place(dir string) (Place, error) {
 // maxPath is longer than the path of any file.
 const maxPath = 4096
 
-// nearest returns the target of a path that can't be looked up: by its name, below the nearest directory
+// nearestTarget returns the target of a path that can't be looked up: by its name, below the nearest directory
 // that can be.
-func (t *Targets) nearest(path string) []Target {
-	abs, err := absolute(path, t.env.Dir)
+func (t *Targets) nearestTarget(path string) []Target {
+	abs, err := absolutePath(path, t.env.Dir)
 	if err != nil {
 		return nil
 	}
@@ -188,8 +188,8 @@ func (t *Targets) nearest(path string) []Target {
 	}
 	for {
 		if isDir(dir) {
-			if real, err := canonical(dir); err == nil {
-				if place, err := t.place(real); err == nil {
+			if real, err := canonicalPath(dir); err == nil {
+				if place, err := t.placeOf(real); err == nil {
 					return []Target{{Full: filepath.Join(real, abs[len(dir):]), Place: place}}
 				}
 			}

@@ -12,7 +12,7 @@ import (
 // tree makes an empty directory outside of any workspace, and gives its canonical path.
 func tree(t testing.TB) string {
 	t.Helper()
-	dir, err := canonical(t.TempDir())
+	dir, err := canonicalPath(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
