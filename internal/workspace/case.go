@@ -14,12 +14,16 @@ func recordedSpelling(path string, list func(dir string) ([]fs.DirEntry, error),
 	if parent == path {
 		return path
 	}
+
 	name := filepath.Base(path)
+
+	// The names above decide which directory is listed, so they come first.
 	parent = recordedSpelling(parent, list, same)
 	entries, err := list(parent)
 	if err != nil {
 		return filepath.Join(parent, name)
 	}
+
 	given := filepath.Join(parent, name)
 	found := ""
 	for _, e := range entries {
@@ -30,7 +34,9 @@ func recordedSpelling(path string, list func(dir string) ([]fs.DirEntry, error),
 			found = e.Name()
 		}
 	}
-	if found == "" { // perhaps another Unicode form: only comparing the files shows it
+
+	// Perhaps it is another Unicode form: only comparing the files shows it.
+	if found == "" {
 		for _, e := range entries {
 			if e.IsDir() && same(given, filepath.Join(parent, e.Name())) {
 				found = e.Name()
@@ -38,8 +44,10 @@ func recordedSpelling(path string, list func(dir string) ([]fs.DirEntry, error),
 			}
 		}
 	}
+
 	if found == "" {
 		return given
 	}
+
 	return filepath.Join(parent, found)
 }

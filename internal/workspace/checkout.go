@@ -31,21 +31,28 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 	if c, ok := givenCheckout(dir, env); ok {
 		return c, true
 	}
+
+	// Going up, the first .git counts; without any, the nearest bare repository or workspace of jj.
 	var bare, jj checkout
 	for d := dir; ; d = filepath.Dir(d) {
 		if git, ok := dotGit(d); ok && (bare.top+jj.top == "" || !isHome(d, env)) {
+			// A second workspace of jj that lies in the main checkout is none of its directories.
 			c := lostWorktree(dir, checkoutAt(d, git), git)
 			if jj.linked && jj.main == c.main {
 				return jj, true
 			}
+
 			return c, true
 		}
+
 		switch {
 		case bare.top+jj.top != "":
+			// Something nearer was found. Only a .git above can still matter.
 		case IsGitDir(d):
 			main := mainTop(d)
 			bare = checkout{top: main, main: main}
-			if main != d { // it is the .git of a checkout
+			// It is the .git of a checkout.
+			if main != d {
 				return bare, true
 			}
 		case IsGitDir(filepath.Join(d, bareName)):
@@ -53,6 +60,7 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 		default:
 			jj = jjCheckout(d)
 		}
+
 		if d == filepath.Dir(d) {
 			if jj.top != "" {
 				return jj, true
@@ -74,23 +82,29 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 	if env.GitDir == "" {
 		return checkout{}, false
 	}
+
 	base := env.Dir
 	if base == "" {
 		base = dir
 	}
+
 	git, ok := givenGitDir(env, base)
 	if !ok {
 		return checkout{}, false
 	}
+
 	common, linked := commonDir(git)
 	if !IsGitDir(common) {
 		return checkout{}, false
 	}
+
+	// A linked worktree knows its own top level, but GIT_WORK_TREE comes before it.
 	main := mainTop(common)
 	c := checkout{top: main, main: main, linked: linked}
 	if linked {
 		c.top, ok = worktreeTop(git)
 	}
+
 	if env.GitWorkTree != "" {
 		c.top, ok = realPath(env.GitWorkTree, base)
 		if !linked {
@@ -100,6 +114,7 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 	if !ok || !Within(dir, c.top) {
 		return checkout{}, false
 	}
+
 	return c, true
 }
 
@@ -129,6 +144,7 @@ func checkoutAt(top, git string) checkout {
 	case linked:
 		c.lost = Pointer{File: ".git", Target: filepath.Clean(common)}
 	}
+
 	return c
 }
 
@@ -139,10 +155,12 @@ func lostWorktree(dir string, c checkout, git string) checkout {
 	if dir == c.top || git == "" || c.linked {
 		return c
 	}
+
 	records, err := os.ReadDir(filepath.Join(git, "worktrees"))
 	if err != nil {
 		return c
 	}
+
 	for d := dir; d != c.top; d = filepath.Dir(d) {
 		for _, r := range records {
 			if !strings.HasPrefix(r.Name(), filepath.Base(d)) {
@@ -153,6 +171,7 @@ func lostWorktree(dir string, c checkout, git string) checkout {
 			}
 		}
 	}
+
 	return c
 }
 
@@ -163,17 +182,20 @@ func Worktrees(root string) []string {
 	if git == "" {
 		return nil
 	}
+
 	common, _ := commonDir(git)
 	records, err := os.ReadDir(filepath.Join(common, "worktrees"))
 	if err != nil {
 		return nil
 	}
+
 	var tops []string
 	for _, r := range records {
 		if top, ok := worktreeTop(filepath.Join(common, "worktrees", r.Name())); ok {
 			tops = append(tops, top)
 		}
 	}
+
 	slices.Sort(tops)
 	return tops
 }
@@ -186,6 +208,7 @@ func gitDirAt(top string) string {
 	if IsGitDir(top) {
 		return top
 	}
+
 	return filepath.Join(top, bareName)
 }
 
@@ -196,21 +219,26 @@ func dotGit(dir string) (git string, ok bool) {
 	if err != nil {
 		return "", false
 	}
+
+	// A link counts as what it leads to.
 	if info.Mode()&fs.ModeSymlink != 0 {
 		if info, err = os.Stat(p); err != nil {
 			return "", true
 		}
 	}
+
 	switch {
 	case info.IsDir():
 		return p, true
 	case !info.Mode().IsRegular():
 		return "", true
 	}
+
 	git, ok = readPath(p, parseGitFile, dir)
 	if !ok || !isDir(git) {
 		return "", true
 	}
+
 	return git, true
 }
 
@@ -234,6 +262,7 @@ func worktreeTop(git string) (top string, ok bool) {
 	if !ok {
 		return "", false
 	}
+
 	top, ok = realPath(filepath.Dir(file), git)
 	return top, ok && isDir(top)
 }
@@ -249,21 +278,27 @@ func mainTop(common string) string {
 	if real, err := canonicalPath(common); err == nil {
 		common = real
 	}
+
 	parent := filepath.Dir(common)
 	if filepath.Base(common) == ".git" {
 		return parent
 	}
-	if top, ok := configuredTop(common); ok { // a submodule's is .git/modules/<name>
+
+	// A submodule's git directory is .git/modules/<name>, and names its top level.
+	if top, ok := configuredTop(common); ok {
 		return top
 	}
 	if filepath.Base(common) == bareName {
 		return parent
 	}
+
+	// The .git file of the directory around it may lead back here.
 	if git, ok := dotGit(parent); ok && git != "" {
 		if real, err := canonicalPath(git); err == nil && real == common {
 			return parent
 		}
 	}
+
 	return common
 }
 
@@ -276,6 +311,7 @@ func configuredTop(git string) (top string, ok bool) {
 			}
 		}
 	}
+
 	return "", false
 }
 
@@ -285,6 +321,7 @@ func realPath(path, base string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
+
 	real, err := canonicalPath(abs)
 	return real, err == nil
 }
@@ -295,10 +332,12 @@ func readPath(file string, parse func([]byte) (string, bool), base string) (stri
 	if err != nil {
 		return "", false
 	}
+
 	p, ok := parse(b)
 	if !ok {
 		return "", false
 	}
+
 	abs, err := absolutePath(filepath.FromSlash(p), base)
 	return abs, err == nil
 }

@@ -59,15 +59,18 @@ var safeFUSE = map[string]bool{
 // classifyMagic decides about a Linux file system by its magic number and, for FUSE, by its type in the mount
 // table. The kind is empty for a safe one that needs no name.
 func classifyMagic(magic uint32, mounted string) (kind string, safe bool) {
+	// FUSE has one number for all of its file systems.
 	if magic == fuseMagic {
 		if mounted == "" {
 			mounted = "fuse"
 		}
 		return mounted, safeFUSE[mounted]
 	}
+
 	if name, ok := unsafeMagic[magic]; ok {
 		return name, false
 	}
+
 	return "", true
 }
 
@@ -89,11 +92,13 @@ func typeOfDevice(mountinfo []byte, major, minor uint32) string {
 		if !ok {
 			continue
 		}
+
 		fields := strings.Fields(place)
 		types := strings.Fields(kind)
 		if len(fields) >= 3 && fields[2] == device && len(types) > 0 {
 			return types[0]
 		}
 	}
+
 	return ""
 }

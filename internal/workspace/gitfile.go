@@ -36,11 +36,13 @@ func parseCore(b []byte, setting string) (text string, ok bool) {
 			core = strings.EqualFold(line, "[core]")
 			continue
 		}
+
 		name, value, found := strings.Cut(line, "=")
 		if core && found && strings.EqualFold(strings.TrimSpace(name), setting) {
 			text, ok = unquoteValue(strings.TrimSpace(value))
 		}
 	}
+
 	return text, ok
 }
 
@@ -73,5 +75,6 @@ func unquoteValue(s string) (string, bool) {
 			b.WriteByte(c)
 		}
 	}
+
 	return b.String(), !quoted
 }

@@ -15,15 +15,20 @@ func Head(top string) (commit, branch string, ok bool) {
 	if !ok || git == "" {
 		return "", "", false
 	}
+
 	b, err := os.ReadFile(filepath.Join(git, "HEAD"))
 	if err != nil {
 		return "", "", false
 	}
+
+	// A detached HEAD has the commit itself.
 	head := strings.TrimSpace(string(b))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
 	if !symbolic {
 		return head, "", isCommit(head)
 	}
+
+	// A ref is found where git looks for it: in the worktree, in its repository, among the packed ones.
 	common, _ := commonDir(git)
 	commit = looseRef(git, ref)
 	if commit == "" {
@@ -32,17 +37,21 @@ func Head(top string) (commit, branch string, ok bool) {
 	if commit == "" {
 		commit = packedRef(common, ref)
 	}
+
 	return commit, strings.TrimPrefix(ref, "refs/heads/"), isCommit(commit)
 }
 
 func looseRef(git, ref string) string {
+	// A name that leads out of the git directory is no ref.
 	if !filepath.IsLocal(ref) {
 		return ""
 	}
+
 	b, err := os.ReadFile(filepath.Join(git, ref))
 	if err != nil {
 		return ""
 	}
+
 	return strings.TrimSpace(string(b))
 }
 
@@ -52,12 +61,14 @@ func packedRef(common, ref string) string {
 		return ""
 	}
 	defer f.Close()
+
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if commit, name, ok := strings.Cut(lines.Text(), " "); ok && name == ref {
 			return commit
 		}
 	}
+
 	return ""
 }
 
@@ -76,7 +87,9 @@ func DefaultBranches(top string) (names []string) {
 	if !ok || git == "" {
 		return nil
 	}
+
 	common, _ := commonDir(git)
+
 	remotes, _ := os.ReadDir(filepath.Join(common, "refs", "remotes"))
 	for _, r := range remotes {
 		b, err := os.ReadFile(filepath.Join(common, "refs", "remotes", r.Name(), "HEAD"))
@@ -85,8 +98,10 @@ func DefaultBranches(top string) (names []string) {
 			names = append(names, branch)
 		}
 	}
+
 	if len(names) == 0 {
 		return []string{"main", "master"}
 	}
+
 	return names
 }

@@ -22,6 +22,7 @@ func jjCheckout(top string) checkout {
 	if info.IsDir() {
 		return c
 	}
+
 	named, _ := readPath(filepath.Join(dir, "repo"), parseLine, dir)
 	repo, ok := realPath(named, dir)
 	if !ok || !isDir(repo) || filepath.Base(filepath.Dir(repo)) != jjName {
@@ -33,9 +34,11 @@ func jjCheckout(top string) checkout {
 	}
 
 	c.main = filepath.Dir(filepath.Dir(repo))
-	if git, ok := dotGit(c.main); ok { // jj and git work in the same files, maybe in a linked worktree
+	// jj and git work in the same files, maybe in a linked worktree.
+	if git, ok := dotGit(c.main); ok {
 		c.main = checkoutAt(c.main, git).main
 	}
+
 	c.linked = c.main != top
 	return c
 }

@@ -15,14 +15,19 @@ func Key(remote string) (key string, ok bool) {
 		// ann@host:path, as for scp. A colon after a slash, or none, is of a path; so is one after the letter
 		// of a Windows drive.
 		before, after, found := strings.Cut(remote, ":")
-		if !found || strings.Contains(before, "/") || len(before) < 2 || strings.HasPrefix(after, "//") || strings.HasPrefix(after, ":") {
+		isPath := !found || strings.Contains(before, "/") || len(before) < 2
+		if isPath || strings.HasPrefix(after, "//") || strings.HasPrefix(after, ":") {
 			return "", false
 		}
+
 		u = &url.URL{Scheme: "ssh", Host: before[strings.LastIndex(before, "@")+1:], Path: after}
 	}
+
 	if u.Scheme == "file" || u.Hostname() == "" {
 		return "", false
 	}
+
+	// What names the same repository becomes one key: case of the host, usual port, .git at the end.
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -30,11 +35,13 @@ func Key(remote string) (key string, ok bool) {
 	if port := u.Port(); port != "" && port != defaultPorts[u.Scheme] {
 		host += ":" + port
 	}
+
 	p := strings.Trim(path.Clean("/"+u.Path), "/")
 	p = strings.TrimSuffix(p, ".git")
 	if p == "" {
 		return "", false
 	}
+
 	return host + "/" + p, true
 }
 

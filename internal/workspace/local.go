@@ -12,9 +12,11 @@ func CheckLocal(dir string) error {
 	if err != nil {
 		return nil
 	}
+
 	if kind, safe := fileSystem(real); !safe {
 		return UnsafeFileSystem(dir, kind)
 	}
+
 	return nil
 }
 

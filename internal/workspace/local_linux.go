@@ -12,10 +12,13 @@ func fileSystem(dir string) (kind string, safe bool) {
 	if unix.Statfs(dir, &st) != nil {
 		return "", true
 	}
+
+	// The table of mounts is long. Only FUSE needs it.
 	magic := uint32(st.Type)
 	if magic != fuseMagic {
 		return classifyMagic(magic, "")
 	}
+
 	return classifyMagic(magic, mountType(dir))
 }
 
@@ -26,10 +29,12 @@ func mountType(dir string) string {
 	if unix.Stat(dir, &st) != nil {
 		return ""
 	}
+
 	b, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return ""
 	}
+
 	dev := uint64(st.Dev)
 	return typeOfDevice(b, unix.Major(dev), unix.Minor(dev))
 }

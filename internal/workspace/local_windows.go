@@ -10,6 +10,7 @@ func fileSystem(dir string) (kind string, safe bool) {
 	if err != nil {
 		return "", true
 	}
+
 	volume := make([]uint16, windows.MAX_LONG_PATH)
 	if windows.GetVolumePathName(p, &volume[0], uint32(len(volume))) != nil {
 		return "", true
@@ -17,5 +18,6 @@ func fileSystem(dir string) (kind string, safe bool) {
 	if windows.GetDriveType(&volume[0]) == windows.DRIVE_REMOTE {
 		return "network drive", false
 	}
+
 	return "local drive", true
 }

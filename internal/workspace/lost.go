@@ -25,10 +25,12 @@ func (p Place) CheckRepository() error {
 	if p.Lost.Target == "" {
 		e = stick.Errorf(stick.CodeRepositoryMissing, "the repository of %s can't be found: its %s names no directory", printable(p.Root), file)
 	}
+
 	e.With("path", p.Root).With("git_dir", p.Lost.Target).Hintf("in a container, mount the repository at that path, too")
 	if p.Lost.File == ".git" {
 		e.Hintf("in a container, mount the repository at that path, too; if it was moved: %s", stick.Cmd("git -C <main> worktree repair <path>"))
 	}
+
 	return e
 }
 
@@ -39,6 +41,7 @@ func CheckRepository(path string, env Env) error {
 	if err != nil {
 		return nil
 	}
+
 	c, _ := findCheckout(dir, env)
 	return Place{Root: c.top, Lost: c.lost}.CheckRepository()
 }
@@ -49,9 +52,11 @@ func lostGit(top string) Pointer {
 	file := filepath.Join(top, ".git")
 	lost := Pointer{File: ".git"}
 	if target, err := os.Readlink(file); err == nil {
+		// A link that leads to something, as to a device, isn't lost.
 		if _, err := os.Stat(file); err == nil {
 			return Pointer{}
 		}
+
 		lost.Target = joinToDir(target, top)
 		return lost
 	}
@@ -59,9 +64,11 @@ func lostGit(top string) Pointer {
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 		return Pointer{}
 	}
+
 	if target, ok := readPath(file, parseGitFile, top); ok {
 		lost.Target = filepath.Clean(target)
 	}
+
 	return lost
 }
 

@@ -28,6 +28,7 @@ func findMarker(dir, home string) (root, name string, ok bool) {
 				}
 			}
 		}
+
 		if d == filepath.Dir(d) {
 			return "", "", false
 		}
@@ -41,5 +42,6 @@ func realHome(home string) string {
 			return real
 		}
 	}
+
 	return home
 }

@@ -18,18 +18,22 @@ func resolveDirectory(path, cwd string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	info, err := os.Stat(abs)
 	if err != nil {
 		return "", lookupError(path, err)
 	}
+
 	if !info.IsDir() {
 		// Not filepath.Dir: it would take a/link/.. for a before the link is followed.
 		abs = abs[:lastSeparator(abs)+1]
 	}
+
 	real, err := canonicalPath(abs)
 	if err != nil {
 		return "", lookupError(path, err)
 	}
+
 	return real, nil
 }
 
@@ -40,9 +44,12 @@ func canonicalPath(abs string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if runtime.GOOS == "darwin" { // on Windows EvalSymlinks has done it
+
+	// On Windows EvalSymlinks has done it.
+	if runtime.GOOS == "darwin" {
 		real = recordedSpelling(real, os.ReadDir, sameFile)
 	}
+
 	return real, nil
 }
 
@@ -56,14 +63,18 @@ func splitExisting(path, cwd string) (real, rest string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+
+	// Each round resolves one link, or one "..", after the part that exists.
 	for range maxLinks {
 		real, missing, err := longestExisting(abs)
 		if err != nil {
 			return "", "", lookupError(path, err)
 		}
+
 		if len(missing) == 0 {
 			return real, "", nil
 		}
+
 		next := filepath.Join(real, missing[0])
 		if target, err := os.Readlink(next); err == nil {
 			if !filepath.IsAbs(target) {
@@ -72,22 +83,27 @@ func splitExisting(path, cwd string) (real, rest string, err error) {
 			abs = target + string(filepath.Separator) + filepath.Join(missing[1:]...)
 			continue
 		}
+
 		rest = strings.Join(missing, string(filepath.Separator))
 		if clean := filepath.Join(missing...); clean != rest {
 			// A ".." after something missing may lead back to what exists.
 			abs = filepath.Join(real, clean)
 			continue
 		}
+
 		return real, rest, nil
 	}
+
 	return "", "", lookupError(path, syscall.ELOOP)
 }
 
 // longestExisting returns the longest part of abs that exists, made canonical, and the names after it.
 func longestExisting(abs string) (real string, missing []string, err error) {
 	volume := filepath.VolumeName(abs)
-	names := strings.FieldsFunc(abs[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	isSeparator := func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
+	names := strings.FieldsFunc(abs[len(volume):], isSeparator)
 	const sep = string(filepath.Separator)
+
 	for n := len(names); n >= 0; n-- {
 		head := volume + sep + strings.Join(names[:n], sep)
 		info, err := os.Stat(head)
@@ -101,6 +117,7 @@ func longestExisting(abs string) (real string, missing []string, err error) {
 			return "", nil, err
 		}
 	}
+
 	return "", nil, &fs.PathError{Op: "stat", Path: abs, Err: fs.ErrNotExist}
 }
 
@@ -115,9 +132,11 @@ func absolutePath(path, cwd string) (string, error) {
 		return path, nil
 	case !filepath.IsAbs(cwd) || filepath.VolumeName(path) != "":
 		return "", invalid(nil, "not an absolute path: %s", printable(path)).Hintf("write the path from the root of the file system")
-	case os.IsPathSeparator(path[0]): // on Windows: rooted, but without a drive
+	case os.IsPathSeparator(path[0]):
+		// On Windows: rooted, but without a drive.
 		return filepath.VolumeName(cwd) + path, nil
 	}
+
 	return cwd + string(filepath.Separator) + path, nil
 }
 
@@ -155,6 +174,7 @@ func sameFile(a, b string) bool {
 	if err != nil {
 		return false
 	}
+
 	y, err := os.Lstat(b)
 	return err == nil && os.SameFile(x, y)
 }
@@ -172,6 +192,7 @@ func lookupError(path string, cause error) error {
 	if e, ok := errors.AsType[*stick.Error](cause); ok {
 		return e
 	}
+
 	p := printable(path)
 	switch {
 	case errors.Is(cause, syscall.ENOTDIR):
@@ -185,6 +206,7 @@ func lookupError(path string, cause error) error {
 	case errors.Is(cause, syscall.ENAMETOOLONG):
 		return invalid(cause, "the path is too long: %s", p)
 	}
+
 	return invalid(cause, "the path can't be read: %s", p)
 }
 
@@ -202,5 +224,6 @@ func printable(path string) stick.Name {
 	if len(path) > maxShown {
 		path = strings.ToValidUTF8(path[:maxShown], "") + "…"
 	}
+
 	return stick.Name(path)
 }

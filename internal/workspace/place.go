@@ -84,14 +84,19 @@ func ResolveGone(path string, env Env) (Place, error) {
 	if err == nil {
 		return locatePlace(dir, env)
 	}
+
+	// Linux adds this to the name of a working directory that was deleted.
 	path = strings.TrimSuffix(path, " (deleted)")
 	if dir, err := resolveDirectory(path, env.Dir); err == nil {
 		return locatePlace(dir, env)
 	}
+
+	// Some directory above still exists, and has a room.
 	real, rest, serr := splitExisting(path, env.Dir)
 	if serr != nil {
 		return Place{}, err
 	}
+
 	return locatePlace(filepath.Join(real, rest), env)
 }
 
@@ -107,22 +112,29 @@ func findRoot(dir string, env Env) (Place, error) {
 	if err := checkSearchable(dir); err != nil {
 		return Place{}, err
 	}
+
 	if c, ok := findCheckout(dir, env); ok {
 		p := Place{Path: dir, Root: c.main, Found: FoundGit, WithoutGit: c.withoutGit, Lost: c.lost}
 		if _, ok := dotGit(c.main); c.withoutGit && !ok {
 			p.Found = FoundJJ
 		}
+
+		// A linked worktree has the room of the main checkout.
 		if !c.linked {
 			p.Chain = dirsUpTo(dir, c.main)
 			return p, nil
 		}
+
 		p.Worktree = c.top
 		p.Chain = dirsUpTo(inMainCheckout(dir, c.top, c.main), c.main)
 		return p, nil
 	}
+
 	if root, name, ok := findMarker(dir, env.Home); ok {
 		return Place{Path: dir, Root: root, Found: FoundMarker, Marker: name, Chain: dirsUpTo(dir, root)}, nil
 	}
+
+	// Nothing says where the workspace begins, so any room above may cover it.
 	p := Place{Path: dir, Root: dir, Found: FoundPath, Chain: []string{dir}}
 	home := realHome(env.Home)
 	for above := filepath.Dir(dir); above != filepath.Dir(above); above = filepath.Dir(above) {
@@ -130,6 +142,7 @@ func findRoot(dir string, env Env) (Place, error) {
 			p.Chain = append(p.Chain, above)
 		}
 	}
+
 	return p, nil
 }
 
@@ -163,8 +176,14 @@ func (p Place) MakesRepository(full string) bool {
 	case bare, filepath.Join(bare, "HEAD"), filepath.Join(bare, "objects"), filepath.Join(bare, "refs"):
 		return p.Repository() == bare
 	}
+
 	within := filepath.Join(p.Root, ".git")
-	return full == filepath.Join(within, "HEAD") || full == filepath.Join(within, "objects") || full == filepath.Join(within, "refs")
+	switch full {
+	case filepath.Join(within, "HEAD"), filepath.Join(within, "objects"), filepath.Join(within, "refs"):
+		return true
+	}
+
+	return false
 }
 
 // dirsUpTo lists the directories from path up to root. For a path outside root, such as one in a separate
@@ -173,11 +192,13 @@ func dirsUpTo(path, root string) []string {
 	if !Within(path, root) {
 		return []string{root}
 	}
+
 	dirs := []string{path}
 	for path != root {
 		path = filepath.Dir(path)
 		dirs = append(dirs, path)
 	}
+
 	return dirs
 }
 
@@ -188,10 +209,13 @@ func inMainCheckout(dir, top, main string) string {
 	if err != nil {
 		return main
 	}
+
+	// The directory may exist in the worktree alone.
 	for p := filepath.Join(main, rel); p != main && Within(p, main); p = filepath.Dir(p) {
 		if real, err := canonicalPath(p); err == nil && real == p && isDir(p) {
 			return p
 		}
 	}
+
 	return main
 }

@@ -19,21 +19,26 @@ const maxRemotes = 1000
 func Pushed(common, branch string, since time.Time) (pushed, known bool) {
 	root := filepath.Join(common, "logs", "refs", "remotes")
 	suffix := "/" + branch
+
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if seen++; seen > maxRemotes {
 			return fs.SkipAll
 		}
+
 		known = known || err == nil
 		if err != nil || d.IsDir() || !strings.HasSuffix(filepath.ToSlash(path), suffix) {
 			return nil
 		}
-		b, _ := os.ReadFile(path) // one that can't be read has no push
+
+		// A log that can't be read has no push.
+		b, _ := os.ReadFile(path)
 		for line := range strings.Lines(string(b)) {
 			pushed = pushed || isPush(line, since)
 		}
 		return nil
 	})
+
 	return pushed, known
 }
 
@@ -44,6 +49,8 @@ func isPush(line string, since time.Time) bool {
 	if len(fields) < 2 || what != "update by push" {
 		return false
 	}
+
+	// The last fields are the time and its zone. A name before them may hold blanks.
 	at, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
 	return err == nil && at >= since.Unix()
 }

@@ -16,25 +16,32 @@ func RelPath(path, cwd, root string, tops []string) (rel string, err error) {
 	if err != nil {
 		return "", err
 	}
+
 	full := filepath.Join(real, rest)
+
+	// The deepest top level counts: a worktree may lie inside of the root.
 	base := ""
 	if Within(full, root) {
 		base = root
 	}
+
 	for _, top := range tops {
-		if len(top) > len(base) && Within(full, top) { // a worktree may lie inside of the root
+		if len(top) > len(base) && Within(full, top) {
 			base = top
 		}
 	}
+
 	if base == "" {
 		return "", invalid(nil, "the path is outside the workspace: %s", printable(path)).
 			With("path", path).
 			With("workspace", root).
 			Hintf("name a path inside %s or one of its worktrees", printable(root))
 	}
+
 	rel = strings.TrimLeft(full[len(base):], string(filepath.Separator))
 	if rel == "" {
 		rel = "."
 	}
+
 	return filepath.ToSlash(rel), nil
 }

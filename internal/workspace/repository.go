@@ -21,25 +21,32 @@ func FindRepository(path string, env Env) (r Repository, ok bool) {
 	if err != nil {
 		return r, false
 	}
+
 	main := ""
 	if c, ok := findCheckout(dir, Env{Home: env.Home}); ok {
 		r.Git, main = commonAt(gitDirAt(c.top)), c.main
 	}
+
 	if env.GitDir != "" {
 		given, ok := realPath(env.GitDir, env.Dir)
-		if ok && !isDir(given) { // it may be a .git file
+		// It may name a .git file.
+		if ok && !isDir(given) {
 			given, _ = readPath(given, parseGitFile, filepath.Dir(given))
 		}
+
+		// With the same repository, the checkout around path has the main one already.
 		if common := commonAt(given); common != r.Git {
 			r.Git, main = common, mainTop(common)
 		}
 	}
+
 	if r.Git == "" {
 		return r, false
 	}
 	if main != r.Git && !isBare(r.Git) {
 		r.Top = main
 	}
+
 	return r, true
 }
 
@@ -58,6 +65,7 @@ func FindCheckout(path string, env Env) (c Checkout, ok bool) {
 	if err != nil {
 		return Checkout{}, false
 	}
+
 	found, ok := givenCheckout(dir, env)
 	if ok {
 		base := env.Dir
@@ -68,12 +76,15 @@ func FindCheckout(path string, env Env) (c Checkout, ok bool) {
 	} else if found, ok = findCheckout(dir, Env{Home: env.Home}); ok {
 		c.Git, _ = dotGit(found.top)
 	}
+
+	// What lies in no checkout, or in a bare repository, has no top level of its own.
 	if !ok || c.Git == "" {
 		return Checkout{}, false
 	}
 	if c.Git, err = canonicalPath(c.Git); err != nil {
 		return Checkout{}, false
 	}
+
 	c.Top, c.Common = found.top, commonAt(c.Git)
 	return c, c.Common != "" && c.Top != c.Git
 }
@@ -83,11 +94,13 @@ func commonAt(git string) string {
 	if git == "" {
 		return ""
 	}
+
 	common, _ := commonDir(git)
 	common, err := canonicalPath(common)
 	if err != nil || !IsGitDir(common) {
 		return ""
 	}
+
 	return common
 }
 
@@ -99,10 +112,12 @@ func isBare(git string) bool {
 		if err != nil {
 			continue
 		}
+
 		if v, ok := parseCore(b, "bare"); ok {
 			return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(v))
 		}
 	}
+
 	return false
 }
 
@@ -114,15 +129,19 @@ func (r Repository) CheckedOut() (refs []string, orig string) {
 	if r.Top == "" {
 		return nil, ""
 	}
+
 	for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name"} {
 		ref := strings.TrimPrefix(r.readLine(name), "ref: ")
 		if strings.HasPrefix(ref, "refs/heads/") && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
-	if len(refs) == 0 && hasEntry(r.Git, "rebase-apply") { // git notes the name only when a patch fails
+
+	// Git notes the name only when a patch fails.
+	if len(refs) == 0 && hasEntry(r.Git, "rebase-apply") {
 		orig = r.readLine("ORIG_HEAD")
 	}
+
 	return refs, orig
 }
 

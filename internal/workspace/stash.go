@@ -23,10 +23,12 @@ func (e StashEntry) Branch() string {
 	if !ok {
 		rest, ok = strings.CutPrefix(e.Message, "On ")
 	}
+
 	branch, _, named := strings.Cut(rest, ": ")
 	if !ok || !named || strings.HasPrefix(branch, "(") {
 		return ""
 	}
+
 	return branch
 }
 
@@ -37,8 +39,10 @@ const maxStashLog = 1 << 20
 // checkouts share. It runs no git. ok is false if files alone don't tell: the log is too large, or the
 // repository doesn't store refs as files.
 func Stash(common string) (entries []StashEntry, ok bool) {
+	// The entries of the stash are in the log of its ref.
 	f, err := os.Open(filepath.Join(common, "logs", "refs", "stash"))
 	if os.IsNotExist(err) {
+		// Without a log there is no entry, unless refs aren't files here.
 		_, err := os.Stat(filepath.Join(common, "reftable"))
 		return nil, os.IsNotExist(err)
 	}
@@ -46,6 +50,7 @@ func Stash(common string) (entries []StashEntry, ok bool) {
 		return nil, false
 	}
 	defer f.Close()
+
 	b, err := io.ReadAll(io.LimitReader(f, maxStashLog))
 	if err != nil || len(b) == maxStashLog {
 		return nil, false
@@ -56,6 +61,7 @@ func Stash(common string) (entries []StashEntry, ok bool) {
 			entries = append(entries, e)
 		}
 	}
+
 	slices.Reverse(entries)
 	return entries, true
 }
@@ -67,6 +73,7 @@ func stashEntry(line string) (e StashEntry, ok bool) {
 	if len(fields) < 4 || !isCommit(fields[1]) {
 		return e, false
 	}
+
 	seconds, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
 	return StashEntry{Commit: fields[1], Message: message, At: time.Unix(seconds, 0)}, err == nil
 }

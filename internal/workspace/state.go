@@ -29,11 +29,15 @@ func SeeFile(path string, known stick.FileState) (s stick.FileState, changed tim
 	if err != nil {
 		return s, changed, err
 	}
+
 	s = stick.FileState{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Mode: uint32(info.Mode())}
 	s.Inode, changed = inodeOf(info)
+
+	// Nothing has touched it since, so its bytes are the same.
 	if s.Sum = known.Sum; s == known && known.Sum != "" {
 		return s, changed, nil
 	}
+
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := os.Readlink(path)
@@ -42,18 +46,23 @@ func SeeFile(path string, known stick.FileState) (s stick.FileState, changed tim
 	case !info.Mode().IsRegular():
 		return s, changed, fmt.Errorf("%s is no file", path)
 	case info.Size() > maxSummed:
+		// Size and time have to do: reading it would take too long.
 		s.Sum = SumOf(fmt.Appendf(nil, "%d bytes at %d", s.Size, s.ModTime))
 		return s, changed, nil
 	}
+
+	// It may have become a link or a pipe meanwhile: neither is followed or waited for.
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return s, changed, err
 	}
 	defer f.Close()
+
 	h := sha256.New()
 	if _, err := io.Copy(h, io.LimitReader(f, maxSummed)); err != nil {
 		return s, changed, err
 	}
+
 	s.Sum = hex.EncodeToString(h.Sum(nil))
 	return s, changed, nil
 }

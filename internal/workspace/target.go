@@ -46,6 +46,7 @@ func (t *Targets) ResolveWritten(path string) ([]Target, error) {
 		}
 		found = append(found, led)
 	}
+
 	return found, err
 }
 
@@ -62,6 +63,8 @@ func (t *Targets) ResolveNamed(path string) ([]Target, error) {
 func (t *Targets) ResolveTracked(top Place, path string) Target {
 	full := filepath.Join(top.Path, filepath.FromSlash(path))
 	dir := filepath.Dir(full)
+
+	// Files of one directory share their place, which takes reading to find.
 	place, ok := t.tracked[dir]
 	if !ok {
 		place = Place{Path: dir, Root: top.Root, Found: top.Found, Worktree: top.Worktree, Chain: dirsUpTo(dir, top.Root)}
@@ -70,6 +73,7 @@ func (t *Targets) ResolveTracked(top Place, path string) Target {
 		}
 		t.tracked[dir] = place
 	}
+
 	return Target{Full: full, Place: place}
 }
 
@@ -82,18 +86,22 @@ func (t *Targets) ResolveDir(path string) (Place, error) {
 // resolveName finds a path without following its last link, and reports whether it is a link.
 func (t *Targets) resolveName(path string) (found []Target, link bool, err error) {
 	parent, name := filepath.Split(path)
-	if name == "" || name == "." || name == ".." { // a directory, however written
+	// A directory, however it is written, has no name of its own to resolve.
+	if name == "" || name == "." || name == ".." {
 		led, err := t.followLink(path)
 		if err != nil {
 			return t.nearestTarget(path), false, err
 		}
 		return []Target{led}, false, nil
 	}
+
 	dir, rest, err := t.resolveParent(parent)
 	var place Place
 	if err == nil {
 		place, err = t.placeOf(dir)
 	}
+
+	// What doesn't exist yet is written like any other path.
 	full := filepath.Join(dir, rest, name)
 	var info os.FileInfo
 	if err == nil && rest == "" {
@@ -101,6 +109,7 @@ func (t *Targets) resolveName(path string) (found []Target, link bool, err error
 			err = nil
 		}
 	}
+
 	switch {
 	case err != nil:
 		return t.nearestTarget(path), false, lookupError(path, cmp.Or(errors.Unwrap(err), err))
@@ -108,12 +117,13 @@ func (t *Targets) resolveName(path string) (found []Target, link bool, err error
 		found, err = t.directoryTargets(full, place)
 		return found, false, err
 	}
+
 	return []Target{{Full: full, Place: place}}, info != nil && info.Mode()&os.ModeSymlink != 0, nil
 }
 
-// directoryTargets returns the targets of a directory that changes with everything below it. If it is a checkout
-// or workspace of its own, it is also an entry of the enclosing one. A linked worktree isn't: the checkout
-// around it doesn't track it.
+// directoryTargets returns the targets of a directory that changes with everything below it. If it is a
+// checkout or workspace of its own, it is also an entry of the enclosing one. A linked worktree isn't: the
+// checkout around it doesn't track it.
 func (t *Targets) directoryTargets(full string, enclosing Place) ([]Target, error) {
 	own, err := t.followLink(full)
 	entry := Target{Full: full, Place: enclosing, Dir: true}
@@ -123,6 +133,7 @@ func (t *Targets) directoryTargets(full string, enclosing Place) ([]Target, erro
 	case own.Place.Worktree == own.Full && own.Place.Root == enclosing.Root:
 		return []Target{own}, nil
 	}
+
 	return []Target{entry, own}, nil
 }
 
@@ -132,10 +143,13 @@ func (t *Targets) followLink(path string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
+
+	// The place is that of the nearest directory that exists.
 	dir := real
 	if rest == "" && !isDir(real) {
 		dir = filepath.Dir(real)
 	}
+
 	place, err := t.placeOf(dir)
 	return Target{Full: filepath.Join(real, rest), Place: place, Dir: rest == "" && dir == real}, err
 }
@@ -145,6 +159,7 @@ func (t *Targets) resolveParent(parent string) (dir, rest string, err error) {
 	if dir, ok := t.reals[parent]; ok {
 		return dir, "", nil
 	}
+
 	path := parent
 	if path == "" {
 		path = "."
@@ -152,9 +167,11 @@ func (t *Targets) resolveParent(parent string) (dir, rest string, err error) {
 	if dir, rest, err = splitExisting(path, t.env.Dir); err != nil || rest != "" {
 		return dir, rest, err
 	}
+
 	if !isDir(dir) {
 		return "", "", lookupError(parent, syscall.ENOTDIR)
 	}
+
 	t.reals[parent] = dir
 	return dir, "", nil
 }
@@ -164,28 +181,33 @@ func (t *Targets) placeOf(dir string) (Place, error) {
 	if p, ok := t.places[dir]; ok {
 		return p, nil
 	}
+
 	p, err := locatePlace(dir, t.env)
 	if err == nil {
 		t.places[dir] = p
 	}
+
 	return p, err
 }
 
 // maxPath is longer than the path of any file.
 const maxPath = 4096
 
-// nearestTarget returns the target of a path that can't be looked up: by its name, below the nearest directory
-// that can be.
+// nearestTarget returns the target of a path that can't be looked up: by its name, below the nearest
+// directory that can be.
 func (t *Targets) nearestTarget(path string) []Target {
 	abs, err := absolutePath(path, t.env.Dir)
 	if err != nil {
 		return nil
 	}
+
+	// The system refuses longer paths, so that no directory of such a name can exist.
 	abs = filepath.Clean(abs)
 	dir := filepath.Dir(abs)
 	for len(dir) > maxPath {
 		dir = filepath.Dir(dir[:maxPath])
 	}
+
 	for {
 		if isDir(dir) {
 			if real, err := canonicalPath(dir); err == nil {
@@ -194,9 +216,11 @@ func (t *Targets) nearestTarget(path string) []Target {
 				}
 			}
 		}
+
 		if dir == filepath.Dir(dir) {
 			return nil
 		}
+
 		dir = filepath.Dir(dir)
 	}
 }
@@ -207,10 +231,12 @@ func Below(full, root string) (rel string, ok bool) {
 	if !Within(full, root) {
 		return "", false
 	}
+
 	rel = strings.TrimLeft(full[len(root):], string(filepath.Separator))
 	if rel == "" {
 		rel = "."
 	}
+
 	return filepath.ToSlash(rel), true
 }
 
@@ -218,6 +244,7 @@ func Below(full, root string) (rel string, ok bool) {
 // existing entry, or of dir itself.
 func FoldsCase(dir string) bool {
 	for _, name := range []string{filepath.Join(dir, ".git"), dir} {
+		// Change the case of each letter: if both names are one file, the directory ignores it.
 		base := []rune(filepath.Base(name))
 		for i, r := range base {
 			switch {
@@ -227,10 +254,12 @@ func FoldsCase(dir string) bool {
 				base[i] = unicode.ToLower(r)
 			}
 		}
+
 		other := filepath.Join(filepath.Dir(name), string(base))
 		if _, err := os.Lstat(name); err == nil && other != name {
 			return sameFile(name, other)
 		}
 	}
+
 	return false
 }
