@@ -17,19 +17,19 @@ import (
 	"talkingstick/stick"
 )
 
-// api performs an operation. A program sends its parameters as JSON and gets its result; a form of a page
+// serveOperation performs an operation. A program sends its parameters as JSON and gets its result; a form of a page
 // sends them as its fields, and is led back to the page.
-func (s *Server) api(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("operation")
 	o, ok := operationsByName()[name]
 	if !ok {
-		s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60)))
+		s.answerErrorAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60)))
 		return
 	}
 
 	arguments, err := s.readArguments(o, r)
 	if err != nil {
-		s.failRead(w, r, err)
+		s.answerReadError(w, r, err)
 		return
 	}
 
@@ -39,55 +39,55 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request) {
 		_ = c.SetWriteDeadline(time.Time{})
 	}
 
-	result, err, over := s.perform(r, o, arguments)
+	result, err, over := s.runOperation(r, o, arguments)
 	if err == nil {
-		err = s.accept(r, arguments)
+		err = s.acceptAnswered(r, arguments)
 	}
 
 	switch {
 	case err != nil:
-		s.fail(w, r, err)
+		s.answerError(w, r, err)
 	case wantsJSON(r) && over:
 		writeJSON(w, http.StatusOK, result)
 	case wantsJSON(r):
 		writeJSON(w, http.StatusAccepted, map[string]any{"status": "running", "operation": name})
 	default:
-		s.leadBack(w, r)
+		s.redirectBack(w, r)
 	}
 }
 
 // readArguments reads the parameters of an operation from a request.
 func (s *Server) readArguments(o operation, r *http.Request) (any, error) {
-	given, err := s.given(o, r)
+	given, err := s.rawParameters(o, r)
 	if err != nil {
 		return nil, err
 	}
 	return o.Read(given)
 }
 
-// failRead answers a request whose parameters can't be read.
-func (s *Server) failRead(w http.ResponseWriter, r *http.Request, err error) {
+// answerReadError answers a request whose parameters can't be read.
+func (s *Server) answerReadError(w http.ResponseWriter, r *http.Request, err error) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		s.failAs(w, r, http.StatusRequestEntityTooLarge,
+		s.answerErrorAs(w, r, http.StatusRequestEntityTooLarge,
 			stick.Errorf(stick.CodeMessageTooLarge, "a request has at most %d bytes", tooLarge.Limit).With("max", tooLarge.Limit))
 		return
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		s.failAs(w, r, http.StatusRequestTimeout, stick.Errorf(stick.CodeUsage, "the request wasn't complete within %s", stick.Age(s.readWithin)))
+		s.answerErrorAs(w, r, http.StatusRequestTimeout, stick.Errorf(stick.CodeUsage, "the request wasn't complete within %s", stick.Age(s.readWithin)))
 		return
 	}
-	s.fail(w, r, err)
+	s.answerError(w, r, err)
 }
 
-// perform runs an operation. One that may take long goes on without a page that asked for it: a form isn't
+// runOperation runs an operation. One that may take long goes on without a page that asked for it: a form isn't
 // answered after minutes. A program waits for the result, because it has nothing else to learn it from.
-func (s *Server) perform(r *http.Request, o operation, arguments any) (result any, err error, over bool) {
+func (s *Server) runOperation(r *http.Request, o operation, arguments any) (result any, err error, over bool) {
 	if !o.long || r.PostForm == nil {
 		result, err = o.run(r.Context(), s, arguments)
 		return result, err, true
 	}
 	j := &job{Room: fieldOf[stick.RoomID](arguments, "RoomID"), Task: fieldOf[string](arguments, "TaskID"), What: o.Name, At: s.ops.Now()}
-	return s.jobs.run(j, func(ctx context.Context) (any, error) { return o.run(ctx, s, arguments) })
+	return s.jobs.runJob(j, func(ctx context.Context) (any, error) { return o.run(ctx, s, arguments) })
 }
 
 // fieldOf is a field of an operation's parameters, its zero value if they don't have it.
@@ -98,8 +98,8 @@ func fieldOf[T any](arguments any, name string) (v T) {
 	return v
 }
 
-// given reads the parameters of a request: JSON, or the fields of a form.
-func (s *Server) given(o operation, r *http.Request) (map[string]json.RawMessage, error) {
+// rawParameters reads the parameters of a request: JSON, or the fields of a form.
+func (s *Server) rawParameters(o operation, r *http.Request) (map[string]json.RawMessage, error) {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(kind) {
 	case "application/json":
@@ -112,17 +112,17 @@ func (s *Server) given(o operation, r *http.Request) (map[string]json.RawMessage
 		if err := r.ParseForm(); err != nil {
 			return nil, err
 		}
-		return formed(o.Type, r.PostForm)
+		return formToJSON(o.Type, r.PostForm)
 	}
 	return nil, stick.Errorf(stick.CodeUsage, "send the parameters of %s as application/json", o.Name).With("field", "arguments")
 }
 
-// own are the fields of forms that aren't parameters.
-var own = map[string]bool{"back": true, "accept": true}
+// formOnlyFields are the fields of forms that aren't parameters.
+var formOnlyFields = map[string]bool{"back": true, "accept": true}
 
-// formed makes JSON of the fields of a form, by the kinds of the parameters. A dot in a name leads into a
+// formToJSON makes JSON of the fields of a form, by the kinds of the parameters. A dot in a name leads into a
 // parameter that is an object. An empty field counts as not given, because a form sends it all the same.
-func formed(t reflect.Type, form url.Values) (map[string]json.RawMessage, error) {
+func formToJSON(t reflect.Type, form url.Values) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	inside := map[string]url.Values{}
 	kinds := map[string]reflect.Type{}
@@ -137,7 +137,7 @@ func formed(t reflect.Type, form url.Values) (map[string]json.RawMessage, error)
 			inside[outer][inner] = values
 			continue
 		}
-		if own[name] || len(values) == 0 || values[0] == "" && len(values) == 1 {
+		if formOnlyFields[name] || len(values) == 0 || values[0] == "" && len(values) == 1 {
 			continue
 		}
 		v, err := valueOf(name, kinds[name], values)
@@ -154,7 +154,7 @@ func formed(t reflect.Type, form url.Values) (map[string]json.RawMessage, error)
 		if of == nil || of.Kind() != reflect.Struct {
 			return nil, stick.Errorf(stick.CodeUsage, "there is no parameter %q", stick.Clip(outer, 40)).With("field", stick.Clip(outer, 40))
 		}
-		object, err := formed(of, values)
+		object, err := formToJSON(of, values)
 		if err != nil {
 			return nil, err
 		}

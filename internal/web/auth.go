@@ -11,10 +11,10 @@ import (
 // enterPath is where a browser with an invitation comes in.
 const enterPath = "/enter"
 
-// enter lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect:
+// admitBrowser lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect:
 // where the address was followed out of another site's page, a browser wouldn't send the new cookie to the
 // page that it is redirected to.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+func (s *Server) admitBrowser(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // whoever only asks whether there is something must not use the token up
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -28,17 +28,17 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 
 	w.Header().Set("Clear-Site-Data", `"storage"`) // of programs that had the port before
 	if !isShown(r) {
-		s.refuse(w, r, http.StatusForbidden, errNotShown())
+		s.refuseRequest(w, r, http.StatusForbidden, errNotShown())
 		return
 	}
 	sess, ok := s.keys.redeem(q.Get("token"))
 	if !ok {
-		s.refuse(w, r, http.StatusUnauthorized, errUsedAddress())
+		s.refuseRequest(w, r, http.StatusUnauthorized, errUsedAddress())
 		return
 	}
 
 	setCookie(w, r, sess, 0)
-	s.render(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + sess.path + localPath(q.Get("to"))})
+	s.renderPage(w, r, http.StatusOK, "enter", &view{Title: "Welcome", Body: "/" + sess.path + localPath(q.Get("to"))})
 }
 
 // isShown reports whether a browser is about to show the answer in a tab, as far as it says. A page that had
@@ -73,7 +73,7 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 	sess := sessionIn(r)
 	s.keys.endSession(sess)
 	setCookie(w, r, sess, -1)
-	s.render(w, r, http.StatusOK, "signedout", &view{Title: "Signed out"})
+	s.renderPage(w, r, http.StatusOK, "signedout", &view{Title: "Signed out"})
 }
 
 // schemeOf is the scheme by which the browser has called: a tunnel that encrypts says so.
@@ -92,8 +92,8 @@ func localPath(p string) string {
 	return p
 }
 
-// invitation is the page that invites another device.
-func (s *Server) invitation(w http.ResponseWriter, r *http.Request) {
+// serveInvitation is the page that invites another device.
+func (s *Server) serveInvitation(w http.ResponseWriter, r *http.Request) {
 	address := schemeOf(r) + "://" + r.Host + enterPath + "?token=" + s.keys.invite(inviteFor)
-	s.render(w, r, http.StatusOK, "invite", &view{Title: "Another device", Body: address})
+	s.renderPage(w, r, http.StatusOK, "invite", &view{Title: "Another device", Body: address})
 }

@@ -24,8 +24,8 @@ type party struct {
 	To   string // a link to what the pages show of it; empty for nothing
 }
 
-// agent returns an agent as a party. The person who looks is "you".
-func (v *view) agent(r *monitor.Room, a stick.AgentID) party {
+// agentParty returns an agent as a party. The person who looks is "you".
+func (v *view) agentParty(r *monitor.Room, a stick.AgentID) party {
 	if a == v.Picture.Me {
 		return party{Name: "you"}
 	}
@@ -42,8 +42,8 @@ func (v *view) Anchor(r *monitor.Room, a stick.AgentID) string {
 	return string(r.ID()) + "-" + string(a)
 }
 
-// task returns a task as a party.
-func (v *view) task(r *monitor.Room, id string) party { return party{id, v.To(r, "task", id)} }
+// taskParty returns a task as a party.
+func (v *view) taskParty(r *monitor.Room, id string) party { return party{id, v.To(r, "task", id)} }
 
 // Blocks says who waits for whom in a room: for the stick, for an answer, for another task, or for whoever
 // has to act on a task.
@@ -60,7 +60,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 		switch a.State {
 		case stick.AgentWaits:
 			if on := v.Holder(r); on != "" && on != m.AgentID {
-				add(block{Who: v.agent(r, m.AgentID), On: v.agent(r, on), Why: "waits for the stick", Since: a.Since})
+				add(block{Who: v.agentParty(r, m.AgentID), On: v.agentParty(r, on), Why: "waits for the stick", Since: a.Since})
 			}
 		case stick.AgentAsks:
 			whose, where := monitor.Asked(m)
@@ -68,7 +68,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 			if whose != "your" {
 				on = "its person"
 			}
-			add(block{Who: v.agent(r, m.AgentID), On: party{Name: on}, Why: string("waits for " + whose + " answer " + where), Since: a.Since})
+			add(block{Who: v.agentParty(r, m.AgentID), On: party{Name: on}, Why: string("waits for " + whose + " answer " + where), Since: a.Since})
 		}
 	}
 	for _, b := range v.blockedBy(r) {
@@ -76,7 +76,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 	}
 	for _, t := range r.Tasks {
 		for _, b := range v.blocksOf(r, t) {
-			b.Who = v.task(r, t.TaskID)
+			b.Who = v.taskParty(r, t.TaskID)
 			add(b)
 		}
 	}
@@ -86,21 +86,21 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 // blocksOf says what a task waits for. What the task itself is, its caller fills in.
 func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 	for _, w := range t.WaitsFor {
-		out = append(out, block{On: v.task(r, w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt})
+		out = append(out, block{On: v.taskParty(r, w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt})
 	}
 	switch {
 	case t.State == stick.TaskInReview && t.Doing == "":
 		on := party{Name: "somebody who didn't work on it"}
-		if needed(r, stick.NeedReview, t.TaskID) {
+		if isNeeded(r, stick.NeedReview, t.TaskID) {
 			on = party{Name: "you"}
 		}
 		out = append(out, block{On: on, Why: "waits for a review", Since: t.StateAt})
 	case (t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Cause != "" && t.Worker != "":
-		out = append(out, block{On: v.agent(r, t.Worker), Why: cameBack(t) + backWith(r, t), Since: t.StateAt})
+		out = append(out, block{On: v.agentParty(r, t.Worker), Why: cameBack(t) + backWith(r, t), Since: t.StateAt})
 	case t.State == stick.TaskApproved && t.Doing == "":
 		if j := v.Failed(r, t.TaskID); j != nil {
 			on := party{Name: "whoever merges it"}
-			if needed(r, stick.NeedMerge, t.TaskID) {
+			if isNeeded(r, stick.NeedMerge, t.TaskID) {
 				on = party{Name: "you"}
 			}
 			out = append(out, block{On: on, Why: j.Name() + " failed: " + stick.Clip(j.Err.Message, 160), Since: j.End})
@@ -119,7 +119,7 @@ func cameBack(t task.TaskView) string {
 	case stick.CauseGate:
 		return "came back: the gate failed with it"
 	}
-	return "came back: " + words(t.Cause)
+	return "came back: " + spacedWords(t.Cause)
 }
 
 // backWith says why nobody works on a task that came back, to add to a sentence. It is empty where somebody
@@ -136,8 +136,8 @@ func backWith(r *monitor.Room, t task.TaskView) string {
 	return ""
 }
 
-// needed reports whether the person is needed for a task.
-func needed(r *monitor.Room, kind stick.NeedKind, id string) bool {
+// isNeeded reports whether the person is needed for a task.
+func isNeeded(r *monitor.Room, kind stick.NeedKind, id string) bool {
 	for _, n := range r.Needs {
 		if n.Kind == kind && n.Task == id {
 			return true
@@ -171,7 +171,7 @@ func (v *view) blockedBy(r *monitor.Room) (out []block) {
 			if gist := m.Gist(100); gist != "" {
 				why += string(gist)
 			}
-			out = append(out, block{Who: v.agent(r, e.From), On: v.agent(r, to), Why: why, Since: e.CreatedAt, Message: e.Seq})
+			out = append(out, block{Who: v.agentParty(r, e.From), On: v.agentParty(r, to), Why: why, Since: e.CreatedAt, Message: e.Seq})
 		}
 	}
 	return out

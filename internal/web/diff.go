@@ -88,7 +88,7 @@ func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []t
 				f.From, f.Added, f.Deleted = s.From, s.Added, s.Deleted
 			}
 		}
-		f.add(text, l, &r, at, on)
+		f.addLine(text, l, &r, at, on)
 	}
 	for i := range files {
 		f := &files[i]
@@ -104,8 +104,8 @@ func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []t
 	return files, left, cut
 }
 
-// add adds a line to a file, with its comments, which it takes out of at.
-func (f *diffFile) add(text string, l stick.PatchLine, r *stick.PatchReader, at map[place][]task.ShownComment, on commenting) {
+// addLine adds a line to a file, with its comments, which it takes out of at.
+func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader, at map[place][]task.ShownComment, on commenting) {
 	x := diffLine{Kind: "other", Old: l.Old, New: l.New, Text: text}
 	switch {
 	case l.Hunk != nil:

@@ -24,10 +24,10 @@ const (
 // policy is what a page may load and do: nothing from elsewhere, and no script that stands in a page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets only those requests through to the pages that a browser of a person makes from our own pages,
+// guardPages lets only those requests through to the pages that a browser of a person makes from our own pages,
 // and those of programs that have a session. What is public everybody gets. It bounds how long each request
 // may take.
-func (s *Server) guard(public, pages http.Handler) http.Handler {
+func (s *Server) guardPages(public, pages http.Handler) http.Handler {
 	inSession := s.inSession(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header(), r)
@@ -35,14 +35,14 @@ func (s *Server) guard(public, pages http.Handler) http.Handler {
 
 		switch {
 		case !s.allowsHost(r.Host):
-			s.refuse(w, r, http.StatusMisdirectedRequest, stick.Errorf(stick.CodePersonOnly, "this server isn't called %s", stick.Clip(r.Host, 80)).
+			s.refuseRequest(w, r, http.StatusMisdirectedRequest, stick.Errorf(stick.CodePersonOnly, "this server isn't called %s", stick.Clip(r.Host, 80)).
 				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
 		case r.URL.Path == enterPath: // also out of another site's page, such as a web mail with the address
 			public.ServeHTTP(w, r)
 		case isForeign(r) && isTabNavigation(r):
-			s.render(w, r, http.StatusOK, "visit", &view{Title: "Welcome"})
+			s.renderPage(w, r, http.StatusOK, "visit", &view{Title: "Welcome"})
 		case isForeign(r):
-			s.refuse(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
+			s.refuseRequest(w, r, http.StatusForbidden, stick.Errorf(stick.CodePersonOnly, "the request comes from a page of another site"))
 		case isStatic[r.URL.Path]:
 			public.ServeHTTP(w, r)
 		default:
@@ -84,7 +84,7 @@ func (s *Server) inSession(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sess, ok := s.keys.sessionOf(r)
 		if !ok {
-			s.refuse(w, r, http.StatusUnauthorized, errNotSignedIn())
+			s.refuseRequest(w, r, http.StatusUnauthorized, errNotSignedIn())
 			return
 		}
 		http.StripPrefix("/"+sess.path, pages).ServeHTTP(w, withSession(r, sess))

@@ -58,7 +58,7 @@ func messagesOf(root string, room *monitor.Room, all []engine.InboxMessage) (out
 	for i := len(all) - 1; i >= 0; i-- {
 		m := roomMessage{Room: room, InboxMessage: all[i], Letter: letterOf(root, room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
 		for _, f := range m.Says() {
-			m.More = append(m.More, said{words(f.Name), *f.Value(&m.Contract)})
+			m.More = append(m.More, said{spacedWords(f.Name), *f.Value(&m.Contract)})
 		}
 		out = append(out, m)
 	}
@@ -73,5 +73,5 @@ func (m roomMessage) Label() string {
 	case "acked":
 		return "Accepted"
 	}
-	return words(m.State)
+	return spacedWords(m.State)
 }

@@ -36,7 +36,7 @@ func (j *job) Name() string {
 	case "worker_rollback":
 		return "the revert of its merge"
 	}
-	return words(j.What)
+	return spacedWords(j.What)
 }
 
 // Title is its name at the beginning of a sentence.
@@ -63,19 +63,19 @@ func (j *job) Running() bool {
 
 // jobs are those of a server. They end with it.
 type jobs struct {
-	ctx     context.Context
-	patient time.Duration // how long a page waits for one
-	over    func()        // called when one has ended
-	now     func() stick.Time
-	all     sync.WaitGroup
+	ctx      context.Context
+	patience time.Duration // how long a page waits for one
+	onEnd    func()        // called when one has ended
+	now      func() stick.Time
+	all      sync.WaitGroup
 
 	mu   sync.Mutex // guards the rest
 	list []*job     // the oldest first
 }
 
 const (
-	maxJobs    = 100 // that are remembered
-	aPageWaits = 3 * time.Second
+	maxJobs      = 100 // that are remembered
+	pagePatience = 3 * time.Second
 )
 
 // outcome is what a job came to.
@@ -84,10 +84,10 @@ type outcome struct {
 	err    error
 }
 
-// run runs fn, and returns its answer if that comes soon. over is false if fn goes on without its caller.
-func (js *jobs) run(j *job, fn func(context.Context) (any, error)) (answer any, err error, over bool) {
+// runJob runs fn, and returns its answer if that comes soon. over is false if fn goes on without its caller.
+func (js *jobs) runJob(j *job, fn func(context.Context) (any, error)) (answer any, err error, over bool) {
 	j.done = make(chan struct{})
-	js.remember(j)
+	js.rememberJob(j)
 
 	// The channel alone leads from the job to its caller, who may have gone on: what the job came to is
 	// recorded from its own variables, which nobody else writes.
@@ -99,19 +99,19 @@ func (js *jobs) run(j *job, fn func(context.Context) (any, error)) (answer any, 
 		j.Err, j.End = stick.AsError(err), js.now()
 		close(j.done)
 		ended <- outcome{answer, err}
-		js.over()
+		js.onEnd()
 	}()
 
 	select {
 	case o := <-ended:
 		return o.answer, o.err, true
-	case <-time.After(js.patient):
+	case <-time.After(js.patience):
 		return nil, nil, false
 	}
 }
 
-// remember adds a job to the list. The oldest ones go.
-func (js *jobs) remember(j *job) {
+// rememberJob adds a job to the list. The oldest ones go.
+func (js *jobs) rememberJob(j *job) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	js.list = append(js.list, j)
@@ -120,8 +120,8 @@ func (js *jobs) remember(j *job) {
 	}
 }
 
-// last is the last job about a task, nil for none.
-func (js *jobs) last(room stick.RoomID, task string) *job {
+// lastAbout is the last job about a task, nil for none.
+func (js *jobs) lastAbout(room stick.RoomID, task string) *job {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	for _, j := range slices.Backward(js.list) {
@@ -132,5 +132,5 @@ func (js *jobs) last(room stick.RoomID, task string) *job {
 	return nil
 }
 
-// wait waits for those that run. They end soon, because the server has.
-func (js *jobs) wait() { js.all.Wait() }
+// waitForAll waits for those that run. They end soon, because the server has.
+func (js *jobs) waitForAll() { js.all.Wait() }

@@ -12,12 +12,12 @@ import (
 func TestJobs_Run(t *testing.T) {
 	failure := stick.Errorf(stick.CodeUsage, "the gate failed")
 	newJobs := func(patient time.Duration) *jobs {
-		return &jobs{ctx: t.Context(), patient: patient, over: func() {}, now: func() stick.Time { return 1 }}
+		return &jobs{ctx: t.Context(), patience: patient, onEnd: func() {}, now: func() stick.Time { return 1 }}
 	}
 
 	t.Run("a failure while the page waits", func(t *testing.T) {
 		js, j := newJobs(patience), &job{}
-		answer, err, over := js.run(j, func(context.Context) (any, error) { return "report", failure })
+		answer, err, over := js.runJob(j, func(context.Context) (any, error) { return "report", failure })
 		if answer != "report" || err != failure || !over || j.Err != failure {
 			t.Errorf("it answered %v, %v, %v, and recorded %v", answer, err, over, j.Err)
 		}
@@ -25,12 +25,12 @@ func TestJobs_Run(t *testing.T) {
 
 	t.Run("a failure after the page has gone on", func(t *testing.T) {
 		js, j, gate := newJobs(0), &job{}, make(chan struct{})
-		answer, err, over := js.run(j, func(context.Context) (any, error) { <-gate; return "report", failure })
+		answer, err, over := js.runJob(j, func(context.Context) (any, error) { <-gate; return "report", failure })
 		if answer != nil || err != nil || over || !j.Running() {
 			t.Errorf("it answered %v, %v, %v", answer, err, over)
 		}
 		close(gate)
-		js.wait()
+		js.waitForAll()
 		if j.Err != failure {
 			t.Errorf("it recorded %v", j.Err)
 		}
@@ -40,8 +40,8 @@ func TestJobs_Run(t *testing.T) {
 	t.Run("a failure while the page stops waiting", func(t *testing.T) {
 		for range 200 {
 			js, j := newJobs(0), &job{}
-			_, err, over := js.run(j, func(context.Context) (any, error) { return "report", failure })
-			js.wait()
+			_, err, over := js.runJob(j, func(context.Context) (any, error) { return "report", failure })
+			js.waitForAll()
 			if over != (err != nil) || j.Err != failure {
 				t.Fatalf("it answered %v, %v, and recorded %v", err, over, j.Err)
 			}

@@ -30,7 +30,7 @@ func TestALongMerge(t *testing.T) {
 	codex.JoinPath(engine.JoinPathParams{}).OK()
 	s.ReadyToMerge("ui-7", claude, codex)
 	d := newDesk(s, nil)
-	d.server.jobs.patient = time.Millisecond
+	d.server.jobs.patience = time.Millisecond
 	room := string(s.Room().ID)
 	at := "/room/" + room + "/task/ui-7"
 	x := d.stream(at+"?head=x", nil)

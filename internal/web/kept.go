@@ -47,17 +47,17 @@ type keptSession struct {
 
 const keptSuffix = ".json"
 
-func (f sessionFolder) path(address string) string {
+func (f sessionFolder) filePath(address string) string {
 	name := sha256.Sum256([]byte(f.caller + "\n" + address))
 	return filepath.Join(f.dir, hex.EncodeToString(name[:16])+keptSuffix)
 }
 
-// read returns the key and the sessions of the server on an address. The key is empty if there is none.
-func (f sessionFolder) read(address string) (key string, open []openSession) {
+// readServer returns the key and the sessions of the server on an address. The key is empty if there is none.
+func (f sessionFolder) readServer(address string) (key string, open []openSession) {
 	if f.dir == "" {
 		return "", nil
 	}
-	kept, err := readKept(f.path(address))
+	kept, err := readKept(f.filePath(address))
 	if err != nil || kept.Caller != f.caller || kept.Address != address {
 		return "", nil
 	}
@@ -71,8 +71,8 @@ func (f sessionFolder) read(address string) (key string, open []openSession) {
 	return kept.Key, open
 }
 
-// write keeps the key and the sessions of the server on an address, instead of those of before.
-func (f sessionFolder) write(address, key string, open []openSession) {
+// keepServer keeps the key and the sessions of the server on an address, instead of those of before.
+func (f sessionFolder) keepServer(address, key string, open []openSession) {
 	if f.dir == "" {
 		return
 	}
@@ -82,7 +82,7 @@ func (f sessionFolder) write(address, key string, open []openSession) {
 	}
 	text, err := json.Marshal(kept)
 	if err == nil && plainfile.MkdirAll(f.dir) == nil {
-		_ = plainfile.Replace(f.path(address), text)
+		_ = plainfile.Replace(f.filePath(address), text)
 	}
 }
 

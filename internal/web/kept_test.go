@@ -110,7 +110,7 @@ func TestSession_File(t *testing.T) {
 	k := keysAt(&now, dir, address, ann)
 	token := k.invite(0)
 	sess, _ := k.redeem(token)
-	path := newSessionFolder(dir, ann).path(address)
+	path := newSessionFolder(dir, ann).filePath(address)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func (s *Server) readMessage(r *http.Request, v *view) error {
 		}
 	}
 	for _, f := range res.Says() {
-		b.More = append(b.More, said{words(f.Name), *f.Value(&res.Contract)})
+		b.More = append(b.More, said{spacedWords(f.Name), *f.Value(&res.Contract)})
 	}
 	later, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
 		Caller: by, Where: at, FromStart: true, EventFilter: engine.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
@@ -126,8 +126,8 @@ func (s *Server) readMessage(r *http.Request, v *view) error {
 	return nil
 }
 
-// accept acknowledges the message that a form has answered, if its button says so.
-func (s *Server) accept(r *http.Request, arguments any) error {
+// acceptAnswered acknowledges the message that a form has answered, if its button says so.
+func (s *Server) acceptAnswered(r *http.Request, arguments any) error {
 	sent, ok := arguments.(*engine.SendMessageParams)
 	if !ok || r.PostForm.Get("accept") == "" || sent.ReplyTo == 0 {
 		return nil

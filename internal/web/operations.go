@@ -20,8 +20,8 @@ type operation struct {
 	run  func(ctx context.Context, s *Server, arguments any) (any, error)
 }
 
-// op makes a row of an operation on rooms.
-func op[P, R any](name string, call func(*engine.Engine, context.Context, P) (R, error), required ...string) operation {
+// engineOp makes a row of an operation on rooms.
+func engineOp[P, R any](name string, call func(*engine.Engine, context.Context, P) (R, error), required ...string) operation {
 	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) { return call(s.o.Engine, ctx, p) }, required)
 }
 
@@ -48,55 +48,55 @@ func newRow[P, R any](name string, call func(context.Context, *Server, P) (R, er
 	}
 }
 
-// long marks an operation that may take as long as a gate.
-func long(o operation) operation {
+// markLong marks an operation that may take as long as a gate.
+func markLong(o operation) operation {
 	o.long = true
 	return o
 }
 
-// attempt is how long a person's wait for the turn may hold a request.
-const attempt = 20 * time.Second
+// turnWait is how long a person's wait for the turn may hold a request.
+const turnWait = 20 * time.Second
 
 // operationsByName are the operations that are on HTTP, by their names. Every request that acts, and every
 // form of a page, is one of them.
 var operationsByName = sync.OnceValue(func() map[string]operation {
 	m := map[string]operation{}
 	for _, o := range []operation{
-		op("list_rooms", (*engine.Engine).ListRooms),
-		op("join_path", (*engine.Engine).JoinPath, "context_path"),
+		engineOp("list_rooms", (*engine.Engine).ListRooms),
+		engineOp("join_path", (*engine.Engine).JoinPath, "context_path"),
 		newRow("wait_for_turn", func(ctx context.Context, s *Server, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
-			p.AtMost = attempt
+			p.AtMost = turnWait
 			return s.o.Engine.WaitForTurn(ctx, p)
 		}, []string{"room_id"}),
-		op("release_stick", (*engine.Engine).ReleaseStick, "room_id", "handoff"),
-		op("pass_stick", (*engine.Engine).PassStick, "room_id", "to_agent_id", "handoff"),
-		op("takeover_stick", (*engine.Engine).TakeoverStick, "room_id", "reason"),
-		op("get_room_state", (*engine.Engine).GetRoomState, "room_id"),
-		op("get_timeline", (*engine.Engine).GetTimeline, "room_id"),
-		op("get_room_events", (*engine.Engine).GetRoomEvents, "room_id"),
-		op("send_message", (*engine.Engine).SendMessage, "room_id", "to"),
-		op("get_inbox", (*engine.Engine).GetInbox, "room_id"),
-		op("get_message", (*engine.Engine).GetMessage, "room_id", "message_id"),
-		op("read_message", (*engine.Engine).ReadMessage, "room_id"),
-		op("ack_message", (*engine.Engine).AckMessage, "room_id", "message_ids"),
-		op("withdraw_message", (*engine.Engine).WithdrawMessage, "room_id", "message_id"),
-		op("add_note", (*engine.Engine).AddNote, "room_id", "body"),
-		op("list_notes", (*engine.Engine).ListNotes, "room_id"),
-		op("resolve_note", (*engine.Engine).ResolveNote, "room_id", "note_id"),
-		op("list_reservations", (*engine.Engine).ListReservations, "room_id"),
-		op("reserve_paths", (*engine.Engine).ReservePaths, "room_id", "paths"),
-		op("release_paths", (*engine.Engine).ReleasePaths, "room_id"),
+		engineOp("release_stick", (*engine.Engine).ReleaseStick, "room_id", "handoff"),
+		engineOp("pass_stick", (*engine.Engine).PassStick, "room_id", "to_agent_id", "handoff"),
+		engineOp("takeover_stick", (*engine.Engine).TakeoverStick, "room_id", "reason"),
+		engineOp("get_room_state", (*engine.Engine).GetRoomState, "room_id"),
+		engineOp("get_timeline", (*engine.Engine).GetTimeline, "room_id"),
+		engineOp("get_room_events", (*engine.Engine).GetRoomEvents, "room_id"),
+		engineOp("send_message", (*engine.Engine).SendMessage, "room_id", "to"),
+		engineOp("get_inbox", (*engine.Engine).GetInbox, "room_id"),
+		engineOp("get_message", (*engine.Engine).GetMessage, "room_id", "message_id"),
+		engineOp("read_message", (*engine.Engine).ReadMessage, "room_id"),
+		engineOp("ack_message", (*engine.Engine).AckMessage, "room_id", "message_ids"),
+		engineOp("withdraw_message", (*engine.Engine).WithdrawMessage, "room_id", "message_id"),
+		engineOp("add_note", (*engine.Engine).AddNote, "room_id", "body"),
+		engineOp("list_notes", (*engine.Engine).ListNotes, "room_id"),
+		engineOp("resolve_note", (*engine.Engine).ResolveNote, "room_id", "note_id"),
+		engineOp("list_reservations", (*engine.Engine).ListReservations, "room_id"),
+		engineOp("reserve_paths", (*engine.Engine).ReservePaths, "room_id", "paths"),
+		engineOp("release_paths", (*engine.Engine).ReleasePaths, "room_id"),
 		guardOp("may_edit", (*guard.Guard).MayEdit, "room_id", "paths"),
-		op("get_conflicts", (*engine.Engine).GetConflicts, "room_id"),
-		op("get_roster", (*engine.Engine).GetRoster, "room_id"),
-		op("list_sessions", (*engine.Engine).ListSessions, "room_id"),
-		op("leave_room", (*engine.Engine).LeaveRoom, "room_id"),
-		op("kick_member", (*engine.Engine).KickMember, "room_id", "agent_id"),
-		op("close_room", (*engine.Engine).CloseRoom, "room_id"),
-		op("pause_room", (*engine.Engine).PauseRoom, "room_id", "reason"),
-		op("resume_room", (*engine.Engine).ResumeRoom, "room_id"),
-		op("set_room_policy", (*engine.Engine).SetRoomPolicy, "room_id"),
-		op("reorder_members", (*engine.Engine).ReorderMembers, "room_id", "order"),
+		engineOp("get_conflicts", (*engine.Engine).GetConflicts, "room_id"),
+		engineOp("get_roster", (*engine.Engine).GetRoster, "room_id"),
+		engineOp("list_sessions", (*engine.Engine).ListSessions, "room_id"),
+		engineOp("leave_room", (*engine.Engine).LeaveRoom, "room_id"),
+		engineOp("kick_member", (*engine.Engine).KickMember, "room_id", "agent_id"),
+		engineOp("close_room", (*engine.Engine).CloseRoom, "room_id"),
+		engineOp("pause_room", (*engine.Engine).PauseRoom, "room_id", "reason"),
+		engineOp("resume_room", (*engine.Engine).ResumeRoom, "room_id"),
+		engineOp("set_room_policy", (*engine.Engine).SetRoomPolicy, "room_id"),
+		engineOp("reorder_members", (*engine.Engine).ReorderMembers, "room_id", "order"),
 		guardOp("list_calls", (*guard.Guard).ListCalls, "room_id"),
 		guardOp("undo_call", (*guard.Guard).UndoCall, "room_id", "call_id"),
 		guardOp("list_rescues", (*guard.Guard).ListRescues),
@@ -115,14 +115,14 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		newRow("worker_request_changes", func(ctx context.Context, s *Server, p task.WorkerRequestChangesParams) (task.WorkerReviewResult, error) {
 			res, err := s.o.Tasks.WorkerRequestChanges(ctx, p)
 			if err == nil {
-				res.Started = s.ready(ctx, p.Where)
+				res.Started = s.startReady(ctx, p.Where)
 			}
 			return res, err
 		}, []string{"room_id", "task_id"}),
-		long(newRow("worker_merge", func(ctx context.Context, s *Server, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
+		markLong(newRow("worker_merge", func(ctx context.Context, s *Server, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
 			res, err := s.o.Tasks.WorkerMerge(ctx, p)
 			if err == nil || len(res.Merged) > 0 {
-				res.Started = s.ready(ctx, p.Where)
+				res.Started = s.startReady(ctx, p.Where)
 			}
 			return res, err
 		}, []string{"room_id"})),
@@ -132,11 +132,11 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 			}
 			return s.o.Run(ctx, p)
 		}, []string{"room_id", "task_id"}),
-		long(taskOp("worker_stop", (*task.Tasks).WorkerStop, "room_id", "task_id")),
-		long(taskOp("worker_pr", (*task.Tasks).WorkerPR, "room_id", "task_id")),
+		markLong(taskOp("worker_stop", (*task.Tasks).WorkerStop, "room_id", "task_id")),
+		markLong(taskOp("worker_pr", (*task.Tasks).WorkerPR, "room_id", "task_id")),
 		taskOp("worker_cancel", (*task.Tasks).WorkerCancel, "room_id", "task_id"),
-		long(taskOp("worker_retry", (*task.Tasks).WorkerRetry, "room_id", "task_id")),
-		long(taskOp("worker_rollback", (*task.Tasks).WorkerRollback, "room_id", "task_id")),
+		markLong(taskOp("worker_retry", (*task.Tasks).WorkerRetry, "room_id", "task_id")),
+		markLong(taskOp("worker_rollback", (*task.Tasks).WorkerRollback, "room_id", "task_id")),
 		taskOp("worker_after", (*task.Tasks).WorkerAfter, "room_id", "task_id"),
 	} {
 		m[o.Name] = o
@@ -144,8 +144,8 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 	return m
 })
 
-// ready starts the commands of the tasks that are ready to begin or came back.
-func (s *Server) ready(ctx context.Context, w core.Where) []task.StartedTask {
+// startReady starts the commands of the tasks that are ready to begin or came back.
+func (s *Server) startReady(ctx context.Context, w core.Where) []task.StartedTask {
 	if s.o.Ready == nil {
 		return nil
 	}

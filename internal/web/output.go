@@ -45,7 +45,7 @@ func (s *Server) readOutput(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
-	v.Body = &outputPage{Of: "Output " + short(res.Sum), Text: res.Text, Back: localPath(r.URL.Query().Get("back"))}
+	v.Body = &outputPage{Of: "Output " + shortName(res.Sum), Text: res.Text, Back: localPath(r.URL.Query().Get("back"))}
 	return nil
 }
 

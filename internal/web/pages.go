@@ -32,7 +32,7 @@ func newPages() *pages {
 	p := &pages{of: map[string]*template.Template{}, boot: rand.Text()[:8]}
 	funcs := template.FuncMap{
 		"line": line, "lines": lines, "patch": stick.Patch, "file": stick.Path,
-		"count": func(n int, what string) stick.Words { return stick.Count(n, stick.Words(what)) }, "short": short, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": words,
+		"count": func(n int, what string) stick.Words { return stick.Count(n, stick.Words(what)) }, "short": shortName, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": spacedWords,
 		"onBoard": func(r *monitor.Room, t task.TaskView) boardTask { return boardTask{r, t} },
 		"lower":   strings.ToLower, "status": stick.TaskState.Word,
 	}
@@ -78,8 +78,8 @@ type pair struct {
 	X any
 }
 
-// render answers with a page.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
+// renderPage answers with a page.
+func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
 	v.s, v.Path, v.Root, v.Now = s, r.URL.RequestURI(), rootOf(r.URL), s.ops.Now()
 	if v.Picture == nil {
 		v.Picture = s.monitor.Picture()
@@ -117,23 +117,23 @@ func (v *view) Me() stick.AgentID { return cmp.Or(v.Picture.Me, stick.AgentID("y
 
 // Ago is a time as people say it. The page's script keeps it up to date.
 func (v *view) Ago(t stick.Time) template.HTML {
-	return v.time(t, string(stick.Ago(v.Now.Sub(t))), "ago")
+	return v.timeElement(t, string(stick.Ago(v.Now.Sub(t))), "ago")
 }
 
 // For is how long something has lasted.
 func (v *view) For(t stick.Time) template.HTML {
-	return v.time(t, string(stick.Age(v.Now.Sub(t))), "for")
+	return v.timeElement(t, string(stick.Age(v.Now.Sub(t))), "for")
 }
 
 // In is how far from now a time is.
 func (v *view) In(t stick.Time) template.HTML {
-	return v.time(t, string("in "+stick.Age(t.Sub(v.Now))), "in")
+	return v.timeElement(t, string("in "+stick.Age(t.Sub(v.Now))), "in")
 }
 
 // At is a time of day.
-func (v *view) At(t stick.Time) template.HTML { return v.time(t, clock(t, v.Now), "") }
+func (v *view) At(t stick.Time) template.HTML { return v.timeElement(t, clockTime(t, v.Now), "") }
 
-func (v *view) time(t stick.Time, text, kind string) template.HTML {
+func (v *view) timeElement(t stick.Time, text, kind string) template.HTML {
 	if t.IsZero() {
 		return "never"
 	}
@@ -143,8 +143,8 @@ func (v *view) time(t stick.Time, text, kind string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s"%s>%s</time>`, t, t.Go().Local().Format("2006-01-02 15:04:05 -0700"), kind, template.HTMLEscapeString(text)))
 }
 
-// clock is the local time of day, with the day if that isn't today.
-func clock(t, now stick.Time) string {
+// clockTime is the local time of day, with the day if that isn't today.
+func clockTime(t, now stick.Time) string {
 	at := t.Go().Local()
 	if at.Format("2006-01-02") == now.Go().Local().Format("2006-01-02") {
 		return at.Format("15:04:05")
@@ -187,19 +187,19 @@ func roomPath(id stick.RoomID, below ...string) string {
 	return p
 }
 
-// short is the beginning of a commit's or an output's name.
-func short(s string) string { return s[:min(10, len(s))] }
+// shortName is the beginning of a commit's or an output's name.
+func shortName(s string) string { return s[:min(10, len(s))] }
 
-// words makes words of a name as JSON has it.
-func words(s any) string { return strings.ReplaceAll(strings.ToLower(fmt.Sprint(s)), "_", " ") }
+// spacedWords makes words of a name as JSON has it.
+func spacedWords(s any) string { return strings.ReplaceAll(strings.ToLower(fmt.Sprint(s)), "_", " ") }
 
 // renderPart renders a part of a page: the template of its name, which is an element with its id.
 func (s *Server) renderPart(name, id string, v *view) (part, error) {
-	html, err := s.piece(name, id, v)
+	html, err := s.renderTemplate(name, id, v)
 	return part{id, html}, err
 }
 
-func (s *Server) piece(name, template string, data any) (string, error) {
+func (s *Server) renderTemplate(name, template string, data any) (string, error) {
 	var b strings.Builder
 	err := s.pages.of[name].ExecuteTemplate(&b, template, data)
 	return b.String(), err

@@ -18,8 +18,8 @@ type proof struct {
 
 func newKey() string { return rand.Text() + rand.Text() }
 
-// proof returns a question that nobody has been asked, with its answer.
-func (k *keys) proof() proof {
+// newProof returns a question that nobody has been asked, with its answer.
+func (k *keys) newProof() proof {
 	ask := rand.Text()
 	return proof{ask, k.answerProof(ask)}
 }
@@ -34,4 +34,4 @@ func (k *keys) answerProof(ask string) string {
 }
 
 // Proof is a question for a page that keeps itself up to date.
-func (v *view) Proof() proof { return v.s.keys.proof() }
+func (v *view) Proof() proof { return v.s.keys.newProof() }

@@ -22,20 +22,20 @@ func statusOf(c stick.Code) int {
 	return http.StatusInternalServerError
 }
 
-// fail answers with a failure of an operation.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// answerError answers with a failure of an operation.
+func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) {
 	e := stick.AsError(err)
-	s.failAs(w, r, statusOf(e.Code), e)
+	s.answerErrorAs(w, r, statusOf(e.Code), e)
 }
 
-// failAs answers a request that guard has let through with a failure. The page has the menu, as all others,
+// answerErrorAs answers a request that guard has let through with a failure. The page has the menu, as all others,
 // and leads back.
-func (s *Server) failAs(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
+func (s *Server) answerErrorAs(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)
 		return
 	}
-	f := failure{Message: e.Message, Hint: e.Hint.String(), Back: s.back(r)}
+	f := failure{Message: e.Message, Hint: e.Hint.String(), Back: s.backPath(r)}
 	at := r.URL.Path
 	if r.PostForm != nil {
 		at, _, _ = strings.Cut(f.Back, "?")
@@ -43,19 +43,19 @@ func (s *Server) failAs(w http.ResponseWriter, r *http.Request, status int, e *s
 			f.Task, f.TaskAt = id, roomPath(stick.RoomID(room), "task", id)
 		}
 	}
-	v := &view{Title: "That didn't work", Body: f, Current: current(at)}
-	s.render(w, r, status, "failure", v)
+	v := &view{Title: "That didn't work", Body: f, Current: menuEntry(at)}
+	s.renderPage(w, r, status, "failure", v)
 }
 
-// refuse answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else as a
+// refuseRequest answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else as a
 // page.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
+func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)
 		return
 	}
 	v := &view{Title: "That didn't work", Body: failure{Message: e.Message, Hint: e.Hint.String()}}
-	s.render(w, r, status, "failure", v)
+	s.renderPage(w, r, status, "failure", v)
 }
 
 // failure is what the page about a failure shows.
@@ -65,17 +65,17 @@ type failure struct {
 	Task, TaskAt  string // the task that it was about and its page; empty for none
 }
 
-// back is the page from which a request came, "/" if it doesn't say.
-func (s *Server) back(r *http.Request) string {
+// backPath is the page from which a request came, "/" if it doesn't say.
+func (s *Server) backPath(r *http.Request) string {
 	if r.PostForm != nil {
 		return localPath(r.PostForm.Get("back"))
 	}
 	return "/"
 }
 
-// leadBack leads to the page from which a request came.
-func (s *Server) leadBack(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Location", rootOf(r.URL)+s.back(r))
+// redirectBack leads to the page from which a request came.
+func (s *Server) redirectBack(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Location", rootOf(r.URL)+s.backPath(r))
 	w.WriteHeader(http.StatusSeeOther)
 }
 

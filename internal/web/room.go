@@ -108,7 +108,7 @@ func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
 	if m := e.Message(); m != nil && e.Type == stick.EventMessageSent {
 		add("subject", m.Subject)
 		for _, f := range m.Says() {
-			add(words(f.Name), *f.Value(&m.Contract))
+			add(spacedWords(f.Name), *f.Value(&m.Contract))
 		}
 		add("message", m.Body)
 		r.Message, r.Answers, r.Letter = e.Seq, m.ReplyTo, openLetter(root, room, e.Seq)
@@ -157,7 +157,7 @@ func kindOf(e stick.Event) (kind, tag string) {
 
 // renderRow renders an event for the timeline of its room.
 func (s *Server) renderRow(root string, room *monitor.Room, e stick.Event) string {
-	html, err := s.piece("room", "row", rowOf(root, room, e))
+	html, err := s.renderTemplate("room", "row", rowOf(root, room, e))
 	if err != nil {
 		return ""
 	}

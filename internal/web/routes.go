@@ -11,15 +11,15 @@ import (
 	"talkingstick/stick"
 )
 
-// handler is everything that the server answers.
-func (s *Server) handler() http.Handler {
-	return s.guard(s.publicHandler(), s.pagesHandler())
+// rootHandler is everything that the server answers.
+func (s *Server) rootHandler() http.Handler {
+	return s.guardPages(s.publicHandler(), s.pagesHandler())
 }
 
 // publicHandler answers what needs no session.
 func (s *Server) publicHandler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("GET "+enterPath, s.enter)
+	m.HandleFunc("GET "+enterPath, s.admitBrowser)
 
 	static := http.FileServerFS(files)
 	m.HandleFunc("GET /static/", func(w http.ResponseWriter, r *http.Request) {
@@ -32,26 +32,26 @@ func (s *Server) publicHandler() http.Handler {
 // pagesHandler answers what lies below the path of a session. It sees the paths without that.
 func (s *Server) pagesHandler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("POST /another-device", s.invitation)
+	m.HandleFunc("POST /another-device", s.serveInvitation)
 	m.HandleFunc("POST /sign-out", s.signOut)
 	m.HandleFunc("GET /live", s.live)
-	m.HandleFunc("POST /api/{operation}", s.api)
-	for pattern, p := range s.menu() {
+	m.HandleFunc("POST /api/{operation}", s.serveOperation)
+	for pattern, p := range s.pageTable() {
 		m.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, p) })
 	}
-	m.HandleFunc("/", s.failNoPage)
+	m.HandleFunc("/", s.answerNoPage)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path.Clean(r.URL.Path) != r.URL.Path { // the multiplexer would lead to a path without that of the session
-			s.failNoPage(w, r)
+			s.answerNoPage(w, r)
 			return
 		}
 		m.ServeHTTP(w, r)
 	})
 }
 
-func (s *Server) failNoPage(w http.ResponseWriter, r *http.Request) {
-	s.failAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
+func (s *Server) answerNoPage(w http.ResponseWriter, r *http.Request) {
+	s.answerErrorAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
 }
 
 // kind is a kind of page. Its template is the file of its name.
@@ -70,8 +70,8 @@ type kind struct {
 	timeline bool // it shows the log of its room
 }
 
-// menu is the table of pages, by their paths.
-func (s *Server) menu() map[string]kind {
+// pageTable is the table of pages, by their paths.
+func (s *Server) pageTable() map[string]kind {
 	return map[string]kind{
 		"/{$}":                       {name: "rooms", parts: []string{"rooms"}},
 		"/needs":                     {name: "needs", parts: []string{"needs"}},
@@ -92,8 +92,8 @@ func (s *Server) menu() map[string]kind {
 	}
 }
 
-// current is the entry of the menu that a page belongs to.
-func current(path string) string {
+// menuEntry is the entry of the menu that a page belongs to.
+func menuEntry(path string) string {
 	switch {
 	case path == "/":
 		return "rooms"
@@ -111,11 +111,11 @@ func current(path string) string {
 
 // show answers with a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
-	v := &view{s: s, Root: rootOf(r.URL), Current: current(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
+	v := &view{s: s, Root: rootOf(r.URL), Current: menuEntry(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
 	if id := r.PathValue("room"); id != "" {
 		room, err := s.room(r, v.Picture, stick.RoomID(id))
 		if err != nil {
-			s.fail(w, r, err)
+			s.answerError(w, r, err)
 			return
 		}
 		v.Room, v.Seq = room, seqOf(room)
@@ -125,7 +125,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
 	}
 	if p.read != nil {
 		if err := p.read(r, v); err != nil {
-			s.fail(w, r, err)
+			s.answerError(w, r, err)
 			return
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
 		q.Set("task", r.PathValue("task"))
 		p.head(q, v)
 	}
-	s.render(w, r, http.StatusOK, p.name, v)
+	s.renderPage(w, r, http.StatusOK, p.name, v)
 }
 
 // room returns a room of the picture. One that is so old that the picture doesn't have it is read for itself;
@@ -155,7 +155,7 @@ func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	none := stick.Errorf(stick.CodeNotFound, "%s has no stream", stick.Clip(at.Path, 80))
 	var found kind
 	values := url.Values{}
-	for pattern, candidate := range s.menu() {
+	for pattern, candidate := range s.pageTable() {
 		if v, ok := match(pattern, at.Path); ok {
 			found, values = candidate, v
 		}
@@ -163,7 +163,7 @@ func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	if len(found.parts) == 0 {
 		return nil, none
 	}
-	v := &view{s: s, Root: rootOf(at), Current: current(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.version(p), Now: s.ops.Now()}
+	v := &view{s: s, Root: rootOf(at), Current: menuEntry(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.version(p), Now: s.ops.Now()}
 	out := &shot{Version: v.Version, Seq: lastSeq(p)}
 	if id := values.Get("room"); id != "" {
 		if v.Room = p.Room(stick.RoomID(id)); v.Room == nil {
@@ -192,7 +192,7 @@ func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	return out, nil
 }
 
-// match reports whether a path is one of a pattern of [Server.menu], and returns what its blanks are.
+// match reports whether a path is one of a pattern of [Server.pageTable], and returns what its blanks are.
 func match(pattern, path string) (url.Values, bool) {
 	if pattern == "/{$}" {
 		return url.Values{}, path == "/"

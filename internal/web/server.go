@@ -77,11 +77,11 @@ func New(o Options) *Server {
 	}
 	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patient: aPageWaits},
+		o: o, ops: ops, keys: newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patience: pagePatience},
 		readWithin: readWithin,
 		monitor:    monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
-	s.jobs.over, s.jobs.now = s.monitor.Renew, ops.Now
+	s.jobs.onEnd, s.jobs.now = s.monitor.Renew, ops.Now
 	return s
 }
 
@@ -123,7 +123,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go func() { watch <- s.monitor.Run(ctx) }() // until ctx ends
 
 	h := &http.Server{
-		Handler: s.handler(), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.rootHandler(), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // a client that leaves is no news
 	}
@@ -144,7 +144,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		_ = h.Close()
 	}
 	<-watch
-	s.jobs.wait()
+	s.jobs.waitForAll()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}

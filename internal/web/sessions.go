@@ -72,7 +72,7 @@ func (k *keys) listenOn(address string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.address = address
-	key, sessions := k.folder.read(address)
+	key, sessions := k.folder.readServer(address)
 	if key != "" {
 		k.key = key
 	}
@@ -130,7 +130,7 @@ func (k *keys) redeem(token string) (sess session, ok bool) {
 	if len(k.sessions) > maxSessions {
 		k.dropLeastUsed()
 	}
-	k.folder.write(k.address, k.key, k.sessions)
+	k.folder.keepServer(k.address, k.key, k.sessions)
 	return sess, true
 }
 
@@ -140,7 +140,7 @@ func (k *keys) endSession(sess session) {
 	defer k.mu.Unlock()
 	ended := sess.sum()
 	k.sessions = slices.DeleteFunc(k.sessions, func(o openSession) bool { return o.sum == ended })
-	k.folder.write(k.address, k.key, k.sessions)
+	k.folder.keepServer(k.address, k.key, k.sessions)
 	k.announceEnd()
 }
 
@@ -183,7 +183,7 @@ func (k *keys) useSession(sess session) bool {
 
 	if now := k.now(); now.Sub(k.sessions[i].used) >= noteUse {
 		k.sessions[i].used = now
-		k.folder.write(k.address, k.key, k.sessions)
+		k.folder.keepServer(k.address, k.key, k.sessions)
 	}
 	return true
 }

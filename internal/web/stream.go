@@ -137,11 +137,11 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page, err := url.ParseRequestURI(localPath(q.Get("page")))
 	if err != nil {
-		s.fail(w, r, stick.Errorf(stick.CodeUsage, "page must be the path of a page").With("field", "page"))
+		s.answerError(w, r, stick.Errorf(stick.CodeUsage, "page must be the path of a page").With("field", "page"))
 		return
 	}
 	if !s.streams.enter() {
-		s.failAs(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
+		s.answerErrorAs(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
 		return
 	}
 	defer s.streams.leave()
@@ -154,7 +154,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 
 	first, err := s.shoot(s.picture(r.Context()), page)
 	if err != nil {
-		s.fail(w, r, err)
+		s.answerError(w, r, err)
 		return
 	}
 	if first.Version == q.Get("at") { // the page shows it already
@@ -243,7 +243,7 @@ func (f *feed) show(ctx context.Context, x *shot) {
 		return
 	}
 	if !f.begun {
-		p := f.s.keys.proof()
+		p := f.s.keys.newProof()
 		n.Proof = &p
 	}
 	f.begun = true

@@ -66,7 +66,7 @@ func headOfTask(q url.Values, v *view) {
 	if b.Task == nil { // it ended long ago
 		b.Task = &task.TaskView{TaskID: q.Get("task")}
 	}
-	if b.Job = v.s.jobs.last(v.Room.ID(), b.Task.TaskID); b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
+	if b.Job = v.s.jobs.lastAbout(v.Room.ID(), b.Task.TaskID); b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
 		b.Job = nil
 	}
 }

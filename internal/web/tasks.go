@@ -79,7 +79,7 @@ func (v *view) Failed(r *monitor.Room, id string) *job {
 	if id == "" {
 		return nil
 	}
-	j, changed := v.s.jobs.last(r.ID(), id), stick.Time(0)
+	j, changed := v.s.jobs.lastAbout(r.ID(), id), stick.Time(0)
 	if t := r.Task(id); t != nil {
 		changed = t.StateAt
 	}
@@ -122,7 +122,7 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 			return "it waits until somebody merges it"
 		}
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
-		return "it failed: " + words(t.Cause)
+		return "it failed: " + spacedWords(t.Cause)
 	}
 	return ""
 }
