@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// serveOperation performs an operation. A program sends its parameters as JSON and gets its result; a form of a page
-// sends them as its fields, and is led back to the page.
+// serveOperation performs an operation. A program sends its parameters as JSON and gets its result; a form of
+// a page sends them as its fields, and is led back to the page.
 func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("operation")
 	o, ok := operationsByName()[name]
@@ -39,7 +39,7 @@ func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request) {
 		_ = c.SetWriteDeadline(time.Time{})
 	}
 
-	result, err, over := s.runOperation(r, o, arguments)
+	result, err, finished := s.runOperation(r, o, arguments)
 	if err == nil {
 		err = s.acceptAnswered(r, arguments)
 	}
@@ -47,7 +47,7 @@ func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		s.answerError(w, r, err)
-	case wantsJSON(r) && over:
+	case wantsJSON(r) && finished:
 		writeJSON(w, http.StatusOK, result)
 	case wantsJSON(r):
 		writeJSON(w, http.StatusAccepted, map[string]any{"status": "running", "operation": name})
@@ -79,9 +79,9 @@ func (s *Server) answerReadError(w http.ResponseWriter, r *http.Request, err err
 	s.answerError(w, r, err)
 }
 
-// runOperation runs an operation. One that may take long goes on without a page that asked for it: a form isn't
-// answered after minutes. A program waits for the result, because it has nothing else to learn it from.
-func (s *Server) runOperation(r *http.Request, o operation, arguments any) (result any, err error, over bool) {
+// runOperation runs an operation. One that may take long goes on without a page that asked for it: a form
+// isn't answered after minutes. A program waits for the result, because it has nothing else to learn it from.
+func (s *Server) runOperation(r *http.Request, o operation, arguments any) (result any, err error, finished bool) {
 	if !o.long || r.PostForm == nil {
 		result, err = o.run(r.Context(), s, arguments)
 		return result, err, true

@@ -11,9 +11,9 @@ import (
 // enterPath is where a browser with an invitation comes in.
 const enterPath = "/enter"
 
-// admitBrowser lets a browser in that has an invitation. It answers with a page that leads on, and doesn't redirect:
-// where the address was followed out of another site's page, a browser wouldn't send the new cookie to the
-// page that it is redirected to.
+// admitBrowser lets a browser in that has an invitation. It answers with a page that leads on, and doesn't
+// redirect: where the address was followed out of another site's page, a browser wouldn't send the new cookie
+// to the page that it is redirected to.
 func (s *Server) admitBrowser(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // whoever only asks whether there is something must not use the token up
 		w.WriteHeader(http.StatusNoContent)
@@ -31,7 +31,7 @@ func (s *Server) admitBrowser(w http.ResponseWriter, r *http.Request) {
 		s.refuseRequest(w, r, http.StatusForbidden, errNotShown())
 		return
 	}
-	sess, ok := s.keys.redeem(q.Get("token"))
+	sess, ok := s.keys.redeemInvite(q.Get("token"))
 	if !ok {
 		s.refuseRequest(w, r, http.StatusUnauthorized, errUsedAddress())
 		return
@@ -92,8 +92,8 @@ func localPath(p string) string {
 	return p
 }
 
-// serveInvitation is the page that invites another device.
+// serveInvitation answers with the page that invites another device.
 func (s *Server) serveInvitation(w http.ResponseWriter, r *http.Request) {
-	address := schemeOf(r) + "://" + r.Host + enterPath + "?token=" + s.keys.invite(inviteFor)
+	address := schemeOf(r) + "://" + r.Host + enterPath + "?token=" + s.keys.makeInvite(inviteFor)
 	s.renderPage(w, r, http.StatusOK, "invite", &view{Title: "Another device", Body: address})
 }

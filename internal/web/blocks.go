@@ -149,21 +149,21 @@ func isNeeded(r *monitor.Room, kind stick.NeedKind, id string) bool {
 // blockedBy finds the messages among the last events of a room whose senders still need something from their
 // recipients.
 func (v *view) blockedBy(r *monitor.Room) (out []block) {
-	over := map[int64]bool{}
+	settled := map[int64]bool{}
 	for _, e := range r.Events {
 		if p, ok := stick.PayloadOf[stick.MessageAckedPayload](e); ok {
-			over[p.MessageID] = true
+			settled[p.MessageID] = true
 		}
 		if p, ok := stick.PayloadOf[stick.MessageWithdrawnPayload](e); ok {
-			over[p.MessageID] = true
+			settled[p.MessageID] = true
 		}
 		if m := e.Message(); m != nil && m.ReplyTo != 0 {
-			over[m.ReplyTo] = true
+			settled[m.ReplyTo] = true
 		}
 	}
 	for _, e := range r.Events {
 		m := e.Message()
-		if m == nil || e.Type != stick.EventMessageSent || m.Category != stick.Blocked || over[e.Seq] {
+		if m == nil || e.Type != stick.EventMessageSent || m.Category != stick.Blocked || settled[e.Seq] {
 			continue
 		}
 		for _, to := range m.To {

@@ -183,7 +183,7 @@ func TestBrowserIsOver(t *testing.T) {
 	d := newDesk(scene.New(t), nil)
 	b := d.open()
 	for range maxSessions {
-		d.server.keys.redeem(d.server.keys.invite(0))
+		d.server.keys.redeemInvite(d.server.keys.makeInvite(0))
 	}
 	b.says("#over", "its session is over")
 	b.says("#over", "run tt serve")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"talkingstick/internal/task"
@@ -33,14 +34,14 @@ type diffLine struct {
 	Form     bool // the person comments on it
 }
 
-// commenting is the line that a person comments on: as it is named, before the change or after it.
-type commenting struct {
+// commentTarget is the line that a person comments on: as it is named, before the change or after it.
+type commentTarget struct {
 	at  string
 	old bool
 }
 
-// place is a line of a file.
-type place struct {
+// linePlace is a line of a file.
+type linePlace struct {
 	path string
 	old  bool
 	line int
@@ -48,14 +49,14 @@ type place struct {
 
 // layDiff lays a diff out in files and lines, with the comments below the lines that they are about. It
 // returns the comments that the diff has no lines for, and whether it had to be cut.
-func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []task.ShownComment, cut bool) {
-	at := map[place][]task.ShownComment{}
+func layDiff(d task.WorkerDiffResult, on commentTarget) (files []diffFile, left []task.ShownComment, cut bool) {
+	at := map[linePlace][]task.ShownComment{}
 	for _, c := range d.Comments {
 		if c.Now == nil {
 			left = append(left, c)
 			continue
 		}
-		k := place{c.Now.Path, c.Old, c.Now.Lines[1]}
+		k := linePlace{c.Now.Path, c.Old, c.Now.Lines[1]}
 		at[k] = append(at[k], c)
 	}
 	stats := map[string]stick.FileStat{}
@@ -95,7 +96,7 @@ func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []t
 		if f.Path == "" && i < len(d.Files) { // git says nothing of its lines: only its mode changed, or it isn't text
 			f.Path, f.From = d.Files[i].Path, d.Files[i].From
 		}
-		f.Conflict = contains(d.Conflicts, f.Path)
+		f.Conflict = slices.Contains(d.Conflicts, f.Path)
 		f.Long = len(f.Lines) > 600 && f.Comments == 0
 	}
 	for _, more := range at {
@@ -105,7 +106,7 @@ func layDiff(d task.WorkerDiffResult, on commenting) (files []diffFile, left []t
 }
 
 // addLine adds a line to a file, with its comments, which it takes out of at.
-func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader, at map[place][]task.ShownComment, on commenting) {
+func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader, at map[linePlace][]task.ShownComment, on commentTarget) {
 	x := diffLine{Kind: "other", Old: l.Old, New: l.New, Text: text}
 	switch {
 	case l.Hunk != nil:
@@ -127,7 +128,7 @@ func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader,
 			x.At = fmt.Sprintf("%s:%d", r.Old, l.Old)
 		}
 	}
-	for _, k := range []place{{r.Old, true, l.Old}, {r.New, false, l.New}} {
+	for _, k := range []linePlace{{r.Old, true, l.Old}, {r.New, false, l.New}} {
 		if k.line != 0 {
 			x.Comments = append(x.Comments, at[k]...)
 			delete(at, k)
@@ -139,13 +140,4 @@ func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader,
 		f.Comments++
 	}
 	f.Lines = append(f.Lines, x)
-}
-
-func contains(all []string, s string) bool {
-	for _, x := range all {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -21,12 +21,12 @@ const (
 	writeWithin    = time.Minute      // a page has to be taken by then
 )
 
-// policy is what a page may load and do: nothing from elsewhere, and no script that stands in a page.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// contentPolicy is what a page may load and do: nothing from elsewhere, and no script that stands in a page.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guardPages lets only those requests through to the pages that a browser of a person makes from our own pages,
-// and those of programs that have a session. What is public everybody gets. It bounds how long each request
-// may take.
+// guardPages lets only those requests through to the pages that a browser of a person makes from our own
+// pages, and those of programs that have a session. What is public everybody gets. It bounds how long each
+// request may take.
 func (s *Server) guardPages(public, pages http.Handler) http.Handler {
 	inSession := s.inSession(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +53,7 @@ func (s *Server) guardPages(public, pages http.Handler) http.Handler {
 
 // setHeaders says what a browser may do with an answer.
 func setHeaders(h http.Header, r *http.Request) {
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", referrerPolicy(r))
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -155,20 +155,20 @@ func isTabNavigation(r *http.Request) bool {
 	return reads && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// atMost is a listener that has only so many connections open at a time. Further ones wait in the system's
-// queue.
-func atMost(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, free: make(chan struct{}, n), closed: make(chan struct{})}
+// limitConnections returns a listener that has only so many connections open at a time. Further ones wait in
+// the system's queue.
+func limitConnections(l net.Listener, n int) net.Listener {
+	return &limitedListener{Listener: l, free: make(chan struct{}, n), closed: make(chan struct{})}
 }
 
-type limited struct {
+type limitedListener struct {
 	net.Listener
 	free   chan struct{} // has a value for each open connection
 	closed chan struct{}
 	once   sync.Once
 }
 
-func (l *limited) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	select {
 	case l.free <- struct{}{}:
 	case <-l.closed:
@@ -182,21 +182,21 @@ func (l *limited) Accept() (net.Conn, error) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
-	return &counted{Conn: c, free: l.free}, nil
+	return &countedConn{Conn: c, free: l.free}, nil
 }
 
-func (l *limited) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-type counted struct {
+type countedConn struct {
 	net.Conn
 	free chan struct{}
 	once sync.Once
 }
 
-func (c *counted) Close() error {
+func (c *countedConn) Close() error {
 	c.once.Do(func() { <-c.free })
 	return c.Conn.Close()
 }

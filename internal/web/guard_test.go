@@ -82,23 +82,23 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 func TestInvitationsEnd(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	k := newKeys(func() time.Time { return now }, sessionFolder{})
-	first, late := k.invite(0), k.invite(inviteFor)
+	first, late := k.makeInvite(0), k.makeInvite(inviteFor)
 	now = now.Add(inviteFor + time.Second)
-	if _, ok := k.redeem(late); ok {
+	if _, ok := k.redeemInvite(late); ok {
 		t.Error("an old invitation is good")
 	}
 	for range 10 * maxInvites {
-		k.invite(inviteFor)
+		k.makeInvite(inviteFor)
 	}
 	if len(k.invites) > maxInvites {
 		t.Errorf("there are %d invitations", len(k.invites))
 	}
-	session, ok := k.redeem(first)
+	session, ok := k.redeemInvite(first)
 	if !ok || !k.useSession(session) {
 		t.Error("the first invitation isn't good")
 	}
 	for range maxSessions {
-		if session, ok = k.redeem(k.invite(0)); !ok {
+		if session, ok = k.redeemInvite(k.makeInvite(0)); !ok {
 			t.Fatal("an invitation isn't good")
 		}
 	}
@@ -244,12 +244,12 @@ func (f *failing) Accept() (net.Conn, error) {
 // there are file descriptors again.
 func TestAcceptFails(t *testing.T) {
 	f := &failing{}
-	l := atMost(f, 1)
+	l := limitConnections(f, 1)
 	for range 3 {
 		if c, err := l.Accept(); !errors.Is(err, syscall.EMFILE) {
 			t.Fatalf("%v, %v", c, err)
 		}
-		if n := len(l.(*limited).free); n != 0 {
+		if n := len(l.(*limitedListener).free); n != 0 {
 			t.Fatalf("after a failure %d places are taken", n)
 		}
 	}
@@ -261,12 +261,12 @@ func TestAcceptFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(l.(*limited).free); n != 1 {
+	if n := len(l.(*limitedListener).free); n != 1 {
 		t.Errorf("a connection takes %d places", n)
 	}
 	c.Close()
 	c.Close()
-	if n := len(l.(*limited).free); n != 0 {
+	if n := len(l.(*limitedListener).free); n != 0 {
 		t.Errorf("after its end %d places are taken", n)
 	}
 }

@@ -18,9 +18,9 @@ type inboxPage struct {
 type roomMessage struct {
 	Room *monitor.Room
 	engine.InboxMessage
-	More    []said  // what it says in the fields of its contract
-	Letter  letter  // what the person can do about it
-	Answers []reply // to it, among the last events of its room
+	More    []labeledText  // what it says in the fields of its contract
+	Actions messageActions // what the person can do about it
+	Answers []reply        // to it, among the last events of its room
 }
 
 // readInbox reads all messages of the person, or those that the person has sent, if they are asked for.
@@ -45,8 +45,8 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 	return nil
 }
 
-// Open are the messages that wait for the person, in all rooms.
-func (v *view) Open() (out []roomMessage) {
+// OpenMessages are the messages that wait for the person, in all rooms.
+func (v *view) OpenMessages() (out []roomMessage) {
 	for _, r := range v.Picture.Rooms {
 		out = append(out, messagesOf(v.Root, r, r.Inbox)...)
 	}
@@ -56,9 +56,9 @@ func (v *view) Open() (out []roomMessage) {
 // messagesOf turns messages around, so that the newest comes first.
 func messagesOf(root string, room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
 	for i := len(all) - 1; i >= 0; i-- {
-		m := roomMessage{Room: room, InboxMessage: all[i], Letter: letterOf(root, room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
+		m := roomMessage{Room: room, InboxMessage: all[i], Actions: actionsOn(root, room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
 		for _, f := range m.Says() {
-			m.More = append(m.More, said{spacedWords(f.Name), *f.Value(&m.Contract)})
+			m.More = append(m.More, labeledText{spacedWords(f.Name), *f.Value(&m.Contract)})
 		}
 		out = append(out, m)
 	}

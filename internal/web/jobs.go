@@ -84,8 +84,9 @@ type outcome struct {
 	err    error
 }
 
-// runJob runs fn, and returns its answer if that comes soon. over is false if fn goes on without its caller.
-func (js *jobs) runJob(j *job, fn func(context.Context) (any, error)) (answer any, err error, over bool) {
+// runJob runs fn, and returns its answer if that comes soon. finished is false if fn goes on without its
+// caller.
+func (js *jobs) runJob(j *job, fn func(context.Context) (any, error)) (answer any, err error, finished bool) {
 	j.done = make(chan struct{})
 	js.rememberJob(j)
 

@@ -25,7 +25,7 @@ func TestSession_Kept(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true, Harness: "human"}
 	now, dir := time.Unix(1e9, 0), filepath.Join(t.TempDir(), "some where", "browsers")
 	before := keysAt(&now, dir, address, ann)
-	sess, ok := before.redeem(before.invite(0))
+	sess, ok := before.redeemInvite(before.makeInvite(0))
 	if !ok {
 		t.Fatal("an invitation isn't good")
 	}
@@ -56,14 +56,14 @@ func TestSession_Kept(t *testing.T) {
 func TestSession_Most(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	k := keysAt(&now, "", "127.0.0.1:8321", core.Caller{})
-	first, _ := k.redeem(k.invite(0))
-	second, _ := k.redeem(k.invite(0))
+	first, _ := k.redeemInvite(k.makeInvite(0))
+	second, _ := k.redeemInvite(k.makeInvite(0))
 	now = now.Add(noteUse)
 	if !k.useSession(first) {
 		t.Fatal("a session is over at once")
 	}
 	for range maxSessions - 1 {
-		k.redeem(k.invite(0))
+		k.redeemInvite(k.makeInvite(0))
 	}
 	if !k.useSession(first) || k.useSession(second) || len(k.sessions) != maxSessions {
 		t.Errorf("of %d sessions the wrong one has ended", len(k.sessions))
@@ -77,8 +77,8 @@ func TestSession_Over(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true}
 	now, dir := time.Unix(1e9, 0), t.TempDir()
 	before := keysAt(&now, dir, address, ann)
-	left, _ := before.redeem(before.invite(0))
-	used, _ := before.redeem(before.invite(0))
+	left, _ := before.redeemInvite(before.makeInvite(0))
+	used, _ := before.redeemInvite(before.makeInvite(0))
 	for range 3 {
 		now = now.Add(sessionFor - time.Hour)
 		if !keysAt(&now, dir, address, ann).useSession(used) {
@@ -108,8 +108,8 @@ func TestSession_File(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true}
 	now, dir := time.Unix(1e9, 0), filepath.Join(t.TempDir(), "browsers")
 	k := keysAt(&now, dir, address, ann)
-	token := k.invite(0)
-	sess, _ := k.redeem(token)
+	token := k.makeInvite(0)
+	sess, _ := k.redeemInvite(token)
 	path := newSessionFolder(dir, ann).filePath(address)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -136,7 +136,7 @@ func TestSession_File(t *testing.T) {
 		if k.useSession(sess) || k.useSession(session{}) {
 			t.Errorf("%q lets somebody in", damaged)
 		}
-		again, ok := k.redeem(k.invite(0))
+		again, ok := k.redeemInvite(k.makeInvite(0))
 		if !ok || !keysAt(&now, dir, address, ann).useSession(again) {
 			t.Errorf("after %q no session is kept", damaged)
 		}
@@ -149,7 +149,7 @@ func TestSignOutAll(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true}
 	now := time.Unix(1e9, 0)
 	before := keysAt(&now, dir, "127.0.0.1:8321", ann)
-	sess, _ := before.redeem(before.invite(0))
+	sess, _ := before.redeemInvite(before.makeInvite(0))
 	s := &Server{o: Options{Sessions: dir}}
 	for range 2 {
 		if err := s.SignOutAll(); err != nil {
@@ -157,7 +157,7 @@ func TestSignOutAll(t *testing.T) {
 		}
 	}
 	after := keysAt(&now, dir, "127.0.0.1:8321", ann)
-	other, _ := after.redeem(after.invite(0))
+	other, _ := after.redeemInvite(after.makeInvite(0))
 	if again := keysAt(&now, dir, "127.0.0.1:8321", ann); again.useSession(sess) || !again.useSession(other) {
 		t.Error("the wrong session is kept")
 	}

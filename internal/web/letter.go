@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// letter is what a person can do about a message, wherever it is shown.
-type letter struct {
+// messageActions is what a person can do about a message, wherever it is shown.
+type messageActions struct {
 	Root  string // leads from the page to the first one
 	Room  *monitor.Room
 	ID    int64
@@ -23,20 +23,20 @@ type letter struct {
 	Back  string             // the page on which it is shown; empty for that of its room
 }
 
-// letterOf returns what the person can do about a message in an inbox.
-func letterOf(root string, room *monitor.Room, m engine.InboxMessage) letter {
-	l := letter{Root: root, Room: room, ID: m.MessageID, From: m.From, Asks: m.RequiresAck, Event: m.Event != ""}
+// actionsOn returns what the person can do about a message in an inbox.
+func actionsOn(root string, room *monitor.Room, m engine.InboxMessage) messageActions {
+	l := messageActions{Root: root, Room: room, ID: m.MessageID, From: m.From, Asks: m.RequiresAck, Event: m.Event != ""}
 	if m.Recipient == room.State.AgentID {
 		l.State = m.State
 	}
 	return l
 }
 
-// openLetter returns a message that waits for the person, nil if it doesn't.
-func openLetter(root string, room *monitor.Room, id int64) *letter {
+// openActions returns what the person can do about a message that waits for it, nil if it doesn't.
+func openActions(root string, room *monitor.Room, id int64) *messageActions {
 	for _, m := range room.Inbox {
 		if m.MessageID == id {
-			l := letterOf(root, room, m)
+			l := actionsOn(root, room, m)
 			return &l
 		}
 	}
@@ -44,13 +44,13 @@ func openLetter(root string, room *monitor.Room, id int64) *letter {
 }
 
 // On returns the same on a page, where keys work.
-func (l letter) On(page string) letter {
+func (l messageActions) On(page string) messageActions {
 	l.Keys, l.Back = true, page
 	return l
 }
 
 // To is the page to which its forms lead back.
-func (l letter) To() string {
+func (l messageActions) To() string {
 	if l.Back == "" {
 		return roomPath(l.Room.ID())
 	}
@@ -58,20 +58,20 @@ func (l letter) To() string {
 }
 
 // CanSee reports whether it can be marked as seen.
-func (l letter) CanSee() bool { return l.State == stick.Unread }
+func (l messageActions) CanSee() bool { return l.State == stick.Unread }
 
 // CanAccept reports whether it can be accepted.
-func (l letter) CanAccept() bool {
+func (l messageActions) CanAccept() bool {
 	return !l.Event && (l.State == stick.Unread || l.State == stick.Read)
 }
 
 // CanReply reports whether it can be answered.
-func (l letter) CanReply() bool {
+func (l messageActions) CanReply() bool {
 	return !l.Event && l.From != "" && l.From != l.Room.State.AgentID
 }
 
 // Waits reports whether its sender waits for the person.
-func (l letter) Waits() bool { return l.Asks && l.CanAccept() }
+func (l messageActions) Waits() bool { return l.Asks && l.CanAccept() }
 
 // reply is a message that answers another one.
 type reply struct {
@@ -93,8 +93,8 @@ func repliesTo(events []stick.Event, id int64) (out []reply) {
 // messagePage is a message, its receipts and its answers.
 type messagePage struct {
 	engine.GetMessageResult
-	More    []said
-	Letter  letter
+	More    []labeledText
+	Actions messageActions
 	Answers []reply
 }
 
@@ -106,14 +106,14 @@ func (s *Server) readMessage(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
-	b := &messagePage{GetMessageResult: res, Letter: letter{Root: v.Root, Room: v.Room, ID: id, From: res.From, Asks: res.RequiresAck, Event: res.Event != ""}.On(r.URL.Path)}
+	b := &messagePage{GetMessageResult: res, Actions: messageActions{Root: v.Root, Room: v.Room, ID: id, From: res.From, Asks: res.RequiresAck, Event: res.Event != ""}.On(r.URL.Path)}
 	for _, x := range res.Receipts {
 		if x.AgentID == res.Me {
-			b.Letter.State = x.State
+			b.Actions.State = x.State
 		}
 	}
 	for _, f := range res.Says() {
-		b.More = append(b.More, said{spacedWords(f.Name), *f.Value(&res.Contract)})
+		b.More = append(b.More, labeledText{spacedWords(f.Name), *f.Value(&res.Contract)})
 	}
 	later, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
 		Caller: by, Where: at, FromStart: true, EventFilter: engine.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
@@ -141,9 +141,9 @@ func (s *Server) acceptAnswered(r *http.Request, arguments any) error {
 	return &e
 }
 
-// Letter returns the message that a need is about, as its page shows it; nil if it is about none.
-func (v *view) Letter(n monitor.NeedIn) *letter {
-	l := openLetter(v.Root, n.Room, n.Message)
+// MessageActions returns what the person can do about the message of a need; nil if it is about none.
+func (v *view) MessageActions(n monitor.NeedIn) *messageActions {
+	l := openActions(v.Root, n.Room, n.Message)
 	if l != nil {
 		*l = l.On(v.Path)
 	}

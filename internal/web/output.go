@@ -13,7 +13,7 @@ import (
 // outputPage is a long text: what a command has printed, or a diff.
 type outputPage struct {
 	Of    string // a sentence that says what it is
-	Facts []said
+	Facts []labeledText
 	Text  string
 	Patch bool // it is a diff
 	Cut   bool // there is more of it
@@ -34,7 +34,7 @@ func (s *Server) readLogs(r *http.Request, v *view) error {
 	}
 	v.Body = &outputPage{
 		Of: "The command of " + res.TaskID + ", which " + string(res.Run.How()), Text: res.Text, Cut: res.Before > 0, Task: res.TaskID,
-		Facts: []said{{"command", res.Run.Command}}, Back: roomPath(v.Room.ID(), "task", res.TaskID),
+		Facts: []labeledText{{"command", res.Run.Command}}, Back: roomPath(v.Room.ID(), "task", res.TaskID),
 	}
 	return nil
 }
@@ -58,9 +58,9 @@ func (s *Server) readUncommitted(r *http.Request, v *view) error {
 		return err
 	}
 	b := &outputPage{Of: string(stick.Count(res.Count, "uncommitted file")), Text: res.Diff, Patch: true, Cut: res.Cut, Back: roomPath(v.Room.ID(), "scopes")}
-	b.Facts = []said{{"checkout", res.Checkout}}
+	b.Facts = []labeledText{{"checkout", res.Checkout}}
 	if of != "" {
-		b.Facts = append(b.Facts, said{"edited by", v.named(v.Room, of)})
+		b.Facts = append(b.Facts, labeledText{"edited by", v.describeAgent(v.Room, of)})
 	}
 	v.Body = b
 	return nil
@@ -74,7 +74,7 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 		return err
 	}
 	b := &outputPage{Of: "Rescue " + shown.ID, Patch: true, Back: roomPath(v.Room.ID(), "scopes")}
-	b.Facts = []said{
+	b.Facts = []labeledText{
 		{"checkout", shown.Top},
 		{"taken from", string(shown.Agent)},
 		{"because of", shown.Command},

@@ -84,7 +84,7 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 	if v.Picture == nil {
 		v.Picture = s.monitor.Picture()
 	}
-	v.Version = s.version(v.Picture)
+	v.Version = s.pictureName(v.Picture)
 	var b bytes.Buffer
 	if err := s.pages.of[name].ExecuteTemplate(&b, "page", v); err != nil {
 		http.Error(w, "the page can't be shown: "+err.Error(), http.StatusInternalServerError)

@@ -44,7 +44,7 @@ func TestProof_Restart(t *testing.T) {
 	ann := core.Caller{User: "ann", Person: true}
 	now, dir := time.Unix(1e9, 0), t.TempDir()
 	before := keysAt(&now, dir, address, ann)
-	before.redeem(before.invite(0))
+	before.redeemInvite(before.makeInvite(0))
 	p := before.newProof()
 	if keysAt(&now, dir, address, ann).answerProof(p.Ask) != p.Answer {
 		t.Error("the same server has another answer")

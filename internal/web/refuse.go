@@ -28,8 +28,8 @@ func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) 
 	s.answerErrorAs(w, r, statusOf(e.Code), e)
 }
 
-// answerErrorAs answers a request that guard has let through with a failure. The page has the menu, as all others,
-// and leads back.
+// answerErrorAs answers a request that guardPages has let through with a failure. The page has the menu, as
+// all others, and leads back.
 func (s *Server) answerErrorAs(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)
@@ -47,8 +47,8 @@ func (s *Server) answerErrorAs(w http.ResponseWriter, r *http.Request, status in
 	s.renderPage(w, r, status, "failure", v)
 }
 
-// refuseRequest answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else as a
-// page.
+// refuseRequest answers with a failure whoever may see nothing else: as JSON to whoever asks for that, else
+// as a page.
 func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, status int, e *stick.Error) {
 	if wantsJSON(r) {
 		writeJSON(w, status, e)

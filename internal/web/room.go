@@ -62,18 +62,18 @@ type eventRow struct {
 	Tag  string // what kind of event it is, in a word or two; empty for none
 	Text string // its sentence, which the tag may begin
 	Time string
-	Says []said // what it says beyond its sentence
+	Says []labeledText // what it says beyond its sentence
 
-	Message int64   // its number, if it is a message; 0 if not
-	Answers int64   // the message that it answers; 0 for none
-	Letter  *letter // what the person can do about it; nil for nothing
+	Message int64           // its number, if it is a message; 0 if not
+	Answers int64           // the message that it answers; 0 for none
+	Actions *messageActions // what the person can do about it; nil for nothing
 }
 
 // At is a link to the page of its room.
 func (r eventRow) At() string { return r.Root + roomPath(r.Room.ID()) }
 
-// said is a part of what an event says, with what it is.
-type said struct{ Label, Text string }
+// labeledText is a part of what an event says, with what it is.
+type labeledText struct{ Label, Text string }
 
 // rowsOf turns events around, so that the newest comes first.
 func rowsOf(root string, room *monitor.Room, events []stick.Event, more bool) (rows []eventRow, older int64) {
@@ -95,7 +95,7 @@ func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
 	}
 	add := func(label, text string) {
 		if strings.TrimSpace(text) != "" {
-			r.Says = append(r.Says, said{label, text})
+			r.Says = append(r.Says, labeledText{label, text})
 		}
 	}
 	if h := e.Handoff; h != nil {
@@ -111,7 +111,7 @@ func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
 			add(spacedWords(f.Name), *f.Value(&m.Contract))
 		}
 		add("message", m.Body)
-		r.Message, r.Answers, r.Letter = e.Seq, m.ReplyTo, openLetter(root, room, e.Seq)
+		r.Message, r.Answers, r.Actions = e.Seq, m.ReplyTo, openActions(root, room, e.Seq)
 	}
 	if p, ok := stick.PayloadOf[stick.NoteAddedPayload](e); ok {
 		add("note", p.Note)

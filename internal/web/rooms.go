@@ -35,8 +35,8 @@ func (v *view) Holder(r *monitor.Room) stick.AgentID {
 	return ""
 }
 
-// Here are the members that aren't gone.
-func (v *view) Here(r *monitor.Room) (n int) {
+// CountPresent counts the members that aren't gone.
+func (v *view) CountPresent(r *monitor.Room) (n int) {
 	for _, m := range r.State.Members {
 		if m.Verdict != stick.Gone {
 			n++
@@ -63,31 +63,31 @@ func (v *view) Last(r *monitor.Room) *stick.Event {
 	return nil
 }
 
-// Does says what a member does, and since when that has been so.
-func (v *view) Does(m engine.RoomMember) does {
+// ActivityOf says what a member does, and since when that has been so.
+func (v *view) ActivityOf(m engine.RoomMember) activity {
 	a := m.Activity
 	switch {
 	case m.Verdict == stick.Gone:
-		return does{"gone", "gone", m.LastSeenAt}
+		return activity{"gone", "gone", m.LastSeenAt}
 	case a != nil:
-		d := does{string(a.State), string(a.State.Words()), a.Since}
+		d := activity{string(a.State), string(a.State.Words()), a.Since}
 		if a.Silent {
 			d.Words = "idle since its last sign"
 		}
-		if says := v.Asks(m); says != "" {
+		if says := v.AwaitedAnswer(m); says != "" {
 			d.Words = says
 		}
 		return d
 	case m.Listening == stick.Work:
-		return does{string(stick.AgentWaits), string(stick.AgentWaits.Words()), 0}
+		return activity{string(stick.AgentWaits), string(stick.AgentWaits.Words()), 0}
 	case m.AgentID.Human():
-		return does{"person", "a person", 0}
+		return activity{"person", "a person", 0}
 	}
-	return does{"unknown", "unknown", m.LastSeenAt}
+	return activity{"unknown", "unknown", m.LastSeenAt}
 }
 
-// Asks says whose answer a member waits for that has asked its person something; empty for others.
-func (v *view) Asks(m engine.RoomMember) string {
+// AwaitedAnswer says whose answer a member waits for that has asked its person something; empty for others.
+func (v *view) AwaitedAnswer(m engine.RoomMember) string {
 	if a := m.Activity; a == nil || a.State != stick.AgentAsks || m.Verdict == stick.Gone {
 		return ""
 	}
@@ -95,19 +95,19 @@ func (v *view) Asks(m engine.RoomMember) string {
 	return string("waits for " + whose + " answer " + where)
 }
 
-// does is what a member does. Kind is the name of a style.
-type does struct {
+// activity is what a member does. Kind is the name of a style.
+type activity struct {
 	Kind, Words string
 	Since       stick.Time
 }
 
-// Mine reports whether the person holds the stick of a room.
-func (v *view) Mine(r *monitor.Room) bool {
+// HoldsStick reports whether the person holds the stick of a room.
+func (v *view) HoldsStick(r *monitor.Room) bool {
 	return r.State.Owner != nil && *r.State.Owner == v.Picture.Me
 }
 
-// Others are the members that a person can write to or pass the stick to.
-func (v *view) Others(r *monitor.Room) (out []stick.AgentID) {
+// OtherMembers are the members that a person can write to or pass the stick to.
+func (v *view) OtherMembers(r *monitor.Room) (out []stick.AgentID) {
 	for _, m := range r.State.Members {
 		if m.AgentID != v.Picture.Me && m.Verdict != stick.Gone {
 			out = append(out, m.AgentID)
@@ -116,8 +116,8 @@ func (v *view) Others(r *monitor.Room) (out []stick.AgentID) {
 	return out
 }
 
-// Kept says what keeps the holder's turn.
-func (v *view) Kept(r *monitor.Room) string {
+// LeaseKeeper says what keeps the holder's turn.
+func (v *view) LeaseKeeper(r *monitor.Room) string {
 	switch r.State.LeaseKeptBy {
 	case stick.KeptByProcess:
 		return "its process keeps the turn"

@@ -34,10 +34,10 @@ func (s *Server) pagesHandler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("POST /another-device", s.serveInvitation)
 	m.HandleFunc("POST /sign-out", s.signOut)
-	m.HandleFunc("GET /live", s.live)
+	m.HandleFunc("GET /live", s.serveStream)
 	m.HandleFunc("POST /api/{operation}", s.serveOperation)
 	for pattern, p := range s.pageTable() {
-		m.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, p) })
+		m.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { s.showPage(w, r, p) })
 	}
 	m.HandleFunc("/", s.answerNoPage)
 
@@ -54,8 +54,8 @@ func (s *Server) answerNoPage(w http.ResponseWriter, r *http.Request) {
 	s.answerErrorAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
 }
 
-// kind is a kind of page. Its template is the file of its name.
-type kind struct {
+// pageKind is a kind of page. Its template is the file of its name.
+type pageKind struct {
 	name string
 
 	// read fills in what only this page shows. It may be nil. A page about a room has it in v.Room.
@@ -71,8 +71,8 @@ type kind struct {
 }
 
 // pageTable is the table of pages, by their paths.
-func (s *Server) pageTable() map[string]kind {
-	return map[string]kind{
+func (s *Server) pageTable() map[string]pageKind {
+	return map[string]pageKind{
 		"/{$}":                       {name: "rooms", parts: []string{"rooms"}},
 		"/needs":                     {name: "needs", parts: []string{"needs"}},
 		"/inbox":                     {name: "inbox", parts: []string{"inbox"}, read: s.readInbox},
@@ -109,11 +109,11 @@ func menuEntry(path string) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// show answers with a page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
-	v := &view{s: s, Root: rootOf(r.URL), Current: menuEntry(r.URL.Path), Live: len(p.parts) > 0, Picture: s.picture(r.Context())}
+// showPage answers with a page.
+func (s *Server) showPage(w http.ResponseWriter, r *http.Request, p pageKind) {
+	v := &view{s: s, Root: rootOf(r.URL), Current: menuEntry(r.URL.Path), Live: len(p.parts) > 0, Picture: s.latestPicture(r.Context())}
 	if id := r.PathValue("room"); id != "" {
-		room, err := s.room(r, v.Picture, stick.RoomID(id))
+		room, err := s.findRoom(r, v.Picture, stick.RoomID(id))
 		if err != nil {
 			s.answerError(w, r, err)
 			return
@@ -137,9 +137,9 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, p kind) {
 	s.renderPage(w, r, http.StatusOK, p.name, v)
 }
 
-// room returns a room of the picture. One that is so old that the picture doesn't have it is read for itself;
-// its page doesn't change by itself.
-func (s *Server) room(r *http.Request, p *monitor.Picture, id stick.RoomID) (*monitor.Room, error) {
+// findRoom returns a room of the picture. One that is so old that the picture doesn't have it is read for
+// itself; its page doesn't change by itself.
+func (s *Server) findRoom(r *http.Request, p *monitor.Picture, id stick.RoomID) (*monitor.Room, error) {
 	if room := p.Room(id); room != nil {
 		return room, nil
 	}
@@ -150,21 +150,21 @@ func (s *Server) room(r *http.Request, p *monitor.Picture, id stick.RoomID) (*mo
 	return one.Rooms[0], nil
 }
 
-// parts renders what changes on a page, for its stream.
-func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
+// renderParts renders what changes on a page, for its stream.
+func (s *Server) renderParts(p *monitor.Picture, at *url.URL) (*frame, error) {
 	none := stick.Errorf(stick.CodeNotFound, "%s has no stream", stick.Clip(at.Path, 80))
-	var found kind
+	var found pageKind
 	values := url.Values{}
 	for pattern, candidate := range s.pageTable() {
-		if v, ok := match(pattern, at.Path); ok {
+		if v, ok := matchPattern(pattern, at.Path); ok {
 			found, values = candidate, v
 		}
 	}
 	if len(found.parts) == 0 {
 		return nil, none
 	}
-	v := &view{s: s, Root: rootOf(at), Current: menuEntry(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.version(p), Now: s.ops.Now()}
-	out := &shot{Version: v.Version, Seq: lastSeq(p)}
+	v := &view{s: s, Root: rootOf(at), Current: menuEntry(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.pictureName(p), Now: s.ops.Now()}
+	out := &frame{Version: v.Version, Seq: lastSeq(p)}
 	if id := values.Get("room"); id != "" {
 		if v.Room = p.Room(stick.RoomID(id)); v.Room == nil {
 			return nil, none
@@ -192,8 +192,9 @@ func (s *Server) parts(p *monitor.Picture, at *url.URL) (*shot, error) {
 	return out, nil
 }
 
-// match reports whether a path is one of a pattern of [Server.pageTable], and returns what its blanks are.
-func match(pattern, path string) (url.Values, bool) {
+// matchPattern reports whether a path is one of a pattern of [Server.pageTable], and returns what its blanks
+// are.
+func matchPattern(pattern, path string) (url.Values, bool) {
 	if pattern == "/{$}" {
 		return url.Values{}, path == "/"
 	}

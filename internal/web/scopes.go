@@ -47,9 +47,9 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 	return nil
 }
 
-// Meetings are the events about work of two agents that met: overlaps, resumed work, late edits and rescues.
-// The newest comes first.
-func (v *view) Meetings() (rows []eventRow) {
+// Collisions are the events about work of two agents that met: overlaps, resumed work, late edits and
+// rescues. The newest comes first.
+func (v *view) Collisions() (rows []eventRow) {
 	for i := len(v.Room.Events) - 1; i >= 0; i-- {
 		switch e := v.Room.Events[i]; e.Type {
 		case stick.EventIncursion, stick.EventResume, stick.EventLateEdit, stick.EventStickDenied, stick.EventWorkTaken,
@@ -60,8 +60,8 @@ func (v *view) Meetings() (rows []eventRow) {
 	return rows
 }
 
-// Whose says whose a change is, for the person.
-func (v *view) Whose(c guard.Change) string {
+// ChangeOwner says whose a change is, for the person.
+func (v *view) ChangeOwner(c guard.Change) string {
 	switch c.Share {
 	case stick.ShareOwn:
 		return "yours"
@@ -70,15 +70,15 @@ func (v *view) Whose(c guard.Change) string {
 	case stick.ShareOthers:
 		var names []string
 		for _, a := range c.Others {
-			names = append(names, v.named(v.Room, a))
+			names = append(names, v.describeAgent(v.Room, a))
 		}
 		return strings.Join(names, " and ")
 	}
 	return "not known"
 }
 
-// named is an agent, and that it holds the stick if it does.
-func (v *view) named(r *monitor.Room, a stick.AgentID) string {
+// describeAgent names an agent, and says that it holds the stick if it does.
+func (v *view) describeAgent(r *monitor.Room, a stick.AgentID) string {
 	switch o := r.State.Owner; {
 	case a == v.Picture.Me:
 		return "you"
@@ -114,7 +114,7 @@ func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 		return who
 	}
 	if o := r.State.Owner; o != nil {
-		add(n.Held+n.HeldOthers, "of "+v.named(r, *o))
+		add(n.Held+n.HeldOthers, "of "+v.describeAgent(r, *o))
 	}
 	add(n.Own, "of yours")
 	add(others, is("of others", passed == 0))
@@ -123,8 +123,8 @@ func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 	return lines
 }
 
-// coordination are the types of events by which agents coordinate.
-func coordination(e stick.Event) bool {
+// isCoordination reports whether an event is of a type by which agents coordinate.
+func isCoordination(e stick.Event) bool {
 	switch e.Type {
 	case stick.EventMessageSent, stick.EventMessageAcked, stick.EventMessageRead, stick.EventPass, stick.EventRelease, stick.EventIncursion, stick.EventResume,
 		stick.EventTakeover, stick.EventSessionStarted, stick.EventSessionEnded:
@@ -136,7 +136,7 @@ func coordination(e stick.Event) bool {
 // Stream is how the agents of all rooms coordinate, the newest first.
 func (v *view) Stream(r *monitor.Room) (rows []eventRow) {
 	for i := len(r.Events) - 1; i >= 0; i-- {
-		if coordination(r.Events[i]) {
+		if isCoordination(r.Events[i]) {
 			rows = append(rows, rowOf(v.Root, r, r.Events[i]))
 		}
 	}

@@ -58,14 +58,14 @@ type operations struct {
 
 // Server serves people's browsers.
 type Server struct {
-	o       Options
-	ops     operations
-	keys    *keys
-	monitor *monitor.Monitor
-	streams streams
-	jobs    jobs
-	pages   *pages
-	first   chan struct{} // closed when the monitor has looked once
+	o            Options
+	ops          operations
+	keys         *keys
+	monitor      *monitor.Monitor
+	streams      streams
+	jobs         jobs
+	pages        *pages
+	firstPicture chan struct{} // closed when the monitor has one
 
 	readWithin time.Duration // a request has to be there by then
 }
@@ -77,7 +77,7 @@ func New(o Options) *Server {
 	}
 	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)), pages: newPages(), first: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patience: pagePatience},
+		o: o, ops: ops, keys: newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)), pages: newPages(), firstPicture: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patience: pagePatience},
 		readWithin: readWithin,
 		monitor:    monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
 	}
@@ -94,7 +94,7 @@ const (
 // first one.
 func (s *Server) Address(at net.Addr, to string) string {
 	u := url.URL{Scheme: "http", Host: at.String(), Path: enterPath}
-	q := url.Values{"token": {s.keys.invite(0)}}
+	q := url.Values{"token": {s.keys.makeInvite(0)}}
 	if to != "" {
 		q.Set("to", to)
 	}
@@ -115,7 +115,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go func() { // until the first picture, or the end of the server
 		select {
 		case <-changed:
-			looked.Do(func() { close(s.first) })
+			looked.Do(func() { close(s.firstPicture) })
 		case <-ctx.Done():
 		}
 	}()
@@ -128,7 +128,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog: log.New(io.Discard, "", 0), // a client that leaves is no news
 	}
 	served := make(chan error, 1)
-	go func() { served <- h.Serve(atMost(l, maxConnections)) }() // until h is closed
+	go func() { served <- h.Serve(limitConnections(l, maxConnections)) }() // until h is closed
 	var err error
 	select {
 	case <-ctx.Done():
@@ -151,11 +151,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// picture returns the latest picture. Before the first one it waits for that, because an empty page would say
-// that there is nothing.
-func (s *Server) picture(ctx context.Context) *monitor.Picture {
+// latestPicture returns the latest picture. Before the first one it waits for that, because an empty page
+// would say that there is nothing.
+func (s *Server) latestPicture(ctx context.Context) *monitor.Picture {
 	select {
-	case <-s.first:
+	case <-s.firstPicture:
 	case <-ctx.Done():
 	case <-time.After(10 * time.Second):
 	}

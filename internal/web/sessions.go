@@ -79,8 +79,8 @@ func (k *keys) listenOn(address string) {
 	k.sessions = sessions
 }
 
-// invite makes a token that is good once, for so long; 0 for as long as the server runs.
-func (k *keys) invite(ttl time.Duration) string {
+// makeInvite makes a token that is good once, for so long; 0 for as long as the server runs.
+func (k *keys) makeInvite(ttl time.Duration) string {
 	token := rand.Text()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -112,9 +112,9 @@ func (k *keys) dropInvite() {
 	}
 }
 
-// redeem ends an invitation, and returns the session that it was for. ok is false for a token that is none,
-// was used, or is too old.
-func (k *keys) redeem(token string) (sess session, ok bool) {
+// redeemInvite ends an invitation, and returns the session that it was for. ok is false for a token that is
+// none, was used, or is too old.
+func (k *keys) redeemInvite(token string) (sess session, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := sha256.Sum256([]byte(token))

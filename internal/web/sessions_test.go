@@ -224,7 +224,7 @@ func TestSession_Ends(t *testing.T) {
 		},
 		"gives way": func(d *desk) {
 			for range maxSessions - 1 {
-				d.server.keys.redeem(d.server.keys.invite(0))
+				d.server.keys.redeemInvite(d.server.keys.makeInvite(0))
 			}
 		},
 	} {

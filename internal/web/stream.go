@@ -20,7 +20,7 @@ const (
 	maxStreams = 2000             // open at a time
 	takeWithin = 10 * time.Second // a browser has to take what it is sent by then, or its stream ends; it comes back by itself
 	heartbeat  = 30 * time.Second // a comment finds out whether a silent browser is still there
-	maxShots   = 200              // pages whose parts are kept for the other viewers of one picture
+	maxFrames  = 200              // pages whose parts are kept for the other viewers of one picture
 	maxCatchUp = 500              // events that a browser which comes back is sent; after more it loads its page again
 )
 
@@ -36,8 +36,8 @@ type row struct {
 	HTML string
 }
 
-// shot is what the parts of a page look like in one picture.
-type shot struct {
+// frame is what the parts of a page look like in one picture.
+type frame struct {
 	Version string // of the picture
 	Seq     int64  // the number of its last event
 	Parts   []part
@@ -50,14 +50,14 @@ type streams struct {
 	most  int           // open at a time
 	taken time.Duration // a browser has to take what it is sent by then
 
-	mu    sync.Mutex // guards the rest
-	open  int
-	of    *monitor.Picture // whose shots these are
-	shots map[string]*shot
+	mu      sync.Mutex // guards the rest
+	open    int
+	picture *monitor.Picture // whose frames these are
+	frames  map[string]*frame
 }
 
-// enter reports whether one more stream may open. leave ends it.
-func (st *streams) enter() bool {
+// openStream reports whether one more stream may open. closeStream ends it.
+func (st *streams) openStream() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.open >= st.most {
@@ -67,39 +67,39 @@ func (st *streams) enter() bool {
 	return true
 }
 
-func (st *streams) leave() {
+func (st *streams) closeStream() {
 	st.mu.Lock()
 	st.open--
 	st.mu.Unlock()
 }
 
-// shoot returns the parts of a page in a picture. All viewers of the page share them, so each picture is
-// rendered once.
-func (s *Server) shoot(p *monitor.Picture, page *url.URL) (*shot, error) {
+// sharedFrame returns the parts of a page in a picture. All viewers of the page share them, so each picture
+// is rendered once.
+func (s *Server) sharedFrame(p *monitor.Picture, page *url.URL) (*frame, error) {
 	st, key := &s.streams, page.RequestURI()
 	st.mu.Lock()
-	if st.of != p {
-		st.of, st.shots = p, map[string]*shot{}
+	if st.picture != p {
+		st.picture, st.frames = p, map[string]*frame{}
 	}
-	got := st.shots[key]
+	got := st.frames[key]
 	st.mu.Unlock()
 	if got != nil {
 		return got, nil
 	}
-	got, err := s.parts(p, page)
+	got, err := s.renderParts(p, page)
 	if err != nil {
 		return nil, err
 	}
 	st.mu.Lock()
-	if st.of == p && len(st.shots) < maxShots {
-		st.shots[key] = got
+	if st.picture == p && len(st.frames) < maxFrames {
+		st.frames[key] = got
 	}
 	st.mu.Unlock()
 	return got, nil
 }
 
-// version names a picture. Another server's pictures have other names.
-func (s *Server) version(p *monitor.Picture) string {
+// pictureName names a picture. Another server's pictures have other names.
+func (s *Server) pictureName(p *monitor.Picture) string {
 	return s.pages.boot + "-" + strconv.FormatInt(p.Number, 10)
 }
 
@@ -130,21 +130,21 @@ type news struct {
 	Over any `json:"over,omitempty"` // the [stick.Error] of a session that is over: nothing more comes
 }
 
-// live is the stream of one page: what has changed, whenever something does. The id of a message is the
-// number of the last event that it contains, so a browser that was cut off goes on after that. A browser that
-// is slow gets the newest state, and not all those before.
-func (s *Server) live(w http.ResponseWriter, r *http.Request) {
+// serveStream is the stream of one page: what has changed, whenever something does. The id of a message is
+// the number of the last event that it contains, so a browser that was cut off goes on after that. A browser
+// that is slow gets the newest state, and not all those before.
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page, err := url.ParseRequestURI(localPath(q.Get("page")))
 	if err != nil {
 		s.answerError(w, r, stick.Errorf(stick.CodeUsage, "page must be the path of a page").With("field", "page"))
 		return
 	}
-	if !s.streams.enter() {
+	if !s.streams.openStream() {
 		s.answerErrorAs(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
 		return
 	}
-	defer s.streams.leave()
+	defer s.streams.closeStream()
 	f := &feed{
 		s: s, sess: sessionIn(r), page: page, ending: s.keys.watchEnds(),
 		w: w, c: http.NewResponseController(w), sent: map[string]string{}, after: cursorOf(r),
@@ -152,7 +152,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	changed, stop := s.monitor.Changed()
 	defer stop()
 
-	first, err := s.shoot(s.picture(r.Context()), page)
+	first, err := s.sharedFrame(s.latestPicture(r.Context()), page)
 	if err != nil {
 		s.answerError(w, r, err)
 		return
@@ -165,13 +165,13 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	_ = f.c.SetReadDeadline(time.Time{}) // nothing more comes from there
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
-	f.show(r.Context(), first)
-	f.follow(r.Context(), changed)
+	f.sendFrame(r.Context(), first)
+	f.followChanges(r.Context(), changed)
 }
 
-// follow sends what changes, until the browser leaves or its session is over. An open stream is a use of the
-// session.
-func (f *feed) follow(ctx context.Context, changed <-chan struct{}) {
+// followChanges sends what changes, until the browser leaves or its session is over. An open stream is a use
+// of the session.
+func (f *feed) followChanges(ctx context.Context, changed <-chan struct{}) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for f.err == nil {
@@ -187,18 +187,18 @@ func (f *feed) follow(ctx context.Context, changed <-chan struct{}) {
 		}
 
 		if !f.s.keys.useSession(f.sess) {
-			f.send(news{Over: errNotSignedIn()})
+			f.sendNews(news{Over: errNotSignedIn()})
 			return
 		}
 		if !isNew {
-			f.write(":\n\n")
+			f.writeText(":\n\n")
 			continue
 		}
-		next, err := f.s.shoot(f.s.monitor.Picture(), f.page)
+		next, err := f.s.sharedFrame(f.s.monitor.Picture(), f.page)
 		if err != nil {
 			return // the room is gone; the browser asks again, and is told
 		}
-		f.show(ctx, next)
+		f.sendFrame(ctx, next)
 		beat.Reset(heartbeat)
 	}
 }
@@ -227,8 +227,8 @@ type feed struct {
 	err    error
 }
 
-// show sends what the browser doesn't show.
-func (f *feed) show(ctx context.Context, x *shot) {
+// sendFrame sends what the browser doesn't show.
+func (f *feed) sendFrame(ctx context.Context, x *frame) {
 	n := news{At: x.Version}
 	for _, p := range x.Parts {
 		if f.sent[p.ID] != p.HTML {
@@ -237,7 +237,7 @@ func (f *feed) show(ctx context.Context, x *shot) {
 		}
 	}
 	if x.Room != nil {
-		n.Rows, n.Again = f.rows(ctx, x)
+		n.Rows, n.Again = f.missingRows(ctx, x)
 	}
 	if f.begun && len(n.Parts) == 0 && len(n.Rows) == 0 && !n.Again {
 		return
@@ -248,21 +248,21 @@ func (f *feed) show(ctx context.Context, x *shot) {
 	}
 	f.begun = true
 	f.after = max(f.after, x.Seq)
-	f.send(n)
+	f.sendNews(n)
 }
 
-// send sends a message of the stream.
-func (f *feed) send(n news) {
+// sendNews sends a message of the stream.
+func (f *feed) sendNews(n news) {
 	b, err := json.Marshal(n) // it escapes < and >, which a stream needs no more than line breaks
 	if err != nil {
 		f.err = err
 		return
 	}
-	f.write(fmt.Sprintf("id: %d\ndata: %s\n\n", f.after, b))
+	f.writeText(fmt.Sprintf("id: %d\ndata: %s\n\n", f.after, b))
 }
 
-// rows returns the rows of the timeline that the browser lacks. again is true if those are too many.
-func (f *feed) rows(ctx context.Context, x *shot) (rows []string, again bool) {
+// missingRows returns the rows of the timeline that the browser lacks. again is true if those are too many.
+func (f *feed) missingRows(ctx context.Context, x *frame) (rows []string, again bool) {
 	if x.Seq <= f.after {
 		return nil, false
 	}
@@ -288,7 +288,7 @@ func (f *feed) rows(ctx context.Context, x *shot) (rows []string, again bool) {
 	return rows, false
 }
 
-func (f *feed) write(text string) {
+func (f *feed) writeText(text string) {
 	_ = f.c.SetWriteDeadline(time.Now().Add(f.s.streams.taken))
 	if _, f.err = f.w.Write([]byte(text)); f.err == nil {
 		f.err = f.c.Flush()

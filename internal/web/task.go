@@ -42,7 +42,7 @@ func (s *Server) readTask(r *http.Request, v *view) error {
 	}
 	b.Shown = b.Diff.Head
 	q := r.URL.Query()
-	b.Files, b.Left, b.Cut = layDiff(b.Diff, commenting{q.Get("at"), q.Get("old") != ""})
+	b.Files, b.Left, b.Cut = layDiff(b.Diff, commentTarget{q.Get("at"), q.Get("old") != ""})
 	for _, c := range b.Diff.Comments {
 		if c.Draft {
 			b.Drafts++

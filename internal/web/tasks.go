@@ -89,8 +89,8 @@ func (v *view) Failed(r *monitor.Room, id string) *job {
 	return nil
 }
 
-// Hangs says why a task doesn't get on, empty if nothing keeps it.
-func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
+// StuckReason says why a task doesn't get on, empty if nothing keeps it.
+func (v *view) StuckReason(r *monitor.Room, t task.TaskView) string {
 	switch {
 	case t.State == stick.TaskWorking && t.Cause != "":
 		return "it " + cameBack(t) + backWith(r, t)
@@ -127,8 +127,8 @@ func (v *view) Hangs(r *monitor.Room, t task.TaskView) string {
 	return ""
 }
 
-// Lies reports whether a task came back and nobody works on it, as far as it is known.
-func (t boardTask) Lies() bool {
+// IsStalled reports whether a task came back and nobody works on it, as far as it is known.
+func (t boardTask) IsStalled() bool {
 	return t.State == stick.TaskWorking && t.Cause != "" && backWith(t.Room, t.TaskView) != ""
 }
 
