@@ -136,6 +136,7 @@ func (x *comparison) readUncommitted(ctx context.Context, side *Side) {
 		if large {
 			x.leaveOut(sideName(side.Name), "%s is uncommitted and larger than %d MB", p, maxFile>>20)
 		}
+
 		return large
 	})
 	if len(paths) == 0 {
@@ -256,7 +257,8 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 		x.leaveOut(pairName(a.Name, b.Name), "they have no commit in common, so nobody will merge them")
 		return nil, nil
 	case base == a.commit || base == b.commit:
-		return nil, nil // one contains the other
+		// One contains the other.
+		return nil, nil
 	}
 
 	// What git can't merge is a conflict. What it can, both may have changed all the same.

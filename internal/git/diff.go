@@ -43,6 +43,7 @@ func (c Client) DiffUncommitted(
 	if out.cut {
 		text = text[:strings.LastIndexByte(text, '\n')+1]
 	}
+
 	return text, out.cut, err
 }
 

@@ -28,9 +28,11 @@ func (c Client) ReadFileAt(
 	if err != nil || found[0].id != found[2].id {
 		return "", nil, false, err
 	}
+
 	if found[1].kind != "blob" {
 		return found[0].id, nil, false, nil
 	}
+
 	return found[0].id, found[1].content, true, nil
 }
 

@@ -74,6 +74,7 @@ func (c Client) forEachRef(
 	if err != nil || said == "" {
 		return nil, err
 	}
+
 	for _, line := range strings.Split(said, "\n") {
 		f := strings.Split(line, "\x00")
 		if len(f) != len(fields) {
@@ -81,6 +82,7 @@ func (c Client) forEachRef(
 		}
 		lines = append(lines, f)
 	}
+
 	return lines, nil
 }
 
@@ -257,6 +259,7 @@ func (c Client) CommitTree(
 	if err != nil && s.Program != "" {
 		err = errUnsigned(err, dir, s)
 	}
+
 	return strings.TrimSpace(out.String()), err
 }
 

@@ -67,6 +67,7 @@ func (c Client) CommittedSince(
 		"--max-count=100", "--ignore-missing",
 		fmt.Sprintf("--max-age=%d", since/1000), "HEAD", "--",
 	}
+
 	q := readCall{dir: top, args: append(args, paths...), env: []string{"GIT_LITERAL_PATHSPECS=1"}, out: &out}
 	if err := c.runCall(ctx, q); err != nil {
 		return nil, err
@@ -82,10 +83,13 @@ func (c Client) CommittedSince(
 			if err != nil {
 				return nil, fmt.Errorf("read git log: %q", word)
 			}
+
 			at = stick.Time(n * 1000)
 			continue
 		}
+
 		last[word] = max(last[word], at)
 	}
+
 	return last, nil
 }

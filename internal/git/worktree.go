@@ -365,6 +365,7 @@ func (c Client) IgnoredFiles(
 	for _, path := range below {
 		args = append(args, ":(top,literal)"+path)
 	}
+
 	all, err := c.runList(ctx, dir, args...)
 	for _, f := range all {
 		if repository, ok := strings.CutSuffix(f, "/"); ok {
@@ -373,6 +374,7 @@ func (c Client) IgnoredFiles(
 			files = append(files, f)
 		}
 	}
+
 	return files, repositories, err
 }
 
