@@ -23,7 +23,8 @@ func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("operation")
 	o, ok := operationsByName()[name]
 	if !ok {
-		s.answerErrorAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60)))
+		missing := stick.Errorf(stick.CodeNotFound, "there is no operation %q", stick.Clip(name, 60))
+		s.answerErrorAs(w, r, http.StatusNotFound, missing)
 		return
 	}
 
@@ -33,8 +34,9 @@ func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	// All of the request is there. What may take long may also answer late.
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Time{}) // all of it is there
+	_ = c.SetReadDeadline(time.Time{})
 	if o.long {
 		_ = c.SetWriteDeadline(time.Time{})
 	}
@@ -72,10 +74,13 @@ func (s *Server) answerReadError(w http.ResponseWriter, r *http.Request, err err
 			stick.Errorf(stick.CodeMessageTooLarge, "a request has at most %d bytes", tooLarge.Limit).With("max", tooLarge.Limit))
 		return
 	}
+
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		s.answerErrorAs(w, r, http.StatusRequestTimeout, stick.Errorf(stick.CodeUsage, "the request wasn't complete within %s", stick.Age(s.readWithin)))
+		late := stick.Errorf(stick.CodeUsage, "the request wasn't complete within %s", stick.Age(s.readWithin))
+		s.answerErrorAs(w, r, http.StatusRequestTimeout, late)
 		return
 	}
+
 	s.answerError(w, r, err)
 }
 
@@ -86,7 +91,14 @@ func (s *Server) runOperation(r *http.Request, o operation, arguments any) (resu
 		result, err = o.run(r.Context(), s, arguments)
 		return result, err, true
 	}
-	j := &job{Room: fieldOf[stick.RoomID](arguments, "RoomID"), Task: fieldOf[string](arguments, "TaskID"), What: o.Name, At: s.ops.Now()}
+
+	j := &job{
+		Room: fieldOf[stick.RoomID](arguments, "RoomID"),
+		Task: fieldOf[string](arguments, "TaskID"),
+		What: o.Name,
+		At:   s.ops.Now(),
+	}
+
 	return s.jobs.runJob(j, func(ctx context.Context) (any, error) { return o.run(ctx, s, arguments) })
 }
 
@@ -114,6 +126,7 @@ func (s *Server) rawParameters(o operation, r *http.Request) (map[string]json.Ra
 		}
 		return formToJSON(o.Type, r.PostForm)
 	}
+
 	return nil, stick.Errorf(stick.CodeUsage, "send the parameters of %s as application/json", o.Name).With("field", "arguments")
 }
 
@@ -129,6 +142,7 @@ func formToJSON(t reflect.Type, form url.Values) (map[string]json.RawMessage, er
 	for _, f := range params.Fields(t) {
 		kinds[f.Name] = f.Type
 	}
+
 	for name, values := range form {
 		if outer, inner, ok := strings.Cut(name, "."); ok {
 			if inside[outer] == nil {
@@ -137,47 +151,63 @@ func formToJSON(t reflect.Type, form url.Values) (map[string]json.RawMessage, er
 			inside[outer][inner] = values
 			continue
 		}
+
+		// Fields that aren't parameters, and empty ones.
 		if formOnlyFields[name] || len(values) == 0 || values[0] == "" && len(values) == 1 {
 			continue
 		}
+
 		v, err := valueOf(name, kinds[name], values)
 		if err != nil {
 			return nil, err
 		}
+
 		given[name] = v
 	}
+
+	// Fields with a dot are the parameters of objects.
 	for outer, values := range inside {
 		of := kinds[outer]
 		for of != nil && of.Kind() == reflect.Pointer {
 			of = of.Elem()
 		}
+
 		if of == nil || of.Kind() != reflect.Struct {
-			return nil, stick.Errorf(stick.CodeUsage, "there is no parameter %q", stick.Clip(outer, 40)).With("field", stick.Clip(outer, 40))
+			outer = stick.Clip(outer, 40)
+			return nil, stick.Errorf(stick.CodeUsage, "there is no parameter %q", outer).With("field", outer)
 		}
+
 		object, err := formToJSON(of, values)
 		if err != nil {
 			return nil, err
 		}
+
 		b, err := json.Marshal(object)
 		if err != nil {
 			return nil, err
 		}
+
 		given[outer] = b
 	}
+
 	return given, nil
 }
 
 // valueOf makes JSON of the values of a field. A line break is one character, as everywhere but in forms.
 func valueOf(name string, t reflect.Type, values []string) (json.RawMessage, error) {
+	// What is no parameter is refused where they are read.
 	if t == nil {
-		return json.Marshal(values[0]) // it is no parameter, which is said where they are read
+		return json.Marshal(values[0])
 	}
+
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	bad := func(kind stick.Words) (json.RawMessage, error) {
 		return nil, stick.Errorf(stick.CodeUsage, "%s must be %s, not %q", name, kind, stick.Clip(values[0], 40)).With("field", name)
 	}
+
 	switch t.Kind() {
 	case reflect.Bool:
 		yes, err := strconv.ParseBool(values[0])
@@ -200,9 +230,11 @@ func valueOf(name string, t reflect.Type, values []string) (json.RawMessage, err
 			}
 			list = append(list, x)
 		}
+
 		return json.Marshal(list)
 	case reflect.String:
 		return json.Marshal(strings.ReplaceAll(values[0], "\r\n", "\n"))
 	}
+
 	return bad("JSON")
 }

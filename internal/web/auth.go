@@ -15,22 +15,27 @@ const enterPath = "/enter"
 // redirect: where the address was followed out of another site's page, a browser wouldn't send the new cookie
 // to the page that it is redirected to.
 func (s *Server) admitBrowser(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet { // whoever only asks whether there is something must not use the token up
+	// Whoever only asks whether there is something must not use the token up.
+	if r.Method != http.MethodGet {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+
 	q := r.URL.Query()
-	if ask := q.Get("ask"); ask != "" { // an open tab wants to know who answers
+	// An open tab wants to know who answers.
+	if ask := q.Get("ask"); ask != "" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, s.keys.answerProof(ask))
 		return
 	}
 
-	w.Header().Set("Clear-Site-Data", `"storage"`) // of programs that had the port before
+	// Programs that had the port before may have left something in the browser.
+	w.Header().Set("Clear-Site-Data", `"storage"`)
 	if !isShown(r) {
 		s.refuseRequest(w, r, http.StatusForbidden, errNotShown())
 		return
 	}
+
 	sess, ok := s.keys.redeemInvite(q.Get("token"))
 	if !ok {
 		s.refuseRequest(w, r, http.StatusUnauthorized, errUsedAddress())

@@ -21,27 +21,34 @@ type chart struct {
 
 // readChart draws the time that ends at an event, or now if that is 0.
 func (s *Server) readChart(r *http.Request, room stick.RoomID, before int64) (*chart, error) {
-	res, err := s.ops.GetTimeline(r.Context(), engine.GetTimelineParams{Caller: s.o.Caller, Where: core.Where{RoomID: room}, Before: before, Limit: 200})
+	res, err := s.ops.GetTimeline(r.Context(), engine.GetTimelineParams{
+		Caller: s.o.Caller, Where: core.Where{RoomID: room}, Before: before, Limit: 200,
+	})
 	if err != nil {
 		return nil, err
 	}
+
 	var b strings.Builder
 	if err := picture.SVG(&b, res.Timeline, picture.Options{Zone: time.Local}); err != nil {
 		return nil, err
 	}
+
 	c := &chart{SVG: template.HTML(b.String())}
 	if res.More {
 		c.Before = res.Before
 	}
+
 	return c, nil
 }
 
 // readTurns is the page that goes back in the time of a room's turns.
 func (s *Server) readTurns(r *http.Request, v *view) (err error) {
+	// Anything else than a number shows the newest turns.
 	before, perr := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
 	if perr != nil || before < 0 {
 		before = 0
 	}
+
 	v.Body, err = s.readChart(r, v.Room.ID(), before)
 	return err
 }

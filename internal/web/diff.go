@@ -49,20 +49,27 @@ type linePlace struct {
 
 // layDiff lays a diff out in files and lines, with the comments below the lines that they are about. It
 // returns the comments that the diff has no lines for, and whether it had to be cut.
-func layDiff(d task.WorkerDiffResult, on commentTarget) (files []diffFile, left []task.ShownComment, cut bool) {
+func layDiff(
+	d task.WorkerDiffResult, on commentTarget,
+) (files []diffFile, left []task.ShownComment, cut bool) {
+	// A comment stands below the last of its lines.
 	at := map[linePlace][]task.ShownComment{}
 	for _, c := range d.Comments {
 		if c.Now == nil {
 			left = append(left, c)
 			continue
 		}
+
 		k := linePlace{c.Now.Path, c.Old, c.Now.Lines[1]}
 		at[k] = append(at[k], c)
 	}
+
 	stats := map[string]stick.FileStat{}
 	for _, f := range d.Files {
 		stats[f.Path] = f
 	}
+
+	// Read the diff line by line, up to the limit.
 	var r stick.PatchReader
 	cut = d.Cut
 	lines := 0
@@ -71,16 +78,21 @@ func layDiff(d task.WorkerDiffResult, on commentTarget) (files []diffFile, left 
 			cut = true
 			break
 		}
+
 		text := strings.TrimRight(raw, "\r\n")
 		l := r.Next(text)
 		if strings.HasPrefix(text, "diff --git ") && l.Old == 0 && l.New == 0 {
 			files = append(files, diffFile{Added: -1})
 			continue
 		}
+
 		if len(files) == 0 {
 			continue
 		}
+
 		f := &files[len(files)-1]
+
+		// The path is known once its head has been read.
 		if f.Path == "" && (r.New != "" || r.Old != "") {
 			if f.Path = r.New; f.Path == "" {
 				f.Path = r.Old
@@ -89,31 +101,41 @@ func layDiff(d task.WorkerDiffResult, on commentTarget) (files []diffFile, left 
 				f.From, f.Added, f.Deleted = s.From, s.Added, s.Deleted
 			}
 		}
+
 		f.addLine(text, l, &r, at, on)
 	}
+
 	for i := range files {
 		f := &files[i]
-		if f.Path == "" && i < len(d.Files) { // git says nothing of its lines: only its mode changed, or it isn't text
+		// Git says nothing of the lines if only the mode changed, or if it isn't text.
+		if f.Path == "" && i < len(d.Files) {
 			f.Path, f.From = d.Files[i].Path, d.Files[i].From
 		}
+
 		f.Conflict = slices.Contains(d.Conflicts, f.Path)
 		f.Long = len(f.Lines) > 600 && f.Comments == 0
 	}
+
+	// What is still there has no line in the diff.
 	for _, more := range at {
 		left = append(left, more...)
 	}
+
 	return files, left, cut
 }
 
 // addLine adds a line to a file, with its comments, which it takes out of at.
-func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader, at map[linePlace][]task.ShownComment, on commentTarget) {
+func (f *diffFile) addLine(
+	text string, l stick.PatchLine, r *stick.PatchReader, at map[linePlace][]task.ShownComment, on commentTarget,
+) {
 	x := diffLine{Kind: "other", Old: l.Old, New: l.New, Text: text}
 	switch {
 	case l.Hunk != nil:
 		x.Kind = "hunk"
 	case l.Old == 0 && l.New == 0:
+		// The head of the file says these.
 		if strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ") || strings.HasPrefix(text, "index ") {
-			return // the head of the file says it
+			return
 		}
 	default:
 		x.Kind, x.Sign = "same", " "
@@ -122,22 +144,27 @@ func (f *diffFile) addLine(text string, l stick.PatchLine, r *stick.PatchReader,
 		} else if l.New == 0 {
 			x.Kind, x.Sign, x.OldSide = "del", "-", true
 		}
+
 		x.Text = strings.TrimPrefix(text, x.Sign)
 		x.At = fmt.Sprintf("%s:%d", r.New, l.New)
 		if x.OldSide {
 			x.At = fmt.Sprintf("%s:%d", r.Old, l.Old)
 		}
 	}
+
+	// A line that is the same has comments on both of its sides.
 	for _, k := range []linePlace{{r.Old, true, l.Old}, {r.New, false, l.New}} {
 		if k.line != 0 {
 			x.Comments = append(x.Comments, at[k]...)
 			delete(at, k)
 		}
 	}
+
 	x.Form = x.At != "" && x.At == on.at && x.OldSide == on.old
 	f.Comments += len(x.Comments)
 	if x.Form {
 		f.Comments++
 	}
+
 	f.Lines = append(f.Lines, x)
 }

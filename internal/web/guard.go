@@ -16,13 +16,18 @@ import (
 const (
 	maxBody        = 1 << 20 // bytes of a request
 	maxConnections = 4096
-	sendBuffer     = 128 << 10        // bytes of the system's that a connection may fill; it would give some megabytes to each that doesn't read
-	readWithin     = 20 * time.Second // a request has to be there by then
-	writeWithin    = time.Minute      // a page has to be taken by then
+
+	// sendBuffer is how many bytes of the system's a connection may fill. It would give some megabytes to
+	// each that doesn't read.
+	sendBuffer = 128 << 10
+
+	readWithin  = 20 * time.Second // a request has to be there by then
+	writeWithin = time.Minute      // a page has to be taken by then
 )
 
 // contentPolicy is what a page may load and do: nothing from elsewhere, and no script that stands in a page.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guardPages lets only those requests through to the pages that a browser of a person makes from our own
 // pages, and those of programs that have a session. What is public everybody gets. It bounds how long each
@@ -37,7 +42,8 @@ func (s *Server) guardPages(public, pages http.Handler) http.Handler {
 		case !s.allowsHost(r.Host):
 			s.refuseRequest(w, r, http.StatusMisdirectedRequest, stick.Errorf(stick.CodePersonOnly, "this server isn't called %s", stick.Clip(r.Host, 80)).
 				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
-		case r.URL.Path == enterPath: // also out of another site's page, such as a web mail with the address
+		case r.URL.Path == enterPath:
+			// Also out of another site's page, such as a web mail with the address.
 			public.ServeHTTP(w, r)
 		case isForeign(r) && isTabNavigation(r):
 			s.renderPage(w, r, http.StatusOK, "visit", &view{Title: "Welcome"})
@@ -74,7 +80,8 @@ func referrerPolicy(r *http.Request) string {
 // limitRequest bounds how long a request and its answer may take, and how much it may send.
 func (s *Server) limitRequest(w http.ResponseWriter, r *http.Request) {
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Now().Add(s.readWithin)) // a test's recorder has none
+	// A test's recorder has no deadlines.
+	_ = c.SetReadDeadline(time.Now().Add(s.readWithin))
 	_ = c.SetWriteDeadline(time.Now().Add(writeWithin))
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 }
@@ -87,6 +94,8 @@ func (s *Server) inSession(pages http.Handler) http.Handler {
 			s.refuseRequest(w, r, http.StatusUnauthorized, errNotSignedIn())
 			return
 		}
+
+		// The pages know their paths without that of the session.
 		http.StripPrefix("/"+sess.path, pages).ServeHTTP(w, withSession(r, sess))
 	})
 }
@@ -133,7 +142,8 @@ func hostOf(host string) string {
 func isForeign(r *http.Request) bool {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
 	switch site {
-	case "", "none", "same-origin": // nothing is said, a person has typed or opened the address, our page
+	case "", "none", "same-origin":
+		// Nothing is said, a person has typed or opened the address, or it is our page.
 	default:
 		return true
 	}
@@ -141,9 +151,11 @@ func isForeign(r *http.Request) bool {
 	switch origin {
 	case "":
 		return false
-	case "null": // a form of ours, see [referrerPolicy]; else a page that hides its origin
+	case "null":
+		// A form of ours, see [referrerPolicy]; else a page that hides its origin.
 		return site != "same-origin"
 	}
+
 	u, err := url.Parse(origin)
 	return err != nil || u.Host != r.Host
 }
@@ -169,19 +181,24 @@ type limitedListener struct {
 }
 
 func (l *limitedListener) Accept() (net.Conn, error) {
+	// A place is taken before the connection, so that the system's queue holds the others.
 	select {
 	case l.free <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
+
 	c, err := l.Listener.Accept()
 	if err != nil {
 		<-l.free
 		return nil, err
 	}
+
+	// A browser that doesn't read would fill megabytes of the system's.
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
+
 	return &countedConn{Conn: c, free: l.free}, nil
 }
 

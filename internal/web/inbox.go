@@ -31,6 +31,8 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 		v.Body = b
 		return nil
 	}
+
+	// Only the open messages are in the picture.
 	v.Live = false
 	for _, room := range v.Picture.Rooms {
 		res, err := s.ops.GetInbox(r.Context(), engine.GetInboxParams{
@@ -39,8 +41,10 @@ func (s *Server) readInbox(r *http.Request, v *view) error {
 		if err != nil {
 			return err
 		}
+
 		b.Messages = append(b.Messages, messagesOf(v.Root, room, res.Messages)...)
 	}
+
 	v.Body = b
 	return nil
 }
@@ -56,12 +60,20 @@ func (v *view) OpenMessages() (out []roomMessage) {
 // messagesOf turns messages around, so that the newest comes first.
 func messagesOf(root string, room *monitor.Room, all []engine.InboxMessage) (out []roomMessage) {
 	for i := len(all) - 1; i >= 0; i-- {
-		m := roomMessage{Room: room, InboxMessage: all[i], Actions: actionsOn(root, room, all[i]), Answers: repliesTo(room.Events, all[i].MessageID)}
+		m := roomMessage{
+			Room:         room,
+			InboxMessage: all[i],
+			Actions:      actionsOn(root, room, all[i]),
+			Answers:      repliesTo(room.Events, all[i].MessageID),
+		}
+
 		for _, f := range m.Says() {
 			m.More = append(m.More, labeledText{spacedWords(f.Name), *f.Value(&m.Contract)})
 		}
+
 		out = append(out, m)
 	}
+
 	return out
 }
 
@@ -73,5 +85,6 @@ func (m roomMessage) Label() string {
 	case "acked":
 		return "Accepted"
 	}
+
 	return spacedWords(m.State)
 }

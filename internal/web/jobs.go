@@ -36,6 +36,7 @@ func (j *job) Name() string {
 	case "worker_rollback":
 		return "the revert of its merge"
 	}
+
 	return spacedWords(j.What)
 }
 
@@ -94,8 +95,10 @@ func (js *jobs) runJob(j *job, fn func(context.Context) (any, error)) (answer an
 	// recorded from its own variables, which nobody else writes.
 	ended := make(chan outcome, 1)
 	js.all.Add(1)
-	go func() { // ends with fn, which ends with the server
+	// It ends with fn, which ends with the server.
+	go func() {
 		defer js.all.Done()
+
 		answer, err := fn(js.ctx)
 		j.Err, j.End = stick.AsError(err), js.now()
 		close(j.done)
@@ -115,6 +118,7 @@ func (js *jobs) runJob(j *job, fn func(context.Context) (any, error)) (answer an
 func (js *jobs) rememberJob(j *job) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
+
 	js.list = append(js.list, j)
 	if n := len(js.list) - maxJobs; n > 0 {
 		js.list = slices.Delete(js.list, 0, n)
@@ -125,11 +129,13 @@ func (js *jobs) rememberJob(j *job) {
 func (js *jobs) lastAbout(room stick.RoomID, task string) *job {
 	js.mu.Lock()
 	defer js.mu.Unlock()
+
 	for _, j := range slices.Backward(js.list) {
 		if j.Room == room && stick.TaskKey(j.Task) == stick.TaskKey(task) {
 			return j
 		}
 	}
+
 	return nil
 }
 

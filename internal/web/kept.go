@@ -57,17 +57,22 @@ func (f sessionFolder) readServer(address string) (key string, open []openSessio
 	if f.dir == "" {
 		return "", nil
 	}
+
+	// Another server's file isn't used, even if its name is the same.
 	kept, err := readKept(f.filePath(address))
 	if err != nil || kept.Caller != f.caller || kept.Address != address {
 		return "", nil
 	}
+
 	for _, sess := range kept.Sessions {
 		digits, err := hex.DecodeString(sess.Sum)
 		if err != nil || len(digits) != len(sum{}) {
 			continue
 		}
+
 		open = append(open, openSession{sum(digits), sess.Used})
 	}
+
 	return kept.Key, open
 }
 
@@ -76,10 +81,13 @@ func (f sessionFolder) keepServer(address, key string, open []openSession) {
 	if f.dir == "" {
 		return
 	}
+
 	kept := keptServer{Caller: f.caller, Address: address, Key: key, Sessions: []keptSession{}}
 	for _, sess := range open {
 		kept.Sessions = append(kept.Sessions, keptSession{hex.EncodeToString(sess.sum[:]), sess.used.UTC()})
 	}
+
+	// If it can't be written, browsers have to be let in again after the next start.
 	text, err := json.Marshal(kept)
 	if err == nil && plainfile.MkdirAll(f.dir) == nil {
 		_ = plainfile.Replace(f.filePath(address), text)
@@ -93,17 +101,22 @@ func (f sessionFolder) usedAddresses(now time.Time) (found []string) {
 	if err != nil {
 		return nil
 	}
+
 	used := map[string]time.Time{}
 	for _, file := range files {
 		path := filepath.Join(f.dir, file.Name())
 		if filepath.Ext(path) != keptSuffix {
 			continue
 		}
+
 		kept, err := readKept(path)
 		if err != nil {
 			continue
 		}
+
 		last := kept.lastUse()
+
+		// Files of other callers go as well, once nobody can use them.
 		switch {
 		case isOver(last, now):
 			_ = os.Remove(path)
@@ -111,6 +124,7 @@ func (f sessionFolder) usedAddresses(now time.Time) (found []string) {
 			found, used[kept.Address] = append(found, kept.Address), last
 		}
 	}
+
 	slices.SortFunc(found, func(a, b string) int { return cmp.Or(used[b].Compare(used[a]), cmp.Compare(a, b)) })
 	return found
 }
@@ -122,6 +136,7 @@ func (k keptServer) lastUse() (last time.Time) {
 			last = sess.Used
 		}
 	}
+
 	return last
 }
 
@@ -145,15 +160,19 @@ func (s *Server) Listen(ctx context.Context, address string) (net.Listener, erro
 			return l, nil
 		}
 	}
+
 	return config.Listen(ctx, "tcp", address)
 }
 
 // earlierAddresses returns addresses with a port that an address without one may mean.
 func (s *Server) earlierAddresses(address string) []string {
 	host, port, err := net.SplitHostPort(address)
+
+	// Only an address with port 0 leaves the port open.
 	if n, perr := strconv.Atoi(port); err != nil || perr != nil || n != 0 {
 		return nil
 	}
+
 	return slices.DeleteFunc(s.keys.folder.usedAddresses(s.keys.now()), func(earlier string) bool {
 		of, _, err := net.SplitHostPort(earlier)
 		return err != nil || of != host

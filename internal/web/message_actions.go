@@ -40,6 +40,7 @@ func openActions(root string, room *monitor.Room, id int64) *messageActions {
 			return &l
 		}
 	}
+
 	return nil
 }
 
@@ -87,6 +88,7 @@ func repliesTo(events []stick.Event, id int64) (out []reply) {
 			out = append(out, reply{e.Seq, e.From, string(m.Gist(100))})
 		}
 	}
+
 	return out
 }
 
@@ -101,26 +103,44 @@ type messagePage struct {
 // readMessage reads a message, which marks nothing.
 func (s *Server) readMessage(r *http.Request, v *view) error {
 	id, _ := strconv.ParseInt(r.PathValue("seq"), 10, 64)
+
 	by, at := s.o.Caller, core.Where{RoomID: v.Room.ID()}
 	res, err := s.ops.GetMessage(r.Context(), engine.GetMessageParams{Caller: by, Where: at, MessageID: id})
 	if err != nil {
 		return err
 	}
-	b := &messagePage{GetMessageResult: res, Actions: messageActions{Root: v.Root, Room: v.Room, ID: id, From: res.From, Asks: res.RequiresAck, Event: res.Event != ""}.On(r.URL.Path)}
+
+	actions := messageActions{
+		Root:  v.Root,
+		Room:  v.Room,
+		ID:    id,
+		From:  res.From,
+		Asks:  res.RequiresAck,
+		Event: res.Event != "",
+	}
+
+	b := &messagePage{GetMessageResult: res, Actions: actions.On(r.URL.Path)}
+
+	// It waits for the person only if the person is among the recipients.
 	for _, x := range res.Receipts {
 		if x.AgentID == res.Me {
 			b.Actions.State = x.State
 		}
 	}
+
 	for _, f := range res.Says() {
 		b.More = append(b.More, labeledText{spacedWords(f.Name), *f.Value(&res.Contract)})
 	}
+
+	// Answers are later than the message.
 	later, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
-		Caller: by, Where: at, FromStart: true, EventFilter: engine.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
+		Caller: by, Where: at, FromStart: true,
+		EventFilter: engine.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
 	})
 	if err != nil {
 		return err
 	}
+
 	b.Answers = repliesTo(later.Events, id)
 	v.Body = b
 	return nil
@@ -132,10 +152,15 @@ func (s *Server) acceptAnswered(r *http.Request, arguments any) error {
 	if !ok || r.PostForm.Get("accept") == "" || sent.ReplyTo == 0 {
 		return nil
 	}
-	_, err := s.o.Engine.AckMessage(r.Context(), engine.MessagesParams{Caller: s.o.Caller, Where: sent.Where, MessageIDs: []int64{sent.ReplyTo}})
+
+	_, err := s.o.Engine.AckMessage(r.Context(), engine.MessagesParams{
+		Caller: s.o.Caller, Where: sent.Where, MessageIDs: []int64{sent.ReplyTo},
+	})
 	if err == nil {
 		return nil
 	}
+
+	// The reply can't be taken back, so the error says that it was sent.
 	e := *stick.AsError(err)
 	e.Message = "your reply is sent, but the message isn't accepted: " + e.Message
 	return &e

@@ -21,18 +21,30 @@ type operation struct {
 }
 
 // engineOp makes a row of an operation on rooms.
-func engineOp[P, R any](name string, call func(*engine.Engine, context.Context, P) (R, error), required ...string) operation {
-	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) { return call(s.o.Engine, ctx, p) }, required)
+func engineOp[P, R any](
+	name string, call func(*engine.Engine, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Engine, ctx, p)
+	}, required)
 }
 
 // guardOp makes a row of an operation on edits and rescues.
-func guardOp[P, R any](name string, call func(*guard.Guard, context.Context, P) (R, error), required ...string) operation {
-	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) { return call(s.o.Engine.Guard, ctx, p) }, required)
+func guardOp[P, R any](
+	name string, call func(*guard.Guard, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Engine.Guard, ctx, p)
+	}, required)
 }
 
 // taskOp makes a row of an operation on tasks.
-func taskOp[P, R any](name string, call func(*task.Tasks, context.Context, P) (R, error), required ...string) operation {
-	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) { return call(s.o.Tasks, ctx, p) }, required)
+func taskOp[P, R any](
+	name string, call func(*task.Tasks, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Tasks, ctx, p)
+	}, required)
 }
 
 func newRow[P, R any](name string, call func(context.Context, *Server, P) (R, error), required []string) operation {
@@ -40,9 +52,11 @@ func newRow[P, R any](name string, call func(context.Context, *Server, P) (R, er
 		Operation: params.Operation{Name: name, Type: reflect.TypeFor[P](), Required: required},
 		run: func(ctx context.Context, s *Server, arguments any) (any, error) {
 			p := arguments.(*P)
-			if by := reflect.ValueOf(p).Elem().FieldByName("Caller"); by.IsValid() { // rescues are everybody's
+			// Rescues are everybody's: their operations have no caller.
+			if by := reflect.ValueOf(p).Elem().FieldByName("Caller"); by.IsValid() {
 				by.Set(reflect.ValueOf(s.o.Caller))
 			}
+
 			return call(ctx, s, *p)
 		},
 	}
@@ -64,10 +78,7 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 	for _, o := range []operation{
 		engineOp("list_rooms", (*engine.Engine).ListRooms),
 		engineOp("join_path", (*engine.Engine).JoinPath, "context_path"),
-		newRow("wait_for_turn", func(ctx context.Context, s *Server, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
-			p.AtMost = turnWait
-			return s.o.Engine.WaitForTurn(ctx, p)
-		}, []string{"room_id"}),
+		newRow("wait_for_turn", waitForTurn, []string{"room_id"}),
 		engineOp("release_stick", (*engine.Engine).ReleaseStick, "room_id", "handoff"),
 		engineOp("pass_stick", (*engine.Engine).PassStick, "room_id", "to_agent_id", "handoff"),
 		engineOp("takeover_stick", (*engine.Engine).TakeoverStick, "room_id", "reason"),
@@ -112,26 +123,9 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		taskOp("worker_context", (*task.Tasks).WorkerContext, "room_id", "task_id"),
 		taskOp("worker_comment", (*task.Tasks).WorkerComment, "room_id", "task_id"),
 		taskOp("worker_approve", (*task.Tasks).WorkerApprove, "room_id", "task_id"),
-		newRow("worker_request_changes", func(ctx context.Context, s *Server, p task.WorkerRequestChangesParams) (task.WorkerReviewResult, error) {
-			res, err := s.o.Tasks.WorkerRequestChanges(ctx, p)
-			if err == nil {
-				res.Started = s.startReady(ctx, p.Where)
-			}
-			return res, err
-		}, []string{"room_id", "task_id"}),
-		markLong(newRow("worker_merge", func(ctx context.Context, s *Server, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
-			res, err := s.o.Tasks.WorkerMerge(ctx, p)
-			if err == nil || len(res.Merged) > 0 {
-				res.Started = s.startReady(ctx, p.Where)
-			}
-			return res, err
-		}, []string{"room_id"})),
-		newRow("worker_run", func(ctx context.Context, s *Server, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-			if s.o.Run == nil {
-				return s.o.Tasks.WorkerRun(ctx, p)
-			}
-			return s.o.Run(ctx, p)
-		}, []string{"room_id", "task_id"}),
+		newRow("worker_request_changes", requestChanges, []string{"room_id", "task_id"}),
+		markLong(newRow("worker_merge", mergeTasks, []string{"room_id"})),
+		newRow("worker_run", runTask, []string{"room_id", "task_id"}),
 		markLong(taskOp("worker_stop", (*task.Tasks).WorkerStop, "room_id", "task_id")),
 		markLong(taskOp("worker_pr", (*task.Tasks).WorkerPR, "room_id", "task_id")),
 		taskOp("worker_cancel", (*task.Tasks).WorkerCancel, "room_id", "task_id"),
@@ -141,8 +135,45 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 	} {
 		m[o.Name] = o
 	}
+
 	return m
 })
+
+// waitForTurn waits for the turn, but no longer than a request may take.
+func waitForTurn(ctx context.Context, s *Server, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
+	p.AtMost = turnWait
+	return s.o.Engine.WaitForTurn(ctx, p)
+}
+
+// requestChanges sends a task back, and starts the command of its worker again.
+func requestChanges(
+	ctx context.Context, s *Server, p task.WorkerRequestChangesParams,
+) (task.WorkerReviewResult, error) {
+	res, err := s.o.Tasks.WorkerRequestChanges(ctx, p)
+	if err == nil {
+		res.Started = s.startReady(ctx, p.Where)
+	}
+
+	return res, err
+}
+
+// mergeTasks merges, and starts the commands of the tasks that waited for that. Some may have landed before
+// one failed.
+func mergeTasks(ctx context.Context, s *Server, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
+	res, err := s.o.Tasks.WorkerMerge(ctx, p)
+	if err == nil || len(res.Merged) > 0 {
+		res.Started = s.startReady(ctx, p.Where)
+	}
+	return res, err
+}
+
+// runTask starts the command of a task, or only prepares that where there is nobody to start it.
+func runTask(ctx context.Context, s *Server, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+	if s.o.Run == nil {
+		return s.o.Tasks.WorkerRun(ctx, p)
+	}
+	return s.o.Run(ctx, p)
+}
 
 // startReady starts the commands of the tasks that are ready to begin or came back.
 func (s *Server) startReady(ctx context.Context, w core.Where) []task.StartedTask {

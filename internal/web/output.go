@@ -26,16 +26,25 @@ func (s *Server) readLogs(r *http.Request, v *view) error {
 	lines := 2000
 	run, _ := strconv.Atoi(r.URL.Query().Get("run"))
 	attempt, _ := strconv.Atoi(r.URL.Query().Get("attempt"))
+
+	// Without a number, the newest attempt and its newest run are meant.
 	res, err := s.ops.WorkerLogs(r.Context(), task.WorkerLogsParams{
-		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, TaskID: r.PathValue("task"), Attempt: attempt, Run: run, Lines: &lines,
+		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()},
+		TaskID: r.PathValue("task"), Attempt: attempt, Run: run, Lines: &lines,
 	})
 	if err != nil {
 		return err
 	}
+
 	v.Body = &outputPage{
-		Of: "The command of " + res.TaskID + ", which " + string(res.Run.How()), Text: res.Text, Cut: res.Before > 0, Task: res.TaskID,
-		Facts: []labeledText{{"command", res.Run.Command}}, Back: roomPath(v.Room.ID(), "task", res.TaskID),
+		Of:    "The command of " + res.TaskID + ", which " + string(res.Run.How()),
+		Text:  res.Text,
+		Cut:   res.Before > 0,
+		Task:  res.TaskID,
+		Facts: []labeledText{{"command", res.Run.Command}},
+		Back:  roomPath(v.Room.ID(), "task", res.TaskID),
 	}
+
 	return nil
 }
 
@@ -45,6 +54,7 @@ func (s *Server) readOutput(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
+
 	v.Body = &outputPage{Of: "Output " + shortName(res.Sum), Text: res.Text, Back: localPath(r.URL.Query().Get("back"))}
 	return nil
 }
@@ -53,15 +63,26 @@ func (s *Server) readOutput(r *http.Request, v *view) error {
 // agent has edited.
 func (s *Server) readUncommitted(r *http.Request, v *view) error {
 	of := stick.AgentID(r.URL.Query().Get("of"))
-	res, err := s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, Agent: of, Diff: true})
+	res, err := s.ops.ListChanges(r.Context(), guard.ListChangesParams{
+		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, Agent: of, Diff: true,
+	})
 	if err != nil {
 		return err
 	}
-	b := &outputPage{Of: string(stick.Count(res.Count, "uncommitted file")), Text: res.Diff, Patch: true, Cut: res.Cut, Back: roomPath(v.Room.ID(), "scopes")}
-	b.Facts = []labeledText{{"checkout", res.Checkout}}
+
+	b := &outputPage{
+		Of:    string(stick.Count(res.Count, "uncommitted file")),
+		Text:  res.Diff,
+		Patch: true,
+		Cut:   res.Cut,
+		Back:  roomPath(v.Room.ID(), "scopes"),
+		Facts: []labeledText{{"checkout", res.Checkout}},
+	}
+
 	if of != "" {
 		b.Facts = append(b.Facts, labeledText{"edited by", v.describeAgent(v.Room, of)})
 	}
+
 	v.Body = b
 	return nil
 }
@@ -73,6 +94,7 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
+
 	b := &outputPage{Of: "Rescue " + shown.ID, Patch: true, Back: roomPath(v.Room.ID(), "scopes")}
 	b.Facts = []labeledText{
 		{"checkout", shown.Top},
@@ -80,12 +102,16 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 		{"because of", shown.Command},
 		{"holds", string(stick.Count(shown.Files, "path"))},
 	}
+
 	v.Body = b
+
+	// What is in the rescue is shown, even if the comparison fails.
 	diff, err := s.ops.DiffRescue(r.Context(), guard.DiffRescueParams{ID: id})
 	if err != nil {
 		b.Text = stick.AsError(err).Message
 		return nil
 	}
+
 	b.Text, b.Cut = diff.Diff, diff.Cut
 	return nil
 }

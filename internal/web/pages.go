@@ -30,22 +30,30 @@ type pages struct {
 
 func newPages() *pages {
 	p := &pages{of: map[string]*template.Template{}, boot: rand.Text()[:8]}
+
 	funcs := template.FuncMap{
 		"line": line, "lines": lines, "patch": stick.Patch, "file": stick.Path,
-		"count": func(n int, what string) stick.Words { return stick.Count(n, stick.Words(what)) }, "short": shortName, "pair": func(v *view, x any) pair { return pair{v, v, x} }, "words": spacedWords,
+		"count": func(n int, what string) stick.Words { return stick.Count(n, stick.Words(what)) },
+		"short": shortName, "words": spacedWords,
+		"pair":    func(v *view, x any) pair { return pair{v, v, x} },
 		"onBoard": func(r *monitor.Room, t task.TaskView) boardTask { return boardTask{r, t} },
 		"lower":   strings.ToLower, "status": stick.TaskState.Word,
 	}
+
 	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
-		panic(err) // the pattern is ours
+		// The pattern is ours.
+		panic(err)
 	}
+
+	// Each page is a template of its own, with the common ones around it.
 	for _, name := range names {
 		if id := strings.TrimSuffix(path.Base(name), ".html"); id != "base" && id != "parts" {
 			p.of[id] = template.Must(template.Must(base.Clone()).ParseFS(files, name))
 		}
 	}
+
 	return p
 }
 
@@ -84,15 +92,20 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 	if v.Picture == nil {
 		v.Picture = s.monitor.Picture()
 	}
+
 	v.Version = s.pictureName(v.Picture)
+
+	// It is rendered before anything is sent, so that a failure has its own status.
 	var b bytes.Buffer
 	if err := s.pages.of[name].ExecuteTemplate(&b, "page", v); err != nil {
 		http.Error(w, "the page can't be shown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
+
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the browser may have left
+	// The browser may have left.
+	_, _ = w.Write(b.Bytes())
 }
 
 // SignedIn reports whether the page is for somebody who may see more than this one.
@@ -140,7 +153,10 @@ func (v *view) timeElement(t stick.Time, text, kind string) template.HTML {
 	if kind != "" {
 		kind = ` data-age="` + kind + `"`
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s"%s>%s</time>`, t, t.Go().Local().Format("2006-01-02 15:04:05 -0700"), kind, template.HTMLEscapeString(text)))
+
+	exact := t.Go().Local().Format("2006-01-02 15:04:05 -0700")
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s"%s>%s</time>`,
+		t, exact, kind, template.HTMLEscapeString(text)))
 }
 
 // clockTime is the local time of day, with the day if that isn't today.
@@ -172,6 +188,7 @@ func (v *view) PathOf(r *monitor.Room, below ...string) string { return roomPath
 // rootOf leads from a page to the first page, without a slash at its end. Links between pages are relative,
 // so that no page contains the path of a session, and all viewers of one page share what is rendered.
 func rootOf(page *url.URL) string {
+	// The path of the first page has one slash, those of the others have more.
 	below := strings.Count(page.EscapedPath(), "/") - 1
 	if below < 1 {
 		return "."

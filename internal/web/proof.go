@@ -28,6 +28,7 @@ func (k *keys) newProof() proof {
 func (k *keys) answerProof(ask string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	mac := hmac.New(sha256.New, []byte(k.key))
 	mac.Write([]byte(ask))
 	return hex.EncodeToString(mac.Sum(nil))

@@ -19,6 +19,7 @@ func statusOf(c stick.Code) int {
 	case stick.ExitBusy, stick.ExitInterrupted:
 		return http.StatusServiceUnavailable
 	}
+
 	return http.StatusInternalServerError
 }
 
@@ -35,14 +36,18 @@ func (s *Server) answerErrorAs(w http.ResponseWriter, r *http.Request, status in
 		writeJSON(w, status, e)
 		return
 	}
+
 	f := failure{Message: e.Message, Hint: e.Hint.String(), Back: s.backPath(r)}
 	at := r.URL.Path
+
+	// A form says what it was about, and from which page it came.
 	if r.PostForm != nil {
 		at, _, _ = strings.Cut(f.Back, "?")
 		if room, id := r.PostForm.Get("room_id"), r.PostForm.Get("task_id"); room != "" && id != "" {
 			f.Task, f.TaskAt = id, roomPath(stick.RoomID(room), "task", id)
 		}
 	}
+
 	v := &view{Title: "That didn't work", Body: f, Current: menuEntry(at)}
 	s.renderPage(w, r, status, "failure", v)
 }
@@ -54,6 +59,7 @@ func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, status in
 		writeJSON(w, status, e)
 		return
 	}
+
 	v := &view{Title: "That didn't work", Body: failure{Message: e.Message, Hint: e.Hint.String()}}
 	s.renderPage(w, r, status, "failure", v)
 }
@@ -85,15 +91,20 @@ func wantsJSON(r *http.Request) bool {
 	if strings.Contains(accept, "text/html") {
 		return false
 	}
-	return strings.Contains(accept, "application/json") || strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+
+	return strings.Contains(accept, "application/json") ||
+		strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := stick.JSON(v)
 	if err != nil {
-		b, status = []byte(`{"error":"internal","message":"the answer can't be written"}`), http.StatusInternalServerError
+		status = http.StatusInternalServerError
+		b = []byte(`{"error":"internal","message":"the answer can't be written"}`)
 	}
+
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // whoever asked may have left
+	// Whoever asked may have left.
+	_, _ = w.Write(append(b, '\n'))
 }

@@ -21,14 +21,18 @@ type roomPage struct {
 
 // readRoom reads the notes of a room, and shows its last events.
 func (s *Server) readRoom(r *http.Request, v *view) error {
-	notes, err := s.ops.ListNotes(r.Context(), engine.ListNotesParams{Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}})
+	notes, err := s.ops.ListNotes(r.Context(), engine.ListNotesParams{
+		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()},
+	})
 	if err != nil {
 		return err
 	}
+
 	b := &roomPage{Notes: notes.Notes}
 	if b.Chart, err = s.readChart(r, v.Room.ID(), 0); err != nil {
 		return err
 	}
+
 	b.Rows, b.Older = rowsOf(v.Root, v.Room, v.Room.Events, v.Room.More)
 	v.Body = b
 	return nil
@@ -37,16 +41,21 @@ func (s *Server) readRoom(r *http.Request, v *view) error {
 // readLog reads a page of older events.
 func (s *Server) readLog(r *http.Request, v *view) error {
 	q := r.URL.Query()
+
+	// Anything else than a number shows the newest events.
 	before, err := strconv.ParseInt(q.Get("before"), 10, 64)
 	if err != nil || before < 0 {
 		before = 0
 	}
+
 	res, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
-		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()}, EventFilter: engine.EventFilter{Before: before, TaskID: q.Get("task"), Limit: 2 * eventsShown},
+		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()},
+		EventFilter: engine.EventFilter{Before: before, TaskID: q.Get("task"), Limit: 2 * eventsShown},
 	})
 	if err != nil {
 		return err
 	}
+
 	b := &roomPage{}
 	b.Rows, b.Older = rowsOf(v.Root, v.Room, res.Events, res.More)
 	v.Body = b
@@ -80,9 +89,11 @@ func rowsOf(root string, room *monitor.Room, events []stick.Event, more bool) (r
 	for i := len(events) - 1; i >= 0; i-- {
 		rows = append(rows, rowOf(root, room, events[i]))
 	}
+
 	if more && len(events) > 0 {
 		older = events[0].Seq
 	}
+
 	return rows, older
 }
 
@@ -90,14 +101,19 @@ func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
 	r := eventRow{Event: e, Root: root, Room: room, Time: e.CreatedAt.Go().Local().Format("15:04:05")}
 	r.Kind, r.Tag = kindOf(e)
 	r.Text = string(e.Say())
+
+	// The tag may say the beginning of the sentence already.
 	if rest, ok := strings.CutPrefix(r.Text, r.Tag+" "); ok && r.Tag != "" {
-		r.Text = rest // the tag says it
+		r.Text = rest
 	}
+
 	add := func(label, text string) {
 		if strings.TrimSpace(text) != "" {
 			r.Says = append(r.Says, labeledText{label, text})
 		}
 	}
+
+	// What others wrote is beside the sentence: a handoff, a message, a note, a reason.
 	if h := e.Handoff; h != nil {
 		for _, f := range stick.HandoffFields {
 			for _, text := range f.Show(*h) {
@@ -105,17 +121,21 @@ func rowOf(root string, room *monitor.Room, e stick.Event) eventRow {
 			}
 		}
 	}
+
 	if m := e.Message(); m != nil && e.Type == stick.EventMessageSent {
 		add("subject", m.Subject)
 		for _, f := range m.Says() {
 			add(spacedWords(f.Name), *f.Value(&m.Contract))
 		}
+
 		add("message", m.Body)
 		r.Message, r.Answers, r.Actions = e.Seq, m.ReplyTo, openActions(root, room, e.Seq)
 	}
+
 	if p, ok := stick.PayloadOf[stick.NoteAddedPayload](e); ok {
 		add("note", p.Note)
 	}
+
 	add("reason", e.Reason)
 	return r
 }
@@ -129,8 +149,10 @@ func kindOf(e stick.Event) (kind, tag string) {
 		case stick.Handover:
 			return "handoff", "Passed to"
 		}
+
 		return "talk", "Message"
 	}
+
 	switch e.Type {
 	case stick.EventPass, stick.EventRelease, stick.EventRerouted:
 		return "handoff", "Handoff"
@@ -149,9 +171,11 @@ func kindOf(e stick.Event) (kind, tag string) {
 	case stick.EventJoin, stick.EventLeave, stick.EventKick, stick.EventSessionStarted, stick.EventSessionEnded:
 		return "member", ""
 	}
+
 	if strings.HasPrefix(string(e.Type), "task_") {
 		return "task", "Task"
 	}
+
 	return "quiet", ""
 }
 

@@ -21,6 +21,7 @@ func (v *view) StickOf(r *monitor.Room) string {
 	case st.ReservedFor != nil:
 		return "reserved for " + string(*st.ReservedFor)
 	}
+
 	return "nobody has the stick"
 }
 
@@ -32,6 +33,7 @@ func (v *view) Holder(r *monitor.Room) stick.AgentID {
 	case r.State.ReservedFor != nil:
 		return *r.State.ReservedFor
 	}
+
 	return ""
 }
 
@@ -42,6 +44,7 @@ func (v *view) CountPresent(r *monitor.Room) (n int) {
 			n++
 		}
 	}
+
 	return n
 }
 
@@ -52,6 +55,7 @@ func (v *view) OpenTasks(r *monitor.Room) (n int) {
 			n++
 		}
 	}
+
 	return n
 }
 
@@ -74,15 +78,19 @@ func (v *view) ActivityOf(m engine.RoomMember) activity {
 		if a.Silent {
 			d.Words = "idle since its last sign"
 		}
+
+		// What it waits for says more than that it asks.
 		if says := v.AwaitedAnswer(m); says != "" {
 			d.Words = says
 		}
+
 		return d
 	case m.Listening == stick.Work:
 		return activity{string(stick.AgentWaits), string(stick.AgentWaits.Words()), 0}
 	case m.AgentID.Human():
 		return activity{"person", "a person", 0}
 	}
+
 	return activity{"unknown", "unknown", m.LastSeenAt}
 }
 
@@ -113,6 +121,7 @@ func (v *view) OtherMembers(r *monitor.Room) (out []stick.AgentID) {
 			out = append(out, m.AgentID)
 		}
 	}
+
 	return out
 }
 
@@ -124,5 +133,6 @@ func (v *view) LeaseKeeper(r *monitor.Room) string {
 	case stick.KeptByGuardian:
 		return fmt.Sprintf("process %d keeps the turn", r.State.GuardianPID)
 	}
+
 	return "its own calls keep the turn"
 }

@@ -21,11 +21,13 @@ func (s *Server) publicHandler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET "+enterPath, s.admitBrowser)
 
+	// Files may have changed with the program, so a browser asks each time.
 	static := http.FileServerFS(files)
 	m.HandleFunc("GET /static/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		static.ServeHTTP(w, r)
 	})
+
 	return m
 }
 
@@ -39,19 +41,23 @@ func (s *Server) pagesHandler() http.Handler {
 	for pattern, p := range s.pageTable() {
 		m.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { s.showPage(w, r, p) })
 	}
+
 	m.HandleFunc("/", s.answerNoPage)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Clean(r.URL.Path) != r.URL.Path { // the multiplexer would lead to a path without that of the session
+		// For such a path the multiplexer would lead to one without that of the session.
+		if path.Clean(r.URL.Path) != r.URL.Path {
 			s.answerNoPage(w, r)
 			return
 		}
+
 		m.ServeHTTP(w, r)
 	})
 }
 
 func (s *Server) answerNoPage(w http.ResponseWriter, r *http.Request) {
-	s.answerErrorAs(w, r, http.StatusNotFound, stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80)))
+	missing := stick.Errorf(stick.CodeNotFound, "there is no page %s", stick.Clip(r.URL.Path, 80))
+	s.answerErrorAs(w, r, http.StatusNotFound, missing)
 }
 
 // pageKind is a kind of page. Its template is the file of its name.
@@ -73,15 +79,23 @@ type pageKind struct {
 // pageTable is the table of pages, by their paths.
 func (s *Server) pageTable() map[string]pageKind {
 	return map[string]pageKind{
-		"/{$}":                       {name: "rooms", parts: []string{"rooms"}},
-		"/needs":                     {name: "needs", parts: []string{"needs"}},
-		"/inbox":                     {name: "inbox", parts: []string{"inbox"}, read: s.readInbox},
-		"/sessions":                  {name: "sessions", parts: []string{"sessions"}},
-		"/tasks":                     {name: "tasks", parts: []string{"board"}},
-		"/scopes":                    {name: "allscopes", parts: []string{"allscopes"}},
-		"/room/{room}":               {name: "room", parts: []string{"paused", "turn", "agents", "roomneeds", "roomtasks"}, read: s.readRoom, timeline: true},
-		"/room/{room}/scopes":        {name: "scopes", parts: []string{"reservations", "meetings"}, read: s.readScopes},
-		"/room/{room}/task/{task}":   {name: "task", parts: []string{"taskhead", "moved", "taskacts"}, read: s.readTask, head: headOfTask},
+		"/{$}":      {name: "rooms", parts: []string{"rooms"}},
+		"/needs":    {name: "needs", parts: []string{"needs"}},
+		"/inbox":    {name: "inbox", parts: []string{"inbox"}, read: s.readInbox},
+		"/sessions": {name: "sessions", parts: []string{"sessions"}},
+		"/tasks":    {name: "tasks", parts: []string{"board"}},
+		"/scopes":   {name: "allscopes", parts: []string{"allscopes"}},
+		"/room/{room}": {
+			name:  "room",
+			parts: []string{"paused", "turn", "agents", "roomneeds", "roomtasks"},
+			read:  s.readRoom, timeline: true,
+		},
+		"/room/{room}/scopes": {name: "scopes", parts: []string{"reservations", "meetings"}, read: s.readScopes},
+		"/room/{room}/task/{task}": {
+			name:  "task",
+			parts: []string{"taskhead", "moved", "taskacts"},
+			read:  s.readTask, head: headOfTask,
+		},
 		"/room/{room}/logs/{task}":   {name: "output", read: s.readLogs},
 		"/room/{room}/output/{sum}":  {name: "output", read: s.readOutput},
 		"/room/{room}/rescue/{id}":   {name: "output", read: s.readRescue},
@@ -97,7 +111,8 @@ func menuEntry(path string) string {
 	switch {
 	case path == "/":
 		return "rooms"
-	case strings.HasSuffix(path, "/scopes"), strings.HasSuffix(path, "/uncommitted"), strings.Contains(path, "/rescue/"):
+	case strings.HasSuffix(path, "/scopes"), strings.HasSuffix(path, "/uncommitted"),
+		strings.Contains(path, "/rescue/"):
 		return "scopes"
 	case strings.Contains(path, "/task/"), strings.Contains(path, "/logs/"), strings.Contains(path, "/output/"):
 		return "tasks"
@@ -106,34 +121,49 @@ func menuEntry(path string) string {
 	case strings.HasPrefix(path, "/room/"):
 		return "rooms"
 	}
+
 	return strings.TrimPrefix(path, "/")
 }
 
 // showPage answers with a page.
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request, p pageKind) {
-	v := &view{s: s, Root: rootOf(r.URL), Current: menuEntry(r.URL.Path), Live: len(p.parts) > 0, Picture: s.latestPicture(r.Context())}
+	v := &view{
+		s:       s,
+		Root:    rootOf(r.URL),
+		Current: menuEntry(r.URL.Path),
+		Live:    len(p.parts) > 0,
+		Picture: s.latestPicture(r.Context()),
+	}
+
 	if id := r.PathValue("room"); id != "" {
 		room, err := s.findRoom(r, v.Picture, stick.RoomID(id))
 		if err != nil {
 			s.answerError(w, r, err)
 			return
 		}
+
 		v.Room, v.Seq = room, seqOf(room)
+
+		// A room that isn't in the picture doesn't change by itself.
 		v.Live = v.Live && v.Picture.Room(room.ID()) != nil
 	} else {
 		v.Seq = lastSeq(v.Picture)
 	}
+
+	// Read what only this page shows, then what its parts need.
 	if p.read != nil {
 		if err := p.read(r, v); err != nil {
 			s.answerError(w, r, err)
 			return
 		}
 	}
+
 	if p.head != nil {
 		q := r.URL.Query()
 		q.Set("task", r.PathValue("task"))
 		p.head(q, v)
 	}
+
 	s.renderPage(w, r, http.StatusOK, p.name, v)
 }
 
@@ -143,16 +173,22 @@ func (s *Server) findRoom(r *http.Request, p *monitor.Picture, id stick.RoomID) 
 	if room := p.Room(id); room != nil {
 		return room, nil
 	}
-	one, err := monitor.Look(r.Context(), monitor.Options{Operations: s.ops, Caller: s.o.Caller, Where: core.Where{RoomID: id}, Events: eventsShown})
+
+	one, err := monitor.Look(r.Context(), monitor.Options{
+		Operations: s.ops, Caller: s.o.Caller, Where: core.Where{RoomID: id}, Events: eventsShown,
+	})
 	if err != nil || len(one.Rooms) == 0 {
 		return nil, stick.AsError(err)
 	}
+
 	return one.Rooms[0], nil
 }
 
 // renderParts renders what changes on a page, for its stream.
 func (s *Server) renderParts(p *monitor.Picture, at *url.URL) (*frame, error) {
+	// The stream has no route of its own: which page it is about, only its path says.
 	none := stick.Errorf(stick.CodeNotFound, "%s has no stream", stick.Clip(at.Path, 80))
+
 	var found pageKind
 	values := url.Values{}
 	for pattern, candidate := range s.pageTable() {
@@ -160,22 +196,38 @@ func (s *Server) renderParts(p *monitor.Picture, at *url.URL) (*frame, error) {
 			found, values = candidate, v
 		}
 	}
+
 	if len(found.parts) == 0 {
 		return nil, none
 	}
-	v := &view{s: s, Root: rootOf(at), Current: menuEntry(at.Path), Path: at.RequestURI(), Live: true, Picture: p, Version: s.pictureName(p), Now: s.ops.Now()}
+
+	v := &view{
+		s:       s,
+		Root:    rootOf(at),
+		Current: menuEntry(at.Path),
+		Path:    at.RequestURI(),
+		Live:    true,
+		Picture: p,
+		Version: s.pictureName(p),
+		Now:     s.ops.Now(),
+	}
+
 	out := &frame{Version: v.Version, Seq: lastSeq(p)}
+
 	if id := values.Get("room"); id != "" {
 		if v.Room = p.Room(stick.RoomID(id)); v.Room == nil {
 			return nil, none
 		}
 		out.Seq = seqOf(v.Room)
 	}
+
 	if found.head != nil {
 		q := at.Query()
 		q.Set("task", values.Get("task"))
 		found.head(q, v)
 	}
+
+	// The menu counts what waits for the person, so it changes with every page.
 	for _, id := range append([]string{"menu"}, found.parts...) {
 		x, err := s.renderPart(found.name, id, v)
 		if err != nil {
@@ -183,25 +235,30 @@ func (s *Server) renderParts(p *monitor.Picture, at *url.URL) (*frame, error) {
 		}
 		out.Parts = append(out.Parts, x)
 	}
+
 	if found.timeline {
 		out.Room = v.Room
 		for _, e := range v.Room.Events {
 			out.Rows = append(out.Rows, row{e.Seq, s.renderRow(v.Root, v.Room, e)})
 		}
 	}
+
 	return out, nil
 }
 
 // matchPattern reports whether a path is one of a pattern of [Server.pageTable], and returns what its blanks
 // are.
 func matchPattern(pattern, path string) (url.Values, bool) {
+	// The first page has a pattern of its own kind, which ends at the slash.
 	if pattern == "/{$}" {
 		return url.Values{}, path == "/"
 	}
+
 	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
 		return nil, false
 	}
+
 	v := url.Values{}
 	for i, w := range want {
 		if name, ok := strings.CutPrefix(w, "{"); ok {
@@ -210,5 +267,6 @@ func matchPattern(pattern, path string) (url.Values, bool) {
 			return nil, false
 		}
 	}
+
 	return v, true
 }

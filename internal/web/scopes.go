@@ -31,19 +31,30 @@ const shownCalls = 30
 func (s *Server) readScopes(r *http.Request, v *view) error {
 	b, where := &scopesPage{}, core.Where{RoomID: v.Room.ID()}
 	v.Body = b
+
 	var err error
-	if b.Conflicts, err = s.ops.GetConflicts(r.Context(), engine.GetConflictsParams{Caller: s.o.Caller, Where: where}); err != nil {
+	b.Conflicts, err = s.ops.GetConflicts(r.Context(), engine.GetConflictsParams{Caller: s.o.Caller, Where: where})
+	if err != nil {
 		b.NoConflicts = stick.AsError(err).Message
 	}
-	if b.Changes, err = s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: where}); err != nil {
+
+	b.Changes, err = s.ops.ListChanges(r.Context(), guard.ListChangesParams{Caller: s.o.Caller, Where: where})
+	if err != nil {
 		b.NoChanges = stick.AsError(err).Message
 	}
-	if b.Calls, err = s.ops.ListCalls(r.Context(), guard.ListCallsParams{Caller: s.o.Caller, Where: where, Limit: shownCalls}); err != nil {
+
+	b.Calls, err = s.ops.ListCalls(r.Context(), guard.ListCallsParams{
+		Caller: s.o.Caller, Where: where, Limit: shownCalls,
+	})
+	if err != nil {
 		b.NoCalls = stick.AsError(err).Message
 	}
-	if b.Rescues, err = s.ops.ListRescues(r.Context(), guard.ListRescuesParams{Where: where}); err != nil {
+
+	b.Rescues, err = s.ops.ListRescues(r.Context(), guard.ListRescuesParams{Where: where})
+	if err != nil {
 		b.NoRescues = stick.AsError(err).Message
 	}
+
 	return nil
 }
 
@@ -57,6 +68,7 @@ func (v *view) Collisions() (rows []eventRow) {
 			rows = append(rows, rowOf(v.Root, v.Room, e))
 		}
 	}
+
 	return rows
 }
 
@@ -74,6 +86,7 @@ func (v *view) ChangeOwner(c guard.Change) string {
 		}
 		return strings.Join(names, " and ")
 	}
+
 	return "not known"
 }
 
@@ -85,6 +98,7 @@ func (v *view) describeAgent(r *monitor.Room, a stick.AgentID) string {
 	case o != nil && *o == a:
 		return string(a) + ", who holds the stick"
 	}
+
 	return string(a)
 }
 
@@ -95,27 +109,35 @@ func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 	if n == nil {
 		return nil
 	}
+
 	add := func(files int, whose string) {
 		if files > 0 {
 			lines = append(lines, string(stick.Count(files, "uncommitted file"))+" "+whose)
 		}
 	}
+
+	// The holder has a line of its own, and is left out of the others.
 	passed, others := n.Passed-n.Held, n.Others-n.HeldOthers
-	var names []string // of those apart from the holder
+	// Of those apart from the holder.
+	var names []string
 	for _, of := range n.Of {
 		if o := r.State.Owner; o == nil || *o != of.Agent {
 			names = append(names, string(of.Agent))
 		}
 	}
+
+	// Names belong to a line only if no other line may mean the same agents.
 	is := func(who string, only bool) string {
 		if only && len(names) > 0 {
 			return who + ": " + strings.Join(names, ", ")
 		}
 		return who
 	}
+
 	if o := r.State.Owner; o != nil {
 		add(n.Held+n.HeldOthers, "of "+v.describeAgent(r, *o))
 	}
+
 	add(n.Own, "of yours")
 	add(others, is("of others", passed == 0))
 	add(passed, is("of earlier holders of the stick", others == 0))
@@ -126,10 +148,12 @@ func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 // isCoordination reports whether an event is of a type by which agents coordinate.
 func isCoordination(e stick.Event) bool {
 	switch e.Type {
-	case stick.EventMessageSent, stick.EventMessageAcked, stick.EventMessageRead, stick.EventPass, stick.EventRelease, stick.EventIncursion, stick.EventResume,
+	case stick.EventMessageSent, stick.EventMessageAcked, stick.EventMessageRead, stick.EventPass, stick.EventRelease,
+		stick.EventIncursion, stick.EventResume,
 		stick.EventTakeover, stick.EventSessionStarted, stick.EventSessionEnded:
 		return true
 	}
+
 	return false
 }
 
@@ -140,5 +164,6 @@ func (v *view) Stream(r *monitor.Room) (rows []eventRow) {
 			rows = append(rows, rowOf(v.Root, r, r.Events[i]))
 		}
 	}
+
 	return rows
 }

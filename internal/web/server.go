@@ -75,12 +75,23 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+
 	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
 	s := &Server{
-		o: o, ops: ops, keys: newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)), pages: newPages(), firstPicture: make(chan struct{}), streams: streams{most: maxStreams, taken: takeWithin}, jobs: jobs{patience: pagePatience},
-		readWithin: readWithin,
-		monitor:    monitor.New(monitor.Options{Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown}),
+		o:            o,
+		ops:          ops,
+		keys:         newKeys(o.Now, newSessionFolder(o.Sessions, o.Caller)),
+		pages:        newPages(),
+		firstPicture: make(chan struct{}),
+		streams:      streams{most: maxStreams, taken: takeWithin},
+		jobs:         jobs{patience: pagePatience},
+		readWithin:   readWithin,
+		monitor: monitor.New(monitor.Options{
+			Operations: ops, Caller: o.Caller, Limit: maxRooms, Events: eventsShown,
+		}),
 	}
+
+	// What a job has changed is seen at once, not at the monitor's next time.
 	s.jobs.onEnd, s.jobs.now = s.monitor.Renew, ops.Now
 	return s
 }
@@ -98,6 +109,7 @@ func (s *Server) Address(at net.Addr, to string) string {
 	if to != "" {
 		q.Set("to", to)
 	}
+
 	u.RawQuery = q.Encode()
 	return u.String()
 }
@@ -107,28 +119,41 @@ func (s *Server) Address(at net.Addr, to string) string {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	s.jobs.ctx = ctx
 	s.keys.listenOn(l.Addr().String())
+
+	// The first pages wait for the first picture.
 	var looked sync.Once
 	changed, stop := s.monitor.Changed()
 	defer stop()
-	go func() { // until the first picture, or the end of the server
+
+	// It ends with the first picture, or with the server.
+	go func() {
 		select {
 		case <-changed:
 			looked.Do(func() { close(s.firstPicture) })
 		case <-ctx.Done():
 		}
 	}()
+
+	// It ends with ctx.
 	watch := make(chan error, 1)
-	go func() { watch <- s.monitor.Run(ctx) }() // until ctx ends
+	go func() { watch <- s.monitor.Run(ctx) }()
 
 	h := &http.Server{
-		Handler: s.rootHandler(), BaseContext: func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // a client that leaves is no news
+		Handler:           s.rootHandler(),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0), // a client that leaves is no news
 	}
+
+	// It ends when h is closed.
 	served := make(chan error, 1)
-	go func() { served <- h.Serve(limitConnections(l, maxConnections)) }() // until h is closed
+	go func() { served <- h.Serve(limitConnections(l, maxConnections)) }()
+
 	var err error
 	select {
 	case <-ctx.Done():
@@ -137,17 +162,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		watch <- err
 	case err = <-served:
 	}
+
+	// Streams end with ctx. Whoever is being answered has a moment.
 	cancel()
 	grace, over := context.WithTimeout(context.Background(), 2*time.Second)
 	defer over()
+
 	if h.Shutdown(grace) != nil {
 		_ = h.Close()
 	}
+
+	// Nothing of the server reads the database after this.
 	<-watch
 	s.jobs.waitForAll()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
+
 	return err
 }
 
@@ -159,5 +190,6 @@ func (s *Server) latestPicture(ctx context.Context) *monitor.Picture {
 	case <-ctx.Done():
 	case <-time.After(10 * time.Second):
 	}
+
 	return s.monitor.Picture()
 }

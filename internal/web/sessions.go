@@ -63,7 +63,8 @@ const (
 func isOver(used, now time.Time) bool { return now.Sub(used) >= sessionFor }
 
 func newKeys(now func() time.Time, f sessionFolder) *keys {
-	wall := func() time.Time { return now().Round(0) } // the other clock stands still while the machine sleeps
+	// The other clock stands still while the machine sleeps.
+	wall := func() time.Time { return now().Round(0) }
 	return &keys{now: wall, folder: f, key: newKey(), invites: map[sum]time.Time{}, ended: make(chan struct{})}
 }
 
@@ -71,11 +72,13 @@ func newKeys(now func() time.Time, f sessionFolder) *keys {
 func (k *keys) listenOn(address string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	k.address = address
 	key, sessions := k.folder.readServer(address)
 	if key != "" {
 		k.key = key
 	}
+
 	k.sessions = sessions
 }
 
@@ -84,11 +87,14 @@ func (k *keys) makeInvite(ttl time.Duration) string {
 	token := rand.Text()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
+	// One with a time makes room first: pages could make any number of them.
 	until := time.Time{}
 	if ttl > 0 {
 		until = k.now().Add(ttl)
 		k.dropInvite()
 	}
+
 	k.invites[sha256.Sum256([]byte(token))] = until
 	return token
 }
@@ -107,6 +113,7 @@ func (k *keys) dropInvite() {
 			first = s
 		}
 	}
+
 	if len(k.invites) >= maxInvites {
 		delete(k.invites, first)
 	}
@@ -117,6 +124,7 @@ func (k *keys) dropInvite() {
 func (k *keys) redeemInvite(token string) (sess session, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	s := sha256.Sum256([]byte(token))
 	until, ok := k.invites[s]
 	delete(k.invites, s)
@@ -125,11 +133,14 @@ func (k *keys) redeemInvite(token string) (sess session, ok bool) {
 	}
 
 	sess = newSession()
+
+	// A further browser is let in at the cost of one that nobody uses.
 	k.dropOver()
 	k.sessions = append(k.sessions, openSession{sess.sum(), k.now()})
 	if len(k.sessions) > maxSessions {
 		k.dropLeastUsed()
 	}
+
 	k.folder.keepServer(k.address, k.key, k.sessions)
 	return sess, true
 }
@@ -138,6 +149,7 @@ func (k *keys) redeemInvite(token string) (sess session, ok bool) {
 func (k *keys) endSession(sess session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	ended := sess.sum()
 	k.sessions = slices.DeleteFunc(k.sessions, func(o openSession) bool { return o.sum == ended })
 	k.folder.keepServer(k.address, k.key, k.sessions)
@@ -174,7 +186,9 @@ func (k *keys) dropOver() {
 func (k *keys) useSession(sess session) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	k.dropOver()
+
 	want := sess.sum()
 	i := slices.IndexFunc(k.sessions, func(o openSession) bool { return o.sum == want })
 	if i < 0 {
@@ -185,6 +199,7 @@ func (k *keys) useSession(sess session) bool {
 		k.sessions[i].used = now
 		k.folder.keepServer(k.address, k.key, k.sessions)
 	}
+
 	return true
 }
 
@@ -208,10 +223,13 @@ func (k *keys) sessionOf(r *http.Request) (sess session, ok bool) {
 	if !below {
 		return session{}, false
 	}
-	for _, c := range r.CookiesNamed(cookieName) { // another server of this machine may have set one, too
+
+	// Another server of this machine may have set a cookie of this name, too.
+	for _, c := range r.CookiesNamed(cookieName) {
 		if sess := (session{path, c.Value}); k.useSession(sess) {
 			return sess, true
 		}
 	}
+
 	return session{}, false
 }

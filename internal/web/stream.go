@@ -17,8 +17,12 @@ import (
 )
 
 const (
-	maxStreams = 2000             // open at a time
-	takeWithin = 10 * time.Second // a browser has to take what it is sent by then, or its stream ends; it comes back by itself
+	maxStreams = 2000 // open at a time
+
+	// takeWithin is when a browser has to have taken what it is sent, or its stream ends. It comes back by
+	// itself.
+	takeWithin = 10 * time.Second
+
 	heartbeat  = 30 * time.Second // a comment finds out whether a silent browser is still there
 	maxFrames  = 200              // pages whose parts are kept for the other viewers of one picture
 	maxCatchUp = 500              // events that a browser which comes back is sent; after more it loads its page again
@@ -60,9 +64,11 @@ type streams struct {
 func (st *streams) openStream() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+
 	if st.open >= st.most {
 		return false
 	}
+
 	st.open++
 	return true
 }
@@ -77,19 +83,26 @@ func (st *streams) closeStream() {
 // is rendered once.
 func (s *Server) sharedFrame(p *monitor.Picture, page *url.URL) (*frame, error) {
 	st, key := &s.streams, page.RequestURI()
+
 	st.mu.Lock()
+
+	// Frames of an earlier picture are of no use any more.
 	if st.picture != p {
 		st.picture, st.frames = p, map[string]*frame{}
 	}
+
 	got := st.frames[key]
 	st.mu.Unlock()
 	if got != nil {
 		return got, nil
 	}
+
+	// Rendering takes a while, so others aren't kept waiting. Two may do the same work.
 	got, err := s.renderParts(p, page)
 	if err != nil {
 		return nil, err
 	}
+
 	st.mu.Lock()
 	if st.picture == p && len(st.frames) < maxFrames {
 		st.frames[key] = got
@@ -140,15 +153,19 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		s.answerError(w, r, stick.Errorf(stick.CodeUsage, "page must be the path of a page").With("field", "page"))
 		return
 	}
+
 	if !s.streams.openStream() {
-		s.answerErrorAs(w, r, http.StatusServiceUnavailable, stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most))
+		full := stick.Errorf(stick.CodeDatabaseBusy, "%d pages are open, and no more can be kept up to date", s.streams.most)
+		s.answerErrorAs(w, r, http.StatusServiceUnavailable, full)
 		return
 	}
 	defer s.streams.closeStream()
+
 	f := &feed{
 		s: s, sess: sessionIn(r), page: page, ending: s.keys.watchEnds(),
 		w: w, c: http.NewResponseController(w), sent: map[string]string{}, after: cursorOf(r),
 	}
+
 	changed, stop := s.monitor.Changed()
 	defer stop()
 
@@ -157,12 +174,16 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		s.answerError(w, r, err)
 		return
 	}
-	if first.Version == q.Get("at") { // the page shows it already
+
+	// The page shows it already.
+	if first.Version == q.Get("at") {
 		for _, x := range first.Parts {
 			f.sent[x.ID] = x.HTML
 		}
 	}
-	_ = f.c.SetReadDeadline(time.Time{}) // nothing more comes from there
+
+	// Nothing more comes from the browser.
+	_ = f.c.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	f.sendFrame(r.Context(), first)
@@ -174,6 +195,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 func (f *feed) followChanges(ctx context.Context, changed <-chan struct{}) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+
 	for f.err == nil {
 		isNew := false
 		select {
@@ -190,14 +212,18 @@ func (f *feed) followChanges(ctx context.Context, changed <-chan struct{}) {
 			f.sendNews(news{Over: errNotSignedIn()})
 			return
 		}
+
 		if !isNew {
 			f.writeText(":\n\n")
 			continue
 		}
+
 		next, err := f.s.sharedFrame(f.s.monitor.Picture(), f.page)
 		if err != nil {
-			return // the room is gone; the browser asks again, and is told
+			// The room is gone. The browser asks again, and is told.
+			return
 		}
+
 		f.sendFrame(ctx, next)
 		beat.Reset(heartbeat)
 	}
@@ -210,6 +236,7 @@ func cursorOf(r *http.Request) int64 {
 			return n
 		}
 	}
+
 	return 0
 }
 
@@ -236,16 +263,21 @@ func (f *feed) sendFrame(ctx context.Context, x *frame) {
 			f.sent[p.ID] = p.HTML
 		}
 	}
+
 	if x.Room != nil {
 		n.Rows, n.Again = f.missingRows(ctx, x)
 	}
+
+	// The first message always goes: it tells the browser who answers.
 	if f.begun && len(n.Parts) == 0 && len(n.Rows) == 0 && !n.Again {
 		return
 	}
+
 	if !f.begun {
 		p := f.s.keys.newProof()
 		n.Proof = &p
 	}
+
 	f.begun = true
 	f.after = max(f.after, x.Seq)
 	f.sendNews(n)
@@ -253,11 +285,13 @@ func (f *feed) sendFrame(ctx context.Context, x *frame) {
 
 // sendNews sends a message of the stream.
 func (f *feed) sendNews(n news) {
-	b, err := json.Marshal(n) // it escapes < and >, which a stream needs no more than line breaks
+	// JSON escapes < and >, which a stream needs no more than line breaks.
+	b, err := json.Marshal(n)
 	if err != nil {
 		f.err = err
 		return
 	}
+
 	f.writeText(fmt.Sprintf("id: %d\ndata: %s\n\n", f.after, b))
 }
 
@@ -266,25 +300,32 @@ func (f *feed) missingRows(ctx context.Context, x *frame) (rows []string, again 
 	if x.Seq <= f.after {
 		return nil, false
 	}
+
+	// The picture has only the last events: older ones are read from the log.
 	if len(x.Rows) > 0 && x.Rows[0].Seq > f.after && x.Room.More {
 		all, err := f.s.ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-			Caller: f.s.o.Caller, Where: core.Where{RoomID: x.Room.ID()}, EventFilter: engine.EventFilter{After: f.after, Limit: maxCatchUp}, FromStart: true,
+			Caller: f.s.o.Caller, Where: core.Where{RoomID: x.Room.ID()}, FromStart: true,
+			EventFilter: engine.EventFilter{After: f.after, Limit: maxCatchUp},
 		})
 		if err != nil || all.More {
 			return nil, true
 		}
+
 		for _, e := range all.Events {
 			if e.Seq <= x.Seq {
 				rows = append(rows, f.s.renderRow(rootOf(f.page), x.Room, e))
 			}
 		}
+
 		return rows, false
 	}
+
 	for _, r := range x.Rows {
 		if r.Seq > f.after {
 			rows = append(rows, r.HTML)
 		}
 	}
+
 	return rows, false
 }
 

@@ -34,13 +34,18 @@ func (s *Server) readTask(r *http.Request, v *view) error {
 	if err != nil {
 		return err
 	}
+
 	b := &taskPage{WorkerShowResult: shown, Task: &shown.TaskView}
 	v.Body = b
-	if b.Diff, err = s.ops.WorkerDiff(r.Context(), task.WorkerDiffParams{Caller: s.o.Caller, Where: where, TaskID: id}); err != nil {
+	b.Diff, err = s.ops.WorkerDiff(r.Context(), task.WorkerDiffParams{Caller: s.o.Caller, Where: where, TaskID: id})
+	if err != nil {
 		b.NoDiff = stick.AsError(err).Message
 		b.Diff.Comments = shown.Comments
 	}
+
 	b.Shown = b.Diff.Head
+
+	// The page asks about a line by its address.
 	q := r.URL.Query()
 	b.Files, b.Left, b.Cut = layDiff(b.Diff, commentTarget{q.Get("at"), q.Get("old") != ""})
 	for _, c := range b.Diff.Comments {
@@ -48,7 +53,10 @@ func (s *Server) readTask(r *http.Request, v *view) error {
 			b.Drafts++
 		}
 	}
+
 	b.Rows, b.Older = rowsOf(v.Root, v.Room, shown.Events, shown.More)
+
+	// The stream compares with the commit that the page shows.
 	v.Watch = r.URL.Path + "?" + url.Values{"head": {b.Shown}}.Encode()
 	return nil
 }
@@ -60,13 +68,19 @@ func headOfTask(q url.Values, v *view) {
 		b = &taskPage{Shown: q.Get("head")}
 		v.Body = b
 	}
+
 	if t := v.Room.Task(q.Get("task")); t != nil {
 		b.Task = t
 	}
-	if b.Task == nil { // it ended long ago
+
+	// A task that ended long ago isn't in the picture.
+	if b.Task == nil {
 		b.Task = &task.TaskView{TaskID: q.Get("task")}
 	}
-	if b.Job = v.s.jobs.lastAbout(v.Room.ID(), b.Task.TaskID); b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
+
+	// A job that is over matters only if it has failed and nothing has happened since.
+	b.Job = v.s.jobs.lastAbout(v.Room.ID(), b.Task.TaskID)
+	if b.Job != nil && !b.Job.Running() && !b.Job.Failed(b.Task.StateAt) {
 		b.Job = nil
 	}
 }
@@ -80,6 +94,7 @@ func (b *taskPage) Moved() bool {
 func (b *taskPage) Can(what string) bool {
 	t := b.Task
 	busy := t.Doing != "" || b.Job != nil && b.Job.Running()
+
 	switch what {
 	case "approve":
 		return t.State == stick.TaskInReview && !busy
@@ -90,7 +105,7 @@ func (b *taskPage) Can(what string) bool {
 	case "merge":
 		return t.State == stick.TaskApproved && !busy
 	case "run":
-		return (t.State == stick.TaskAssigned || t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Run != nil && t.Run.State == stick.RunEnded
+		return t.Run != nil && t.Run.State == stick.RunEnded && canRun(t.State)
 	case "stop":
 		return t.Run != nil && t.Run.State != stick.RunEnded
 	case "cancel":
@@ -100,5 +115,11 @@ func (b *taskPage) Can(what string) bool {
 	case "rollback":
 		return t.State == stick.TaskCompleted && t.Result != ""
 	}
+
 	return false
+}
+
+// canRun reports whether the command of a task's worker may be started in a state of the task.
+func canRun(state stick.TaskState) bool {
+	return state == stick.TaskAssigned || state == stick.TaskWorking || state == stick.TaskConflicted
 }

@@ -37,6 +37,7 @@ func (v *view) Board() (out []column) {
 	if v.Room != nil {
 		rooms = []*monitor.Room{v.Room}
 	}
+
 	for _, c := range columns {
 		col := column{ID: c.id, Title: c.title}
 		for _, state := range c.states {
@@ -48,16 +49,21 @@ func (v *view) Board() (out []column) {
 				}
 			}
 		}
+
+		// Only the queue has an order of its own.
 		if c.id == "queue" {
 			sortQueue(col.Tasks)
 		}
+
 		out = append(out, col)
 	}
+
 	return out
 }
 
 // sortQueue puts approved tasks into the order in which they are merged.
 func sortQueue(tasks []boardTask) {
+	// Tasks of another room stay where they are: each room has its own queue.
 	for i := 1; i < len(tasks); i++ {
 		for j := i; j > 0 && tasks[j].Room == tasks[j-1].Room && tasks[j].Queue < tasks[j-1].Queue; j-- {
 			tasks[j], tasks[j-1] = tasks[j-1], tasks[j]
@@ -79,6 +85,7 @@ func (v *view) Failed(r *monitor.Room, id string) *job {
 	if id == "" {
 		return nil
 	}
+
 	j, changed := v.s.jobs.lastAbout(r.ID(), id), stick.Time(0)
 	if t := r.Task(id); t != nil {
 		changed = t.StateAt
@@ -86,6 +93,7 @@ func (v *view) Failed(r *monitor.Room, id string) *job {
 	if j.Failed(changed) {
 		return j
 	}
+
 	return nil
 }
 
@@ -106,6 +114,7 @@ func (v *view) StuckReason(r *monitor.Room, t task.TaskView) string {
 			}
 			names += w.TaskID
 		}
+
 		return "it begins when this has landed: " + names
 	case t.State == stick.TaskInReview:
 		return "it waits for a review"
@@ -113,17 +122,20 @@ func (v *view) StuckReason(r *monitor.Room, t task.TaskView) string {
 		if j := v.Failed(r, t.TaskID); j != nil {
 			return j.Name() + " failed: " + j.Err.Message
 		}
+
 		for _, q := range r.Paused {
 			if q.Branch == t.Integration {
 				return "the gate failed on " + t.Integration + " itself, so nothing is merged into it"
 			}
 		}
+
 		if t.Doing == "" {
 			return "it waits until somebody merges it"
 		}
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
 		return "it failed: " + spacedWords(t.Cause)
 	}
+
 	return ""
 }
 
@@ -135,8 +147,10 @@ func (t boardTask) IsStalled() bool {
 // WorkerToTell is the worker of a task that isn't over, if a person can write to it; empty if not.
 func (v *view) WorkerToTell(r *monitor.Room, t task.TaskView) stick.AgentID {
 	m := r.Member(t.Worker)
-	if m == nil || m.Verdict == stick.Gone || t.Worker == v.Picture.Me || t.State == stick.TaskCompleted || t.State == stick.TaskFailed {
+	isEnded := t.State == stick.TaskCompleted || t.State == stick.TaskFailed
+	if m == nil || m.Verdict == stick.Gone || t.Worker == v.Picture.Me || isEnded {
 		return ""
 	}
+
 	return t.Worker
 }

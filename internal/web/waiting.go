@@ -29,11 +29,13 @@ func (v *view) agentParty(r *monitor.Room, a stick.AgentID) party {
 	if a == v.Picture.Me {
 		return party{Name: "you"}
 	}
+
 	for _, m := range r.State.Members {
 		if m.AgentID == a {
 			return party{string(a), v.Root + "/sessions#" + url.PathEscape(v.Anchor(r, a))}
 		}
 	}
+
 	return party{Name: string(a)}
 }
 
@@ -52,11 +54,14 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 		b.Room = v.To(r)
 		out = append(out, b)
 	}
+
+	// Members wait for the stick, or for their person.
 	for _, m := range r.State.Members {
 		a := m.Activity
 		if a == nil || m.Verdict == stick.Gone {
 			continue
 		}
+
 		switch a.State {
 		case stick.AgentWaits:
 			if on := v.Holder(r); on != "" && on != m.AgentID {
@@ -68,18 +73,24 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 			if whose != "your" {
 				on = "its person"
 			}
-			add(block{Who: v.agentParty(r, m.AgentID), On: party{Name: on}, Why: string("waits for " + whose + " answer " + where), Since: a.Since})
+
+			why := "waits for " + whose + " answer " + where
+			add(block{Who: v.agentParty(r, m.AgentID), On: party{Name: on}, Why: string(why), Since: a.Since})
 		}
 	}
+
 	for _, b := range v.blockedBy(r) {
 		add(b)
 	}
+
+	// What a task waits for doesn't say which task it is.
 	for _, t := range r.Tasks {
 		for _, b := range v.blocksOf(r, t) {
 			b.Who = v.taskParty(r, t.TaskID)
 			add(b)
 		}
 	}
+
 	return out
 }
 
@@ -88,6 +99,7 @@ func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 	for _, w := range t.WaitsFor {
 		out = append(out, block{On: v.taskParty(r, w.TaskID), Why: "begins when that task has landed", Since: t.CreatedAt})
 	}
+
 	switch {
 	case t.State == stick.TaskInReview && t.Doing == "":
 		on := party{Name: "somebody who didn't work on it"}
@@ -106,6 +118,7 @@ func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 			out = append(out, block{On: on, Why: j.Name() + " failed: " + stick.Clip(j.Err.Message, 160), Since: j.End})
 		}
 	}
+
 	return out
 }
 
@@ -119,6 +132,7 @@ func cameBack(t task.TaskView) string {
 	case stick.CauseGate:
 		return "came back: the gate failed with it"
 	}
+
 	return "came back: " + spacedWords(t.Cause)
 }
 
@@ -133,6 +147,7 @@ func backWith(r *monitor.Room, t task.TaskView) string {
 	case t.Warning != "":
 		return "; " + string(t.Warning)
 	}
+
 	return ""
 }
 
@@ -143,6 +158,7 @@ func isNeeded(r *monitor.Room, kind stick.NeedKind, id string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -150,6 +166,8 @@ func isNeeded(r *monitor.Room, kind stick.NeedKind, id string) bool {
 // recipients.
 func (v *view) blockedBy(r *monitor.Room) (out []block) {
 	settled := map[int64]bool{}
+
+	// A message needs nothing more once it is accepted, withdrawn or answered.
 	for _, e := range r.Events {
 		if p, ok := stick.PayloadOf[stick.MessageAckedPayload](e); ok {
 			settled[p.MessageID] = true
@@ -161,18 +179,24 @@ func (v *view) blockedBy(r *monitor.Room) (out []block) {
 			settled[m.ReplyTo] = true
 		}
 	}
+
 	for _, e := range r.Events {
 		m := e.Message()
 		if m == nil || e.Type != stick.EventMessageSent || m.Category != stick.Blocked || settled[e.Seq] {
 			continue
 		}
+
 		for _, to := range m.To {
 			why := "needs input"
 			if gist := m.Gist(100); gist != "" {
 				why += string(gist)
 			}
-			out = append(out, block{Who: v.agentParty(r, e.From), On: v.agentParty(r, to), Why: why, Since: e.CreatedAt, Message: e.Seq})
+
+			out = append(out, block{
+				Who: v.agentParty(r, e.From), On: v.agentParty(r, to), Why: why, Since: e.CreatedAt, Message: e.Seq,
+			})
 		}
 	}
+
 	return out
 }
