@@ -86,7 +86,7 @@ func (m *model) finish(msg doneMsg) (cmd tea.Cmd) {
 		return nil
 	}
 	m.note = note{text: msg.say}
-	if msg.close != "" && m.shown().subject() == msg.close {
+	if msg.close != "" && m.shown().subjectKey() == msg.close {
 		m.back()
 	}
 	if msg.again {

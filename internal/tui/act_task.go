@@ -90,7 +90,7 @@ func (m *model) approve(p diffPage, merges bool) tea.Cmd {
 		if res.Note != "" {
 			said += term.Textf("; %s", res.Note)
 		}
-		done := doneMsg{say: said, err: err, close: p.subject()}
+		done := doneMsg{say: said, err: err, close: p.subjectKey()}
 		if err != nil || !merges {
 			return done
 		}
@@ -112,7 +112,7 @@ func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
 			said += term.Textf("; %s is told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
 		}
 		said += e.startReady(ctx, at)
-		return doneMsg{say: said, close: p.subject()}
+		return doneMsg{say: said, close: p.subjectKey()}
 	})
 }
 

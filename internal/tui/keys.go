@@ -115,7 +115,7 @@ func hasLog(m *model, t target) bool {
 
 // isOpen reports whether a page is shown, or comes back with esc.
 func (m *model) isOpen(p page) bool {
-	return slices.ContainsFunc(m.pages, func(o opened) bool { return o.subject() == p.subject() })
+	return slices.ContainsFunc(m.pages, func(o opened) bool { return o.subjectKey() == p.subjectKey() })
 }
 
 // pageOf is the page of what a target is about.
@@ -181,13 +181,13 @@ func (m *model) keys() line {
 // helpPage explains the keys.
 type helpPage struct{}
 
-func (helpPage) name(*scene) term.Text { return "keys" }
+func (helpPage) pageTitle(*canvas) term.Text { return "keys" }
 
-func (helpPage) subject() string { return "help" }
+func (helpPage) subjectKey() string { return "help" }
 
-func (helpPage) target(*monitor.Picture, string) target { return target{} }
+func (helpPage) targetAt(*monitor.Picture, string) target { return target{} }
 
-func (helpPage) layout(s *scene) (head, body []line) {
+func (helpPage) layoutLines(s *canvas) (head, body []line) {
 	row := func(key, what string) {
 		const left = 22
 		for i, l := range wrap(term.Textf("%s", what), left, s.width, 0) {

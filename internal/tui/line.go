@@ -185,7 +185,7 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 
 // source shows a line of a file or of an output, whole: what doesn't fit goes on below. The first of its
 // lines has the key.
-func (s *scene) source(text string, h hue, key string) (lines []line) {
+func (s *canvas) source(text string, h hue, key string) (lines []line) {
 	room := 0
 	if s.width > 0 {
 		room = max(8, s.width-mark-2)

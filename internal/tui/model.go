@@ -37,9 +37,9 @@ func newModel(o Options) model {
 // shown is the page that is shown.
 func (m *model) shown() *opened { return &m.pages[len(m.pages)-1] }
 
-// scene is what the pages are drawn from.
-func (m *model) scene() *scene {
-	return &scene{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home, unmerged: m.unmerged}
+// newCanvas is what the pages are drawn from.
+func (m *model) newCanvas() *canvas {
+	return &canvas{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home, unmerged: m.unmerged}
 }
 
 // pageHeight is how many lines a page has: the first line and the last ones are taken.
@@ -52,21 +52,21 @@ func (m *model) pageHeight() int {
 func headHeight(head, height int) int { return min(head, max(height/2, 3)) }
 
 // target is what the keys act on.
-func (m *model) target() target { return m.shown().target(m.picture, m.shown().key) }
+func (m *model) target() target { return m.shown().targetAt(m.picture, m.shown().key) }
 
 // follower is a page of which the end is shown as long as the end is selected.
-type follower interface{ follows() bool }
+type follower interface{ followsEnd() bool }
 
 // settle makes the selection one that is there, and scrolls so that it is shown.
 func (m *model) settle() {
 	o := m.shown()
-	head, body := o.layout(m.scene())
+	head, body := o.layoutLines(m.newCanvas())
 	keys := keysOf(head, body)
 	if len(keys) > 0 {
 		if i := slices.Index(keys, o.key); i >= 0 {
 			o.at = i
 		}
-		if f, ok := o.page.(follower); ok && f.follows() && o.at >= o.end {
+		if f, ok := o.page.(follower); ok && f.followsEnd() && o.at >= o.end {
 			o.at = len(keys) - 1
 		}
 		o.at = min(max(o.at, 0), len(keys)-1)
@@ -110,7 +110,7 @@ func scrolled(lines []line, key string, top, height int) int {
 // move selects the line that is by lines further down, or scrolls if no line can be selected.
 func (m *model) move(by int) {
 	o := m.shown()
-	head, body := o.layout(m.scene())
+	head, body := o.layoutLines(m.newCanvas())
 	if keys := keysOf(head, body); len(keys) > 0 {
 		o.at = min(max(o.at+by, 0), len(keys)-1)
 		o.key = keys[o.at]
@@ -120,8 +120,8 @@ func (m *model) move(by int) {
 	m.settle()
 }
 
-// target finds what a row of the page with everything is about.
-func (roomsPage) target(p *monitor.Picture, key string) target {
+// targetAt finds what a row of the page with everything is about.
+func (roomsPage) targetAt(p *monitor.Picture, key string) target {
 	for _, n := range p.Needs() {
 		if needKey(n) == key {
 			t := target{room: n.Room, agent: n.Agent, message: n.Message, rescue: n.Rescue}

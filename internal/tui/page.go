@@ -18,16 +18,16 @@ import (
 // one makes a new one.
 type page interface {
 	// name is what the first line calls it; empty for the page with everything.
-	name(*scene) term.Text
+	pageTitle(*canvas) term.Text
 
 	// layout returns its lines: those that stay on top, and those that scroll.
-	layout(*scene) (head, body []line)
+	layoutLines(*canvas) (head, body []line)
 
 	// target is what the keys act on when the line with this key is selected.
-	target(p *monitor.Picture, key string) target
+	targetAt(p *monitor.Picture, key string) target
 
 	// subject tells pages apart: two with the same subject show the same.
-	subject() string
+	subjectKey() string
 }
 
 // reader is a page that shows more than the picture has.
@@ -35,10 +35,10 @@ type reader interface {
 	page
 
 	// read returns the page with what it shows. It runs beside the loop.
-	read(context.Context, *env) (page, error)
+	readPage(context.Context, *env) (page, error)
 
 	// of is the room that it is about.
-	of() stick.RoomID
+	roomID() stick.RoomID
 }
 
 // env is how a model reaches what is outside of it: the operations, and the loop.
@@ -86,10 +86,10 @@ type target struct {
 // where is the room of a target, for an operation.
 func (t target) where() core.Where { return core.Where{RoomID: t.room.ID()} }
 
-// layout returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can
+// layoutLines returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can
 // be selected, so that it scrolls.
-func (o *opened) layout(s *scene) (head, body []line) {
-	head, body = o.page.layout(s)
+func (o *opened) layoutLines(s *canvas) (head, body []line) {
+	head, body = o.page.layoutLines(s)
 	if _, everything := o.page.(roomsPage); !everything {
 		for i := range body {
 			if body[i].key == "" && len(body[i].cells) > 0 {
@@ -109,7 +109,7 @@ func (o *opened) layout(s *scene) (head, body []line) {
 
 // open shows a page. The one before comes back with esc.
 func (m *model) open(p page) tea.Cmd {
-	if m.shown().subject() == p.subject() {
+	if m.shown().subjectKey() == p.subjectKey() {
 		return nil
 	}
 	m.serial++
@@ -128,10 +128,10 @@ func (m *model) reads(o *opened) tea.Cmd {
 		o.again = true
 		return nil
 	}
-	o.reading, o.again, o.seq = true, false, lastSeq(m.picture.Room(p.of()))
+	o.reading, o.again, o.seq = true, false, lastSeq(m.picture.Room(p.roomID()))
 	e, serial := m.env, o.serial
 	return e.beside(func() tea.Msg {
-		now, err := p.read(e.ctx, e)
+		now, err := p.readPage(e.ctx, e)
 		return readMsg{serial, now, err}
 	})
 }
@@ -148,7 +148,7 @@ func (e *env) beside(do func() tea.Msg) tea.Cmd {
 // renew reads the page that is shown again, if something has happened in its room.
 func (m *model) renew() tea.Cmd {
 	o := m.shown()
-	if p, ok := o.page.(reader); ok && lastSeq(m.picture.Room(p.of())) != o.seq {
+	if p, ok := o.page.(reader); ok && lastSeq(m.picture.Room(p.roomID())) != o.seq {
 		return m.reads(o)
 	}
 	return nil

@@ -24,13 +24,13 @@ type agentPage struct {
 	changes guard.ListChangesResult // what it has edited and nobody has committed
 }
 
-func (p agentPage) subject() string { return "agent " + string(p.room) + " " + string(p.agent) }
+func (p agentPage) subjectKey() string { return "agent " + string(p.room) + " " + string(p.agent) }
 
-func (p agentPage) of() stick.RoomID { return p.room }
+func (p agentPage) roomID() stick.RoomID { return p.room }
 
-func (p agentPage) name(*scene) term.Text { return term.Textf("%s", p.agent) }
+func (p agentPage) pageTitle(*canvas) term.Text { return term.Textf("%s", p.agent) }
 
-func (p agentPage) read(ctx context.Context, e *env) (page, error) {
+func (p agentPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
 		Caller: e.Caller, Where: core.Where{RoomID: p.room}, EventFilter: engine.EventFilter{From: p.agent, Limit: listed},
 	})
@@ -45,7 +45,7 @@ func (p agentPage) read(ctx context.Context, e *env) (page, error) {
 	return p, nil
 }
 
-func (p agentPage) layout(s *scene) (head, body []line) {
+func (p agentPage) layoutLines(s *canvas) (head, body []line) {
 	r := s.picture.Room(p.room)
 	if r == nil {
 		return nil, []line{say("", "The room isn't there any more.")}
@@ -83,7 +83,7 @@ func asksWhere(m engine.RoomMember) string {
 }
 
 // changes lists files that nobody has committed, and what differs in them.
-func (s *scene) changes(res guard.ListChangesResult) (lines []line) {
+func (s *canvas) changes(res guard.ListChangesResult) (lines []line) {
 	if res.Count == 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *scene) changes(res guard.ListChangesResult) (lines []line) {
 }
 
 // lastSign says when a member was last seen, and what it is bound to.
-func (s *scene) lastSign(m engine.RoomMember) string {
+func (s *canvas) lastSign(m engine.RoomMember) string {
 	parts := []string{s.ago(m.LastSeenAt)}
 	if a := m.Activity; a != nil && !a.LastSign.IsZero() {
 		parts[0] = s.ago(a.LastSign)
@@ -115,8 +115,8 @@ func (s *scene) lastSign(m engine.RoomMember) string {
 	return strings.Join(parts, "; ")
 }
 
-func (p agentPage) target(pic *monitor.Picture, key string) target {
-	if t := (roomsPage{}).target(pic, key); t.task != "" {
+func (p agentPage) targetAt(pic *monitor.Picture, key string) target {
+	if t := (roomsPage{}).targetAt(pic, key); t.task != "" {
 		return t
 	}
 	return target{room: pic.Room(p.room), agent: p.agent}

@@ -32,13 +32,13 @@ type diffLine struct {
 	comments []task.ShownComment
 }
 
-func (p diffPage) subject() string { return "diff " + string(p.room) + " " + stick.TaskKey(p.id) }
+func (p diffPage) subjectKey() string { return "diff " + string(p.room) + " " + stick.TaskKey(p.id) }
 
-func (p diffPage) of() stick.RoomID { return p.room }
+func (p diffPage) roomID() stick.RoomID { return p.room }
 
-func (p diffPage) name(*scene) term.Text { return term.Textf("%s: what it changes", p.id) }
+func (p diffPage) pageTitle(*canvas) term.Text { return term.Textf("%s: what it changes", p.id) }
 
-func (p diffPage) read(ctx context.Context, e *env) (page, error) {
+func (p diffPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.WorkerDiff(ctx, task.WorkerDiffParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id})
 	if err == nil {
 		p.res, p.lines = &res, diffLines(res)
@@ -101,7 +101,7 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 	return lines
 }
 
-func (p diffPage) layout(s *scene) (head, body []line) {
+func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{say(faint, "reading …")}
 	}
@@ -132,7 +132,7 @@ func (p diffPage) layout(s *scene) (head, body []line) {
 
 func lineKey(i int) string { return "line " + strconv.Itoa(i) }
 
-func (p diffPage) target(pic *monitor.Picture, _ string) target {
+func (p diffPage) targetAt(pic *monitor.Picture, _ string) target {
 	return target{room: pic.Room(p.room), task: p.id}
 }
 

@@ -35,13 +35,13 @@ type logMsg struct {
 	err    error
 }
 
-func (p logPage) subject() string { return "log " + string(p.room) + " " + stick.TaskKey(p.id) }
+func (p logPage) subjectKey() string { return "log " + string(p.room) + " " + stick.TaskKey(p.id) }
 
-func (p logPage) name(*scene) term.Text { return term.Textf("%s: what its command prints", p.id) }
+func (p logPage) pageTitle(*canvas) term.Text { return term.Textf("%s: what its command prints", p.id) }
 
-func (p logPage) follows() bool { return true }
+func (p logPage) followsEnd() bool { return true }
 
-func (p logPage) layout(s *scene) (head, body []line) {
+func (p logPage) layoutLines(s *canvas) (head, body []line) {
 	if p.over != nil {
 		head = append(head, say("", "run %d %s: %s", p.over.Run.Run, p.over.Run.How(), stick.Clip(p.over.Run.Command, 160)), blank)
 	}
@@ -54,14 +54,14 @@ func (p logPage) layout(s *scene) (head, body []line) {
 	return head, body
 }
 
-func (p logPage) target(pic *monitor.Picture, _ string) target {
+func (p logPage) targetAt(pic *monitor.Picture, _ string) target {
 	return target{room: pic.Room(p.room), task: p.id}
 }
 
 // openLog shows what the command of a task prints, until the page is left.
 func (m *model) openLog(t target) tea.Cmd {
 	p := logPage{room: t.room.ID(), id: t.task}
-	if m.shown().subject() == p.subject() {
+	if m.shown().subjectKey() == p.subjectKey() {
 		return nil
 	}
 	cmd := m.open(p)

@@ -18,13 +18,13 @@ type rescuePage struct {
 	diff string                  // what bringing it back would change
 }
 
-func (p rescuePage) subject() string { return "rescue " + p.id }
+func (p rescuePage) subjectKey() string { return "rescue " + p.id }
 
-func (p rescuePage) of() stick.RoomID { return p.room }
+func (p rescuePage) roomID() stick.RoomID { return p.room }
 
-func (p rescuePage) name(*scene) term.Text { return term.Textf("rescue %s", p.id) }
+func (p rescuePage) pageTitle(*canvas) term.Text { return term.Textf("rescue %s", p.id) }
 
-func (p rescuePage) read(ctx context.Context, e *env) (page, error) {
+func (p rescuePage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.ShowRescue(ctx, guard.ShowRescueParams{ID: p.id})
 	if err != nil {
 		return p, err
@@ -38,7 +38,7 @@ func (p rescuePage) read(ctx context.Context, e *env) (page, error) {
 	return p, nil
 }
 
-func (p rescuePage) layout(s *scene) (head, body []line) {
+func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{say(faint, "reading …")}
 	}
@@ -63,7 +63,7 @@ func (p rescuePage) layout(s *scene) (head, body []line) {
 }
 
 // patch shows a diff.
-func (s *scene) patch(diff string) (lines []line) {
+func (s *canvas) patch(diff string) (lines []line) {
 	for l := range strings.Lines(diff) {
 		lines = append(lines, s.source(strings.TrimRight(l, "\r\n"), diffHue(l), "")...)
 	}
@@ -85,6 +85,6 @@ func diffHue(l string) hue {
 	return ""
 }
 
-func (p rescuePage) target(pic *monitor.Picture, _ string) target {
+func (p rescuePage) targetAt(pic *monitor.Picture, _ string) target {
 	return target{room: pic.Room(p.room), rescue: p.id}
 }

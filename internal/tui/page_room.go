@@ -24,18 +24,18 @@ type roomPage struct {
 	known   bool // it was read
 }
 
-func (p roomPage) subject() string { return "room " + string(p.id) }
+func (p roomPage) subjectKey() string { return "room " + string(p.id) }
 
-func (p roomPage) of() stick.RoomID { return p.id }
+func (p roomPage) roomID() stick.RoomID { return p.id }
 
-func (p roomPage) name(s *scene) term.Text {
+func (p roomPage) pageTitle(s *canvas) term.Text {
 	if r := s.picture.Room(p.id); r != nil {
 		return s.roomPath(r)
 	}
 	return "a room that isn't there"
 }
 
-func (p roomPage) read(ctx context.Context, e *env) (page, error) {
+func (p roomPage) readPage(ctx context.Context, e *env) (page, error) {
 	at := core.Where{RoomID: p.id}
 	st, err := e.Operations.GetRoomState(ctx, engine.GetRoomStateParams{Caller: e.Caller, Where: at})
 	if err != nil {
@@ -58,7 +58,7 @@ func (p roomPage) read(ctx context.Context, e *env) (page, error) {
 	return p, err
 }
 
-func (p roomPage) layout(s *scene) (head, body []line) {
+func (p roomPage) layoutLines(s *canvas) (head, body []line) {
 	r := s.picture.Room(p.id)
 	if r == nil {
 		return nil, []line{say("", "The room isn't there any more.")}
@@ -81,12 +81,12 @@ func (p roomPage) layout(s *scene) (head, body []line) {
 	return head, append(body, s.log(p.events, p.more, p.known)...)
 }
 
-func (p roomPage) target(pic *monitor.Picture, key string) target {
-	return cmp.Or(roomsPage{}.target(pic, key), target{room: pic.Room(p.id)})
+func (p roomPage) targetAt(pic *monitor.Picture, key string) target {
+	return cmp.Or(roomsPage{}.targetAt(pic, key), target{room: pic.Room(p.id)})
 }
 
 // handoff shows a handoff.
-func (s *scene) handoff(h stick.Handoff) (lines []line) {
+func (s *canvas) handoff(h stick.Handoff) (lines []line) {
 	for _, f := range stick.HandoffFields {
 		for _, text := range f.Show(h) {
 			lines = append(lines, s.field(f.Label, text)...)
@@ -102,7 +102,7 @@ func (s *scene) handoff(h stick.Handoff) (lines []line) {
 const nameWidth = 14
 
 // field shows text of others beside its name, and below it what doesn't fit there.
-func (s *scene) field(name, text string) []line {
+func (s *canvas) field(name, text string) []line {
 	if text == "" {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (s *scene) field(name, text string) []line {
 }
 
 // log lists events, the newest first.
-func (s *scene) log(events []stick.Event, more, known bool) (lines []line) {
+func (s *canvas) log(events []stick.Event, more, known bool) (lines []line) {
 	if !known {
 		return []line{say(faint, "reading …")}
 	}

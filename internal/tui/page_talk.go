@@ -20,18 +20,18 @@ type talkPage struct {
 	known    bool
 }
 
-func (p talkPage) subject() string { return "talk " + string(p.room) }
+func (p talkPage) subjectKey() string { return "talk " + string(p.room) }
 
-func (p talkPage) of() stick.RoomID { return p.room }
+func (p talkPage) roomID() stick.RoomID { return p.room }
 
-func (p talkPage) name(s *scene) term.Text {
+func (p talkPage) pageTitle(s *canvas) term.Text {
 	if r := s.picture.Room(p.room); r != nil {
 		return term.Textf("%s: messages", s.roomPath(r))
 	}
 	return "messages"
 }
 
-func (p talkPage) read(ctx context.Context, e *env) (page, error) {
+func (p talkPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
 		Caller: e.Caller, Where: core.Where{RoomID: p.room},
 		EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventMessageSent}, Limit: listed},
@@ -43,7 +43,7 @@ func (p talkPage) read(ctx context.Context, e *env) (page, error) {
 	return p, err
 }
 
-func (p talkPage) layout(s *scene) (head, body []line) {
+func (p talkPage) layoutLines(s *canvas) (head, body []line) {
 	switch {
 	case !p.known:
 		return nil, []line{say(faint, "reading …")}
@@ -69,7 +69,7 @@ func (p talkPage) layout(s *scene) (head, body []line) {
 func messageKey(id int64) string { return string(term.Textf("message %d", id)) }
 
 // messageLine is the line over the body of a message: from whom it is, and for whom.
-func (s *scene) messageLine(m engine.MessageView) line {
+func (s *canvas) messageLine(m engine.MessageView) line {
 	to := term.Textf("all")
 	if len(m.To) > 0 && m.To[0] != stick.ToRoom {
 		names := make([]string, len(m.To))
@@ -91,7 +91,7 @@ func (s *scene) messageLine(m engine.MessageView) line {
 	return l
 }
 
-func (p talkPage) target(pic *monitor.Picture, key string) target {
+func (p talkPage) targetAt(pic *monitor.Picture, key string) target {
 	t := target{room: pic.Room(p.room)}
 	for _, m := range p.messages {
 		if k := messageKey(m.MessageID); k == key || strings.HasPrefix(key, k+" ") {
@@ -108,15 +108,15 @@ type messagePage struct {
 	res  *engine.GetMessageResult // nil until it was read
 }
 
-func (p messagePage) subject() string { return string(p.room) + " " + messageKey(p.id) }
+func (p messagePage) subjectKey() string { return string(p.room) + " " + messageKey(p.id) }
 
-func (p messagePage) of() stick.RoomID { return p.room }
+func (p messagePage) roomID() stick.RoomID { return p.room }
 
-func (p messagePage) name(*scene) term.Text { return term.Textf("message %d", p.id) }
+func (p messagePage) pageTitle(*canvas) term.Text { return term.Textf("message %d", p.id) }
 
-// read reads the message, and marks it as seen where its reader is a recipient that hasn't seen it: to open a
+// readPage reads the message, and marks it as seen where its reader is a recipient that hasn't seen it: to open a
 // message is to read it.
-func (p messagePage) read(ctx context.Context, e *env) (page, error) {
+func (p messagePage) readPage(ctx context.Context, e *env) (page, error) {
 	at := core.Where{RoomID: p.room}
 	res, err := e.Operations.GetMessage(ctx, engine.GetMessageParams{Caller: e.Caller, Where: at, MessageID: p.id})
 	if err != nil {
@@ -132,7 +132,7 @@ func (p messagePage) read(ctx context.Context, e *env) (page, error) {
 	return p, err
 }
 
-func (p messagePage) layout(s *scene) (head, body []line) {
+func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{say(faint, "reading …")}
 	}
@@ -159,7 +159,7 @@ func (p messagePage) layout(s *scene) (head, body []line) {
 	return []line{s.messageLine(p.res.MessageView), blank}, body
 }
 
-func (p messagePage) target(pic *monitor.Picture, _ string) target {
+func (p messagePage) targetAt(pic *monitor.Picture, _ string) target {
 	t := target{room: pic.Room(p.room), message: p.id}
 	if p.res != nil {
 		t.agent = p.res.From

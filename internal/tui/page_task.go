@@ -21,13 +21,13 @@ type taskPage struct {
 	res  *task.WorkerShowResult // nil until it was read
 }
 
-func (p taskPage) subject() string { return "task " + string(p.room) + " " + stick.TaskKey(p.id) }
+func (p taskPage) subjectKey() string { return "task " + string(p.room) + " " + stick.TaskKey(p.id) }
 
-func (p taskPage) of() stick.RoomID { return p.room }
+func (p taskPage) roomID() stick.RoomID { return p.room }
 
-func (p taskPage) name(*scene) term.Text { return term.Textf("%s", p.id) }
+func (p taskPage) pageTitle(*canvas) term.Text { return term.Textf("%s", p.id) }
 
-func (p taskPage) read(ctx context.Context, e *env) (page, error) {
+func (p taskPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.WorkerShow(ctx, task.WorkerShowParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id})
 	if err == nil {
 		p.res = &res
@@ -35,8 +35,8 @@ func (p taskPage) read(ctx context.Context, e *env) (page, error) {
 	return p, err
 }
 
-func (p taskPage) target(pic *monitor.Picture, key string) target {
-	if other := (roomsPage{}).target(pic, key); other.task != "" {
+func (p taskPage) targetAt(pic *monitor.Picture, key string) target {
+	if other := (roomsPage{}).targetAt(pic, key); other.task != "" {
 		return other
 	}
 	t := target{room: pic.Room(p.room), task: p.id}
@@ -46,7 +46,7 @@ func (p taskPage) target(pic *monitor.Picture, key string) target {
 	return t
 }
 
-func (p taskPage) layout(s *scene) (head, body []line) {
+func (p taskPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{say(faint, "reading …")}
 	}
@@ -154,7 +154,7 @@ func checked(c task.ShownCheck) string {
 }
 
 // comments lists the comments on lines that wait to be dealt with.
-func (s *scene) comments(all []task.ShownComment) (lines []line) {
+func (s *canvas) comments(all []task.ShownComment) (lines []line) {
 	for _, c := range all {
 		if !c.ResolvedAt.IsZero() {
 			continue
@@ -168,7 +168,7 @@ func (s *scene) comments(all []task.ShownComment) (lines []line) {
 }
 
 // comment shows a comment, with its place if that isn't clear from where it stands.
-func (s *scene) comment(c task.ShownComment, placed bool) []line {
+func (s *canvas) comment(c task.ShownComment, placed bool) []line {
 	by := term.Textf("%s", c.Author)
 	if c.Draft {
 		by = "your draft"
@@ -184,7 +184,7 @@ func (s *scene) comment(c task.ShownComment, placed bool) []line {
 }
 
 // files lists what a task changes.
-func (s *scene) files(all []stick.FileStat) (lines []line) {
+func (s *canvas) files(all []stick.FileStat) (lines []line) {
 	for _, f := range all {
 		l := line{cells: []cell{{text: term.Textf("+%d", f.Added), hue: added, width: 6}, {text: term.Textf("-%d", f.Deleted), hue: gone, width: 6}, {text: term.Path(f.Path)}}}
 		if f.Added < 0 {

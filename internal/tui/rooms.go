@@ -15,11 +15,11 @@ import (
 // roomsPage is the page with everything: what waits for the one who watches, and the rooms.
 type roomsPage struct{}
 
-func (roomsPage) name(*scene) term.Text { return "" }
-func (roomsPage) subject() string       { return "rooms" }
+func (roomsPage) pageTitle(*canvas) term.Text { return "" }
+func (roomsPage) subjectKey() string          { return "rooms" }
 
-// layout returns the list of needs, which stays on top, and the rooms.
-func (roomsPage) layout(s *scene) (head, body []line) {
+// layoutLines returns the list of needs, which stays on top, and the rooms.
+func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 	if s.picture.At.IsZero() {
 		return nil, []line{say(faint, "reading the rooms …")}
 	}
@@ -63,7 +63,7 @@ var needWords = map[stick.NeedKind]string{
 }
 
 // needs lists what waits for the one who watches.
-func (s *scene) needs() []line {
+func (s *canvas) needs() []line {
 	all := s.picture.Needs()
 	if len(all) == 0 {
 		return []line{say(faint, "Nothing needs you."), blank}
@@ -91,7 +91,7 @@ func needKey(n monitor.NeedIn) string { return "need " + string(n.Room.ID()) + "
 const fewEvents = 2
 
 // block is a room with its agents, tasks and last events.
-func (s *scene) block(r *monitor.Room, events int) []line {
+func (s *canvas) block(r *monitor.Room, events int) []line {
 	lines := []line{s.titleOf(r)}
 	if inUse(r) {
 		lines = append(lines, s.agents(r)...)
@@ -107,7 +107,7 @@ func inUse(r *monitor.Room) bool {
 }
 
 // titleOf is the line of a room itself: who has the stick, who waits for it, and what keeps it.
-func (s *scene) titleOf(r *monitor.Room) line {
+func (s *canvas) titleOf(r *monitor.Room) line {
 	l := line{key: "room " + string(r.ID())}
 	l.cells = []cell{{text: tail(s.roomPath(r), max(20, s.wide()*2/5)), hue: strong}, {text: "  "}}
 	if r.State.Paused != nil {
@@ -124,7 +124,7 @@ func (s *scene) titleOf(r *monitor.Room) line {
 }
 
 // turn says who has the stick.
-func (s *scene) turn(r *monitor.Room) []cell {
+func (s *canvas) turn(r *monitor.Room) []cell {
 	st := r.State
 	switch {
 	case st.State == stick.StateClosed:
@@ -176,7 +176,7 @@ func deref(a *stick.AgentID) stick.AgentID {
 
 // agents lists those who do something in a room, or could: the holder of the stick first, then those who need
 // somebody.
-func (s *scene) agents(r *monitor.Room) (lines []line) {
+func (s *canvas) agents(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
 	order := []stick.AgentState{stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone}
 	members := slices.Clone(r.State.Members)
@@ -219,7 +219,7 @@ var stateHues = map[stick.AgentState]hue{
 }
 
 // agent is the line of an agent in a room.
-func (s *scene) agent(r *monitor.Room, m engine.RoomMember, holds bool) line {
+func (s *canvas) agent(r *monitor.Room, m engine.RoomMember, holds bool) line {
 	name, state, age := s.columns()
 	l := line{key: agentKey(r, m.AgentID)}
 	sign := term.Text("  ")
@@ -262,7 +262,7 @@ func agentKey(r *monitor.Room, a stick.AgentID) string {
 }
 
 // tasks lists the tasks of a room that aren't over, at most so many.
-func (s *scene) tasks(r *monitor.Room, most int) (lines []line) {
+func (s *canvas) tasks(r *monitor.Room, most int) (lines []line) {
 	left := 0
 	for _, t := range r.Tasks {
 		switch {
@@ -280,7 +280,7 @@ func (s *scene) tasks(r *monitor.Room, most int) (lines []line) {
 }
 
 // task is the line of a task.
-func (s *scene) task(r *monitor.Room, t task.TaskView) line {
+func (s *canvas) task(r *monitor.Room, t task.TaskView) line {
 	name, state, age := s.columns()
 	text, h := aboutTask(t)
 	l := line{key: taskKey(r.ID(), t.TaskID)}
@@ -313,7 +313,7 @@ func taskHue(t task.TaskView) hue {
 }
 
 // notMerged says why the last merge of a task was refused, if it still waits for one.
-func (s *scene) notMerged(room stick.RoomID, t task.TaskView) string {
+func (s *canvas) notMerged(room stick.RoomID, t task.TaskView) string {
 	if t.State != stick.TaskApproved || t.Doing != "" {
 		return ""
 	}
@@ -354,7 +354,7 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 }
 
 // events lists the last of some events, the newest first.
-func (s *scene) events(all []stick.Event, most int) (lines []line) {
+func (s *canvas) events(all []stick.Event, most int) (lines []line) {
 	_, _, age := s.columns()
 	for _, e := range slices.Backward(all) {
 		if len(lines) == most {

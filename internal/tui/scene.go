@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// scene is what a page is drawn from. Drawing changes nothing in it, except that it notes until when what it
+// canvas is what a page is drawn from. Drawing changes nothing in it, except that it notes until when what it
 // says of the time holds.
-type scene struct {
+type canvas struct {
 	picture *monitor.Picture
 	width   int // of the screen, in columns; 0 for any
 	height  int // of the page, in lines; 0 for any
@@ -31,7 +31,7 @@ const together = 30_000
 
 // age says for how long something has been so, without seconds: an idle screen would have to be drawn every
 // second for them.
-func (s *scene) age(since stick.Time) string {
+func (s *canvas) age(since stick.Time) string {
 	if since.IsZero() {
 		return ""
 	}
@@ -55,7 +55,7 @@ func (s *scene) age(since stick.Time) string {
 }
 
 // ago says how long ago something was, as a part of a sentence.
-func (s *scene) ago(at stick.Time) string {
+func (s *canvas) ago(at stick.Time) string {
 	if a := s.age(at); a != "" && a != "now" {
 		return a + " ago"
 	}
@@ -63,7 +63,7 @@ func (s *scene) ago(at stick.Time) string {
 }
 
 // roomPath is the path of a room as it is shown, from the user's home directory if it lies there.
-func (s *scene) roomPath(r *monitor.Room) term.Text {
+func (s *canvas) roomPath(r *monitor.Room) term.Text {
 	p := r.State.Path
 	if p == "" {
 		p = "room " + string(r.ID())
@@ -83,10 +83,10 @@ func roomName(r *monitor.Room) term.Text {
 }
 
 // tall reports whether there is room for more than the most important.
-func (s *scene) tall() bool { return s.height == 0 || s.height >= 34 }
+func (s *canvas) tall() bool { return s.height == 0 || s.height >= 34 }
 
 // wide is the width that columns may divide among them.
-func (s *scene) wide() int {
+func (s *canvas) wide() int {
 	if s.width == 0 {
 		return 120
 	}
@@ -94,7 +94,7 @@ func (s *scene) wide() int {
 }
 
 // columns are the widths of the columns in which agents and tasks are listed: name, state, age.
-func (s *scene) columns() (name, state, age int) {
+func (s *canvas) columns() (name, state, age int) {
 	w := s.wide()
 	return min(max(w/4, 14), 30), 21, 8
 }

@@ -27,9 +27,9 @@ func view(m *model) frame {
 	if m.width < leastWidth || m.height < leastHeight {
 		return frame{lines: []string{term.Fit("tt: the terminal is too small", m.width)}}
 	}
-	s := m.scene()
+	s := m.newCanvas()
 	o := m.shown()
-	head, body := o.layout(s)
+	head, body := o.layoutLines(s)
 	tall := headHeight(len(head), s.height)
 	lines := []string{m.top(s).draw(m.width, false, m.color)}
 	put := func(part []line, from, height int) {
@@ -57,10 +57,10 @@ func view(m *model) frame {
 }
 
 // top is the first line of the screen: what there is, in numbers.
-func (m *model) top(s *scene) line {
+func (m *model) top(s *canvas) line {
 	l := line{cells: []cell{{text: "tt  ", hue: strong}}}
 	p := m.picture
-	if name := m.shown().name(s); name != "" {
+	if name := m.shown().pageTitle(s); name != "" {
 		l.cells = append(l.cells, cell{text: name, hue: strong})
 	} else {
 		work := 0
@@ -120,8 +120,8 @@ func (m *model) said(text term.Text, h hue) []line {
 
 // Text is a picture as text, for where there is no terminal to keep it up to date. A width of 0 means any.
 func Text(p *monitor.Picture, now stick.Time, home string, width int, color bool) term.Text {
-	s := &scene{picture: p, width: width, now: now, home: home}
-	head, body := roomsPage{}.layout(s)
+	s := &canvas{picture: p, width: width, now: now, home: home}
+	head, body := roomsPage{}.layoutLines(s)
 	var b strings.Builder
 	for _, l := range slices.Concat(head, body) {
 		b.WriteString(l.draw(width, false, color) + "\n")
