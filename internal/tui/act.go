@@ -17,22 +17,22 @@ type note struct {
 	bad  bool
 }
 
-// doing is an act that is under way.
-type doing struct {
+// ongoingAct is an act that is under way.
+type ongoingAct struct {
 	id   int
 	text term.Text
 }
 
 // doneMsg is the end of an act.
 type doneMsg struct {
-	id  int
-	say term.Text
-	err error
+	id   int
+	text term.Text
+	err  error
 
 	merges string // the key of the task that it was to merge; empty for another act
 
-	again bool   // what is shown has to be read again, although no event says so
-	close string // the subject of a page that has no purpose any more
+	reread bool   // what is shown has to be read again, although no event says so
+	closes string // the subject of a page that has no purpose any more
 }
 
 // progressMsg is what an act is doing now.
@@ -41,12 +41,12 @@ type progressMsg struct {
 	text term.Text
 }
 
-// act does something beside the loop. What it returns is shown when it is over.
-func (m *model) act(text term.Text, do func(context.Context, func(term.Text)) doneMsg) tea.Cmd {
+// startAct does something beside the loop. What it returns is shown when it is over.
+func (m *model) startAct(text term.Text, do func(context.Context, func(term.Text)) doneMsg) tea.Cmd {
 	m.lastAct++
 	e, id := m.env, m.lastAct
-	m.doing, m.note = append(m.doing, doing{id, text}), note{}
-	return e.beside(func() (msg tea.Msg) {
+	m.ongoing, m.note = append(m.ongoing, ongoingAct{id, text}), note{}
+	return e.inBackground(func() (msg tea.Msg) {
 		defer func() {
 			if p := recover(); p != nil {
 				msg = doneMsg{id: id, err: stick.Errorf(stick.CodeInternal, "the program has a fault: %s", fmt.Sprint(p))}
@@ -58,16 +58,16 @@ func (m *model) act(text term.Text, do func(context.Context, func(term.Text)) do
 	})
 }
 
-// did makes a doneMsg of the result of an operation.
-func did(err error, format string, args ...any) doneMsg {
-	return doneMsg{say: term.Textf(format, args...), err: err}
+// doneWith makes a doneMsg of the result of an operation.
+func doneWith(err error, format string, args ...any) doneMsg {
+	return doneMsg{text: term.Textf(format, args...), err: err}
 }
 
-// finish says how an act has ended.
-func (m *model) finish(msg doneMsg) (cmd tea.Cmd) {
-	for i, d := range m.doing {
+// finishAct says how an act has ended.
+func (m *model) finishAct(msg doneMsg) (cmd tea.Cmd) {
+	for i, d := range m.ongoing {
 		if d.id == msg.id {
-			m.doing = append(m.doing[:i:i], m.doing[i+1:]...)
+			m.ongoing = append(m.ongoing[:i:i], m.ongoing[i+1:]...)
 			break
 		}
 	}
@@ -81,33 +81,33 @@ func (m *model) finish(msg doneMsg) (cmd tea.Cmd) {
 			m.unmerged[msg.merges] = e.Message
 		}
 		if len(e.Hint) > 0 {
-			m.note.hint = "hint: " + term.Hint(e.Hint.As(m.as()))
+			m.note.hint = "hint: " + term.Hint(e.Hint.As(m.assumedName()))
 		}
 		return nil
 	}
-	m.note = note{text: msg.say}
-	if msg.close != "" && m.shown().subjectKey() == msg.close {
-		m.back()
+	m.note = note{text: msg.text}
+	if msg.closes != "" && m.shownPage().subjectKey() == msg.closes {
+		m.closePage()
 	}
-	if msg.again {
-		return m.reads(m.shown())
+	if msg.reread {
+		return m.startReading(m.shownPage())
 	}
-	return m.renew()
+	return m.renewPage()
 }
 
-// as is the name that the one who watches has assumed; empty for none.
-func (m *model) as() string {
+// assumedName is the name that the one who watches has assumed; empty for none.
+func (m *model) assumedName() string {
 	if m.env == nil {
 		return ""
 	}
 	return m.env.Caller.Flag()
 }
 
-// advance says what an act is doing now.
-func (m *model) advance(msg progressMsg) {
-	for i := range m.doing {
-		if m.doing[i].id == msg.id {
-			m.doing[i].text = msg.text
+// showProgress says what an act is doing now.
+func (m *model) showProgress(msg progressMsg) {
+	for i := range m.ongoing {
+		if m.ongoing[i].id == msg.id {
+			m.ongoing[i].text = msg.text
 		}
 	}
 }

@@ -32,13 +32,13 @@ func (t target) owedMessage() int64 {
 
 // acceptMessage asks whether to accept a message.
 func acceptMessage(m *model, t target) tea.Cmd {
-	at, id := t.where(), t.owedMessage()
+	at, id := t.whereOf(), t.owedMessage()
 	m.ask = confirm("accept", func(m *model) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("accepting message %d", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("accepting message %d", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			_, err := e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{id}})
-			done := did(err, "message %d is accepted", id)
-			done.again = true
+			done := doneWith(err, "message %d is accepted", id)
+			done.reread = true
 			return done
 		})
 	}, "Accept message %d of %s? It tells the sender that you take care of it.", id, t.agent)
@@ -59,7 +59,7 @@ func addressee(m *model, t target) stick.AgentID {
 // sendMessage asks for a message, and sends it. An answer to a message that waits for acceptance accepts it:
 // who answers has taken it up.
 func sendMessage(m *model, t target) tea.Cmd {
-	to, at, about, replies, owed := addressee(m, t), t.where(), t.task, t.message, t.owedMessage()
+	to, at, about, replies, owed := addressee(m, t), t.whereOf(), t.task, t.message, t.owedMessage()
 	whom := term.Textf("%s", to)
 	if to == stick.ToRoom {
 		whom = term.Textf("everybody in %s", roomName(t.room))
@@ -76,11 +76,11 @@ func sendMessage(m *model, t target) tea.Cmd {
 	}
 	m.ask = asked(func(m *model, text string) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("sending"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("sending"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.SendMessage(ctx, engine.SendMessageParams{Caller: e.Caller, Where: at, To: []stick.AgentID{to}, Body: text, TaskID: about, ReplyTo: replies})
 			said := term.Textf("message %d was sent", res.MessageID)
 			if len(res.Recipients) == 1 {
-				said = term.Textf("message %d was sent to %s: %s", res.MessageID, res.Recipients[0].AgentID, reaches[res.Recipients[0].Delivery])
+				said = term.Textf("message %d was sent to %s: %s", res.MessageID, res.Recipients[0].AgentID, deliveryWords[res.Recipients[0].Delivery])
 			}
 			if res.Note != "" {
 				said += term.Textf("; %s", res.Note)
@@ -89,14 +89,14 @@ func sendMessage(m *model, t target) tea.Cmd {
 				_, err = e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{owed}})
 				said += term.Textf("; message %d is accepted", owed)
 			}
-			return doneMsg{say: said, err: err, again: owed != 0}
+			return doneMsg{text: said, err: err, reread: owed != 0}
 		})
 	}, "%s", what)
 	return nil
 }
 
-// reaches says when a recipient sees a message.
-var reaches = map[stick.Delivery]string{
+// deliveryWords says when a recipient sees a message.
+var deliveryWords = map[stick.Delivery]string{
 	stick.DeliveryListening: "it gets it now", stick.DeliveryDelayed: "it is woken later", stick.DeliveryNextTool: "it gets it after its next tool call",
 	stick.DeliveryNextPrompt: "it gets it with its next wait or check", stick.DeliveryNeedsPerson: "nothing wakes it, so a person has to prompt it",
 }
@@ -107,7 +107,7 @@ func canTake(m *model, t target) bool {
 
 // takeStick asks for a reason, and takes the stick over.
 func takeStick(m *model, t target) tea.Cmd {
-	st, at := t.room.State, t.where()
+	st, at := t.room.State, t.whereOf()
 	who := deref(st.Owner)
 	if who == "" {
 		who = deref(st.ReservedFor)
@@ -119,7 +119,7 @@ func takeStick(m *model, t target) tea.Cmd {
 	}
 	m.ask = asked(func(m *model, reason string) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("taking the stick"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("taking the stick"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: e.Caller, Where: at, ExpectedTurn: st.TurnID, Reason: reason, Operator: operator})
 			if err != nil {
 				return doneMsg{err: err}
@@ -131,14 +131,14 @@ func takeStick(m *model, t target) tea.Cmd {
 			if r := res.Rescue; r != nil {
 				said += term.Textf("; what was uncommitted is kept as rescue %s", r.ID)
 			}
-			return doneMsg{say: said}
+			return doneMsg{text: said}
 		})
 	}, "%s", text)
 	return nil
 }
 
-// pausing says whether a room can be paused, or goes on.
-func pausing(_ *model, t target) string {
+// pauseWord says whether a room can be paused, or goes on.
+func pauseWord(_ *model, t target) string {
 	switch {
 	case t.room == nil || t.task != "" || t.message != 0 || t.rescue != "" || t.room.State.State == stick.StateClosed:
 		return ""
@@ -150,22 +150,22 @@ func pausing(_ *model, t target) string {
 
 // togglePause pauses a room for a reason, or ends its pause.
 func togglePause(m *model, t target) tea.Cmd {
-	at, name := t.where(), roomName(t.room)
+	at, name := t.whereOf(), roomName(t.room)
 	if t.room.State.Paused != nil {
 		m.ask = confirm("resume", func(m *model) tea.Cmd {
 			e := m.env
-			return m.act(term.Textf("resuming"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			return m.startAct(term.Textf("resuming"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 				_, err := e.Operations.ResumeRoom(ctx, engine.ResumeRoomParams{Caller: e.Caller, Where: at})
-				return did(err, "%s goes on", name)
+				return doneWith(err, "%s goes on", name)
 			})
 		}, "Let %s go on?", name)
 		return nil
 	}
 	m.ask = asked(func(m *model, reason string) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("pausing"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("pausing"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			_, err := e.Operations.PauseRoom(ctx, engine.PauseRoomParams{Caller: e.Caller, Where: at, Reason: reason})
-			return did(err, "%s is paused: nobody gets the stick, and nothing is merged", name)
+			return doneWith(err, "%s is paused: nobody gets the stick, and nothing is merged", name)
 		})
 	}, "Why is %s paused? Everybody there is told.", name)
 	return nil
@@ -178,7 +178,7 @@ func restoreRescue(m *model, t target) tea.Cmd {
 	id := t.rescue
 	m.ask = confirm("bring back", func(m *model) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("bringing back rescue %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("bringing back rescue %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.RestoreRescue(ctx, guard.RestoreRescueParams{Caller: e.Caller, ID: id})
 			if err != nil {
 				return doneMsg{err: err}
@@ -194,7 +194,7 @@ func restoreRescue(m *model, t target) tea.Cmd {
 			if n := len(res.Failed); n > 0 {
 				said += term.Textf("; %s couldn't be brought back, the first because %s", stick.Count(n, "file"), res.Failed[0].Why)
 			}
-			return doneMsg{say: said, again: true}
+			return doneMsg{text: said, reread: true}
 		})
 	}, "Bring back what rescue %s holds? A file that has changed since stays, and the rescued one is put beside it.", id)
 	return nil
@@ -205,11 +205,11 @@ func canJump(m *model, t target) bool {
 	return member != nil && m.env != nil && m.env.Jump != nil && !member.Process.IsZero()
 }
 
-// jump shows the pane of tmux in which an agent runs.
-func jump(m *model, t target) tea.Cmd {
+// jumpToPane shows the pane of tmux in which an agent runs.
+func jumpToPane(m *model, t target) tea.Cmd {
 	who := memberOf(t)
 	e, p, name := m.env, who.Process, who.AgentID
-	return m.act(term.Textf("looking for the pane of %s", name), func(ctx context.Context, _ func(term.Text)) doneMsg {
-		return did(e.Jump(ctx, p), "switched to the pane of %s", name)
+	return m.startAct(term.Textf("looking for the pane of %s", name), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return doneWith(e.Jump(ctx, p), "switched to the pane of %s", name)
 	})
 }

@@ -32,26 +32,26 @@ func isApproved(_ *model, t target) bool {
 	return v != nil && v.State == stick.TaskApproved && v.Doing == ""
 }
 
-// reviewed begins a review: it shows what the task changes, and asks then. So nobody decides on a commit that
+// beginReview begins a review: it shows what the task changes, and asks then. So nobody decides on a commit that
 // wasn't shown.
-func reviewed(what review) func(*model, target) tea.Cmd {
+func beginReview(what review) func(*model, target) tea.Cmd {
 	return func(m *model, t target) tea.Cmd {
-		if p, ok := m.shown().page.(diffPage); ok && p.res != nil {
-			m.decide(p, what)
+		if p, ok := m.shownPage().page.(diffPage); ok && p.res != nil {
+			m.askDecision(p, what)
 			return nil
 		}
-		return m.open(diffPage{room: t.room.ID(), id: t.task, asks: what})
+		return m.openPage(diffPage{room: t.room.ID(), id: t.task, asks: what})
 	}
 }
 
-// decide asks for a decision on the commit that a page shows.
-func (m *model) decide(p diffPage, what review) {
+// askDecision asks for a decision on the commit that a page shows.
+func (m *model) askDecision(p diffPage, what review) {
 	of := "commit " + abbrev(p.res.Head) + " of " + p.id
 	switch {
 	case p.res.Head == "":
 		m.note = note{text: term.Textf("%s has no commit", p.id), bad: true}
 	case what == toReturn:
-		drafts := p.drafts()
+		drafts := p.draftCount()
 		m.ask = asked(func(m *model, text string) tea.Cmd { return m.requestChanges(p, text) }, "What must change in %s?", of)
 		if m.ask.empty = drafts > 0; drafts > 0 {
 			m.ask.text = term.Textf("What must change in %s? Your %s is sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
@@ -67,13 +67,13 @@ func (m *model) decide(p diffPage, what review) {
 		if p.res.Cut {
 			warning += " It is longer than what is shown."
 		}
-		m.ask = confirm("approve", func(m *model) tea.Cmd { return m.approve(p, false) }, "Approve %s?%s", of, warning)
-		m.ask.answers = append(m.ask.answers, answer{"m", "approve and merge", func(m *model) tea.Cmd { return m.approve(p, true) }})
+		m.ask = confirm("approve", func(m *model) tea.Cmd { return m.approveCommit(p, false) }, "Approve %s?%s", of, warning)
+		m.ask.answers = append(m.ask.answers, answer{"m", "approve and merge", func(m *model) tea.Cmd { return m.approveCommit(p, true) }})
 	}
 }
 
-// drafts is how many comments on the task wait to be sent with the decision.
-func (p diffPage) drafts() (n int) {
+// draftCount is how many comments on the task wait to be sent with the decision.
+func (p diffPage) draftCount() (n int) {
 	for _, c := range p.res.Comments {
 		if c.Draft {
 			n++
@@ -82,19 +82,19 @@ func (p diffPage) drafts() (n int) {
 	return n
 }
 
-func (m *model) approve(p diffPage, merges bool) tea.Cmd {
+func (m *model) approveCommit(p diffPage, merges bool) tea.Cmd {
 	e, at := m.env, core.Where{RoomID: p.room}
-	return m.act(term.Textf("approving %s", p.id), func(ctx context.Context, now func(term.Text)) doneMsg {
+	return m.startAct(term.Textf("approving %s", p.id), func(ctx context.Context, now func(term.Text)) doneMsg {
 		res, err := e.Operations.WorkerApprove(ctx, task.WorkerApproveParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head})
 		said := term.Textf("%s is %s: commit %s", p.id, res.State, abbrev(res.Head))
 		if res.Note != "" {
 			said += term.Textf("; %s", res.Note)
 		}
-		done := doneMsg{say: said, err: err, close: p.subjectKey()}
+		done := doneMsg{text: said, err: err, closes: p.subjectKey()}
 		if err != nil || !merges {
 			return done
 		}
-		done.say, done.err = e.merge(ctx, at, p.id, now)
+		done.text, done.err = e.runMerge(ctx, at, p.id, now)
 		done.merges = taskKey(p.room, p.id)
 		return done
 	})
@@ -102,7 +102,7 @@ func (m *model) approve(p diffPage, merges bool) tea.Cmd {
 
 func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
 	e, at := m.env, core.Where{RoomID: p.room}
-	return m.act(term.Textf("returning %s", p.id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+	return m.startAct(term.Textf("returning %s", p.id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 		res, err := e.Operations.WorkerRequestChanges(ctx, task.WorkerRequestChangesParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head, Reason: reason})
 		if err != nil {
 			return doneMsg{err: err}
@@ -112,25 +112,25 @@ func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
 			said += term.Textf("; %s is told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
 		}
 		said += e.startReady(ctx, at)
-		return doneMsg{say: said, close: p.subjectKey()}
+		return doneMsg{text: said, closes: p.subjectKey()}
 	})
 }
 
 // mergeTask asks whether to merge a task that is approved.
 func mergeTask(m *model, t target) tea.Cmd {
-	at, id, v := t.where(), t.task, taskOf(t)
+	at, id, v := t.whereOf(), t.task, taskOf(t)
 	m.ask = confirm("merge", func(m *model) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("merging %s", id), func(ctx context.Context, now func(term.Text)) doneMsg {
-			said, err := e.merge(ctx, at, id, now)
-			return doneMsg{say: said, err: err, merges: taskKey(at.RoomID, id)}
+		return m.startAct(term.Textf("merging %s", id), func(ctx context.Context, now func(term.Text)) doneMsg {
+			said, err := e.runMerge(ctx, at, id, now)
+			return doneMsg{text: said, err: err, merges: taskKey(at.RoomID, id)}
 		})
 	}, "Merge commit %s of %s into %s?", abbrev(v.Approved), id, v.Integration)
 	return nil
 }
 
-// merge merges a task, and says what came of it. It says meanwhile which gate runs.
-func (e *env) merge(ctx context.Context, at core.Where, id string, now func(term.Text)) (term.Text, error) {
+// runMerge merges a task, and says what came of it. It says meanwhile which gate runs.
+func (e *env) runMerge(ctx context.Context, at core.Where, id string, now func(term.Text)) (term.Text, error) {
 	now(term.Textf("merging %s", id))
 	res, err := e.Operations.WorkerMerge(ctx, task.WorkerMergeParams{
 		Caller: e.Caller, Where: at, TaskID: id,
@@ -179,39 +179,39 @@ func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
 	return said
 }
 
-// commentable is the line of a diff that is selected, if somebody can comment on it.
-func (m *model) commentable() (p diffPage, l diffLine, ok bool) {
-	if p, ok = m.shown().page.(diffPage); ok && p.res != nil {
-		l, ok = p.selected(m.shown().key)
+// commentableLine is the line of a diff that is selected, if somebody can comment on it.
+func (m *model) commentableLine() (p diffPage, l diffLine, ok bool) {
+	if p, ok = m.shownPage().page.(diffPage); ok && p.res != nil {
+		l, ok = p.selectedLine(m.shownPage().key)
 	}
 	return p, l, ok
 }
 
 func canComment(m *model, _ target) bool {
-	_, _, ok := m.commentable()
+	_, _, ok := m.commentableLine()
 	return ok
 }
 
 // commentLine asks for a comment on a line. It is a draft until the next decision.
 func commentLine(m *model, _ target) tea.Cmd {
-	p, l, _ := m.commentable()
+	p, l, _ := m.commentableLine()
 	at := l.path + ":" + strconv.Itoa(l.at)
 	m.ask = asked(func(m *model, text string) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("commenting"), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("commenting"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.WorkerComment(ctx, task.WorkerCommentParams{
 				Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id, At: at, Old: l.old, Body: text, Head: p.res.Head,
 			})
-			done := did(err, "your draft is on %s; your decision sends it: a or r", term.Path(res.Comment.At()))
-			done.again = true
+			done := doneWith(err, "your draft is on %s; your decision sends it: a or r", term.Path(res.Comment.At()))
+			done.reread = true
 			return done
 		})
 	}, "Comment on %s", term.Path(at))
 	return nil
 }
 
-// running says whether the command of a task's worker can be stopped, or started again.
-func (m *model) running(t target) string {
+// runWord says whether the command of a task's worker can be stopped, or started again.
+func (m *model) runWord(t target) string {
 	v := taskOf(t)
 	if v == nil || v.Run == nil || v.Checkout != "" {
 		return ""
@@ -227,25 +227,25 @@ func (m *model) running(t target) string {
 
 // toggleRun asks whether to stop the command of a task's worker, or to start it again.
 func toggleRun(m *model, t target) tea.Cmd {
-	at, id, run := t.where(), t.task, taskOf(t).Run
-	if m.running(t) == "stop" {
+	at, id, run := t.whereOf(), t.task, taskOf(t).Run
+	if m.runWord(t) == "stop" {
 		m.ask = confirm("stop", func(m *model) tea.Cmd {
 			e := m.env
-			return m.act(term.Textf("stopping the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			return m.startAct(term.Textf("stopping the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 				res, err := e.Operations.WorkerStop(ctx, task.WorkerStopParams{Caller: e.Caller, Where: at, TaskID: id})
 				if err == nil && len(res.Left) > 0 {
 					err = errors.New("some of its processes couldn't be ended")
 				}
-				return did(err, "run %d of %s %s", res.Run.Run, id, res.Run.How())
+				return doneWith(err, "run %d of %s %s", res.Run.Run, id, res.Run.How())
 			})
 		}, "Stop the command of %s? %s", id, stick.Clip(run.Command, 120))
 		return nil
 	}
 	m.ask = confirm("run", func(m *model) tea.Cmd {
 		e := m.env
-		return m.act(term.Textf("starting the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		return m.startAct(term.Textf("starting the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Run(ctx, task.WorkerRunParams{Caller: e.Caller, Where: at, TaskID: id})
-			return did(err, "started run %d of %s", res.Run.Run, id)
+			return doneWith(err, "started run %d of %s", res.Run.Run, id)
 		})
 	}, "Run the command of %s again? %s", id, stick.Clip(run.Command, 120))
 	return nil

@@ -297,7 +297,7 @@ func TestFaultInAnAct(t *testing.T) {
 	m := onScreen(pictured(shop()), 80, 24, false)
 	performs(t, m, fake{}) // has no operation
 	m.presses(t, "2", "a", "y")
-	if got := drawn(m); !strings.Contains(got, "the program has a fault") || len(m.doing) > 0 {
+	if got := drawn(m); !strings.Contains(got, "the program has a fault") || len(m.ongoing) > 0 {
 		t.Errorf("the screen is\n%s", got)
 	}
 }

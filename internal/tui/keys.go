@@ -21,8 +21,8 @@ type action struct {
 	acts bool // others see it, or something changes
 }
 
-// word is an action's word where it can be done.
-func word(w string, can func(*model, target) bool) func(*model, target) string {
+// wordIf is an action's word where it can be done.
+func wordIf(w string, can func(*model, target) bool) func(*model, target) string {
 	return func(m *model, t target) string {
 		if can(m, t) {
 			return w
@@ -31,24 +31,24 @@ func word(w string, can func(*model, target) bool) func(*model, target) string {
 	}
 }
 
-// actions are all of them, in the order of the last line. It is a function because they refer to each other.
-func actions() []action {
+// keyActions are all of them, in the order of the last line. It is a function because they refer to each other.
+func keyActions() []action {
 	return []action{
-		{"n", word("next step", func(m *model, _ target) bool { return m.env != nil && m.env.Next != nil }), "let the scene of a demo go on", nextStep, false},
-		{"enter", word("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected, false},
-		{"d", word("diff", hasDiff), "see what a task changes, line by line", openDiff, false},
-		{"l", word("log", hasLog), "see what the command of a task's worker prints", (*model).openLog, false},
+		{"n", wordIf("next step", func(m *model, _ target) bool { return m.env != nil && m.env.Next != nil }), "let the scene of a demo go on", nextStep, false},
+		{"enter", wordIf("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected, false},
+		{"d", wordIf("diff", hasDiff), "see what a task changes, line by line", openDiff, false},
+		{"l", wordIf("log", hasLog), "see what the command of a task's worker prints", (*model).openLog, false},
 		{"a", approveWord, "approve the commit of a task, after its diff is shown, and merge it if you like; or accept a message", approveOrAccept, true},
-		{"r", word("request changes", isInReview), "return a task to its worker, and say what must change", reviewed(toReturn), true},
-		{"c", word("comment", canComment), "comment on the selected line of a diff; your decision sends your comments", commentLine, true},
-		{"m", word("merge", isApproved), "merge an approved task", mergeTask, true},
-		{"b", word("bring back", hasRescue), "bring back what a rescue holds", restoreRescue, true},
+		{"r", wordIf("request changes", isInReview), "return a task to its worker, and say what must change", beginReview(toReturn), true},
+		{"c", wordIf("comment", canComment), "comment on the selected line of a diff; your decision sends your comments", commentLine, true},
+		{"m", wordIf("merge", isApproved), "merge an approved task", mergeTask, true},
+		{"b", wordIf("bring back", hasRescue), "bring back what a rescue holds", restoreRescue, true},
 		{"s", sendWord, "send a message: to the agent, or to everybody in the room; or answer one", sendMessage, true},
-		{"t", word("take", canTake), "take the stick over, with a reason", takeStick, true},
-		{"w", (*model).running, "stop the command of a task's worker, or run it again", toggleRun, true},
-		{"g", word("go to", canJump), "go to the pane of tmux in which the agent runs", jump, false},
-		{"i", word("messages", hasTalk), "read the messages of a room", openTalk, false},
-		{"p", pausing, "pause a room, with a reason, or let it go on", togglePause, true},
+		{"t", wordIf("take", canTake), "take the stick over, with a reason", takeStick, true},
+		{"w", (*model).runWord, "stop the command of a task's worker, or run it again", toggleRun, true},
+		{"g", wordIf("go to", canJump), "go to the pane of tmux in which the agent runs", jumpToPane, false},
+		{"i", wordIf("messages", hasTalk), "read the messages of a room", openTalk, false},
+		{"p", pauseWord, "pause a room, with a reason, or let it go on", togglePause, true},
 	}
 }
 
@@ -65,7 +65,7 @@ func approveWord(m *model, t target) string {
 
 func approveOrAccept(m *model, t target) tea.Cmd {
 	if isInReview(m, t) {
-		return reviewed(toApprove)(m, t)
+		return beginReview(toApprove)(m, t)
 	}
 	return acceptMessage(m, t)
 }
@@ -136,14 +136,14 @@ func pageOf(t target) page {
 
 func canOpen(m *model, t target) bool { return t.room != nil && !m.isOpen(pageOf(t)) }
 
-func openSelected(m *model, t target) tea.Cmd { return m.open(pageOf(t)) }
+func openSelected(m *model, t target) tea.Cmd { return m.openPage(pageOf(t)) }
 
-func openDiff(m *model, t target) tea.Cmd { return m.open(diffPage{room: t.room.ID(), id: t.task}) }
+func openDiff(m *model, t target) tea.Cmd { return m.openPage(diffPage{room: t.room.ID(), id: t.task}) }
 
-func openTalk(m *model, t target) tea.Cmd { return m.open(talkPage{room: t.room.ID()}) }
+func openTalk(m *model, t target) tea.Cmd { return m.openPage(talkPage{room: t.room.ID()}) }
 
-// offers is the word for an action with what is selected; empty if it can't be done.
-func (m *model) offers(a action, t target) string {
+// offeredWord is the word for an action with what is selected; empty if it can't be done.
+func (m *model) offeredWord(a action, t target) string {
 	if a.acts && m.env != nil && m.env.Looks {
 		return ""
 	}
@@ -152,22 +152,22 @@ func (m *model) offers(a action, t target) string {
 
 func nextStep(m *model, _ target) tea.Cmd {
 	next := m.env.Next
-	return m.env.beside(func() tea.Msg {
+	return m.env.inBackground(func() tea.Msg {
 		next()
 		return nil
 	})
 }
 
-// keys is the last line: what the keys do with what is selected.
-func (m *model) keys() line {
+// keyLine is the last line: what the keys do with what is selected.
+func (m *model) keyLine() line {
 	l := line{end: cell{text: "? help  q quit", hue: faint}}
 	if len(m.pages) > 1 {
 		l.end.text = "esc back  ? help  q quit"
 	}
-	t := m.target()
-	room := m.width - mark - 1 - term.Width(string(l.end.text))
-	for _, a := range actions() {
-		if w := m.offers(a, t); w != "" {
+	t := m.selectedTarget()
+	room := m.width - markWidth - 1 - term.Width(string(l.end.text))
+	for _, a := range keyActions() {
+		if w := m.offeredWord(a, t); w != "" {
 			if room -= len(a.key) + len(w) + 1; room < 0 {
 				break // the help has them all
 			}
@@ -190,7 +190,7 @@ func (helpPage) targetAt(*monitor.Picture, string) target { return target{} }
 func (helpPage) layoutLines(s *canvas) (head, body []line) {
 	row := func(key, what string) {
 		const left = 22
-		for i, l := range wrap(term.Textf("%s", what), left, s.width, 0) {
+		for i, l := range wrapText(term.Textf("%s", what), left, s.width, 0) {
 			if i == 0 {
 				l.cells = []cell{{text: term.Textf("%s", key), hue: strong, width: left}, {text: l.cells[0].text[left:]}}
 			}
@@ -207,13 +207,13 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 	} {
 		row(k[0], k[1])
 	}
-	body = append(body, blank, say(strong, "With what is selected"))
-	for _, a := range actions() {
+	body = append(body, blank, textLine(strong, "With what is selected"))
+	for _, a := range keyActions() {
 		if a.key != "n" { // a demo says what it does
 			row(a.key, a.help)
 		}
 	}
-	body = append(body, blank, say(strong, "What agents do"))
+	body = append(body, blank, textLine(strong, "What agents do"))
 	for _, st := range []struct {
 		state stick.AgentState
 		means string

@@ -36,27 +36,27 @@ type line struct {
 	key   string // by which the line can be selected; empty for a line that can't
 }
 
-// say makes a line of one piece.
-func say(h hue, format string, args ...any) line {
+// textLine makes a line of one piece.
+func textLine(h hue, format string, args ...any) line {
 	return line{cells: []cell{{text: term.Textf(format, args...), hue: h}}}
 }
 
 // blank is an empty line.
 var blank = line{}
 
-// mark is how many columns the mark of a selected line takes. Lines that can't be selected leave them free.
-const mark = 2
+// markWidth is how many columns the mark of a selected line takes. Lines that can't be selected leave them free.
+const markWidth = 2
 
-// draw returns a line as the terminal gets it: exactly width columns if it is selected and there are colours,
+// drawLine returns a line as the terminal gets it: exactly width columns if it is selected and there are colours,
 // and at most so many else. A width of 0 means any.
-func (l line) draw(width int, selected, color bool) string {
+func (l line) drawLine(width int, selected, color bool) string {
 	var b strings.Builder
 	if color && selected {
 		b.WriteString("\x1b[7m")
 	}
 	room := width
 	put := func(c cell, most int) {
-		text := steady(c.text)
+		text := normalizeText(c.text)
 		if width > 0 && (c.width == 0 || c.width > most) {
 			text = term.Fit(text, most)
 		} else if c.width > 0 {
@@ -82,7 +82,7 @@ func (l line) draw(width int, selected, color bool) string {
 	put(cell{text: term.Text(lead)}, room)
 	end := 0
 	if l.end.text != "" && width > 0 {
-		end = min(term.Width(steady(l.end.text))+1, room)
+		end = min(term.Width(normalizeText(l.end.text))+1, room)
 	}
 	for _, c := range l.cells {
 		if width > 0 && room-end <= 0 {
@@ -108,12 +108,12 @@ func (l line) draw(width int, selected, color bool) string {
 	return b.String()
 }
 
-// steady makes all terminals agree on how many columns a text needs. Characters of which some draw one where
+// normalizeText makes all terminals agree on how many columns a text needs. Characters of which some draw one where
 // others draw two, or none, are replaced: flags by their letters, and what changes the look of the character
 // before it is left out, except for at most three accents.
-func steady(t term.Text) string {
+func normalizeText(t term.Text) string {
 	s := string(t)
-	if plain(s) {
+	if isPlain(s) {
 		return s
 	}
 	var b strings.Builder
@@ -146,8 +146,8 @@ func steady(t term.Text) string {
 // above.
 const maxMarks = 3
 
-// plain reports whether a text has only characters about which nobody differs.
-func plain(s string) bool {
+// isPlain reports whether a text has only characters about which nobody differs.
+func isPlain(s string) bool {
 	for _, r := range s {
 		if r == '\t' || r == '\n' || r >= 0x300 {
 			return false
@@ -156,11 +156,11 @@ func plain(s string) bool {
 	return true
 }
 
-// wrap breaks text of others into lines of at most width columns, at blanks where there are some. Each begins
+// wrapText breaks text of others into lines of at most width columns, at blanks where there are some. Each begins
 // with an indent of ours, so that it can't look like a line of ours. At most most lines come; the last of
 // more says how many are left out.
-func wrap(text term.Text, indent, width, most int) (lines []line) {
-	room := max(8, width-mark-indent)
+func wrapText(text term.Text, indent, width, most int) (lines []line) {
+	room := max(8, width-markWidth-indent)
 	if width == 0 {
 		room = 1 << 20
 	}
@@ -168,8 +168,8 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 		lines = append(lines, line{cells: []cell{{text: term.Text(strings.Repeat(" ", indent) + s)}}})
 	}
 	for s := range strings.SplitSeq(string(text), "\n") {
-		for s = steady(term.Text(s)); ; {
-			head, rest := split(s, room)
+		for s = normalizeText(term.Text(s)); ; {
+			head, rest := splitLine(s, room)
 			add(head)
 			if s = rest; s == "" {
 				break
@@ -178,7 +178,7 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 	}
 	if most > 0 && len(lines) > most {
 		left := len(lines) - most + 1
-		lines = append(lines[:most-1], say(faint, "%s… %d more lines", term.Text(strings.Repeat(" ", indent)), left))
+		lines = append(lines[:most-1], textLine(faint, "%s… %d more lines", term.Text(strings.Repeat(" ", indent)), left))
 	}
 	return lines
 }
@@ -188,9 +188,9 @@ func wrap(text term.Text, indent, width, most int) (lines []line) {
 func (s *canvas) source(text string, h hue, key string) (lines []line) {
 	room := 0
 	if s.width > 0 {
-		room = max(8, s.width-mark-2)
+		room = max(8, s.width-markWidth-2)
 	}
-	for i, part := range term.Broken(term.Text(steady(term.Source(text))), room) {
+	for i, part := range term.Broken(term.Text(normalizeText(term.Source(text))), room) {
 		if i > 0 {
 			part, key = "  "+part, ""
 		}
@@ -199,8 +199,8 @@ func (s *canvas) source(text string, h hue, key string) (lines []line) {
 	return lines
 }
 
-// split cuts off what fits into so many columns, at the last blank if that leaves enough.
-func split(s string, columns int) (head, rest string) {
+// splitLine cuts off what fits into so many columns, at the last blank if that leaves enough.
+func splitLine(s string, columns int) (head, rest string) {
 	at, blank := 0, -1
 	for i, r := range s {
 		w := term.Width(string(r))

@@ -28,7 +28,7 @@ func TestLineFits(t *testing.T) {
 		width := 20 + r.IntN(100)
 		for _, selected := range []bool{false, true} {
 			for _, color := range []bool{false, true} {
-				got := l.draw(width, selected, color)
+				got := l.drawLine(width, selected, color)
 				if n := columns(got); n > width || selected && color && n != width {
 					t.Fatalf("in %d columns it takes %d: %q", width, n, got)
 				}
@@ -49,7 +49,7 @@ func TestSteady(t *testing.T) {
 	for text, want := range map[string]string{
 		"🇩🇪 ok": "DE ok", "👍🏽": "👍", "❤️": "❤", "e\u0301": "e\u0301", "Z" + strings.Repeat("\u0301", 9): "Z" + strings.Repeat("\u0301", 3), "a\tb": "a    b",
 	} {
-		if got := steady(term.Text(text)); got != want {
+		if got := normalizeText(term.Text(text)); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWrap(t *testing.T) {
 		{"", 0, 0, ""},
 	} {
 		var got []string
-		for _, l := range wrap(c.text, c.indent, 12, c.most) {
+		for _, l := range wrapText(c.text, c.indent, 12, c.most) {
 			got = append(got, string(l.cells[0].text))
 		}
 		if strings.Join(got, "|") != c.want {

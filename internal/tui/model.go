@@ -24,18 +24,18 @@ type model struct {
 	caption term.Text // what the scene shows that is played; empty for none
 	ask     *question // nil if nothing is asked
 	note    note
-	doing   []doing // what is under way
-	lastAct int     // the number of the last one that was begun
+	ongoing []ongoingAct // what is under way
+	lastAct int          // the number of the last one that was begun
 
 	unmerged map[string]string // why the last merge of an approved task was refused, by the task's key; the log doesn't say
 }
 
 func newModel(o Options) model {
-	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}, end: -1}}, unmerged: map[string]string{}}
+	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}, lastIndex: -1}}, unmerged: map[string]string{}}
 }
 
-// shown is the page that is shown.
-func (m *model) shown() *opened { return &m.pages[len(m.pages)-1] }
+// shownPage is the page that is shown.
+func (m *model) shownPage() *opened { return &m.pages[len(m.pages)-1] }
 
 // newCanvas is what the pages are drawn from.
 func (m *model) newCanvas() *canvas {
@@ -51,34 +51,34 @@ func (m *model) pageHeight() int {
 // headHeight is how many lines of a head are shown: it leaves half of the page to what scrolls.
 func headHeight(head, height int) int { return min(head, max(height/2, 3)) }
 
-// target is what the keys act on.
-func (m *model) target() target { return m.shown().targetAt(m.picture, m.shown().key) }
+// selectedTarget is what the keys act on.
+func (m *model) selectedTarget() target { return m.shownPage().targetAt(m.picture, m.shownPage().key) }
 
 // follower is a page of which the end is shown as long as the end is selected.
 type follower interface{ followsEnd() bool }
 
-// settle makes the selection one that is there, and scrolls so that it is shown.
-func (m *model) settle() {
-	o := m.shown()
+// settleSelection makes the selection one that is there, and scrolls so that it is shown.
+func (m *model) settleSelection() {
+	o := m.shownPage()
 	head, body := o.layoutLines(m.newCanvas())
 	keys := keysOf(head, body)
 	if len(keys) > 0 {
 		if i := slices.Index(keys, o.key); i >= 0 {
-			o.at = i
+			o.index = i
 		}
-		if f, ok := o.page.(follower); ok && f.followsEnd() && o.at >= o.end {
-			o.at = len(keys) - 1
+		if f, ok := o.page.(follower); ok && f.followsEnd() && o.index >= o.lastIndex {
+			o.index = len(keys) - 1
 		}
-		o.at = min(max(o.at, 0), len(keys)-1)
-		o.key = keys[o.at]
+		o.index = min(max(o.index, 0), len(keys)-1)
+		o.key = keys[o.index]
 	} else {
 		o.key = ""
 	}
-	o.end = len(keys) - 1
+	o.lastIndex = len(keys) - 1
 	height := m.pageHeight()
 	tall := headHeight(len(head), height)
-	o.headTop = scrolled(head, o.key, o.headTop, tall)
-	o.top = scrolled(body, o.key, o.top, height-tall)
+	o.headTop = scrolledTop(head, o.key, o.headTop, tall)
+	o.top = scrolledTop(body, o.key, o.top, height-tall)
 }
 
 // keysOf are the keys of the lines that can be selected.
@@ -93,10 +93,10 @@ func keysOf(parts ...[]line) (keys []string) {
 	return keys
 }
 
-// scrolled returns which line has to be the first of so many that are shown, as near to top as possible, so
+// scrolledTop returns which line has to be the first of so many that are shown, as near to top as possible, so
 // that the one with the key is among them. The line above it is shown, too, if it is the title of what
 // follows.
-func scrolled(lines []line, key string, top, height int) int {
+func scrolledTop(lines []line, key string, top, height int) int {
 	if i := slices.IndexFunc(lines, func(l line) bool { return l.key == key && key != "" }); i >= 0 {
 		first := i
 		for first > 0 && lines[first-1].key == "" && len(lines[first-1].cells) > 0 && i-first < 2 {
@@ -107,17 +107,17 @@ func scrolled(lines []line, key string, top, height int) int {
 	return min(max(top, 0), max(len(lines)-height, 0))
 }
 
-// move selects the line that is by lines further down, or scrolls if no line can be selected.
-func (m *model) move(by int) {
-	o := m.shown()
+// moveSelection selects the line that is by lines further down, or scrolls if no line can be selected.
+func (m *model) moveSelection(by int) {
+	o := m.shownPage()
 	head, body := o.layoutLines(m.newCanvas())
 	if keys := keysOf(head, body); len(keys) > 0 {
-		o.at = min(max(o.at+by, 0), len(keys)-1)
-		o.key = keys[o.at]
+		o.index = min(max(o.index+by, 0), len(keys)-1)
+		o.key = keys[o.index]
 	} else {
 		o.top += by
 	}
-	m.settle()
+	m.settleSelection()
 }
 
 // targetAt finds what a row of the page with everything is about.

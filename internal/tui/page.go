@@ -52,16 +52,16 @@ type env struct {
 // opened is a page that was opened, with what is selected on it.
 type opened struct {
 	page
-	key string // of the selected line; empty for none
-	at  int    // which of the lines that can be selected this was, in case it goes away
-	end int    // the last one there was
+	key       string // of the selected line; empty for none
+	index     int    // which of the lines that can be selected this was, in case it goes away
+	lastIndex int    // the last one there was
 
 	headTop, top int // the first lines that are shown, of the head and of the body
 
 	serial  int          // by which its messages find it
 	read    bool         // it was read
 	reading bool         // it is being read
-	again   bool         // something has happened since that began
+	stale   bool         // something has happened since that began
 	seq     int64        // of the last event of its room when it was read
 	problem *stick.Error // why it couldn't be read
 	stop    func()       // ends what follows it; nil for nothing
@@ -83,8 +83,8 @@ type target struct {
 	rescue  string
 }
 
-// where is the room of a target, for an operation.
-func (t target) where() core.Where { return core.Where{RoomID: t.room.ID()} }
+// whereOf is the room of a target, for an operation.
+func (t target) whereOf() core.Where { return core.Where{RoomID: t.room.ID()} }
 
 // layoutLines returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can
 // be selected, so that it scrolls.
@@ -98,7 +98,7 @@ func (o *opened) layoutLines(s *canvas) (head, body []line) {
 		}
 	}
 	if e := o.problem; e != nil {
-		said := []line{say(bad, "%s", e.Message)}
+		said := []line{textLine(bad, "%s", e.Message)}
 		if len(e.Hint) > 0 {
 			said = append(said, line{cells: []cell{{text: "hint: " + term.Hint(e.Hint), hue: faint}}})
 		}
@@ -107,37 +107,37 @@ func (o *opened) layoutLines(s *canvas) (head, body []line) {
 	return head, body
 }
 
-// open shows a page. The one before comes back with esc.
-func (m *model) open(p page) tea.Cmd {
-	if m.shown().subjectKey() == p.subjectKey() {
+// openPage shows a page. The one before comes back with esc.
+func (m *model) openPage(p page) tea.Cmd {
+	if m.shownPage().subjectKey() == p.subjectKey() {
 		return nil
 	}
 	m.serial++
-	m.pages = append(m.pages, opened{page: p, serial: m.serial, end: -1})
-	m.settle()
-	return m.reads(m.shown())
+	m.pages = append(m.pages, opened{page: p, serial: m.serial, lastIndex: -1})
+	m.settleSelection()
+	return m.startReading(m.shownPage())
 }
 
-// reads reads what a page shows, unless it has it, or that is under way.
-func (m *model) reads(o *opened) tea.Cmd {
+// startReading reads what a page shows, unless it has it, or that is under way.
+func (m *model) startReading(o *opened) tea.Cmd {
 	p, ok := o.page.(reader)
 	switch {
 	case !ok:
 		return nil
 	case o.reading:
-		o.again = true
+		o.stale = true
 		return nil
 	}
-	o.reading, o.again, o.seq = true, false, lastSeq(m.picture.Room(p.roomID()))
+	o.reading, o.stale, o.seq = true, false, lastSeq(m.picture.Room(p.roomID()))
 	e, serial := m.env, o.serial
-	return e.beside(func() tea.Msg {
+	return e.inBackground(func() tea.Msg {
 		now, err := p.readPage(e.ctx, e)
 		return readMsg{serial, now, err}
 	})
 }
 
-// beside makes a command of a function that runs beside the loop, and is waited for at the end.
-func (e *env) beside(do func() tea.Msg) tea.Cmd {
+// inBackground makes a command of a function that runs beside the loop, and is waited for at the end.
+func (e *env) inBackground(do func() tea.Msg) tea.Cmd {
 	e.background.Add(1)
 	return func() tea.Msg {
 		defer e.background.Done()
@@ -145,17 +145,17 @@ func (e *env) beside(do func() tea.Msg) tea.Cmd {
 	}
 }
 
-// renew reads the page that is shown again, if something has happened in its room.
-func (m *model) renew() tea.Cmd {
-	o := m.shown()
+// renewPage reads the page that is shown again, if something has happened in its room.
+func (m *model) renewPage() tea.Cmd {
+	o := m.shownPage()
 	if p, ok := o.page.(reader); ok && lastSeq(m.picture.Room(p.roomID())) != o.seq {
-		return m.reads(o)
+		return m.startReading(o)
 	}
 	return nil
 }
 
-// take puts what was read into its page, if that is still there.
-func (m *model) take(msg readMsg) tea.Cmd {
+// storeRead puts what was read into its page, if that is still there.
+func (m *model) storeRead(msg readMsg) tea.Cmd {
 	for i := range m.pages {
 		o := &m.pages[i]
 		if o.serial != msg.serial || !o.reading {
@@ -167,34 +167,34 @@ func (m *model) take(msg readMsg) tea.Cmd {
 		} else {
 			o.page = msg.page
 			if !o.read { // what was selected while it was read stood for nothing
-				o.read, o.key, o.at = true, "", 0
+				o.read, o.key, o.index = true, "", 0
 			}
 		}
 		if p, ok := o.page.(diffPage); ok && p.asks != "" {
 			what := p.asks
 			p.asks = ""
 			o.page = p
-			if msg.err == nil && o == m.shown() && m.ask == nil {
-				m.decide(p, what)
+			if msg.err == nil && o == m.shownPage() && m.ask == nil {
+				m.askDecision(p, what)
 			}
 		}
-		if o.again {
-			return m.reads(o)
+		if o.stale {
+			return m.startReading(o)
 		}
 	}
 	return nil
 }
 
-// back shows the page before. It reports false if there is none.
-func (m *model) back() bool {
+// closePage shows the page before. It reports false if there is none.
+func (m *model) closePage() bool {
 	if len(m.pages) == 1 {
 		return false
 	}
-	if stop := m.shown().stop; stop != nil {
+	if stop := m.shownPage().stop; stop != nil {
 		stop()
 	}
 	m.pages = m.pages[:len(m.pages)-1]
-	m.settle()
+	m.settleSelection()
 	return true
 }
 

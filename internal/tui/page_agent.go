@@ -32,13 +32,13 @@ func (p agentPage) pageTitle(*canvas) term.Text { return term.Textf("%s", p.agen
 
 func (p agentPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-		Caller: e.Caller, Where: core.Where{RoomID: p.room}, EventFilter: engine.EventFilter{From: p.agent, Limit: listed},
+		Caller: e.Caller, Where: core.Where{RoomID: p.room}, EventFilter: engine.EventFilter{From: p.agent, Limit: maxListed},
 	})
 	p.events, p.more, p.known = res.Events, res.More, true
 	if err != nil {
 		return p, err
 	}
-	p.changes, err = e.Operations.ListChanges(ctx, guard.ListChangesParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: listed})
+	p.changes, err = e.Operations.ListChanges(ctx, guard.ListChangesParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: maxListed})
 	if err != nil { // no repository, or nobody knows of an edit of it
 		p.changes = guard.ListChangesResult{}
 	}
@@ -48,7 +48,7 @@ func (p agentPage) readPage(ctx context.Context, e *env) (page, error) {
 func (p agentPage) layoutLines(s *canvas) (head, body []line) {
 	r := s.picture.Room(p.room)
 	if r == nil {
-		return nil, []line{say("", "The room isn't there any more.")}
+		return nil, []line{textLine("", "The room isn't there any more.")}
 	}
 	head = []line{{cells: append([]cell{{text: tail(s.roomPath(r), max(20, s.wide()*2/5)), hue: strong}, {text: "  "}}, s.turn(r)...)}}
 	for _, m := range r.State.Members {
@@ -87,12 +87,12 @@ func (s *canvas) changes(res guard.ListChangesResult) (lines []line) {
 	if res.Count == 0 {
 		return nil
 	}
-	lines = append(lines, say(strong, "Edited, and not committed"))
+	lines = append(lines, textLine(strong, "Edited, and not committed"))
 	for _, c := range res.Changes {
 		lines = append(lines, line{cells: []cell{{text: term.Textf("%s", c.Status), hue: faint, width: 4}, {text: term.Path(c.Path)}}})
 	}
 	if hidden := res.Count - len(res.Changes); hidden > 0 {
-		lines = append(lines, say(faint, "%s more: tt changes", stick.Count(hidden, "file")))
+		lines = append(lines, textLine(faint, "%s more: tt changes", stick.Count(hidden, "file")))
 	}
 	if res.Diff != "" {
 		lines = append(append(lines, blank), s.patch(res.Diff)...)

@@ -103,14 +103,14 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 
 func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
-		return nil, []line{say(faint, "reading …")}
+		return nil, []line{textLine(faint, "reading …")}
 	}
-	head = []line{say("", "commit %s, %s, from %s", abbrev(p.res.Head), p.res.State, abbrev(p.res.Base))}
+	head = []line{textLine("", "commit %s, %s, from %s", abbrev(p.res.Head), p.res.State, abbrev(p.res.Base))}
 	if len(p.res.Conflicts) > 0 {
-		head = append(head, say(bad, "conflicts: %s", strings.Join(p.res.Conflicts, ", ")))
+		head = append(head, textLine(bad, "conflicts: %s", strings.Join(p.res.Conflicts, ", ")))
 	}
 	if p.res.ChangesGate {
-		head = append(head, say(asks, "it changes the gate itself: %s", strings.Join(p.res.GateFiles, ", ")))
+		head = append(head, textLine(asks, "it changes the gate itself: %s", strings.Join(p.res.GateFiles, ", ")))
 	}
 	head = append(head, blank)
 	body = append(s.files(p.res.Files), blank)
@@ -122,10 +122,10 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 		}
 	}
 	if p.res.Head == "" {
-		body = append(body, say("", "It has no commit."))
+		body = append(body, textLine("", "It has no commit."))
 	}
 	if p.res.Cut {
-		body = append(body, say(bad, "The rest is cut off: git diff %s %s", abbrev(p.res.Base), abbrev(p.res.Head)))
+		body = append(body, textLine(bad, "The rest is cut off: git diff %s %s", abbrev(p.res.Base), abbrev(p.res.Head)))
 	}
 	return head, body
 }
@@ -136,8 +136,8 @@ func (p diffPage) targetAt(pic *monitor.Picture, _ string) target {
 	return target{room: pic.Room(p.room), task: p.id}
 }
 
-// selected is the line of the diff with a key. ok is false if there is none that somebody can comment on.
-func (p diffPage) selected(key string) (l diffLine, ok bool) {
+// selectedLine is the line of the diff with a key. ok is false if there is none that somebody can comment on.
+func (p diffPage) selectedLine(key string) (l diffLine, ok bool) {
 	for i, l := range p.lines {
 		if lineKey(i) == key {
 			return l, l.at > 0

@@ -43,13 +43,13 @@ func (p logPage) followsEnd() bool { return true }
 
 func (p logPage) layoutLines(s *canvas) (head, body []line) {
 	if p.over != nil {
-		head = append(head, say("", "run %d %s: %s", p.over.Run.Run, p.over.Run.How(), stick.Clip(p.over.Run.Command, 160)), blank)
+		head = append(head, textLine("", "run %d %s: %s", p.over.Run.Run, p.over.Run.How(), stick.Clip(p.over.Run.Command, 160)), blank)
 	}
 	for _, l := range p.lines {
 		body = append(body, s.source(l, "", "")...)
 	}
 	if len(p.lines) == 0 {
-		body = append(body, say(faint, "It has printed nothing."))
+		body = append(body, textLine(faint, "It has printed nothing."))
 	}
 	return head, body
 }
@@ -61,15 +61,15 @@ func (p logPage) targetAt(pic *monitor.Picture, _ string) target {
 // openLog shows what the command of a task prints, until the page is left.
 func (m *model) openLog(t target) tea.Cmd {
 	p := logPage{room: t.room.ID(), id: t.task}
-	if m.shown().subjectKey() == p.subjectKey() {
+	if m.shownPage().subjectKey() == p.subjectKey() {
 		return nil
 	}
-	cmd := m.open(p)
+	cmd := m.openPage(p)
 	e, serial := m.env, m.serial
 	ctx, stop := context.WithCancel(e.ctx)
-	m.shown().stop = stop
+	m.shownPage().stop = stop
 	first := firstLog
-	return tea.Batch(cmd, e.beside(func() tea.Msg {
+	return tea.Batch(cmd, e.inBackground(func() tea.Msg {
 		res, err := e.Operations.WorkerLogs(ctx, task.WorkerLogsParams{
 			Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id, Lines: &first,
 			Follow: func(text string) error {
@@ -84,8 +84,8 @@ func (m *model) openLog(t target) tea.Cmd {
 	}))
 }
 
-// hear adds a piece of a log to its page.
-func (m *model) hear(msg logMsg) {
+// addLog adds a piece of a log to its page.
+func (m *model) addLog(msg logMsg) {
 	for i := range m.pages {
 		o := &m.pages[i]
 		p, ok := o.page.(logPage)

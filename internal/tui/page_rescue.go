@@ -40,23 +40,23 @@ func (p rescuePage) readPage(ctx context.Context, e *env) (page, error) {
 
 func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
-		return nil, []line{say(faint, "reading …")}
+		return nil, []line{textLine(faint, "reading …")}
 	}
-	head = []line{say("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.ago(p.res.At)), blank}
+	head = []line{textLine("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.ago(p.res.At)), blank}
 	for _, f := range p.res.Entries {
 		body = append(body, line{cells: []cell{{text: term.Textf("%s", strings.Join(f.States, ", ")), width: 20}, {text: term.Path(f.Path)}}})
 	}
 	if p.res.Hidden > 0 {
-		body = append(body, say(faint, "%s more", stick.Count(p.res.Hidden, "file")))
+		body = append(body, textLine(faint, "%s more", stick.Count(p.res.Hidden, "file")))
 	}
 	for _, l := range p.res.LeftOut {
-		body = append(body, say(bad, "not in it: %s: %s", term.Path(l.Path), l.Why))
+		body = append(body, textLine(bad, "not in it: %s: %s", term.Path(l.Path), l.Why))
 	}
 	switch {
 	case p.res.Gone:
-		body = append(body, blank, say(bad, "Its checkout is gone."))
+		body = append(body, blank, textLine(bad, "Its checkout is gone."))
 	case p.diff != "":
-		body = append(body, blank, say(strong, "What bringing it back would change"))
+		body = append(body, blank, textLine(strong, "What bringing it back would change"))
 		body = append(body, s.patch(p.diff)...)
 	}
 	return head, body

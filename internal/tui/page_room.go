@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// listed is how many events a page lists.
-const listed = 200
+// maxListed is how many events a page lists.
+const maxListed = 200
 
 // roomPage is a room: who has the stick and since when, the last handoff, agents, tasks, and its log.
 type roomPage struct {
@@ -53,7 +53,7 @@ func (p roomPage) readPage(ctx context.Context, e *env) (page, error) {
 			p.handoff = &one.Events[0]
 		}
 	}
-	all, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: e.Caller, Where: at, EventFilter: engine.EventFilter{Limit: listed}})
+	all, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: e.Caller, Where: at, EventFilter: engine.EventFilter{Limit: maxListed}})
 	p.events, p.more, p.known = all.Events, all.More, true
 	return p, err
 }
@@ -61,17 +61,17 @@ func (p roomPage) readPage(ctx context.Context, e *env) (page, error) {
 func (p roomPage) layoutLines(s *canvas) (head, body []line) {
 	r := s.picture.Room(p.id)
 	if r == nil {
-		return nil, []line{say("", "The room isn't there any more.")}
+		return nil, []line{textLine("", "The room isn't there any more.")}
 	}
 	head = []line{{cells: s.turn(r), end: cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}}, blank}
 	if waits := waiting(r); waits != "" {
 		head[0].cells = append(head[0].cells, cell{text: "; " + waits})
 	}
 	if pause := r.State.Paused; pause != nil {
-		head = slices.Insert(head, 0, say(asks, "%s", pause.Says(s.now, "")))
+		head = slices.Insert(head, 0, textLine(asks, "%s", pause.Says(s.now, "")))
 	}
 	if h := p.handoff; h != nil {
-		body = append(body, say(strong, "Handoff of %s, %s", h.From, s.ago(h.CreatedAt)))
+		body = append(body, textLine(strong, "Handoff of %s, %s", h.From, s.ago(h.CreatedAt)))
 		body = append(body, s.handoff(*h.Handoff)...)
 		body = append(body, blank)
 	}
@@ -106,9 +106,9 @@ func (s *canvas) field(name, text string) []line {
 	if text == "" {
 		return nil
 	}
-	lines := wrap(term.Block(text), nameWidth, s.width, 0)
+	lines := wrapText(term.Block(text), nameWidth, s.width, 0)
 	if len(name) >= nameWidth {
-		return append([]line{say(faint, "%s", name)}, lines...)
+		return append([]line{textLine(faint, "%s", name)}, lines...)
 	}
 	lines[0].cells = append([]cell{{text: term.Textf("%s", name), hue: faint, width: nameWidth}}, cell{text: term.Text(string(lines[0].cells[0].text)[nameWidth:])})
 	return lines
@@ -117,16 +117,16 @@ func (s *canvas) field(name, text string) []line {
 // log lists events, the newest first.
 func (s *canvas) log(events []stick.Event, more, known bool) (lines []line) {
 	if !known {
-		return []line{say(faint, "reading …")}
+		return []line{textLine(faint, "reading …")}
 	}
-	lines = append(lines, say(strong, "What happened, the newest first"))
+	lines = append(lines, textLine(strong, "What happened, the newest first"))
 	for _, e := range slices.Backward(events) {
-		said := wrap(term.Textf("%s", e.Say()), 10, s.width, 3)
+		said := wrapText(term.Textf("%s", e.Say()), 10, s.width, 3)
 		said[0].cells = []cell{{text: term.Textf("%s", s.age(e.CreatedAt)), hue: faint, width: 10}, {text: said[0].cells[0].text[10:]}}
 		lines = append(lines, said...)
 	}
 	if more {
-		lines = append(lines, say(faint, "older: tt log"))
+		lines = append(lines, textLine(faint, "older: tt log"))
 	}
 	return lines
 }

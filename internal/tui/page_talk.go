@@ -34,7 +34,7 @@ func (p talkPage) pageTitle(s *canvas) term.Text {
 func (p talkPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
 		Caller: e.Caller, Where: core.Where{RoomID: p.room},
-		EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventMessageSent}, Limit: listed},
+		EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventMessageSent}, Limit: maxListed},
 	})
 	p.messages, p.more, p.known = nil, res.More, true
 	for i := len(res.Events) - 1; i >= 0; i-- {
@@ -46,22 +46,22 @@ func (p talkPage) readPage(ctx context.Context, e *env) (page, error) {
 func (p talkPage) layoutLines(s *canvas) (head, body []line) {
 	switch {
 	case !p.known:
-		return nil, []line{say(faint, "reading …")}
+		return nil, []line{textLine(faint, "reading …")}
 	case len(p.messages) == 0:
-		return nil, []line{say("", "Nobody has said anything.")}
+		return nil, []line{textLine("", "Nobody has said anything.")}
 	}
 	for _, m := range p.messages {
 		l := s.messageLine(m)
 		l.key = messageKey(m.MessageID)
 		body = append(body, l)
-		for i, text := range wrap(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12) {
+		for i, text := range wrapText(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12) {
 			text.key = messageKey(m.MessageID) + " " + strconv.Itoa(i)
 			body = append(body, text)
 		}
 		body = append(body, blank)
 	}
 	if p.more {
-		body = append(body, say(faint, "older: tt log"))
+		body = append(body, textLine(faint, "older: tt log"))
 	}
 	return nil, body
 }
@@ -134,9 +134,9 @@ func (p messagePage) readPage(ctx context.Context, e *env) (page, error) {
 
 func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
-		return nil, []line{say(faint, "reading …")}
+		return nil, []line{textLine(faint, "reading …")}
 	}
-	body = wrap(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0)
+	body = wrapText(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0)
 	for _, f := range p.res.Says() {
 		body = append(body, s.field(strings.ReplaceAll(f.Name, "_", " "), *f.Value(&p.res.Contract))...)
 	}

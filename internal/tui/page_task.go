@@ -48,7 +48,7 @@ func (p taskPage) targetAt(pic *monitor.Picture, key string) target {
 
 func (p taskPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
-		return nil, []line{say(faint, "reading …")}
+		return nil, []line{textLine(faint, "reading …")}
 	}
 	t := p.res
 	head = []line{{
@@ -56,7 +56,7 @@ func (p taskPage) layoutLines(s *canvas) (head, body []line) {
 		end:   cell{text: term.Textf("%s", t.Integration), hue: faint},
 	}}
 	if t.Warning != "" {
-		head = append(head, say(bad, "! %s", t.Warning))
+		head = append(head, textLine(bad, "! %s", t.Warning))
 	}
 	head = append(head, s.field("not merged", s.notMerged(p.room, t.TaskView))...)
 	head = append(head, blank)
@@ -73,13 +73,13 @@ func (p taskPage) layoutLines(s *canvas) (head, body []line) {
 	}
 	body = append(body, s.comments(t.Comments)...)
 	if len(t.Files) > 0 {
-		body = append(body, blank, say(strong, "Changes"))
+		body = append(body, blank, textLine(strong, "Changes"))
 		body = append(body, s.files(t.Files)...)
 	}
 	if len(t.Commits) > 0 {
-		body = append(body, blank, say(strong, "Commits"))
+		body = append(body, blank, textLine(strong, "Commits"))
 		for _, c := range t.Commits {
-			body = append(body, say("", "%s", c))
+			body = append(body, textLine("", "%s", c))
 		}
 	}
 	return head, append(append(body, blank), s.log(t.Events, t.More, true)...)
@@ -160,7 +160,7 @@ func (s *canvas) comments(all []task.ShownComment) (lines []line) {
 			continue
 		}
 		if len(lines) == 0 {
-			lines = append(lines, blank, say(strong, "Comments"))
+			lines = append(lines, blank, textLine(strong, "Comments"))
 		}
 		lines = append(lines, s.comment(c, true)...)
 	}
@@ -180,7 +180,7 @@ func (s *canvas) comment(c task.ShownComment, placed bool) []line {
 	if c.Outdated {
 		first.cells = append(first.cells, cell{text: " (outdated)", hue: faint})
 	}
-	return append([]line{first}, wrap(term.Block(c.Body), 4, s.width, 0)...)
+	return append([]line{first}, wrapText(term.Block(c.Body), 4, s.width, 0)...)
 }
 
 // files lists what a task changes.

@@ -82,8 +82,8 @@ func pagesToSee() map[string]page {
 
 // opens shows a page on a screen.
 func opens(m *model, p page) *model {
-	m.pages = append(m.pages, opened{page: p, end: -1, read: true})
-	m.settle()
+	m.pages = append(m.pages, opened{page: p, lastIndex: -1, read: true})
+	m.settleSelection()
 	return m
 }
 
@@ -127,7 +127,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 							t.Errorf("%s on a screen of %v: %q", name, size, l)
 						}
 					}
-					m.move(17)
+					m.moveSelection(17)
 				}
 			}
 		}
@@ -196,7 +196,7 @@ func TestTaskLeadsToWhatItWaitsFor(t *testing.T) {
 		}
 		return res, nil
 	}})
-	m.runs(t, m.open(taskPage{room: "shop000000", id: "ui-9"}))
+	m.runs(t, m.openPage(taskPage{room: "shop000000", id: "ui-9"}))
 	for range 20 {
 		if strings.Contains(drawn(m), "> waits for     ui-8 (WORKING)") {
 			break
@@ -293,19 +293,19 @@ func TestLogFollows(t *testing.T) {
 func TestSelectionStays(t *testing.T) {
 	m := onScreen(pictured(shop(), parser()), 80, 24, false)
 	m.presses(t, "4")
-	was := m.shown().key
+	was := m.shownPage().key
 	m.update(pictureMsg{pictured(parser(), shop())})
-	if m.shown().key != was {
-		t.Errorf("it went from %q to %q", was, m.shown().key)
+	if m.shownPage().key != was {
+		t.Errorf("it went from %q to %q", was, m.shownPage().key)
 	}
 	less := shop()
 	less.Needs = less.Needs[:1]
 	m.update(pictureMsg{pictured(less)})
-	if m.shown().key == "" {
+	if m.shownPage().key == "" {
 		t.Error("nothing is selected")
 	}
 	m.update(pictureMsg{pictured()})
-	if drawn(m); m.shown().key != "" {
-		t.Errorf("%q is selected, and nothing is there", m.shown().key)
+	if drawn(m); m.shownPage().key != "" {
+		t.Errorf("%q is selected, and nothing is there", m.shownPage().key)
 	}
 }

@@ -106,7 +106,7 @@ func pictured(rooms ...*monitor.Room) *monitor.Picture {
 func onScreen(p *monitor.Picture, width, height int, color bool) *model {
 	m := newModel(Options{Home: "/home/ann", Color: color})
 	m.picture, m.now, m.width, m.height = p, clock, width, height
-	m.settle()
+	m.settleSelection()
 	return &m
 }
 

@@ -69,15 +69,15 @@ func (m *model) reply(k tea.KeyPressMsg) tea.Cmd {
 
 // lines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for none.
 func (q *question) lines(width int) (lines []line, caret int) {
-	lines = wrap(q.text, 0, width, 3)
+	lines = wrapText(q.text, 0, width, 3)
 	for i := range lines {
 		lines[i].cells[0].hue = strong
 	}
 	var l line
 	if q.typed != nil {
-		shown, at := q.typed.fit(width - mark - 1)
+		shown, at := q.typed.fit(width - markWidth - 1)
 		l.cells = []cell{{text: shown}}
-		return append(lines, l), mark + at + 1
+		return append(lines, l), markWidth + at + 1
 	}
 	for _, a := range q.answers {
 		l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", a.word)})
@@ -146,7 +146,9 @@ func (t *typing) insert(text string) {
 // fit returns the part of the text around the cursor that has room in so many columns, and the column of the
 // cursor in it, from 0. A line break is shown as a blank.
 func (t *typing) fit(columns int) (shown term.Text, at int) {
-	visible := func(r []rune) string { return steady(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " ")))) }
+	visible := func(r []rune) string {
+		return normalizeText(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " "))))
+	}
 	from := sort.Search(t.at, func(i int) bool { return term.Width(visible(t.text[i:t.at])) < columns })
 	before := visible(t.text[from:t.at])
 	return term.Text(term.Fit(before+visible(t.text[t.at:]), max(columns, 0))), term.Width(before)

@@ -21,7 +21,7 @@ func (roomsPage) subjectKey() string          { return "rooms" }
 // layoutLines returns the list of needs, which stays on top, and the rooms.
 func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 	if s.picture.At.IsZero() {
-		return nil, []line{say(faint, "reading the rooms …")}
+		return nil, []line{textLine(faint, "reading the rooms …")}
 	}
 	head = s.needs()
 	blocks := func(events int) (body []line) {
@@ -48,10 +48,10 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 		body = blocks(fewEvents + min(left/used, 6))
 	}
 	if n := s.picture.Hidden; n > 0 {
-		body = append(body, blank, say(faint, "%s more: tt list --all", stick.Count(n, "room")))
+		body = append(body, blank, textLine(faint, "%s more: tt list --all", stick.Count(n, "room")))
 	}
 	if len(s.picture.Rooms) == 0 {
-		body = append(body, say("", "There is no room. The first one comes with: tt init, or tt join, in a repository."))
+		body = append(body, textLine("", "There is no room. The first one comes with: tt init, or tt join, in a repository."))
 	}
 	return head, body
 }
@@ -66,9 +66,9 @@ var needWords = map[stick.NeedKind]string{
 func (s *canvas) needs() []line {
 	all := s.picture.Needs()
 	if len(all) == 0 {
-		return []line{say(faint, "Nothing needs you."), blank}
+		return []line{textLine(faint, "Nothing needs you."), blank}
 	}
-	lines := []line{say(strong, "Needs you")}
+	lines := []line{textLine(strong, "Needs you")}
 	for i, n := range all {
 		end := term.Textf("%s", s.age(n.Since))
 		if len(s.picture.Rooms) > 1 {
@@ -200,7 +200,7 @@ func (s *canvas) agents(r *monitor.Room) (lines []line) {
 		lines = append(lines, s.agent(r, m, m.AgentID == holder))
 	}
 	if left > 0 && s.tall() {
-		lines = append(lines, say(faint, "  %s gone", stick.Count(left, "agent")))
+		lines = append(lines, textLine(faint, "  %s gone", stick.Count(left, "agent")))
 	}
 	return lines
 }
@@ -274,7 +274,7 @@ func (s *canvas) tasks(r *monitor.Room, most int) (lines []line) {
 		}
 	}
 	if left > 0 {
-		lines = append(lines, say(faint, "  %s more", stick.Count(left, "task")))
+		lines = append(lines, textLine(faint, "  %s more", stick.Count(left, "task")))
 	}
 	return lines
 }
@@ -369,7 +369,7 @@ func (s *canvas) events(all []stick.Event, most int) (lines []line) {
 
 // tail is the end of a text in at most so many columns: of a path it says more than the beginning.
 func tail(t term.Text, columns int) term.Text {
-	r := []rune(steady(t))
+	r := []rune(normalizeText(t))
 	n := 0
 	for i := len(r) - 1; i >= 0; i-- {
 		if n += term.Width(string(r[i])); n > columns-1 && (i > 0 || n > columns) {

@@ -90,7 +90,7 @@ func (s *canvas) wide() int {
 	if s.width == 0 {
 		return 120
 	}
-	return s.width - mark
+	return s.width - markWidth
 }
 
 // columns are the widths of the columns in which agents and tasks are listed: name, state, age.

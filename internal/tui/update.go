@@ -14,21 +14,21 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case pictureMsg:
 		m.picture = msg.Picture
-		cmd = m.renew()
+		cmd = m.renewPage()
 	case sizeMsg:
 		m.width, m.height = msg.width, msg.height
 	case tea.WindowSizeMsg: // at the start, and on Windows
 		m.width, m.height = msg.Width, msg.Height
 	case readMsg:
-		cmd = m.take(msg)
+		cmd = m.storeRead(msg)
 	case logMsg:
-		m.hear(msg)
+		m.addLog(msg)
 	case captionMsg:
 		m.caption = term.Textf("%s", msg.text)
 	case doneMsg:
-		cmd = m.finish(msg)
+		cmd = m.finishAct(msg)
 	case progressMsg:
-		m.advance(msg)
+		m.showProgress(msg)
 	case tea.PasteMsg:
 		if m.ask != nil && m.ask.typed != nil {
 			m.ask.typed.insert(msg.Content)
@@ -42,7 +42,7 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	default:
 		return nil
 	}
-	m.settle()
+	m.settleSelection()
 	return cmd
 }
 
@@ -56,22 +56,22 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	case "q":
 		return m.quit()
 	case "esc", "left", "backspace":
-		m.back()
-		return m.renew()
+		m.closePage()
+		return m.renewPage()
 	case "up", "k":
-		m.move(-1)
+		m.moveSelection(-1)
 	case "down", "j":
-		m.move(1)
+		m.moveSelection(1)
 	case "pgup", "ctrl+b":
-		m.move(-far)
+		m.moveSelection(-far)
 	case "pgdown", "ctrl+f", "space":
-		m.move(far)
+		m.moveSelection(far)
 	case "home":
-		m.move(-1 << 20)
+		m.moveSelection(-1 << 20)
 	case "end":
-		m.move(1 << 20)
+		m.moveSelection(1 << 20)
 	case "?":
-		return m.open(helpPage{})
+		return m.openPage(helpPage{})
 	case "right":
 		key = "enter"
 		fallthrough
@@ -80,11 +80,11 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 			m.choose(n)
 			return nil
 		}
-		t := m.target()
-		for _, a := range actions() {
+		t := m.selectedTarget()
+		for _, a := range keyActions() {
 			switch {
 			case a.key != key:
-			case m.offers(a, t) != "":
+			case m.offeredWord(a, t) != "":
 				return a.do(m, t)
 			default:
 				m.note = note{text: term.Textf("%s does nothing with what is selected", key), bad: true}
@@ -100,16 +100,16 @@ func (m *model) choose(n int) {
 	if len(m.pages) > 1 || n < 1 || n > len(needs) {
 		return
 	}
-	m.shown().key = needKey(needs[n-1])
-	m.settle()
+	m.shownPage().key = needKey(needs[n-1])
+	m.settleSelection()
 }
 
 // quit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the
 // next command finishes it.
 func (m *model) quit() tea.Cmd {
-	if len(m.doing) == 0 {
+	if len(m.ongoing) == 0 {
 		return tea.Quit
 	}
-	m.ask = confirm("leave", func(*model) tea.Cmd { return tea.Quit }, "This is under way, and ends if you leave now: %s", m.doing[0].text)
+	m.ask = confirm("leave", func(*model) tea.Cmd { return tea.Quit }, "This is under way, and ends if you leave now: %s", m.ongoing[0].text)
 	return nil
 }

@@ -28,13 +28,13 @@ func view(m *model) frame {
 		return frame{lines: []string{term.Fit("tt: the terminal is too small", m.width)}}
 	}
 	s := m.newCanvas()
-	o := m.shown()
+	o := m.shownPage()
 	head, body := o.layoutLines(s)
 	tall := headHeight(len(head), s.height)
-	lines := []string{m.top(s).draw(m.width, false, m.color)}
+	lines := []string{m.top(s).drawLine(m.width, false, m.color)}
 	put := func(part []line, from, height int) {
 		for i := from; i < min(from+height, len(part)); i++ {
-			lines = append(lines, part[i].draw(m.width, part[i].key != "" && part[i].key == o.key, m.color))
+			lines = append(lines, part[i].drawLine(m.width, part[i].key != "" && part[i].key == o.key, m.color))
 		}
 	}
 	put(head, o.headTop, tall)
@@ -48,7 +48,7 @@ func view(m *model) frame {
 	}
 	f := frame{until: s.until}
 	for _, l := range foot {
-		lines = append(lines, l.draw(m.width, false, m.color))
+		lines = append(lines, l.drawLine(m.width, false, m.color))
 	}
 	if f.lines = lines; caret > 0 {
 		f.caret = [2]int{caret, len(lines)}
@@ -60,7 +60,7 @@ func view(m *model) frame {
 func (m *model) top(s *canvas) line {
 	l := line{cells: []cell{{text: "tt  ", hue: strong}}}
 	p := m.picture
-	if name := m.shown().pageTitle(s); name != "" {
+	if name := m.shownPage().pageTitle(s); name != "" {
 		l.cells = append(l.cells, cell{text: name, hue: strong})
 	} else {
 		work := 0
@@ -96,14 +96,14 @@ func (m *model) foot() (lines []line, caret int) {
 			h = bad
 		}
 		lines = append(append(lines, m.said(m.note.text, h)...), m.said(m.note.hint, faint)...)
-	case len(m.doing) > 0:
-		lines = append(lines, m.said(m.doing[len(m.doing)-1].text+" …", "")...)
+	case len(m.ongoing) > 0:
+		lines = append(lines, m.said(m.ongoing[len(m.ongoing)-1].text+" …", "")...)
 	case e != nil:
 		lines = append(lines, m.said(term.Textf("the rooms can't be read: %s", e.Message), bad)...)
 	case len(lines) == 0:
 		lines = []line{blank}
 	}
-	return append(lines, m.keys()), 0
+	return append(lines, m.keyLine()), 0
 }
 
 // said are the lines of a sentence, at most three.
@@ -111,7 +111,7 @@ func (m *model) said(text term.Text, h hue) []line {
 	if text == "" {
 		return nil
 	}
-	lines := wrap(text, 0, m.width, 3)
+	lines := wrapText(text, 0, m.width, 3)
 	for i := range lines {
 		lines[i].cells[0].hue = h
 	}
@@ -124,7 +124,7 @@ func Text(p *monitor.Picture, now stick.Time, home string, width int, color bool
 	head, body := roomsPage{}.layoutLines(s)
 	var b strings.Builder
 	for _, l := range slices.Concat(head, body) {
-		b.WriteString(l.draw(width, false, color) + "\n")
+		b.WriteString(l.drawLine(width, false, color) + "\n")
 	}
 	return term.Text(b.String())
 }

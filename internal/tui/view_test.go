@@ -69,7 +69,7 @@ func TestEventsFillTheScreen(t *testing.T) {
 func TestFirstScreen(t *testing.T) {
 	m := newModel(Options{})
 	m.width, m.height = 80, 24
-	m.settle()
+	m.settleSelection()
 	if got := drawn(&m); !strings.Contains(got, "reading the rooms …") || strings.Contains(got, "no room") {
 		t.Errorf("the screen is\n%s", got)
 	}
