@@ -33,7 +33,7 @@ func (t target) owedMessage() int64 {
 // acceptMessage asks whether to accept a message.
 func acceptMessage(m *model, t target) tea.Cmd {
 	at, id := t.whereOf(), t.owedMessage()
-	m.ask = confirm("accept", func(m *model) tea.Cmd {
+	m.ask = newConfirm("accept", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("accepting message %d", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			_, err := e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{id}})
@@ -74,7 +74,7 @@ func sendMessage(m *model, t target) tea.Cmd {
 	if about != "" {
 		what += term.Textf(", about %s", about)
 	}
-	m.ask = asked(func(m *model, text string) tea.Cmd {
+	m.ask = newPrompt(func(m *model, text string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("sending"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.SendMessage(ctx, engine.SendMessageParams{Caller: e.Caller, Where: at, To: []stick.AgentID{to}, Body: text, TaskID: about, ReplyTo: replies})
@@ -117,7 +117,7 @@ func takeStick(m *model, t target) tea.Cmd {
 	if operator {
 		text += " It can still go on with its turn."
 	}
-	m.ask = asked(func(m *model, reason string) tea.Cmd {
+	m.ask = newPrompt(func(m *model, reason string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("taking the stick"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: e.Caller, Where: at, ExpectedTurn: st.TurnID, Reason: reason, Operator: operator})
@@ -152,7 +152,7 @@ func pauseWord(_ *model, t target) string {
 func togglePause(m *model, t target) tea.Cmd {
 	at, name := t.whereOf(), roomName(t.room)
 	if t.room.State.Paused != nil {
-		m.ask = confirm("resume", func(m *model) tea.Cmd {
+		m.ask = newConfirm("resume", func(m *model) tea.Cmd {
 			e := m.env
 			return m.startAct(term.Textf("resuming"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 				_, err := e.Operations.ResumeRoom(ctx, engine.ResumeRoomParams{Caller: e.Caller, Where: at})
@@ -161,7 +161,7 @@ func togglePause(m *model, t target) tea.Cmd {
 		}, "Let %s go on?", name)
 		return nil
 	}
-	m.ask = asked(func(m *model, reason string) tea.Cmd {
+	m.ask = newPrompt(func(m *model, reason string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("pausing"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			_, err := e.Operations.PauseRoom(ctx, engine.PauseRoomParams{Caller: e.Caller, Where: at, Reason: reason})
@@ -176,7 +176,7 @@ func hasRescue(_ *model, t target) bool { return t.rescue != "" }
 // restoreRescue asks whether to bring back what a rescue holds.
 func restoreRescue(m *model, t target) tea.Cmd {
 	id := t.rescue
-	m.ask = confirm("bring back", func(m *model) tea.Cmd {
+	m.ask = newConfirm("bring back", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("bringing back rescue %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.RestoreRescue(ctx, guard.RestoreRescueParams{Caller: e.Caller, ID: id})

@@ -46,14 +46,14 @@ func beginReview(what review) func(*model, target) tea.Cmd {
 
 // askDecision asks for a decision on the commit that a page shows.
 func (m *model) askDecision(p diffPage, what review) {
-	of := "commit " + abbrev(p.res.Head) + " of " + p.id
+	of := "commit " + shortCommit(p.res.Head) + " of " + p.id
 	switch {
 	case p.res.Head == "":
 		m.note = note{text: term.Textf("%s has no commit", p.id), bad: true}
 	case what == toReturn:
 		drafts := p.draftCount()
-		m.ask = asked(func(m *model, text string) tea.Cmd { return m.requestChanges(p, text) }, "What must change in %s?", of)
-		if m.ask.empty = drafts > 0; drafts > 0 {
+		m.ask = newPrompt(func(m *model, text string) tea.Cmd { return m.requestChanges(p, text) }, "What must change in %s?", of)
+		if m.ask.allowsEmpty = drafts > 0; drafts > 0 {
 			m.ask.text = term.Textf("What must change in %s? Your %s is sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
 			if drafts > 1 {
 				m.ask.text = term.Textf("What must change in %s? Your %s are sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
@@ -67,7 +67,7 @@ func (m *model) askDecision(p diffPage, what review) {
 		if p.res.Cut {
 			warning += " It is longer than what is shown."
 		}
-		m.ask = confirm("approve", func(m *model) tea.Cmd { return m.approveCommit(p, false) }, "Approve %s?%s", of, warning)
+		m.ask = newConfirm("approve", func(m *model) tea.Cmd { return m.approveCommit(p, false) }, "Approve %s?%s", of, warning)
 		m.ask.answers = append(m.ask.answers, answer{"m", "approve and merge", func(m *model) tea.Cmd { return m.approveCommit(p, true) }})
 	}
 }
@@ -86,7 +86,7 @@ func (m *model) approveCommit(p diffPage, merges bool) tea.Cmd {
 	e, at := m.env, core.Where{RoomID: p.room}
 	return m.startAct(term.Textf("approving %s", p.id), func(ctx context.Context, now func(term.Text)) doneMsg {
 		res, err := e.Operations.WorkerApprove(ctx, task.WorkerApproveParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head})
-		said := term.Textf("%s is %s: commit %s", p.id, res.State, abbrev(res.Head))
+		said := term.Textf("%s is %s: commit %s", p.id, res.State, shortCommit(res.Head))
 		if res.Note != "" {
 			said += term.Textf("; %s", res.Note)
 		}
@@ -119,13 +119,13 @@ func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
 // mergeTask asks whether to merge a task that is approved.
 func mergeTask(m *model, t target) tea.Cmd {
 	at, id, v := t.whereOf(), t.task, taskOf(t)
-	m.ask = confirm("merge", func(m *model) tea.Cmd {
+	m.ask = newConfirm("merge", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("merging %s", id), func(ctx context.Context, now func(term.Text)) doneMsg {
 			said, err := e.runMerge(ctx, at, id, now)
 			return doneMsg{text: said, err: err, merges: taskKey(at.RoomID, id)}
 		})
-	}, "Merge commit %s of %s into %s?", abbrev(v.Approved), id, v.Integration)
+	}, "Merge commit %s of %s into %s?", shortCommit(v.Approved), id, v.Integration)
 	return nil
 }
 
@@ -196,7 +196,7 @@ func canComment(m *model, _ target) bool {
 func commentLine(m *model, _ target) tea.Cmd {
 	p, l, _ := m.commentableLine()
 	at := l.path + ":" + strconv.Itoa(l.at)
-	m.ask = asked(func(m *model, text string) tea.Cmd {
+	m.ask = newPrompt(func(m *model, text string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("commenting"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.WorkerComment(ctx, task.WorkerCommentParams{
@@ -229,7 +229,7 @@ func (m *model) runWord(t target) string {
 func toggleRun(m *model, t target) tea.Cmd {
 	at, id, run := t.whereOf(), t.task, taskOf(t).Run
 	if m.runWord(t) == "stop" {
-		m.ask = confirm("stop", func(m *model) tea.Cmd {
+		m.ask = newConfirm("stop", func(m *model) tea.Cmd {
 			e := m.env
 			return m.startAct(term.Textf("stopping the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 				res, err := e.Operations.WorkerStop(ctx, task.WorkerStopParams{Caller: e.Caller, Where: at, TaskID: id})
@@ -241,7 +241,7 @@ func toggleRun(m *model, t target) tea.Cmd {
 		}, "Stop the command of %s? %s", id, stick.Clip(run.Command, 120))
 		return nil
 	}
-	m.ask = confirm("run", func(m *model) tea.Cmd {
+	m.ask = newConfirm("run", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("starting the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Run(ctx, task.WorkerRunParams{Caller: e.Caller, Where: at, TaskID: id})

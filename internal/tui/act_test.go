@@ -222,7 +222,7 @@ func TestRefusedMergeIsRemembered(t *testing.T) {
 	}
 	performs(t, m, refuser{&recorder{}})
 	m.presses(t, "3", "m", "y")
-	m.update(pictureMsg{pictured(shop())}) // in review again
+	m.applyMessage(pictureMsg{pictured(shop())}) // in review again
 	if got := drawn(m); strings.Contains(got, "! not merged") {
 		t.Errorf("in review again, the screen is\n%s", got)
 	}
@@ -250,7 +250,7 @@ func TestApprovalNamesWhatWasShown(t *testing.T) {
 	r.head = "two"
 	later := shop()
 	later.Events = append(later.Events, event(99, stick.EventJoin, "x", "", 0))
-	m.runs(t, m.update(pictureMsg{pictured(later)}))
+	m.runs(t, m.applyMessage(pictureMsg{pictured(later)}))
 	if got := drawn(m); !strings.Contains(got, "Approve commit one of ui-7?") {
 		t.Errorf("the screen is\n%s", got)
 	}
@@ -271,23 +271,23 @@ func TestLeaving(t *testing.T) {
 		_, quit := cmd().(tea.QuitMsg)
 		return quit
 	}
-	if !quits(m.update(keyOf("q"))) {
+	if !quits(m.applyMessage(keyOf("q"))) {
 		t.Error("q doesn't leave")
 	}
 	m.presses(t, "2", "a")
-	act := m.update(keyOf("y"))
+	act := m.applyMessage(keyOf("y"))
 	if got := drawn(m); !strings.Contains(got, "accepting message 40 …") {
 		t.Errorf("the screen is\n%s", got)
 	}
-	m.update(progressMsg{m.lastAct, "still accepting"})
-	if quits(m.update(keyOf("q"))) || !strings.Contains(drawn(m), "This is under way, and ends if you leave now: still accepting") {
+	m.applyMessage(progressMsg{m.lastAct, "still accepting"})
+	if quits(m.applyMessage(keyOf("q"))) || !strings.Contains(drawn(m), "This is under way, and ends if you leave now: still accepting") {
 		t.Errorf("it doesn't ask:\n%s", drawn(m))
 	}
-	if !quits(m.update(keyOf("y"))) {
+	if !quits(m.applyMessage(keyOf("y"))) {
 		t.Error("it doesn't leave")
 	}
 	m.runs(t, act)
-	if !quits(m.update(keyOf("q"))) {
+	if !quits(m.applyMessage(keyOf("q"))) {
 		t.Error("it asks although nothing is under way")
 	}
 }

@@ -183,9 +183,9 @@ func wrapText(text term.Text, indent, width, most int) (lines []line) {
 	return lines
 }
 
-// source shows a line of a file or of an output, whole: what doesn't fit goes on below. The first of its
+// sourceLines shows a line of a file or of an output, whole: what doesn't fit goes on below. The first of its
 // lines has the key.
-func (s *canvas) source(text string, h hue, key string) (lines []line) {
+func (s *canvas) sourceLines(text string, h hue, key string) (lines []line) {
 	room := 0
 	if s.width > 0 {
 		room = max(8, s.width-markWidth-2)

@@ -29,7 +29,7 @@ func TestLineFits(t *testing.T) {
 		for _, selected := range []bool{false, true} {
 			for _, color := range []bool{false, true} {
 				got := l.drawLine(width, selected, color)
-				if n := columns(got); n > width || selected && color && n != width {
+				if n := drawnWidth(got); n > width || selected && color && n != width {
 					t.Fatalf("in %d columns it takes %d: %q", width, n, got)
 				}
 				if bare := strip(got); strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") || !color && strings.Contains(got, "\x1b") {
@@ -85,7 +85,7 @@ func TestTail(t *testing.T) {
 		columns int
 		want    term.Text
 	}{{"/a/b", 4, "/a/b"}, {"/a/bc", 4, "…/bc"}, {"漢字漢字", 5, "…漢字"}, {"", 3, ""}, {"漢字", 4, "漢字"}} {
-		if got := tail(c.text, c.columns); got != c.want {
+		if got := keepTail(c.text, c.columns); got != c.want {
 			t.Errorf("the tail of %q is %q, want %q", c.text, got, c.want)
 		}
 	}

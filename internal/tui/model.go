@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-// model is all that the screen depends on. [view] draws it, and [model.update] is the only function that
+// model is all that the screen depends on. [drawModel] draws it, and [model.applyMessage] is the only function that
 // changes it.
 type model struct {
 	picture       *monitor.Picture
@@ -44,7 +44,7 @@ func (m *model) newCanvas() *canvas {
 
 // pageHeight is how many lines a page has: the first line and the last ones are taken.
 func (m *model) pageHeight() int {
-	last, _ := m.foot()
+	last, _ := m.footLines()
 	return max(0, m.height-1-len(last))
 }
 

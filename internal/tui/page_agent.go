@@ -50,28 +50,28 @@ func (p agentPage) layoutLines(s *canvas) (head, body []line) {
 	if r == nil {
 		return nil, []line{textLine("", "The room isn't there any more.")}
 	}
-	head = []line{{cells: append([]cell{{text: tail(s.roomPath(r), max(20, s.wide()*2/5)), hue: strong}, {text: "  "}}, s.turn(r)...)}}
+	head = []line{{cells: append([]cell{{text: keepTail(s.roomPath(r), max(20, s.usableWidth()*2/5)), hue: strong}, {text: "  "}}, s.turnCells(r)...)}}
 	for _, m := range r.State.Members {
 		if m.AgentID == p.agent {
-			l := s.agent(r, m, m.AgentID == deref(r.State.Owner))
+			l := s.agentLine(r, m, m.AgentID == deref(r.State.Owner))
 			l.key = ""
 			head = append(head, l)
-			if does(m) == stick.AgentAsks {
-				head = append(head, s.field("asks", asksWhere(m))...)
+			if activityOf(m) == stick.AgentAsks {
+				head = append(head, s.fieldLines("asks", asksWhere(m))...)
 			}
-			head = append(head, s.field("last sign", s.lastSign(m))...)
+			head = append(head, s.fieldLines("last sign", s.lastSign(m))...)
 		}
 	}
 	for _, t := range r.Tasks {
 		if t.Worker == p.agent {
-			body = append(body, s.task(r, t))
+			body = append(body, s.taskLine(r, t))
 		}
 	}
 	if len(body) > 0 {
 		body = append(body, blank)
 	}
-	body = append(body, s.changes(p.changes)...)
-	return append(head, blank), append(body, s.log(p.events, p.more, p.known)...)
+	body = append(body, s.changeLines(p.changes)...)
+	return append(head, blank), append(body, s.logLines(p.events, p.more, p.known)...)
 }
 
 // asksWhere says where a person answers what a harness asks. What it asks, no hook says.
@@ -82,8 +82,8 @@ func asksWhere(m engine.RoomMember) string {
 	return "its person, in the terminal of process " + strconv.Itoa(m.Process.PID)
 }
 
-// changes lists files that nobody has committed, and what differs in them.
-func (s *canvas) changes(res guard.ListChangesResult) (lines []line) {
+// changeLines lists files that nobody has committed, and what differs in them.
+func (s *canvas) changeLines(res guard.ListChangesResult) (lines []line) {
 	if res.Count == 0 {
 		return nil
 	}
@@ -95,16 +95,16 @@ func (s *canvas) changes(res guard.ListChangesResult) (lines []line) {
 		lines = append(lines, textLine(faint, "%s more: tt changes", stick.Count(hidden, "file")))
 	}
 	if res.Diff != "" {
-		lines = append(append(lines, blank), s.patch(res.Diff)...)
+		lines = append(append(lines, blank), s.patchLines(res.Diff)...)
 	}
 	return append(lines, blank)
 }
 
 // lastSign says when a member was last seen, and what it is bound to.
 func (s *canvas) lastSign(m engine.RoomMember) string {
-	parts := []string{s.ago(m.LastSeenAt)}
+	parts := []string{s.agoText(m.LastSeenAt)}
 	if a := m.Activity; a != nil && !a.LastSign.IsZero() {
-		parts[0] = s.ago(a.LastSign)
+		parts[0] = s.agoText(a.LastSign)
 	}
 	if m.Role != "" {
 		parts = append(parts, string(m.Role))

@@ -105,7 +105,7 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{textLine(faint, "reading …")}
 	}
-	head = []line{textLine("", "commit %s, %s, from %s", abbrev(p.res.Head), p.res.State, abbrev(p.res.Base))}
+	head = []line{textLine("", "commit %s, %s, from %s", shortCommit(p.res.Head), p.res.State, shortCommit(p.res.Base))}
 	if len(p.res.Conflicts) > 0 {
 		head = append(head, textLine(bad, "conflicts: %s", strings.Join(p.res.Conflicts, ", ")))
 	}
@@ -113,19 +113,19 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 		head = append(head, textLine(asks, "it changes the gate itself: %s", strings.Join(p.res.GateFiles, ", ")))
 	}
 	head = append(head, blank)
-	body = append(s.files(p.res.Files), blank)
+	body = append(s.fileLines(p.res.Files), blank)
 	for i, l := range p.lines {
 		h := map[byte]hue{'+': added, '-': gone, '@': place, 'f': strong}[l.kind]
-		body = append(body, s.source(l.text, h, lineKey(i))...)
+		body = append(body, s.sourceLines(l.text, h, lineKey(i))...)
 		for _, c := range l.comments {
-			body = append(body, s.comment(c, l.path == "")...)
+			body = append(body, s.commentBlock(c, l.path == "")...)
 		}
 	}
 	if p.res.Head == "" {
 		body = append(body, textLine("", "It has no commit."))
 	}
 	if p.res.Cut {
-		body = append(body, textLine(bad, "The rest is cut off: git diff %s %s", abbrev(p.res.Base), abbrev(p.res.Head)))
+		body = append(body, textLine(bad, "The rest is cut off: git diff %s %s", shortCommit(p.res.Base), shortCommit(p.res.Head)))
 	}
 	return head, body
 }

@@ -46,7 +46,7 @@ func (p logPage) layoutLines(s *canvas) (head, body []line) {
 		head = append(head, textLine("", "run %d %s: %s", p.over.Run.Run, p.over.Run.How(), stick.Clip(p.over.Run.Command, 160)), blank)
 	}
 	for _, l := range p.lines {
-		body = append(body, s.source(l, "", "")...)
+		body = append(body, s.sourceLines(l, "", "")...)
 	}
 	if len(p.lines) == 0 {
 		body = append(body, textLine(faint, "It has printed nothing."))

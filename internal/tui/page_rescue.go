@@ -42,7 +42,7 @@ func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{textLine(faint, "reading …")}
 	}
-	head = []line{textLine("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.ago(p.res.At)), blank}
+	head = []line{textLine("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.agoText(p.res.At)), blank}
 	for _, f := range p.res.Entries {
 		body = append(body, line{cells: []cell{{text: term.Textf("%s", strings.Join(f.States, ", ")), width: 20}, {text: term.Path(f.Path)}}})
 	}
@@ -57,15 +57,15 @@ func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 		body = append(body, blank, textLine(bad, "Its checkout is gone."))
 	case p.diff != "":
 		body = append(body, blank, textLine(strong, "What bringing it back would change"))
-		body = append(body, s.patch(p.diff)...)
+		body = append(body, s.patchLines(p.diff)...)
 	}
 	return head, body
 }
 
-// patch shows a diff.
-func (s *canvas) patch(diff string) (lines []line) {
+// patchLines shows a diff.
+func (s *canvas) patchLines(diff string) (lines []line) {
 	for l := range strings.Lines(diff) {
-		lines = append(lines, s.source(strings.TrimRight(l, "\r\n"), diffHue(l), "")...)
+		lines = append(lines, s.sourceLines(strings.TrimRight(l, "\r\n"), diffHue(l), "")...)
 	}
 	return lines
 }

@@ -63,37 +63,37 @@ func (p roomPage) layoutLines(s *canvas) (head, body []line) {
 	if r == nil {
 		return nil, []line{textLine("", "The room isn't there any more.")}
 	}
-	head = []line{{cells: s.turn(r), end: cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}}, blank}
-	if waits := waiting(r); waits != "" {
+	head = []line{{cells: s.turnCells(r), end: cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}}, blank}
+	if waits := waitingText(r); waits != "" {
 		head[0].cells = append(head[0].cells, cell{text: "; " + waits})
 	}
 	if pause := r.State.Paused; pause != nil {
 		head = slices.Insert(head, 0, textLine(asks, "%s", pause.Says(s.now, "")))
 	}
 	if h := p.handoff; h != nil {
-		body = append(body, textLine(strong, "Handoff of %s, %s", h.From, s.ago(h.CreatedAt)))
-		body = append(body, s.handoff(*h.Handoff)...)
+		body = append(body, textLine(strong, "Handoff of %s, %s", h.From, s.agoText(h.CreatedAt)))
+		body = append(body, s.handoffLines(*h.Handoff)...)
 		body = append(body, blank)
 	}
-	body = append(body, s.agents(r)...)
-	body = append(body, s.tasks(r, 100)...)
+	body = append(body, s.agentLines(r)...)
+	body = append(body, s.taskLines(r, 100)...)
 	body = append(body, blank)
-	return head, append(body, s.log(p.events, p.more, p.known)...)
+	return head, append(body, s.logLines(p.events, p.more, p.known)...)
 }
 
 func (p roomPage) targetAt(pic *monitor.Picture, key string) target {
 	return cmp.Or(roomsPage{}.targetAt(pic, key), target{room: pic.Room(p.id)})
 }
 
-// handoff shows a handoff.
-func (s *canvas) handoff(h stick.Handoff) (lines []line) {
+// handoffLines shows a handoff.
+func (s *canvas) handoffLines(h stick.Handoff) (lines []line) {
 	for _, f := range stick.HandoffFields {
 		for _, text := range f.Show(h) {
-			lines = append(lines, s.field(f.Label, text)...)
+			lines = append(lines, s.fieldLines(f.Label, text)...)
 		}
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
-		lines = append(lines, s.field("left", string(stick.Count(w.DirtyCount, "uncommitted file"))+" at "+abbrev(w.Head))...)
+		lines = append(lines, s.fieldLines("left", string(stick.Count(w.DirtyCount, "uncommitted file"))+" at "+shortCommit(w.Head))...)
 	}
 	return lines
 }
@@ -101,8 +101,8 @@ func (s *canvas) handoff(h stick.Handoff) (lines []line) {
 // nameWidth is how wide the names of fields are.
 const nameWidth = 14
 
-// field shows text of others beside its name, and below it what doesn't fit there.
-func (s *canvas) field(name, text string) []line {
+// fieldLines shows text of others beside its name, and below it what doesn't fit there.
+func (s *canvas) fieldLines(name, text string) []line {
 	if text == "" {
 		return nil
 	}
@@ -114,15 +114,15 @@ func (s *canvas) field(name, text string) []line {
 	return lines
 }
 
-// log lists events, the newest first.
-func (s *canvas) log(events []stick.Event, more, known bool) (lines []line) {
+// logLines lists events, the newest first.
+func (s *canvas) logLines(events []stick.Event, more, known bool) (lines []line) {
 	if !known {
 		return []line{textLine(faint, "reading …")}
 	}
 	lines = append(lines, textLine(strong, "What happened, the newest first"))
 	for _, e := range slices.Backward(events) {
 		said := wrapText(term.Textf("%s", e.Say()), 10, s.width, 3)
-		said[0].cells = []cell{{text: term.Textf("%s", s.age(e.CreatedAt)), hue: faint, width: 10}, {text: said[0].cells[0].text[10:]}}
+		said[0].cells = []cell{{text: term.Textf("%s", s.ageText(e.CreatedAt)), hue: faint, width: 10}, {text: said[0].cells[0].text[10:]}}
 		lines = append(lines, said...)
 	}
 	if more {
@@ -131,5 +131,5 @@ func (s *canvas) log(events []stick.Event, more, known bool) (lines []line) {
 	return lines
 }
 
-// abbrev shortens a commit.
-func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
+// shortCommit shortens a commit.
+func shortCommit(commit string) string { return commit[:min(len(commit), 10)] }

@@ -78,7 +78,7 @@ func (s *canvas) messageLine(m engine.MessageView) line {
 		}
 		to = term.Textf("%s", strings.Join(names, ", "))
 	}
-	l := line{cells: []cell{{text: term.Textf("%s", m.From), hue: strong}, {text: " to "}, {text: to}}, end: cell{text: term.Textf("%s", s.age(m.CreatedAt)), hue: faint}}
+	l := line{cells: []cell{{text: term.Textf("%s", m.From), hue: strong}, {text: " to "}, {text: to}}, end: cell{text: term.Textf("%s", s.ageText(m.CreatedAt)), hue: faint}}
 	if m.Category != stick.Info && m.Category != "" {
 		l.cells = append(l.cells, cell{text: term.Textf(", %s", m.Category), hue: asks})
 	}
@@ -138,7 +138,7 @@ func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 	}
 	body = wrapText(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0)
 	for _, f := range p.res.Says() {
-		body = append(body, s.field(strings.ReplaceAll(f.Name, "_", " "), *f.Value(&p.res.Contract))...)
+		body = append(body, s.fieldLines(strings.ReplaceAll(f.Name, "_", " "), *f.Value(&p.res.Contract))...)
 	}
 	if len(p.res.Receipts) > 0 {
 		body = append(body, blank)
@@ -154,7 +154,7 @@ func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 		default:
 			word = term.Textf("%s", r.State)
 		}
-		body = append(body, line{cells: []cell{{text: word, width: 10}, {text: term.Textf("%s", r.AgentID)}}, end: cell{text: term.Textf("%s", s.age(at)), hue: faint}})
+		body = append(body, line{cells: []cell{{text: word, width: 10}, {text: term.Textf("%s", r.AgentID)}}, end: cell{text: term.Textf("%s", s.ageText(at)), hue: faint}})
 	}
 	return []line{s.messageLine(p.res.MessageView), blank}, body
 }

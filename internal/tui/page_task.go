@@ -52,29 +52,29 @@ func (p taskPage) layoutLines(s *canvas) (head, body []line) {
 	}
 	t := p.res
 	head = []line{{
-		cells: []cell{{text: term.Textf("%s", t.State.Word(t.Cause)), hue: cmp.Or(taskHue(t.TaskView), strong)}, {text: term.Textf(", %s; attempt %d", s.age(t.StateAt), t.Attempt)}},
+		cells: []cell{{text: term.Textf("%s", t.State.Word(t.Cause)), hue: cmp.Or(taskHue(t.TaskView), strong)}, {text: term.Textf(", %s; attempt %d", s.ageText(t.StateAt), t.Attempt)}},
 		end:   cell{text: term.Textf("%s", t.Integration), hue: faint},
 	}}
 	if t.Warning != "" {
 		head = append(head, textLine(bad, "! %s", t.Warning))
 	}
-	head = append(head, s.field("not merged", s.notMerged(p.room, t.TaskView))...)
+	head = append(head, s.fieldLines("not merged", s.notMerged(p.room, t.TaskView))...)
 	head = append(head, blank)
-	for _, f := range p.fields() {
-		body = append(body, s.field(f[0], f[1])...)
+	for _, f := range p.taskFields() {
+		body = append(body, s.fieldLines(f[0], f[1])...)
 	}
 	for _, w := range t.WaitsFor {
-		l := s.field("waits for", w.TaskID+" ("+string(w.State.Word(w.Cause))+")")
+		l := s.fieldLines("waits for", w.TaskID+" ("+string(w.State.Word(w.Cause))+")")
 		l[0].key = taskKey(p.room, w.TaskID)
 		body = append(body, l...)
 	}
 	for _, c := range t.Evidence {
-		body = append(body, s.field("check", checked(c))...)
+		body = append(body, s.fieldLines("check", checkText(c))...)
 	}
-	body = append(body, s.comments(t.Comments)...)
+	body = append(body, s.commentLines(t.Comments)...)
 	if len(t.Files) > 0 {
 		body = append(body, blank, textLine(strong, "Changes"))
-		body = append(body, s.files(t.Files)...)
+		body = append(body, s.fileLines(t.Files)...)
 	}
 	if len(t.Commits) > 0 {
 		body = append(body, blank, textLine(strong, "Commits"))
@@ -82,19 +82,19 @@ func (p taskPage) layoutLines(s *canvas) (head, body []line) {
 			body = append(body, textLine("", "%s", c))
 		}
 	}
-	return head, append(append(body, blank), s.log(t.Events, t.More, true)...)
+	return head, append(append(body, blank), s.logLines(t.Events, t.More, true)...)
 }
 
-// fields are what a task is, each with its name. Empty ones are left out.
-func (p taskPage) fields() [][2]string {
+// taskFields are what a task is, each with its name. Empty ones are left out.
+func (p taskPage) taskFields() [][2]string {
 	t := p.res
 	review := ""
 	if t.Head != "" && t.State == stick.TaskInReview {
-		review = "commit " + abbrev(t.Head) + " of " + t.Branch
+		review = "commit " + shortCommit(t.Head) + " of " + t.Branch
 	}
 	approved := ""
 	if t.Approved != "" {
-		approved = abbrev(t.Approved) + " by " + string(t.ApprovedBy)
+		approved = shortCommit(t.Approved) + " by " + string(t.ApprovedBy)
 		if t.BelowAuthor {
 			approved += " (started by its author)"
 		}
@@ -136,13 +136,13 @@ func (p taskPage) fields() [][2]string {
 		{"branch", t.Branch},
 		{"worktree", t.Path},
 		{"pull request", pull},
-		{"merged as", abbrev(t.Result)},
+		{"merged as", shortCommit(t.Result)},
 		{"next", next},
 	}
 }
 
-// checked says how a check of a worker ended.
-func checked(c task.ShownCheck) string {
+// checkText says how a check of a worker ended.
+func checkText(c task.ShownCheck) string {
 	how := "passed"
 	if c.Exit != 0 {
 		how = fmt.Sprintf("failed with %d", c.Exit)
@@ -153,8 +153,8 @@ func checked(c task.ShownCheck) string {
 	return fmt.Sprintf("%s %s (%s, %s)", c.Name, how, c.Command, (time.Duration(c.Millis) * time.Millisecond).Round(time.Second))
 }
 
-// comments lists the comments on lines that wait to be dealt with.
-func (s *canvas) comments(all []task.ShownComment) (lines []line) {
+// commentLines lists the comments on lines that wait to be dealt with.
+func (s *canvas) commentLines(all []task.ShownComment) (lines []line) {
 	for _, c := range all {
 		if !c.ResolvedAt.IsZero() {
 			continue
@@ -162,18 +162,18 @@ func (s *canvas) comments(all []task.ShownComment) (lines []line) {
 		if len(lines) == 0 {
 			lines = append(lines, blank, textLine(strong, "Comments"))
 		}
-		lines = append(lines, s.comment(c, true)...)
+		lines = append(lines, s.commentBlock(c, true)...)
 	}
 	return lines
 }
 
-// comment shows a comment, with its place if that isn't clear from where it stands.
-func (s *canvas) comment(c task.ShownComment, placed bool) []line {
+// commentBlock shows a comment, with its place if that isn't clear from where it stands.
+func (s *canvas) commentBlock(c task.ShownComment, placed bool) []line {
 	by := term.Textf("%s", c.Author)
 	if c.Draft {
 		by = "your draft"
 	}
-	first := line{cells: []cell{{text: "    " + by, hue: asks}}, end: cell{text: term.Textf("%s", s.age(c.CreatedAt)), hue: faint}}
+	first := line{cells: []cell{{text: "    " + by, hue: asks}}, end: cell{text: term.Textf("%s", s.ageText(c.CreatedAt)), hue: faint}}
 	if placed {
 		first.cells = append(first.cells, cell{text: " on "}, cell{text: term.Path(c.At()), hue: place})
 	}
@@ -183,8 +183,8 @@ func (s *canvas) comment(c task.ShownComment, placed bool) []line {
 	return append([]line{first}, wrapText(term.Block(c.Body), 4, s.width, 0)...)
 }
 
-// files lists what a task changes.
-func (s *canvas) files(all []stick.FileStat) (lines []line) {
+// fileLines lists what a task changes.
+func (s *canvas) fileLines(all []stick.FileStat) (lines []line) {
 	for _, f := range all {
 		l := line{cells: []cell{{text: term.Textf("+%d", f.Added), hue: added, width: 6}, {text: term.Textf("-%d", f.Deleted), hue: gone, width: 6}, {text: term.Path(f.Path)}}}
 		if f.Added < 0 {

@@ -118,12 +118,12 @@ func TestPagesFitTheScreen(t *testing.T) {
 			for _, color := range []bool{false, true} {
 				m := opens(onScreen(p, size[0], size[1], color), page)
 				for range 4 {
-					f := view(m)
+					f := drawModel(m)
 					if len(f.lines) > max(size[1], 1) {
 						t.Errorf("%s has %d lines on a screen of %v", name, len(f.lines), size)
 					}
 					for _, l := range f.lines {
-						if bare := strip(l); columns(l) > size[0] || strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") {
+						if bare := strip(l); drawnWidth(l) > size[0] || strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") {
 							t.Errorf("%s on a screen of %v: %q", name, size, l)
 						}
 					}
@@ -155,7 +155,7 @@ func performs(t *testing.T, m *model, ops Operations) *sync.WaitGroup {
 func (m *model) presses(t *testing.T, keys ...string) {
 	t.Helper()
 	for _, k := range keys {
-		m.runs(t, m.update(keyOf(k)))
+		m.runs(t, m.applyMessage(keyOf(k)))
 	}
 }
 
@@ -172,7 +172,7 @@ func (m *model) runs(t *testing.T, cmd tea.Cmd) {
 			m.runs(t, c)
 		}
 	default:
-		m.runs(t, m.update(msg))
+		m.runs(t, m.applyMessage(msg))
 	}
 }
 
@@ -230,14 +230,14 @@ func TestPageIsReadAgain(t *testing.T) {
 	}
 	m.presses(t, "3", "enter")
 	shows("what          read 1")
-	m.runs(t, m.update(pictureMsg{pictured(shop())})) // the same events
+	m.runs(t, m.applyMessage(pictureMsg{pictured(shop())})) // the same events
 	shows("read 1")
 	later := shop()
 	later.Events = append(later.Events, event(42, stick.EventJoin, "x", "", 0))
-	m.runs(t, m.update(pictureMsg{pictured(later)}))
+	m.runs(t, m.applyMessage(pictureMsg{pictured(later)}))
 	shows("read 2")
 	later.Events = append(later.Events, event(43, stick.EventJoin, "y", "", 0))
-	m.runs(t, m.update(pictureMsg{pictured(later)}))
+	m.runs(t, m.applyMessage(pictureMsg{pictured(later)}))
 	shows("there is no task ui-7")
 	shows("hint: tt task list lists them")
 	shows("read 2")
@@ -254,10 +254,10 @@ func TestPageIsReadOnceMoreIfItWasLate(t *testing.T) {
 		return *shownTask(), nil
 	}})
 	m.presses(t, "3")
-	cmd := m.update(keyOf("enter"))
+	cmd := m.applyMessage(keyOf("enter"))
 	later := shop()
 	later.Events = append(later.Events, event(42, stick.EventJoin, "x", "", 0))
-	if again := m.update(pictureMsg{pictured(later)}); again != nil {
+	if again := m.applyMessage(pictureMsg{pictured(later)}); again != nil {
 		t.Error("it is read twice at a time")
 	}
 	m.runs(t, cmd)
@@ -271,7 +271,7 @@ func TestLogFollows(t *testing.T) {
 	m := opens(onScreen(pictured(shop()), 80, 24, false), logPage{room: "shop000000", id: "ui-8"})
 	hears := func(n int) {
 		for i := range n {
-			m.update(logMsg{text: fmt.Sprintf("line %d\n", i)})
+			m.applyMessage(logMsg{text: fmt.Sprintf("line %d\n", i)})
 		}
 	}
 	hears(100)
@@ -283,7 +283,7 @@ func TestLogFollows(t *testing.T) {
 	if got := drawn(m); !strings.Contains(got, "> line 98") || strings.Contains(got, "line 49") {
 		t.Errorf("it doesn't stay:\n%s", got)
 	}
-	m.update(logMsg{err: errors.New("away")})
+	m.applyMessage(logMsg{err: errors.New("away")})
 	if got := drawn(m); !strings.Contains(got, "away") {
 		t.Errorf("it doesn't say why it ended:\n%s", got)
 	}
@@ -294,17 +294,17 @@ func TestSelectionStays(t *testing.T) {
 	m := onScreen(pictured(shop(), parser()), 80, 24, false)
 	m.presses(t, "4")
 	was := m.shownPage().key
-	m.update(pictureMsg{pictured(parser(), shop())})
+	m.applyMessage(pictureMsg{pictured(parser(), shop())})
 	if m.shownPage().key != was {
 		t.Errorf("it went from %q to %q", was, m.shownPage().key)
 	}
 	less := shop()
 	less.Needs = less.Needs[:1]
-	m.update(pictureMsg{pictured(less)})
+	m.applyMessage(pictureMsg{pictured(less)})
 	if m.shownPage().key == "" {
 		t.Error("nothing is selected")
 	}
-	m.update(pictureMsg{pictured()})
+	m.applyMessage(pictureMsg{pictured()})
 	if drawn(m); m.shownPage().key != "" {
 		t.Errorf("%q is selected, and nothing is there", m.shownPage().key)
 	}

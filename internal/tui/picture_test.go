@@ -110,4 +110,4 @@ func onScreen(p *monitor.Picture, width, height int, color bool) *model {
 	return &m
 }
 
-func drawn(m *model) string { return strings.Join(view(m).lines, "\n") + "\n" }
+func drawn(m *model) string { return strings.Join(drawModel(m).lines, "\n") + "\n" }

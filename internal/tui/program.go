@@ -20,7 +20,7 @@ type program struct {
 	clock      func() stick.Time
 	background sync.WaitGroup // the goroutines that run beside the loop
 	failed     error          // why the monitor has ended
-	wakes      stick.Time     // when a message comes because an age has changed; zero for never
+	wakeAt     stick.Time     // when a message comes because an age has changed; zero for never
 }
 
 // Messages to the model.
@@ -33,8 +33,8 @@ type (
 	ringMsg    struct{ signal string } // the terminal has to tell its person of something
 )
 
-// watch starts what sends messages: the monitor, and changes of the terminal's size. It all ends with ctx.
-func (p *program) watch(ctx context.Context, loop *tea.Program, o Options) {
+// startWatching starts what sends messages: the monitor, and changes of the terminal's size. It all ends with ctx.
+func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Options) {
 	p.clock = o.Operations.Now
 	p.env = &env{Options: o, ctx: ctx, send: loop.Send, background: &p.background}
 	m := monitor.New(monitor.Options{Operations: o.Operations, Caller: o.Caller, Where: o.Where})
@@ -108,21 +108,21 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return p, tea.Quit
 	case ringMsg:
-		p.screen.write(msg.signal)
+		p.screen.writeText(msg.signal)
 	case ageMsg:
-		if msg.at == p.wakes {
-			p.wakes = 0
+		if msg.at == p.wakeAt {
+			p.wakeAt = 0
 		}
 	default:
-		cmd = p.update(msg)
+		cmd = p.applyMessage(msg)
 	}
-	f := view(&p.model)
-	p.screen.draw(f, p.width, p.height)
+	f := drawModel(&p.model)
+	p.screen.drawFrame(f, p.width, p.height)
 	if p.screen.err != nil {
 		return p, tea.Quit
 	}
-	if at := f.until; !at.IsZero() && (p.wakes.IsZero() || at < p.wakes) {
-		p.wakes = at
+	if at := f.until; !at.IsZero() && (p.wakeAt.IsZero() || at < p.wakeAt) {
+		p.wakeAt = at
 		cmd = tea.Batch(cmd, tea.Tick(max(at.Sub(p.now), time.Millisecond), func(time.Time) tea.Msg { return ageMsg{at} }))
 	}
 	return p, cmd

@@ -12,11 +12,11 @@ import (
 
 // question is what is asked before an act: one of a few keys, or a text. It stands in the last two lines.
 type question struct {
-	text    term.Text
-	answers []answer
-	typed   *typing                      // nil if a key answers
-	empty   bool                         // no text is an answer, too
-	done    func(*model, string) tea.Cmd // what the text is for
+	text        term.Text
+	answers     []answer
+	typed       *typing                      // nil if a key answers
+	allowsEmpty bool                         // no text is an answer, too
+	onText      func(*model, string) tea.Cmd // what the text is for
 }
 
 // answer is a key that answers a question.
@@ -25,18 +25,18 @@ type answer struct {
 	do        func(*model) tea.Cmd
 }
 
-// confirm asks whether to do something.
-func confirm(word string, do func(*model) tea.Cmd, format string, args ...any) *question {
+// newConfirm asks whether to do something.
+func newConfirm(word string, do func(*model) tea.Cmd, format string, args ...any) *question {
 	return &question{text: term.Textf(format, args...), answers: []answer{{"y", word, do}}}
 }
 
-// asked asks for a text.
-func asked(done func(*model, string) tea.Cmd, format string, args ...any) *question {
-	return &question{text: term.Textf(format, args...), typed: &typing{}, done: done}
+// newPrompt asks for a text.
+func newPrompt(done func(*model, string) tea.Cmd, format string, args ...any) *question {
+	return &question{text: term.Textf(format, args...), typed: &typing{}, onText: done}
 }
 
-// reply gives a key to the question that is asked.
-func (m *model) reply(k tea.KeyPressMsg) tea.Cmd {
+// replyToQuestion gives a key to the question that is asked.
+func (m *model) replyToQuestion(k tea.KeyPressMsg) tea.Cmd {
 	q := m.ask
 	switch key := k.String(); {
 	case key == "esc", key == "ctrl+c":
@@ -56,26 +56,26 @@ func (m *model) reply(k tea.KeyPressMsg) tea.Cmd {
 		}
 	case key == "enter":
 		text := strings.TrimSpace(string(q.typed.text))
-		if text == "" && !q.empty {
+		if text == "" && !q.allowsEmpty {
 			return nil
 		}
 		m.ask = nil
-		return q.done(m, text)
+		return q.onText(m, text)
 	default:
-		q.typed.press(k)
+		q.typed.pressKey(k)
 	}
 	return nil
 }
 
-// lines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for none.
-func (q *question) lines(width int) (lines []line, caret int) {
+// questionLines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for none.
+func (q *question) questionLines(width int) (lines []line, caret int) {
 	lines = wrapText(q.text, 0, width, 3)
 	for i := range lines {
 		lines[i].cells[0].hue = strong
 	}
 	var l line
 	if q.typed != nil {
-		shown, at := q.typed.fit(width - markWidth - 1)
+		shown, at := q.typed.fitAround(width - markWidth - 1)
 		l.cells = []cell{{text: shown}}
 		return append(lines, l), markWidth + at + 1
 	}
@@ -92,8 +92,8 @@ type typing struct {
 	at   int // where the next character goes
 }
 
-// press edits the text.
-func (t *typing) press(k tea.KeyPressMsg) {
+// pressKey edits the text.
+func (t *typing) pressKey(k tea.KeyPressMsg) {
 	switch k.String() {
 	case "left":
 		t.at = max(t.at-1, 0)
@@ -104,25 +104,25 @@ func (t *typing) press(k tea.KeyPressMsg) {
 	case "end", "ctrl+e":
 		t.at = len(t.text)
 	case "backspace", "ctrl+h":
-		t.drop(t.at - 1)
+		t.dropRune(t.at - 1)
 	case "delete":
-		t.drop(t.at)
+		t.dropRune(t.at)
 	case "ctrl+u":
 		t.text, t.at = t.text[t.at:], 0
 	case "ctrl+w":
 		for t.at > 0 && t.text[t.at-1] == ' ' {
-			t.drop(t.at - 1)
+			t.dropRune(t.at - 1)
 		}
 		for t.at > 0 && t.text[t.at-1] != ' ' {
-			t.drop(t.at - 1)
+			t.dropRune(t.at - 1)
 		}
 	default:
-		t.insert(k.Text)
+		t.insertText(k.Text)
 	}
 }
 
-// drop removes the character at i, if there is one.
-func (t *typing) drop(i int) {
+// dropRune removes the character at i, if there is one.
+func (t *typing) dropRune(i int) {
 	if i < 0 || i >= len(t.text) {
 		return
 	}
@@ -135,17 +135,17 @@ func (t *typing) drop(i int) {
 // maxTyped is how many characters may be typed or pasted. Longer texts come by a command that reads a file.
 const maxTyped = 8000
 
-// insert puts text in, as much as there is room for.
-func (t *typing) insert(text string) {
+// insertText puts text in, as much as there is room for.
+func (t *typing) insertText(text string) {
 	r := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", ""))
 	r = r[:min(len(r), max(0, maxTyped-len(t.text)))]
 	t.text = append(t.text[:t.at], append(r, t.text[t.at:]...)...)
 	t.at += len(r)
 }
 
-// fit returns the part of the text around the cursor that has room in so many columns, and the column of the
+// fitAround returns the part of the text around the cursor that has room in so many columns, and the column of the
 // cursor in it, from 0. A line break is shown as a blank.
-func (t *typing) fit(columns int) (shown term.Text, at int) {
+func (t *typing) fitAround(columns int) (shown term.Text, at int) {
 	visible := func(r []rune) string {
 		return normalizeText(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " "))))
 	}

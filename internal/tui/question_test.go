@@ -23,9 +23,9 @@ func TestTyping(t *testing.T) {
 		{[]tea.KeyPressMsg{ctrl('a'), left, ctrl('e'), keyOf("!")}, "one two!"},
 	} {
 		typed := typing{}
-		typed.insert("one two")
+		typed.insertText("one two")
 		for _, k := range c.keys {
-			typed.press(k)
+			typed.pressKey(k)
 		}
 		if got := string(typed.text); got != c.want {
 			t.Errorf("after %v it is %q, want %q", c.keys, got, c.want)
@@ -37,13 +37,13 @@ func TestTyping(t *testing.T) {
 func TestPaste(t *testing.T) {
 	m := onScreen(pictured(shop()), 80, 24, false)
 	performs(t, m, &recorder{})
-	m.update(tea.PasteMsg{Content: "q"})
+	m.applyMessage(tea.PasteMsg{Content: "q"})
 	m.presses(t, "2", "s")
-	m.runs(t, m.update(tea.PasteMsg{Content: "two\nlines\x1b[2J\x00" + strings.Repeat("x", 2*maxTyped)}))
+	m.runs(t, m.applyMessage(tea.PasteMsg{Content: "two\nlines\x1b[2J\x00" + strings.Repeat("x", 2*maxTyped)}))
 	if m.ask == nil || len(m.ask.typed.text) != maxTyped {
 		t.Fatal("the text isn't taken, or not cut")
 	}
-	f := view(m)
+	f := drawModel(m)
 	if f.caret[0] > 80 || f.caret[1] != 24 || strings.Contains(strings.Join(f.lines, ""), "\x1b") {
 		t.Errorf("the caret is at %v, and the screen is\n%q", f.caret, f.lines)
 	}
@@ -61,8 +61,8 @@ func TestCaret(t *testing.T) {
 		text, shown string
 		at          int
 	}{{"", "", 0}, {"ab", "ab", 2}, {"漢", "ab漢", 4}, {"cdefgh", "defgh", 5}} {
-		typed.insert(c.text)
-		if shown, at := typed.fit(6); string(shown) != c.shown || at != c.at {
+		typed.insertText(c.text)
+		if shown, at := typed.fitAround(6); string(shown) != c.shown || at != c.at {
 			t.Errorf("after %q it shows %q with the cursor at %d, want %q and %d", c.text, shown, at, c.shown, c.at)
 		}
 	}

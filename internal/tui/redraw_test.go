@@ -36,8 +36,8 @@ func BenchmarkRedraw(b *testing.B) {
 			s := screen{out: discard{}}
 			for b.Loop() {
 				m.picture = pictured(m.picture.Rooms...)
-				m.update(pictureMsg{m.picture})
-				s.draw(view(m), m.width, m.height)
+				m.applyMessage(pictureMsg{m.picture})
+				s.drawFrame(drawModel(m), m.width, m.height)
 			}
 		})
 	}

@@ -23,13 +23,13 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 	if s.picture.At.IsZero() {
 		return nil, []line{textLine(faint, "reading the rooms …")}
 	}
-	head = s.needs()
+	head = s.needLines()
 	blocks := func(events int) (body []line) {
 		for i, r := range s.picture.Rooms {
 			if i > 0 {
 				body = append(body, blank)
 			}
-			body = append(body, s.block(r, events)...)
+			body = append(body, s.roomBlock(r, events)...)
 		}
 		return body
 	}
@@ -62,17 +62,17 @@ var needWords = map[stick.NeedKind]string{
 	stick.NeedRedGate: "red gate", stick.NeedMerge: "merge", stick.NeedTask: "task", stick.NeedRescue: "rescue",
 }
 
-// needs lists what waits for the one who watches.
-func (s *canvas) needs() []line {
+// needLines lists what waits for the one who watches.
+func (s *canvas) needLines() []line {
 	all := s.picture.Needs()
 	if len(all) == 0 {
 		return []line{textLine(faint, "Nothing needs you."), blank}
 	}
 	lines := []line{textLine(strong, "Needs you")}
 	for i, n := range all {
-		end := term.Textf("%s", s.age(n.Since))
+		end := term.Textf("%s", s.ageText(n.Since))
 		if len(s.picture.Rooms) > 1 {
-			end = term.Textf("%s  %s", fitted(roomName(n.Room), s.wide()/4), padded(end, 6))
+			end = term.Textf("%s  %s", fitText(roomName(n.Room), s.usableWidth()/4), padLeft(end, 6))
 		}
 		number := term.Text("  ")
 		if i < 9 {
@@ -90,13 +90,13 @@ func needKey(n monitor.NeedIn) string { return "need " + string(n.Room.ID()) + "
 // fewEvents is how many events of a room are listed among all rooms where there is room for no more.
 const fewEvents = 2
 
-// block is a room with its agents, tasks and last events.
-func (s *canvas) block(r *monitor.Room, events int) []line {
+// roomBlock is a room with its agents, tasks and last events.
+func (s *canvas) roomBlock(r *monitor.Room, events int) []line {
 	lines := []line{s.titleOf(r)}
 	if inUse(r) {
-		lines = append(lines, s.agents(r)...)
-		lines = append(lines, s.tasks(r, 8)...)
-		lines = append(lines, s.events(r.Events, events)...)
+		lines = append(lines, s.agentLines(r)...)
+		lines = append(lines, s.taskLines(r, 8)...)
+		lines = append(lines, s.eventLines(r.Events, events)...)
 	}
 	return lines
 }
@@ -109,12 +109,12 @@ func inUse(r *monitor.Room) bool {
 // titleOf is the line of a room itself: who has the stick, who waits for it, and what keeps it.
 func (s *canvas) titleOf(r *monitor.Room) line {
 	l := line{key: "room " + string(r.ID())}
-	l.cells = []cell{{text: tail(s.roomPath(r), max(20, s.wide()*2/5)), hue: strong}, {text: "  "}}
+	l.cells = []cell{{text: keepTail(s.roomPath(r), max(20, s.usableWidth()*2/5)), hue: strong}, {text: "  "}}
 	if r.State.Paused != nil {
-		l.cells = append(l.cells, cell{text: term.Textf("paused by %s, %s: %s; ", r.State.Paused.By, s.age(r.State.Paused.Since), stick.Clip(r.State.Paused.Reason, 60)), hue: asks})
+		l.cells = append(l.cells, cell{text: term.Textf("paused by %s, %s: %s; ", r.State.Paused.By, s.ageText(r.State.Paused.Since), stick.Clip(r.State.Paused.Reason, 60)), hue: asks})
 	}
-	l.cells = append(l.cells, s.turn(r)...)
-	if waits := waiting(r); waits != "" {
+	l.cells = append(l.cells, s.turnCells(r)...)
+	if waits := waitingText(r); waits != "" {
 		l.cells = append(l.cells, cell{text: "; " + waits})
 	}
 	if r.State.TurnID > 0 {
@@ -123,8 +123,8 @@ func (s *canvas) titleOf(r *monitor.Room) line {
 	return l
 }
 
-// turn says who has the stick.
-func (s *canvas) turn(r *monitor.Room) []cell {
+// turnCells says who has the stick.
+func (s *canvas) turnCells(r *monitor.Room) []cell {
 	st := r.State
 	switch {
 	case st.State == stick.StateClosed:
@@ -135,7 +135,7 @@ func (s *canvas) turn(r *monitor.Room) []cell {
 	case st.State == stick.StateDormant && st.Owner == nil && st.ReservedFor == nil:
 		return []cell{{text: "nobody is here", hue: faint}}
 	case st.Owner != nil:
-		has := term.Textf("%s has the stick, %s", *st.Owner, s.age(st.GrantedAt))
+		has := term.Textf("%s has the stick, %s", *st.Owner, s.ageText(st.GrantedAt))
 		if st.State == stick.StateDormant {
 			return []cell{{text: has + ", and nobody is here", hue: faint}}
 		}
@@ -148,8 +148,8 @@ func (s *canvas) turn(r *monitor.Room) []cell {
 	return []cell{{text: "nobody has the stick"}}
 }
 
-// waiting says who waits for the stick; empty for nobody.
-func waiting(r *monitor.Room) term.Text {
+// waitingText says who waits for the stick; empty for nobody.
+func waitingText(r *monitor.Room) term.Text {
 	var who []stick.AgentID
 	for _, m := range r.State.Members {
 		if m.Activity != nil && m.Activity.State == stick.AgentWaits {
@@ -174,9 +174,9 @@ func deref(a *stick.AgentID) stick.AgentID {
 	return *a
 }
 
-// agents lists those who do something in a room, or could: the holder of the stick first, then those who need
+// agentLines lists those who do something in a room, or could: the holder of the stick first, then those who need
 // somebody.
-func (s *canvas) agents(r *monitor.Room) (lines []line) {
+func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
 	order := []stick.AgentState{stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone}
 	members := slices.Clone(r.State.Members)
@@ -184,29 +184,29 @@ func (s *canvas) agents(r *monitor.Room) (lines []line) {
 		if m.AgentID == holder {
 			return -1
 		}
-		return slices.Index(order, does(m))
+		return slices.Index(order, activityOf(m))
 	}
 	slices.SortStableFunc(members, func(a, b engine.RoomMember) int { return rank(a) - rank(b) })
 	left := 0
 	for _, m := range members {
 		switch {
 		case m.AgentID == holder:
-		case m.State != stick.Joined || does(m) == "": // a person who does nothing here
+		case m.State != stick.Joined || activityOf(m) == "": // a person who does nothing here
 			continue
-		case does(m) == stick.AgentGone:
+		case activityOf(m) == stick.AgentGone:
 			left++
 			continue
 		}
-		lines = append(lines, s.agent(r, m, m.AgentID == holder))
+		lines = append(lines, s.agentLine(r, m, m.AgentID == holder))
 	}
-	if left > 0 && s.tall() {
+	if left > 0 && s.isTall() {
 		lines = append(lines, textLine(faint, "  %s gone", stick.Count(left, "agent")))
 	}
 	return lines
 }
 
-// does is what a member does; empty for a person who does nothing.
-func does(m engine.RoomMember) stick.AgentState {
+// activityOf is what a member does; empty for a person who does nothing.
+func activityOf(m engine.RoomMember) stick.AgentState {
 	if m.Activity == nil {
 		return ""
 	}
@@ -218,9 +218,9 @@ var stateHues = map[stick.AgentState]hue{
 	stick.AgentWorks: good, stick.AgentAsks: asks, stick.AgentWaits: place, stick.AgentIdle: faint, stick.AgentGone: bad, stick.AgentUnknown: faint,
 }
 
-// agent is the line of an agent in a room.
-func (s *canvas) agent(r *monitor.Room, m engine.RoomMember, holds bool) line {
-	name, state, age := s.columns()
+// agentLine is the line of an agent in a room.
+func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) line {
+	name, state, age := s.columnWidths()
 	l := line{key: agentKey(r, m.AgentID)}
 	sign := term.Text("  ")
 	if holds {
@@ -229,10 +229,10 @@ func (s *canvas) agent(r *monitor.Room, m engine.RoomMember, holds bool) line {
 	l.cells = []cell{{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), width: name}, {text: " "}}
 	a := m.Activity
 	if a == nil {
-		l.cells = append(l.cells, cell{text: term.Textf("has the stick"), width: state}, cell{text: term.Textf("%s", s.age(r.State.GrantedAt)), width: age})
+		l.cells = append(l.cells, cell{text: term.Textf("has the stick"), width: state}, cell{text: term.Textf("%s", s.ageText(r.State.GrantedAt)), width: age})
 		return l
 	}
-	l.cells = append(l.cells, cell{text: term.Textf("%s", a.State.Words()), hue: stateHues[a.State], width: state}, cell{text: term.Textf("%s", s.age(a.Since)), width: age})
+	l.cells = append(l.cells, cell{text: term.Textf("%s", a.State.Words()), hue: stateHues[a.State], width: state}, cell{text: term.Textf("%s", s.ageText(a.Since)), width: age})
 	var more []string
 	if m.Role == stick.RoleHelper {
 		more = append(more, "helper")
@@ -261,8 +261,8 @@ func agentKey(r *monitor.Room, a stick.AgentID) string {
 	return "agent " + string(r.ID()) + " " + string(a)
 }
 
-// tasks lists the tasks of a room that aren't over, at most so many.
-func (s *canvas) tasks(r *monitor.Room, most int) (lines []line) {
+// taskLines lists the tasks of a room that aren't over, at most so many.
+func (s *canvas) taskLines(r *monitor.Room, most int) (lines []line) {
 	left := 0
 	for _, t := range r.Tasks {
 		switch {
@@ -270,7 +270,7 @@ func (s *canvas) tasks(r *monitor.Room, most int) (lines []line) {
 		case len(lines) == most:
 			left++
 		default:
-			lines = append(lines, s.task(r, t))
+			lines = append(lines, s.taskLine(r, t))
 		}
 	}
 	if left > 0 {
@@ -279,9 +279,9 @@ func (s *canvas) tasks(r *monitor.Room, most int) (lines []line) {
 	return lines
 }
 
-// task is the line of a task.
-func (s *canvas) task(r *monitor.Room, t task.TaskView) line {
-	name, state, age := s.columns()
+// taskLine is the line of a task.
+func (s *canvas) taskLine(r *monitor.Room, t task.TaskView) line {
+	name, state, age := s.columnWidths()
 	text, h := aboutTask(t)
 	l := line{key: taskKey(r.ID(), t.TaskID)}
 	if why := s.notMerged(r.ID(), t); why != "" {
@@ -292,7 +292,7 @@ func (s *canvas) task(r *monitor.Room, t task.TaskView) line {
 		{text: term.Textf("%s", t.TaskID), width: name},
 		{text: " "},
 		{text: term.Textf("%s", t.State.Word(t.Cause)), hue: taskHue(t), width: state},
-		{text: term.Textf("%s", s.age(t.StateAt)), width: age},
+		{text: term.Textf("%s", s.ageText(t.StateAt)), width: age},
 		{text: text, hue: h},
 	}
 	return l
@@ -353,22 +353,22 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 	return term.Textf("%s", strings.Join(parts, "; ")), h
 }
 
-// events lists the last of some events, the newest first.
-func (s *canvas) events(all []stick.Event, most int) (lines []line) {
-	_, _, age := s.columns()
+// eventLines lists the last of some events, the newest first.
+func (s *canvas) eventLines(all []stick.Event, most int) (lines []line) {
+	_, _, age := s.columnWidths()
 	for _, e := range slices.Backward(all) {
 		if len(lines) == most {
 			break
 		}
 		lines = append(lines, line{cells: []cell{
-			{text: "  "}, {text: term.Textf("%s", s.age(e.CreatedAt)), hue: faint, width: age}, {text: term.Textf("%s", e.Say()), hue: faint},
+			{text: "  "}, {text: term.Textf("%s", s.ageText(e.CreatedAt)), hue: faint, width: age}, {text: term.Textf("%s", e.Say()), hue: faint},
 		}})
 	}
 	return lines
 }
 
-// tail is the end of a text in at most so many columns: of a path it says more than the beginning.
-func tail(t term.Text, columns int) term.Text {
+// keepTail is the end of a text in at most so many columns: of a path it says more than the beginning.
+func keepTail(t term.Text, columns int) term.Text {
 	r := []rune(normalizeText(t))
 	n := 0
 	for i := len(r) - 1; i >= 0; i-- {
@@ -379,9 +379,9 @@ func tail(t term.Text, columns int) term.Text {
 	return t
 }
 
-// fitted is a text cut to a number of columns, and padded is one that is moved to the right end of them.
-func fitted(t term.Text, columns int) term.Text { return term.Text(term.Fit(string(t), columns)) }
+// fitText is a text cut to a number of columns, and padded is one that is moved to the right end of them.
+func fitText(t term.Text, columns int) term.Text { return term.Text(term.Fit(string(t), columns)) }
 
-func padded(t term.Text, columns int) term.Text {
+func padLeft(t term.Text, columns int) term.Text {
 	return term.Text(strings.Repeat(" ", max(0, columns-term.Width(string(t))))) + t
 }

@@ -24,14 +24,14 @@ type canvas struct {
 	until stick.Time // when the first age on the screen changes; zero for never
 }
 
-// together is how far apart the moments are at which ages change on the screen, in milliseconds. Those of a
+// ageStep is how far apart the moments are at which ages change on the screen, in milliseconds. Those of a
 // minute that many agents and events have would else each have a moment of its own, and the screen would be
 // drawn every second.
-const together = 30_000
+const ageStep = 30_000
 
-// age says for how long something has been so, without seconds: an idle screen would have to be drawn every
+// ageText says for how long something has been so, without seconds: an idle screen would have to be drawn every
 // second for them.
-func (s *canvas) age(since stick.Time) string {
+func (s *canvas) ageText(since stick.Time) string {
 	if since.IsZero() {
 		return ""
 	}
@@ -44,7 +44,7 @@ func (s *canvas) age(since stick.Time) string {
 		step = time.Hour
 	}
 	next := since.Add(d.Truncate(step) + step)
-	next += (together - next%together) % together
+	next += (ageStep - next%ageStep) % ageStep
 	if s.until.IsZero() || next < s.until {
 		s.until = next
 	}
@@ -54,9 +54,9 @@ func (s *canvas) age(since stick.Time) string {
 	return string(stick.Age(d))
 }
 
-// ago says how long ago something was, as a part of a sentence.
-func (s *canvas) ago(at stick.Time) string {
-	if a := s.age(at); a != "" && a != "now" {
+// agoText says how long ago something was, as a part of a sentence.
+func (s *canvas) agoText(at stick.Time) string {
+	if a := s.ageText(at); a != "" && a != "now" {
 		return a + " ago"
 	}
 	return "just now"
@@ -82,19 +82,19 @@ func roomName(r *monitor.Room) term.Text {
 	return term.Path(path.Base(strings.ReplaceAll(r.State.Path, `\`, "/")))
 }
 
-// tall reports whether there is room for more than the most important.
-func (s *canvas) tall() bool { return s.height == 0 || s.height >= 34 }
+// isTall reports whether there is room for more than the most important.
+func (s *canvas) isTall() bool { return s.height == 0 || s.height >= 34 }
 
-// wide is the width that columns may divide among them.
-func (s *canvas) wide() int {
+// usableWidth is the width that columns may divide among them.
+func (s *canvas) usableWidth() int {
 	if s.width == 0 {
 		return 120
 	}
 	return s.width - markWidth
 }
 
-// columns are the widths of the columns in which agents and tasks are listed: name, state, age.
-func (s *canvas) columns() (name, state, age int) {
-	w := s.wide()
+// columnWidths are the widths of the columns in which agents and tasks are listed: name, state, age.
+func (s *canvas) columnWidths() (name, state, age int) {
+	w := s.usableWidth()
 	return min(max(w/4, 14), 30), 21, 8
 }

@@ -22,19 +22,19 @@ type screen struct {
 // What a terminal is told at the start and at the end: to use its second screen, to show no cursor, to cut
 // long lines, to say what is pasted.
 const (
-	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H\x1b[2J"
-	leave = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+	enterSequence = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H\x1b[2J"
+	leaveSequence = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 	// What comes between these two is shown at once, by terminals that know them. Others ignore them.
 	beginUpdate = "\x1b[?2026h"
 	endUpdate   = "\x1b[?2026l"
 )
 
-func (s *screen) enter() { s.write(enter) }
-func (s *screen) leave() { s.write(leave) }
+func (s *screen) enterScreen() { s.writeText(enterSequence) }
+func (s *screen) leaveScreen() { s.writeText(leaveSequence) }
 
-// draw shows a frame on a terminal of this size.
-func (s *screen) draw(f frame, width, height int) {
+// drawFrame shows a frame on a terminal of this size.
+func (s *screen) drawFrame(f frame, width, height int) {
 	if s.cells != [2]int{width, height} {
 		s.drawn, s.cells = nil, [2]int{width, height}
 	}
@@ -50,7 +50,7 @@ func (s *screen) draw(f frame, width, height int) {
 		}
 		if now != s.drawn[i] {
 			b.WriteString("\x1b[" + strconv.Itoa(i+1) + ";1H" + now)
-			if columns(now) < width { // the cursor stays on a last column that is written to, and would erase it
+			if drawnWidth(now) < width { // the cursor stays on a last column that is written to, and would erase it
 				b.WriteString("\x1b[K")
 			}
 			s.drawn[i] = now
@@ -66,11 +66,11 @@ func (s *screen) draw(f frame, width, height int) {
 		b.WriteString("\x1b[?25l")
 	}
 	s.caret = f.caret
-	s.write(beginUpdate + b.String() + endUpdate)
+	s.writeText(beginUpdate + b.String() + endUpdate)
 }
 
-// columns returns how many columns a drawn line takes. It has no sequences but those of hues.
-func columns(drawn string) (n int) {
+// drawnWidth returns how many columns a drawn line takes. It has no sequences but those of hues.
+func drawnWidth(drawn string) (n int) {
 	for {
 		text, rest, hued := strings.Cut(drawn, "\x1b")
 		n += term.Width(text)
@@ -81,7 +81,7 @@ func columns(drawn string) (n int) {
 	}
 }
 
-func (s *screen) write(text string) {
+func (s *screen) writeText(text string) {
 	if s.err == nil {
 		_, s.err = io.WriteString(s.out, text)
 	}

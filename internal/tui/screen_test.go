@@ -17,7 +17,7 @@ type terminal struct {
 // newTerminal makes a terminal of a size, which cuts long lines.
 func newTerminal(t *testing.T, width, height int) *terminal {
 	s := &terminal{T: t, Screen: recording.NewScreen(width, height)}
-	if _, err := s.Screen.Write([]byte(enter)); err != nil {
+	if _, err := s.Screen.Write([]byte(enterSequence)); err != nil {
 		t.Error(err)
 	}
 	return s
@@ -37,7 +37,7 @@ func (s *terminal) Write(b []byte) (int, error) {
 func TestScreenWritesWhatHasChanged(t *testing.T) {
 	out := newTerminal(t, 10, 3)
 	s := screen{out: out}
-	s.enter()
+	s.enterScreen()
 	for _, c := range []struct {
 		lines []string
 		bytes int // that are written at most
@@ -48,7 +48,7 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 		{[]string{"  one", "漢字"}, 40},
 	} {
 		out.written = 0
-		s.draw(frame{lines: c.lines}, 10, 3)
+		s.drawFrame(frame{lines: c.lines}, 10, 3)
 		var want []string
 		for i := range 3 {
 			l := ""
@@ -64,7 +64,7 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 			t.Errorf("%d bytes are written for %q", out.written, c.lines)
 		}
 	}
-	if s.leave(); s.err != nil || !out.Cursor {
+	if s.leaveScreen(); s.err != nil || !out.Cursor {
 		t.Error("the cursor stays hidden")
 	}
 }
@@ -73,12 +73,12 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 func TestScreenShowsTheCaret(t *testing.T) {
 	out := newTerminal(t, 10, 3)
 	s := screen{out: out}
-	s.enter()
-	s.draw(frame{lines: []string{"a"}, caret: [2]int{3, 2}}, 10, 3)
+	s.enterScreen()
+	s.drawFrame(frame{lines: []string{"a"}, caret: [2]int{3, 2}}, 10, 3)
 	if !out.Cursor || out.X != 2 || out.Y != 1 {
 		t.Errorf("the cursor is at %d,%d, shown: %t", out.X, out.Y, out.Cursor)
 	}
-	s.draw(frame{lines: []string{"a"}}, 10, 3)
+	s.drawFrame(frame{lines: []string{"a"}}, 10, 3)
 	if out.Cursor {
 		t.Error("the cursor stays")
 	}

@@ -95,9 +95,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	p := &program{model: newModel(o), screen: &screen{out: o.Out}}
 	p.width, p.height = width, height
-	p.screen.enter()
+	p.screen.enterScreen()
 	defer func() { // also when something panics
-		p.screen.leave()
+		p.screen.leaveScreen()
 		err = errors.Join(err, xterm.Restore(o.In.Fd(), was))
 	}()
 	ctx, cancel := context.WithCancel(ctx)
@@ -107,7 +107,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	// is as slow as it can be.
 	loop := tea.NewProgram(p, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutRenderer(), tea.WithFPS(1), tea.WithoutSignalHandler(),
 		tea.WithoutCatchPanics(), tea.WithWindowSize(width, height), tea.WithEnvironment([]string{"TERM=" + o.Term}), tea.WithColorProfile(1))
-	p.watch(ctx, loop, o)
+	p.startWatching(ctx, loop, o)
 	defer p.background.Wait()
 	defer cancel()
 	_, err = loop.Run()

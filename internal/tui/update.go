@@ -8,9 +8,9 @@ import (
 	"talkingstick/internal/term"
 )
 
-// update changes the model by a message. What it returns runs beside the loop, and its result comes back as a
+// applyMessage changes the model by a message. What it returns runs beside the loop, and its result comes back as a
 // message.
-func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
+func (m *model) applyMessage(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case pictureMsg:
 		m.picture = msg.Picture
@@ -31,13 +31,13 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 		m.showProgress(msg)
 	case tea.PasteMsg:
 		if m.ask != nil && m.ask.typed != nil {
-			m.ask.typed.insert(msg.Content)
+			m.ask.typed.insertText(msg.Content)
 		}
 	case tea.KeyPressMsg:
 		if m.ask != nil {
-			cmd = m.reply(msg)
+			cmd = m.replyToQuestion(msg)
 		} else {
-			cmd = m.press(msg)
+			cmd = m.pressKey(msg)
 		}
 	default:
 		return nil
@@ -46,15 +46,15 @@ func (m *model) update(msg tea.Msg) (cmd tea.Cmd) {
 	return cmd
 }
 
-// press does what a key means.
-func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+// pressKey does what a key means.
+func (m *model) pressKey(k tea.KeyPressMsg) tea.Cmd {
 	key := k.String()
 	m.note = note{}
 	switch far := max(1, m.pageHeight()-2); key {
 	case "ctrl+c":
 		return tea.Quit
 	case "q":
-		return m.quit()
+		return m.confirmQuit()
 	case "esc", "left", "backspace":
 		m.closePage()
 		return m.renewPage()
@@ -77,7 +77,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		fallthrough
 	default:
 		if n, err := strconv.Atoi(key); err == nil {
-			m.choose(n)
+			m.selectNeed(n)
 			return nil
 		}
 		t := m.selectedTarget()
@@ -94,8 +94,8 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// choose selects what needs the one who watches by its number.
-func (m *model) choose(n int) {
+// selectNeed selects what needs the one who watches by its number.
+func (m *model) selectNeed(n int) {
 	needs := m.picture.Needs()
 	if len(m.pages) > 1 || n < 1 || n > len(needs) {
 		return
@@ -104,12 +104,12 @@ func (m *model) choose(n int) {
 	m.settleSelection()
 }
 
-// quit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the
+// confirmQuit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the
 // next command finishes it.
-func (m *model) quit() tea.Cmd {
+func (m *model) confirmQuit() tea.Cmd {
 	if len(m.ongoing) == 0 {
 		return tea.Quit
 	}
-	m.ask = confirm("leave", func(*model) tea.Cmd { return tea.Quit }, "This is under way, and ends if you leave now: %s", m.ongoing[0].text)
+	m.ask = newConfirm("leave", func(*model) tea.Cmd { return tea.Quit }, "This is under way, and ends if you leave now: %s", m.ongoing[0].text)
 	return nil
 }

@@ -22,8 +22,8 @@ const (
 	leastHeight = 8
 )
 
-// view draws a model.
-func view(m *model) frame {
+// drawModel draws a model.
+func drawModel(m *model) frame {
 	if m.width < leastWidth || m.height < leastHeight {
 		return frame{lines: []string{term.Fit("tt: the terminal is too small", m.width)}}
 	}
@@ -31,7 +31,7 @@ func view(m *model) frame {
 	o := m.shownPage()
 	head, body := o.layoutLines(s)
 	tall := headHeight(len(head), s.height)
-	lines := []string{m.top(s).drawLine(m.width, false, m.color)}
+	lines := []string{m.topLine(s).drawLine(m.width, false, m.color)}
 	put := func(part []line, from, height int) {
 		for i := from; i < min(from+height, len(part)); i++ {
 			lines = append(lines, part[i].drawLine(m.width, part[i].key != "" && part[i].key == o.key, m.color))
@@ -39,7 +39,7 @@ func view(m *model) frame {
 	}
 	put(head, o.headTop, tall)
 	put(body, o.top, s.height-tall)
-	foot, caret := m.foot()
+	foot, caret := m.footLines()
 	for len(lines) < m.height-len(foot) {
 		lines = append(lines, "")
 	}
@@ -56,8 +56,8 @@ func view(m *model) frame {
 	return f
 }
 
-// top is the first line of the screen: what there is, in numbers.
-func (m *model) top(s *canvas) line {
+// topLine is the first line of the screen: what there is, in numbers.
+func (m *model) topLine(s *canvas) line {
 	l := line{cells: []cell{{text: "tt  ", hue: strong}}}
 	p := m.picture
 	if name := m.shownPage().pageTitle(s); name != "" {
@@ -66,7 +66,7 @@ func (m *model) top(s *canvas) line {
 		work := 0
 		for _, r := range p.Rooms {
 			for _, a := range r.State.Members {
-				if does(a) == stick.AgentWorks {
+				if activityOf(a) == stick.AgentWorks {
 					work++
 				}
 			}
@@ -80,14 +80,14 @@ func (m *model) top(s *canvas) line {
 	return l
 }
 
-// foot returns the last lines: what is asked, else how the last act ended or what is under way, and what the
+// footLines returns the last lines: what is asked, else how the last act ended or what is under way, and what the
 // keys do. caret is the column of the cursor in the last of them, 0 for none.
-func (m *model) foot() (lines []line, caret int) {
+func (m *model) footLines() (lines []line, caret int) {
 	if m.ask != nil {
-		return m.ask.lines(m.width)
+		return m.ask.questionLines(m.width)
 	}
 	if m.caption != "" {
-		lines = m.said(m.caption, strong)
+		lines = m.sentenceLines(m.caption, strong)
 	}
 	switch e := m.picture.Problem; {
 	case m.note.text != "":
@@ -95,19 +95,19 @@ func (m *model) foot() (lines []line, caret int) {
 		if m.note.bad {
 			h = bad
 		}
-		lines = append(append(lines, m.said(m.note.text, h)...), m.said(m.note.hint, faint)...)
+		lines = append(append(lines, m.sentenceLines(m.note.text, h)...), m.sentenceLines(m.note.hint, faint)...)
 	case len(m.ongoing) > 0:
-		lines = append(lines, m.said(m.ongoing[len(m.ongoing)-1].text+" …", "")...)
+		lines = append(lines, m.sentenceLines(m.ongoing[len(m.ongoing)-1].text+" …", "")...)
 	case e != nil:
-		lines = append(lines, m.said(term.Textf("the rooms can't be read: %s", e.Message), bad)...)
+		lines = append(lines, m.sentenceLines(term.Textf("the rooms can't be read: %s", e.Message), bad)...)
 	case len(lines) == 0:
 		lines = []line{blank}
 	}
 	return append(lines, m.keyLine()), 0
 }
 
-// said are the lines of a sentence, at most three.
-func (m *model) said(text term.Text, h hue) []line {
+// sentenceLines are the lines of a sentence, at most three.
+func (m *model) sentenceLines(text term.Text, h hue) []line {
 	if text == "" {
 		return nil
 	}

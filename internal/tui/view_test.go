@@ -91,7 +91,7 @@ func TestAgesChangeTogether(t *testing.T) {
 	m := onScreen(p, 200, 50, false)
 	drawings := 0
 	for end := m.now.Add(10 * time.Minute); m.now < end; drawings++ {
-		until := view(m).until
+		until := drawModel(m).until
 		if until.IsZero() || until <= m.now {
 			t.Fatalf("at %v it holds until %v", m.now, until)
 		}
