@@ -46,12 +46,15 @@ func (m *model) startAct(text term.Text, do func(context.Context, func(term.Text
 	m.lastAct++
 	e, id := m.env, m.lastAct
 	m.ongoing, m.note = append(m.ongoing, ongoingAct{id, text}), note{}
+
+	// A fault in an act ends the act, not the screen.
 	return e.inBackground(func() (msg tea.Msg) {
 		defer func() {
 			if p := recover(); p != nil {
 				msg = doneMsg{id: id, err: stick.Errorf(stick.CodeInternal, "the program has a fault: %s", fmt.Sprint(p))}
 			}
 		}()
+
 		done := do(e.ctx, func(now term.Text) { e.send(progressMsg{id, now}) })
 		done.id = id
 		return done
@@ -71,9 +74,12 @@ func (m *model) finishAct(msg doneMsg) (cmd tea.Cmd) {
 			break
 		}
 	}
+
+	// Why a merge was refused stays with its task, because the log doesn't say it.
 	if msg.merges != "" {
 		delete(m.unmerged, msg.merges)
 	}
+
 	if msg.err != nil {
 		e := stick.AsError(msg.err)
 		m.note = note{text: term.Textf("%s", e.Message), bad: true}
@@ -85,6 +91,7 @@ func (m *model) finishAct(msg doneMsg) (cmd tea.Cmd) {
 		}
 		return nil
 	}
+
 	m.note = note{text: msg.text}
 	if msg.closes != "" && m.shownPage().subjectKey() == msg.closes {
 		m.closePage()
@@ -92,10 +99,11 @@ func (m *model) finishAct(msg doneMsg) (cmd tea.Cmd) {
 	if msg.reread {
 		return m.startReading(m.shownPage())
 	}
+
 	return m.renewPage()
 }
 
-// assumedName is the name that the one who watches has assumed; empty for none.
+// assumedName is the name that whoever watches has assumed; empty for none.
 func (m *model) assumedName() string {
 	if m.env == nil {
 		return ""

@@ -17,16 +17,19 @@ func (t target) owedMessage() int64 {
 	if t.room == nil {
 		return 0
 	}
+
 	for _, i := range t.room.Inbox {
 		if i.MessageID == t.message && i.RequiresAck && i.State != stick.Acked {
 			return t.message
 		}
 	}
+
 	for _, n := range t.room.Needs {
 		if n.Message == t.message {
 			return t.message
 		}
 	}
+
 	return 0
 }
 
@@ -36,7 +39,9 @@ func acceptMessage(m *model, t target) tea.Cmd {
 	m.ask = newConfirm("accept", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("accepting message %d", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
-			_, err := e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{id}})
+			p := engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{id}}
+			_, err := e.Operations.AckMessage(ctx, p)
+
 			done := doneWith(err, "message %d is accepted", id)
 			done.reread = true
 			return done
@@ -53,6 +58,7 @@ func addressee(m *model, t target) stick.AgentID {
 	if t.agent == "" || t.agent == m.picture.Me {
 		return stick.ToRoom
 	}
+
 	return t.agent
 }
 
@@ -60,10 +66,13 @@ func addressee(m *model, t target) stick.AgentID {
 // who answers has taken it up.
 func sendMessage(m *model, t target) tea.Cmd {
 	to, at, about, replies, owed := addressee(m, t), t.whereOf(), t.task, t.message, t.owedMessage()
+
+	// The question says to whom the message goes, and what else it does.
 	whom := term.Textf("%s", to)
 	if to == stick.ToRoom {
 		whom = term.Textf("everybody in %s", roomName(t.room))
 	}
+
 	what := term.Textf("Message to %s", whom)
 	if replies != 0 {
 		what = term.Textf("Answer to %s", whom)
@@ -74,21 +83,31 @@ func sendMessage(m *model, t target) tea.Cmd {
 	if about != "" {
 		what += term.Textf(", about %s", about)
 	}
+
 	m.ask = newPrompt(func(m *model, text string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("sending"), func(ctx context.Context, _ func(term.Text)) doneMsg {
-			res, err := e.Operations.SendMessage(ctx, engine.SendMessageParams{Caller: e.Caller, Where: at, To: []stick.AgentID{to}, Body: text, TaskID: about, ReplyTo: replies})
+			res, err := e.Operations.SendMessage(ctx, engine.SendMessageParams{
+				Caller: e.Caller, Where: at, To: []stick.AgentID{to}, Body: text, TaskID: about, ReplyTo: replies,
+			})
+
 			said := term.Textf("message %d was sent", res.MessageID)
 			if len(res.Recipients) == 1 {
-				said = term.Textf("message %d was sent to %s: %s", res.MessageID, res.Recipients[0].AgentID, deliveryWords[res.Recipients[0].Delivery])
+				r := res.Recipients[0]
+				said = term.Textf("message %d was sent to %s: %s", res.MessageID, r.AgentID, deliveryWords[r.Delivery])
 			}
+
 			if res.Note != "" {
 				said += term.Textf("; %s", res.Note)
 			}
+
+			// Accepting comes second, so that nothing is accepted without its answer.
 			if err == nil && owed != 0 {
-				_, err = e.Operations.AckMessage(ctx, engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{owed}})
+				p := engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{owed}}
+				_, err = e.Operations.AckMessage(ctx, p)
 				said += term.Textf("; message %d is accepted", owed)
 			}
+
 			return doneMsg{text: said, err: err, reread: owed != 0}
 		})
 	}, "%s", what)
@@ -97,12 +116,25 @@ func sendMessage(m *model, t target) tea.Cmd {
 
 // deliveryWords says when a recipient sees a message.
 var deliveryWords = map[stick.Delivery]string{
-	stick.DeliveryListening: "it gets it now", stick.DeliveryDelayed: "it is woken later", stick.DeliveryNextTool: "it gets it after its next tool call",
-	stick.DeliveryNextPrompt: "it gets it with its next wait or check", stick.DeliveryNeedsPerson: "nothing wakes it, so a person has to prompt it",
+	stick.DeliveryListening:   "it gets it now",
+	stick.DeliveryDelayed:     "it is woken later",
+	stick.DeliveryNextTool:    "it gets it after its next tool call",
+	stick.DeliveryNextPrompt:  "it gets it with its next wait or check",
+	stick.DeliveryNeedsPerson: "nothing wakes it, so a person has to prompt it",
+}
+
+// isAboutRoom reports whether a target is a room, or an agent in it.
+func isAboutRoom(t target) bool {
+	return t.room != nil && t.task == "" && t.message == 0 && t.rescue == ""
 }
 
 func canTake(m *model, t target) bool {
-	return t.room != nil && t.task == "" && t.message == 0 && t.rescue == "" && (t.room.State.Owner != nil && *t.room.State.Owner != m.picture.Me || t.room.State.Takeover != nil)
+	if !isAboutRoom(t) {
+		return false
+	}
+
+	st := t.room.State
+	return st.Owner != nil && *st.Owner != m.picture.Me || st.Takeover != nil
 }
 
 // takeStick asks for a reason, and takes the stick over.
@@ -112,25 +144,35 @@ func takeStick(m *model, t target) tea.Cmd {
 	if who == "" {
 		who = deref(st.ReservedFor)
 	}
+
+	// Without a cause that the program found, it is the person's word that counts.
 	operator := st.Takeover == nil
 	text := term.Textf("Why do you take the stick of %s over from %s?", roomName(t.room), who)
 	if operator {
 		text += " It can still go on with its turn."
 	}
+
 	m.ask = newPrompt(func(m *model, reason string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("taking the stick"), func(ctx context.Context, _ func(term.Text)) doneMsg {
-			res, err := e.Operations.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: e.Caller, Where: at, ExpectedTurn: st.TurnID, Reason: reason, Operator: operator})
+			res, err := e.Operations.TakeoverStick(ctx, engine.TakeoverStickParams{
+				Caller: e.Caller, Where: at, ExpectedTurn: st.TurnID, Reason: reason, Operator: operator,
+			})
 			if err != nil {
 				return doneMsg{err: err}
 			}
+
+			// From now on something has to keep the lease.
 			if e.Took != nil {
 				e.Took(ctx, res.Grant)
 			}
-			said := term.Textf("you have the stick; to hand it on: %s", stick.Cmd("tt release --status … --next-action …").As(e.Caller.Flag()).String())
+
+			handOn := stick.Cmd("tt release --status … --next-action …").As(e.Caller.Flag()).String()
+			said := term.Textf("you have the stick; to hand it on: %s", handOn)
 			if r := res.Rescue; r != nil {
 				said += term.Textf("; what was uncommitted is kept as rescue %s", r.ID)
 			}
+
 			return doneMsg{text: said}
 		})
 	}, "%s", text)
@@ -140,11 +182,12 @@ func takeStick(m *model, t target) tea.Cmd {
 // pauseWord says whether a room can be paused, or goes on.
 func pauseWord(_ *model, t target) string {
 	switch {
-	case t.room == nil || t.task != "" || t.message != 0 || t.rescue != "" || t.room.State.State == stick.StateClosed:
+	case !isAboutRoom(t) || t.room.State.State == stick.StateClosed:
 		return ""
 	case t.room.State.Paused != nil:
 		return "resume"
 	}
+
 	return "pause"
 }
 
@@ -161,6 +204,7 @@ func togglePause(m *model, t target) tea.Cmd {
 		}, "Let %s go on?", name)
 		return nil
 	}
+
 	m.ask = newPrompt(func(m *model, reason string) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("pausing"), func(ctx context.Context, _ func(term.Text)) doneMsg {
@@ -183,20 +227,30 @@ func restoreRescue(m *model, t target) tea.Cmd {
 			if err != nil {
 				return doneMsg{err: err}
 			}
-			said := term.Textf("brought back %s in %s", stick.Count(len(res.Restored.Restored), "file"), term.Path(res.Checkout))
+
+			said := term.Textf("brought back %s in %s",
+				stick.Count(len(res.Restored.Restored), "file"), term.Path(res.Checkout))
+
+			// What has changed since isn't overwritten.
 			var beside []string
 			for _, b := range res.Beside {
 				beside = append(beside, b.At)
 			}
+
 			if len(beside) > 0 {
-				said += term.Textf("; what has changed since stays, and the rescued files are beside it: %s", strings.Join(beside, ", "))
+				said += term.Textf("; what has changed since stays, and the rescued files are beside it: %s",
+					strings.Join(beside, ", "))
 			}
+
 			if n := len(res.Failed); n > 0 {
-				said += term.Textf("; %s couldn't be brought back, the first because %s", stick.Count(n, "file"), res.Failed[0].Why)
+				said += term.Textf("; %s couldn't be brought back, the first because %s",
+					stick.Count(n, "file"), res.Failed[0].Why)
 			}
+
 			return doneMsg{text: said, reread: true}
 		})
-	}, "Bring back what rescue %s holds? A file that has changed since stays, and the rescued one is put beside it.", id)
+	}, "Bring back what rescue %s holds? A file that has changed since stays, and the rescued one is put beside it.",
+		id)
 	return nil
 }
 

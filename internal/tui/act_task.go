@@ -32,8 +32,8 @@ func isApproved(_ *model, t target) bool {
 	return v != nil && v.State == stick.TaskApproved && v.Doing == ""
 }
 
-// beginReview begins a review: it shows what the task changes, and asks then. So nobody decides on a commit that
-// wasn't shown.
+// beginReview begins a review: it shows what the task changes, and asks then. So nobody decides on a commit
+// that wasn't shown.
 func beginReview(what review) func(*model, target) tea.Cmd {
 	return func(m *model, t target) tea.Cmd {
 		if p, ok := m.shownPage().page.(diffPage); ok && p.res != nil {
@@ -52,14 +52,21 @@ func (m *model) askDecision(p diffPage, what review) {
 		m.note = note{text: term.Textf("%s has no commit", p.id), bad: true}
 	case what == toReturn:
 		drafts := p.draftCount()
-		m.ask = newPrompt(func(m *model, text string) tea.Cmd { return m.requestChanges(p, text) }, "What must change in %s?", of)
+		m.ask = newPrompt(func(m *model, text string) tea.Cmd { return m.requestChanges(p, text) },
+			"What must change in %s?", of)
+
+		// Drafts are sent with the decision, so they may be all that is said.
 		if m.ask.allowsEmpty = drafts > 0; drafts > 0 {
-			m.ask.text = term.Textf("What must change in %s? Your %s is sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
+			verb := "is"
 			if drafts > 1 {
-				m.ask.text = term.Textf("What must change in %s? Your %s are sent with it; enter alone sends nothing else.", of, stick.Count(drafts, "comment"))
+				verb = "are"
 			}
+
+			m.ask.text = term.Textf("What must change in %s? Your %s %s sent with it; enter alone sends nothing else.",
+				of, stick.Count(drafts, "comment"), verb)
 		}
 	default:
+		// What makes a yes risky is in the question.
 		warning := ""
 		if p.res.ChangesGate {
 			warning = " It changes the gate itself."
@@ -67,8 +74,12 @@ func (m *model) askDecision(p diffPage, what review) {
 		if p.res.Cut {
 			warning += " It is longer than what is shown."
 		}
-		m.ask = newConfirm("approve", func(m *model) tea.Cmd { return m.approveCommit(p, false) }, "Approve %s?%s", of, warning)
-		m.ask.answers = append(m.ask.answers, answer{"m", "approve and merge", func(m *model) tea.Cmd { return m.approveCommit(p, true) }})
+
+		approve := func(m *model) tea.Cmd { return m.approveCommit(p, false) }
+		m.ask = newConfirm("approve", approve, "Approve %s?%s", of, warning)
+
+		merge := func(m *model) tea.Cmd { return m.approveCommit(p, true) }
+		m.ask.answers = append(m.ask.answers, answer{"m", "approve and merge", merge})
 	}
 }
 
@@ -79,21 +90,28 @@ func (p diffPage) draftCount() (n int) {
 			n++
 		}
 	}
+
 	return n
 }
 
 func (m *model) approveCommit(p diffPage, merges bool) tea.Cmd {
 	e, at := m.env, core.Where{RoomID: p.room}
 	return m.startAct(term.Textf("approving %s", p.id), func(ctx context.Context, now func(term.Text)) doneMsg {
-		res, err := e.Operations.WorkerApprove(ctx, task.WorkerApproveParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head})
+		res, err := e.Operations.WorkerApprove(ctx, task.WorkerApproveParams{
+			Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head,
+		})
+
 		said := term.Textf("%s is %s: commit %s", p.id, res.State, shortCommit(res.Head))
 		if res.Note != "" {
 			said += term.Textf("; %s", res.Note)
 		}
+
 		done := doneMsg{text: said, err: err, closes: p.subjectKey()}
 		if err != nil || !merges {
 			return done
 		}
+
+		// The approval stands, whatever comes of the merge.
 		done.text, done.err = e.runMerge(ctx, at, p.id, now)
 		done.merges = taskKey(p.room, p.id)
 		return done
@@ -103,14 +121,19 @@ func (m *model) approveCommit(p diffPage, merges bool) tea.Cmd {
 func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
 	e, at := m.env, core.Where{RoomID: p.room}
 	return m.startAct(term.Textf("returning %s", p.id), func(ctx context.Context, _ func(term.Text)) doneMsg {
-		res, err := e.Operations.WorkerRequestChanges(ctx, task.WorkerRequestChangesParams{Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head, Reason: reason})
+		res, err := e.Operations.WorkerRequestChanges(ctx, task.WorkerRequestChangesParams{
+			Caller: e.Caller, Where: at, TaskID: p.id, Head: p.res.Head, Reason: reason,
+		})
 		if err != nil {
 			return doneMsg{err: err}
 		}
+
 		said := term.Textf("%s is %s again", p.id, res.State)
 		if res.MessageID != 0 {
-			said += term.Textf("; %s is told by message %d (%s)", res.Worker, res.MessageID, strings.ReplaceAll(string(res.Delivery), "_", " "))
+			reaches := strings.ReplaceAll(string(res.Delivery), "_", " ")
+			said += term.Textf("; %s is told by message %d (%s)", res.Worker, res.MessageID, reaches)
 		}
+
 		said += e.startReady(ctx, at)
 		return doneMsg{text: said, closes: p.subjectKey()}
 	})
@@ -139,10 +162,13 @@ func (e *env) runMerge(ctx context.Context, at core.Where, id string, now func(t
 		},
 		Shows: func(g task.GateRun) { now(term.Textf("running the gate on %s: %s", id, stick.Clip(g.Command, 60))) },
 	})
+
+	// Some may have landed before one failed, and others waited for them.
 	said := e.startReady(ctx, at)
 	if err != nil {
 		return "", err
 	}
+
 	for _, m := range res.Merged {
 		gate := "no gate"
 		if m.Gate == "green" {
@@ -151,11 +177,13 @@ func (e *env) runMerge(ctx context.Context, at core.Where, id string, now func(t
 		if m.Already {
 			gate = "already"
 		}
+
 		said = term.Textf("%s is merged into %s (%s)", m.TaskID, m.Branch, gate) + said
 		if m.Note != "" {
 			said += term.Textf("; %s", m.Note)
 		}
 	}
+
 	return said, nil
 }
 
@@ -165,10 +193,13 @@ func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
 	if e.Ready == nil {
 		return ""
 	}
+
 	started, err := e.Ready(ctx, at)
 	if err != nil {
-		return "" // a later command starts them
+		// A later command starts them.
+		return ""
 	}
+
 	for _, s := range started {
 		if s.Error != "" {
 			said += term.Textf("; the command of %s wasn't started: %s", s.TaskID, s.Why)
@@ -176,6 +207,7 @@ func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
 			said += term.Textf("; started the command of %s", s.TaskID)
 		}
 	}
+
 	return said
 }
 
@@ -200,8 +232,10 @@ func commentLine(m *model, _ target) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("commenting"), func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Operations.WorkerComment(ctx, task.WorkerCommentParams{
-				Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id, At: at, Old: l.old, Body: text, Head: p.res.Head,
+				Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id,
+				At: at, Old: l.old, Body: text, Head: p.res.Head,
 			})
+
 			done := doneWith(err, "your draft is on %s; your decision sends it: a or r", term.Path(res.Comment.At()))
 			done.reread = true
 			return done
@@ -216,12 +250,14 @@ func (m *model) runWord(t target) string {
 	if v == nil || v.Run == nil || v.Checkout != "" {
 		return ""
 	}
+
 	switch over := v.State == stick.TaskCompleted || v.State == stick.TaskFailed; {
 	case v.Run.State.Live() || v.Run.Waits:
 		return "stop"
 	case !over && m.env != nil && m.env.Run != nil:
 		return "run"
 	}
+
 	return ""
 }
 
@@ -231,19 +267,25 @@ func toggleRun(m *model, t target) tea.Cmd {
 	if m.runWord(t) == "stop" {
 		m.ask = newConfirm("stop", func(m *model) tea.Cmd {
 			e := m.env
-			return m.startAct(term.Textf("stopping the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+			act := term.Textf("stopping the command of %s", id)
+			return m.startAct(act, func(ctx context.Context, _ func(term.Text)) doneMsg {
 				res, err := e.Operations.WorkerStop(ctx, task.WorkerStopParams{Caller: e.Caller, Where: at, TaskID: id})
+
+				// It has ended, but what it started may not.
 				if err == nil && len(res.Left) > 0 {
 					err = errors.New("some of its processes couldn't be ended")
 				}
+
 				return doneWith(err, "run %d of %s %s", res.Run.Run, id, res.Run.How())
 			})
 		}, "Stop the command of %s? %s", id, stick.Clip(run.Command, 120))
 		return nil
 	}
+
 	m.ask = newConfirm("run", func(m *model) tea.Cmd {
 		e := m.env
-		return m.startAct(term.Textf("starting the command of %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
+		act := term.Textf("starting the command of %s", id)
+		return m.startAct(act, func(ctx context.Context, _ func(term.Text)) doneMsg {
 			res, err := e.Run(ctx, task.WorkerRunParams{Caller: e.Caller, Where: at, TaskID: id})
 			return doneWith(err, "started run %d of %s", res.Run.Run, id)
 		})

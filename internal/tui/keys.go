@@ -31,19 +31,37 @@ func wordIf(w string, can func(*model, target) bool) func(*model, target) string
 	}
 }
 
-// keyActions are all of them, in the order of the last line. It is a function because they refer to each other.
+// keyActions are all of them, in the order of the last line. It is a function because they refer to each
+// other.
 func keyActions() []action {
+	hasNext := func(m *model, _ target) bool { return m.env != nil && m.env.Next != nil }
 	return []action{
-		{"n", wordIf("next step", func(m *model, _ target) bool { return m.env != nil && m.env.Next != nil }), "let the scene of a demo go on", nextStep, false},
-		{"enter", wordIf("open", canOpen), "open what is selected: a room, an agent, a task, a message, a rescue", openSelected, false},
+		{"n", wordIf("next step", hasNext), "let the scene of a demo go on", nextStep, false},
+		{
+			"enter", wordIf("open", canOpen),
+			"open what is selected: a room, an agent, a task, a message, a rescue", openSelected, false,
+		},
 		{"d", wordIf("diff", hasDiff), "see what a task changes, line by line", openDiff, false},
 		{"l", wordIf("log", hasLog), "see what the command of a task's worker prints", (*model).openLog, false},
-		{"a", approveWord, "approve the commit of a task, after its diff is shown, and merge it if you like; or accept a message", approveOrAccept, true},
-		{"r", wordIf("request changes", isInReview), "return a task to its worker, and say what must change", beginReview(toReturn), true},
-		{"c", wordIf("comment", canComment), "comment on the selected line of a diff; your decision sends your comments", commentLine, true},
+		{
+			"a", approveWord,
+			"approve the commit of a task, after its diff is shown, and merge it if you like; or accept a message",
+			approveOrAccept, true,
+		},
+		{
+			"r", wordIf("request changes", isInReview),
+			"return a task to its worker, and say what must change", beginReview(toReturn), true,
+		},
+		{
+			"c", wordIf("comment", canComment),
+			"comment on the selected line of a diff; your decision sends your comments", commentLine, true,
+		},
 		{"m", wordIf("merge", isApproved), "merge an approved task", mergeTask, true},
 		{"b", wordIf("bring back", hasRescue), "bring back what a rescue holds", restoreRescue, true},
-		{"s", sendWord, "send a message: to the agent, or to everybody in the room; or answer one", sendMessage, true},
+		{
+			"s", sendWord,
+			"send a message: to the agent, or to everybody in the room; or answer one", sendMessage, true,
+		},
 		{"t", wordIf("take", canTake), "take the stick over, with a reason", takeStick, true},
 		{"w", (*model).runWord, "stop the command of a task's worker, or run it again", toggleRun, true},
 		{"g", wordIf("go to", canJump), "go to the pane of tmux in which the agent runs", jumpToPane, false},
@@ -60,6 +78,7 @@ func approveWord(m *model, t target) string {
 	case t.owedMessage() != 0:
 		return "accept"
 	}
+
 	return ""
 }
 
@@ -77,6 +96,7 @@ func sendWord(m *model, t target) string {
 	case t.message != 0:
 		return "answer"
 	}
+
 	return "message"
 }
 
@@ -95,17 +115,22 @@ func memberOf(t target) *engine.RoomMember {
 	if t.room == nil {
 		return nil
 	}
+
 	for i := range t.room.State.Members {
 		if m := &t.room.State.Members[i]; m.AgentID == t.agent && t.agent != "" {
 			return m
 		}
 	}
+
 	return nil
 }
 
 func hasDiff(m *model, t target) bool {
 	v := taskOf(t)
-	return v != nil && (v.Head != "" || v.Branched != "") && v.Checkout == "" && !m.isOpen(diffPage{room: t.room.ID(), id: t.task})
+	if v == nil || v.Checkout != "" || v.Head == "" && v.Branched == "" {
+		return false
+	}
+	return !m.isOpen(diffPage{room: t.room.ID(), id: t.task})
 }
 
 func hasLog(m *model, t target) bool {
@@ -164,17 +189,23 @@ func (m *model) keyLine() line {
 	if len(m.pages) > 1 {
 		l.end.text = "esc back  ? help  q quit"
 	}
+
+	// Keys that have no room any more are in the help.
 	t := m.selectedTarget()
 	room := m.width - markWidth - 1 - term.Width(string(l.end.text))
 	for _, a := range keyActions() {
 		if w := m.offeredWord(a, t); w != "" {
+			// A blank is between a key and its word, two are after the word.
 			if room -= len(a.key) + len(w) + 1; room < 0 {
-				break // the help has them all
+				break
 			}
+
 			room -= 2
-			l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", w)})
+			l.cells = append(l.cells,
+				cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", w)})
 		}
 	}
+
 	return l
 }
 
@@ -192,11 +223,16 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 		const left = 22
 		for i, l := range wrapText(term.Textf("%s", what), left, s.width, 0) {
 			if i == 0 {
-				l.cells = []cell{{text: term.Textf("%s", key), hue: strong, width: left}, {text: l.cells[0].text[left:]}}
+				l.cells = []cell{
+					{text: term.Textf("%s", key), hue: strong, width: left},
+					{text: l.cells[0].text[left:]},
+				}
 			}
+
 			body = append(body, l)
 		}
 	}
+
 	for _, k := range [][2]string{
 		{"up, down", "select; also k and j"},
 		{"page up, down", "select further away; also ctrl-b and space"},
@@ -207,12 +243,15 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 	} {
 		row(k[0], k[1])
 	}
+
 	body = append(body, blank, textLine(strong, "With what is selected"))
 	for _, a := range keyActions() {
-		if a.key != "n" { // a demo says what it does
+		// A demo says itself what its key does.
+		if a.key != "n" {
 			row(a.key, a.help)
 		}
 	}
+
 	body = append(body, blank, textLine(strong, "What agents do"))
 	for _, st := range []struct {
 		state stick.AgentState
@@ -227,5 +266,6 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 	} {
 		row(string(st.state.Words()), st.means)
 	}
+
 	return nil, body
 }

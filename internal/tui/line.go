@@ -44,16 +44,19 @@ func textLine(h hue, format string, args ...any) line {
 // blank is an empty line.
 var blank = line{}
 
-// markWidth is how many columns the mark of a selected line takes. Lines that can't be selected leave them free.
+// markWidth is how many columns the mark of a selected line takes. Lines that can't be selected leave them
+// free.
 const markWidth = 2
 
-// drawLine returns a line as the terminal gets it: exactly width columns if it is selected and there are colours,
-// and at most so many else. A width of 0 means any.
+// drawLine returns a line as the terminal gets it: exactly width columns if it is selected and there are
+// colours, and at most so many else. A width of 0 means any.
 func (l line) drawLine(width int, selected, color bool) string {
 	var b strings.Builder
 	if color && selected {
 		b.WriteString("\x1b[7m")
 	}
+
+	// Each cell takes from the room that is left.
 	room := width
 	put := func(c cell, most int) {
 		text := normalizeText(c.text)
@@ -62,16 +65,21 @@ func (l line) drawLine(width int, selected, color bool) string {
 		} else if c.width > 0 {
 			text = term.Fit(text, c.width)
 		}
+
 		n := term.Width(text)
 		if c.width > n && (width == 0 || c.width <= most) {
 			text, n = text+strings.Repeat(" ", c.width-n), c.width
 		}
+
 		room -= n
 		if color && !selected && c.hue != "" && strings.TrimSpace(text) != "" {
 			text = "\x1b[" + string(c.hue) + "m" + text + "\x1b[0m"
 		}
+
 		b.WriteString(text)
 	}
+
+	// The mark of a selected line, or the columns that it would take.
 	lead := "  "
 	if selected {
 		lead = "> "
@@ -79,17 +87,22 @@ func (l line) drawLine(width int, selected, color bool) string {
 	if l.key == "" && len(l.cells) == 0 && l.end.text == "" {
 		lead = ""
 	}
+
 	put(cell{text: term.Text(lead)}, room)
+
+	// What stands at the right edge keeps its room, at the cost of the others.
 	end := 0
 	if l.end.text != "" && width > 0 {
 		end = min(term.Width(normalizeText(l.end.text))+1, room)
 	}
+
 	for _, c := range l.cells {
 		if width > 0 && room-end <= 0 {
 			break
 		}
 		put(c, room-end)
 	}
+
 	if l.end.text != "" {
 		if width > 0 {
 			b.WriteString(strings.Repeat(" ", max(0, room-end+1)))
@@ -97,25 +110,31 @@ func (l line) drawLine(width int, selected, color bool) string {
 		} else {
 			b.WriteString("  ")
 		}
+
 		put(l.end, room)
 	}
+
+	// The colour of a selected line goes to its edge.
 	if color && selected {
 		return b.String() + strings.Repeat(" ", max(0, room)) + "\x1b[0m"
 	}
 	if !color || l.end.text == "" {
 		return strings.TrimRight(b.String(), " ")
 	}
+
 	return b.String()
 }
 
-// normalizeText makes all terminals agree on how many columns a text needs. Characters of which some draw one where
-// others draw two, or none, are replaced: flags by their letters, and what changes the look of the character
-// before it is left out, except for at most three accents.
+// normalizeText makes all terminals agree on how many columns a text needs. Characters of which some draw one
+// where others draw two, or none, are replaced: flags by their letters, and what changes the look of the
+// character before it is left out, except for at most three accents.
 func normalizeText(t term.Text) string {
+	// Most texts are plain, and needn't be copied.
 	s := string(t)
 	if isPlain(s) {
 		return s
 	}
+
 	var b strings.Builder
 	marks := 0
 	for _, r := range s {
@@ -125,10 +144,12 @@ func normalizeText(t term.Text) string {
 			continue
 		case r == '\n':
 			r = ' '
-		case 0x1f1e6 <= r && r <= 0x1f1ff: // half of a flag
+		case 0x1f1e6 <= r && r <= 0x1f1ff:
+			// Half of a flag.
 			b.WriteRune('A' + r - 0x1f1e6)
 			continue
-		case 0x1f3fb <= r && r <= 0x1f3ff, 0xfe00 <= r && r <= 0xfe0f, 0xe0100 <= r && r <= 0xe01ef: // skin tones, variants
+		case 0x1f3fb <= r && r <= 0x1f3ff, 0xfe00 <= r && r <= 0xfe0f, 0xe0100 <= r && r <= 0xe01ef:
+			// Tones of skin, and variants of characters.
 			continue
 		case unicode.In(r, unicode.Mn, unicode.Me):
 			if marks++; marks > maxMarks {
@@ -137,8 +158,10 @@ func normalizeText(t term.Text) string {
 		default:
 			marks = 0
 		}
+
 		b.WriteRune(r)
 	}
+
 	return b.String()
 }
 
@@ -153,20 +176,23 @@ func isPlain(s string) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
-// wrapText breaks text of others into lines of at most width columns, at blanks where there are some. Each begins
-// with an indent of ours, so that it can't look like a line of ours. At most most lines come; the last of
-// more says how many are left out.
+// wrapText breaks text of others into lines of at most width columns, at blanks where there are some. Each
+// begins with an indent of ours, so that it can't look like a line of ours. At most most lines come; the last
+// of more says how many are left out.
 func wrapText(text term.Text, indent, width, most int) (lines []line) {
 	room := max(8, width-markWidth-indent)
 	if width == 0 {
 		room = 1 << 20
 	}
+
 	add := func(s string) {
 		lines = append(lines, line{cells: []cell{{text: term.Text(strings.Repeat(" ", indent) + s)}}})
 	}
+
 	for s := range strings.SplitSeq(string(text), "\n") {
 		for s = normalizeText(term.Text(s)); ; {
 			head, rest := splitLine(s, room)
@@ -176,10 +202,13 @@ func wrapText(text term.Text, indent, width, most int) (lines []line) {
 			}
 		}
 	}
+
+	// The last line says how many are left out.
 	if most > 0 && len(lines) > most {
 		left := len(lines) - most + 1
 		lines = append(lines[:most-1], textLine(faint, "%s… %d more lines", term.Text(strings.Repeat(" ", indent)), left))
 	}
+
 	return lines
 }
 
@@ -190,12 +219,14 @@ func (s *canvas) sourceLines(text string, h hue, key string) (lines []line) {
 	if s.width > 0 {
 		room = max(8, s.width-markWidth-2)
 	}
+
 	for i, part := range term.Broken(term.Text(normalizeText(term.Source(text))), room) {
 		if i > 0 {
 			part, key = "  "+part, ""
 		}
 		lines = append(lines, line{key: key, cells: []cell{{text: part, hue: h}}})
 	}
+
 	return lines
 }
 
@@ -204,16 +235,21 @@ func splitLine(s string, columns int) (head, rest string) {
 	at, blank := 0, -1
 	for i, r := range s {
 		w := term.Width(string(r))
+
+		// A line that is mostly one word is cut within it.
 		if at+w > columns && i > 0 {
 			if blank > 0 && blank > i/2 {
 				return s[:blank], strings.TrimLeft(s[blank:], " ")
 			}
 			return s[:i], s[i:]
 		}
+
 		if r == ' ' {
 			blank = i
 		}
+
 		at += w
 	}
+
 	return s, ""
 }

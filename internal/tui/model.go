@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// model is all that the screen depends on. [drawModel] draws it, and [model.applyMessage] is the only function that
-// changes it.
+// model is all that the screen depends on. [drawModel] draws it, and [model.applyMessage] is the only
+// function that changes it.
 type model struct {
 	picture       *monitor.Picture
 	width, height int // of the terminal; 0 while it isn't known
@@ -27,19 +27,34 @@ type model struct {
 	ongoing []ongoingAct // what is under way
 	lastAct int          // the number of the last one that was begun
 
-	unmerged map[string]string // why the last merge of an approved task was refused, by the task's key; the log doesn't say
+	// unmerged says why the last merge of an approved task was refused, by the task's key. The log doesn't
+	// say it.
+	unmerged map[string]string
 }
 
 func newModel(o Options) model {
-	return model{picture: &monitor.Picture{}, home: o.Home, color: o.Color, pages: []opened{{page: roomsPage{}, lastIndex: -1}}, unmerged: map[string]string{}}
+	return model{
+		picture:  &monitor.Picture{},
+		home:     o.Home,
+		color:    o.Color,
+		pages:    []opened{{page: roomsPage{}, lastIndex: -1}},
+		unmerged: map[string]string{},
+	}
 }
 
 // shownPage is the page that is shown.
 func (m *model) shownPage() *opened { return &m.pages[len(m.pages)-1] }
 
-// newCanvas is what the pages are drawn from.
+// newCanvas returns what the pages are drawn from.
 func (m *model) newCanvas() *canvas {
-	return &canvas{picture: m.picture, width: m.width, height: m.pageHeight(), now: m.now, home: m.home, unmerged: m.unmerged}
+	return &canvas{
+		picture:  m.picture,
+		width:    m.width,
+		height:   m.pageHeight(),
+		now:      m.now,
+		home:     m.home,
+		unmerged: m.unmerged,
+	}
 }
 
 // pageHeight is how many lines a page has: the first line and the last ones are taken.
@@ -61,20 +76,27 @@ type follower interface{ followsEnd() bool }
 func (m *model) settleSelection() {
 	o := m.shownPage()
 	head, body := o.layoutLines(m.newCanvas())
+
+	// What was selected stays selected while it is there, else what has taken its place.
 	keys := keysOf(head, body)
 	if len(keys) > 0 {
 		if i := slices.Index(keys, o.key); i >= 0 {
 			o.index = i
 		}
+
+		// Whoever was at the end of what follows its end stays there.
 		if f, ok := o.page.(follower); ok && f.followsEnd() && o.index >= o.lastIndex {
 			o.index = len(keys) - 1
 		}
+
 		o.index = min(max(o.index, 0), len(keys)-1)
 		o.key = keys[o.index]
 	} else {
 		o.key = ""
 	}
+
 	o.lastIndex = len(keys) - 1
+
 	height := m.pageHeight()
 	tall := headHeight(len(head), height)
 	o.headTop = scrolledTop(head, o.key, o.headTop, tall)
@@ -90,26 +112,31 @@ func keysOf(parts ...[]line) (keys []string) {
 			}
 		}
 	}
+
 	return keys
 }
 
-// scrolledTop returns which line has to be the first of so many that are shown, as near to top as possible, so
-// that the one with the key is among them. The line above it is shown, too, if it is the title of what
+// scrolledTop returns which line has to be the first of so many that are shown, as near to top as possible,
+// so that the one with the key is among them. The line above it is shown, too, if it is the title of what
 // follows.
 func scrolledTop(lines []line, key string, top, height int) int {
 	if i := slices.IndexFunc(lines, func(l line) bool { return l.key == key && key != "" }); i >= 0 {
+		// Titles have no key. At most two lines above count.
 		first := i
 		for first > 0 && lines[first-1].key == "" && len(lines[first-1].cells) > 0 && i-first < 2 {
 			first--
 		}
+
 		top = max(min(top, first), i-height+1)
 	}
+
 	return min(max(top, 0), max(len(lines)-height, 0))
 }
 
 // moveSelection selects the line that is by lines further down, or scrolls if no line can be selected.
 func (m *model) moveSelection(by int) {
 	o := m.shownPage()
+
 	head, body := o.layoutLines(m.newCanvas())
 	if keys := keysOf(head, body); len(keys) > 0 {
 		o.index = min(max(o.index+by, 0), len(keys)-1)
@@ -117,6 +144,7 @@ func (m *model) moveSelection(by int) {
 	} else {
 		o.top += by
 	}
+
 	m.settleSelection()
 }
 
@@ -125,26 +153,32 @@ func (roomsPage) targetAt(p *monitor.Picture, key string) target {
 	for _, n := range p.Needs() {
 		if needKey(n) == key {
 			t := target{room: n.Room, agent: n.Agent, message: n.Message, rescue: n.Rescue}
-			if n.Message == 0 { // else the message is about the task
+			// A message may be about a task: then the message is the target.
+			if n.Message == 0 {
 				t.task = n.Task
 			}
+
 			return t
 		}
 	}
+
 	for _, r := range p.Rooms {
 		if "room "+string(r.ID()) == key {
 			return target{room: r}
 		}
+
 		for _, m := range r.State.Members {
 			if agentKey(r, m.AgentID) == key {
 				return target{room: r, agent: m.AgentID}
 			}
 		}
+
 		for _, t := range r.Tasks {
 			if taskKey(r.ID(), t.TaskID) == key {
 				return target{room: r, agent: t.Worker, task: t.TaskID}
 			}
 		}
 	}
+
 	return target{}
 }

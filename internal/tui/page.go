@@ -86,10 +86,12 @@ type target struct {
 // whereOf is the room of a target, for an operation.
 func (t target) whereOf() core.Where { return core.Where{RoomID: t.room.ID()} }
 
-// layoutLines returns the lines of a page, with what went wrong on top. Where a page has text, each line of it can
-// be selected, so that it scrolls.
+// layoutLines returns the lines of a page, with what went wrong on top. Where a page has text, each line of
+// it can be selected, so that it scrolls.
 func (o *opened) layoutLines(s *canvas) (head, body []line) {
 	head, body = o.page.layoutLines(s)
+
+	// On the page with everything only rooms, agents and tasks are selected.
 	if _, everything := o.page.(roomsPage); !everything {
 		for i := range body {
 			if body[i].key == "" && len(body[i].cells) > 0 {
@@ -97,6 +99,7 @@ func (o *opened) layoutLines(s *canvas) (head, body []line) {
 			}
 		}
 	}
+
 	if e := o.problem; e != nil {
 		said := []line{textLine(bad, "%s", e.Message)}
 		if len(e.Hint) > 0 {
@@ -104,6 +107,7 @@ func (o *opened) layoutLines(s *canvas) (head, body []line) {
 		}
 		head = slices.Concat(said, []line{blank}, head)
 	}
+
 	return head, body
 }
 
@@ -112,6 +116,7 @@ func (m *model) openPage(p page) tea.Cmd {
 	if m.shownPage().subjectKey() == p.subjectKey() {
 		return nil
 	}
+
 	m.serial++
 	m.pages = append(m.pages, opened{page: p, serial: m.serial, lastIndex: -1})
 	m.settleSelection()
@@ -125,9 +130,12 @@ func (m *model) startReading(o *opened) tea.Cmd {
 	case !ok:
 		return nil
 	case o.reading:
+		// It is read again after that, because something has happened since.
 		o.stale = true
 		return nil
 	}
+
+	// The number is taken before reading, so that an event meanwhile makes the page be read again.
 	o.reading, o.stale, o.seq = true, false, lastSeq(m.picture.Room(p.roomID()))
 	e, serial := m.env, o.serial
 	return e.inBackground(func() tea.Msg {
@@ -161,15 +169,19 @@ func (m *model) storeRead(msg readMsg) tea.Cmd {
 		if o.serial != msg.serial || !o.reading {
 			continue
 		}
+
 		o.reading, o.problem = false, nil
 		if msg.err != nil {
 			o.problem = stick.AsError(msg.err)
 		} else {
 			o.page = msg.page
-			if !o.read { // what was selected while it was read stood for nothing
+			// What was selected while it was read stood for nothing.
+			if !o.read {
 				o.read, o.key, o.index = true, "", 0
 			}
 		}
+
+		// It may have been opened for a decision, which is asked for once its diff is there.
 		if p, ok := o.page.(diffPage); ok && p.asks != "" {
 			what := p.asks
 			p.asks = ""
@@ -178,10 +190,12 @@ func (m *model) storeRead(msg readMsg) tea.Cmd {
 				m.askDecision(p, what)
 			}
 		}
+
 		if o.stale {
 			return m.startReading(o)
 		}
 	}
+
 	return nil
 }
 
@@ -193,6 +207,7 @@ func (m *model) closePage() bool {
 	if stop := m.shownPage().stop; stop != nil {
 		stop()
 	}
+
 	m.pages = m.pages[:len(m.pages)-1]
 	m.settleSelection()
 	return true

@@ -32,16 +32,23 @@ func (p agentPage) pageTitle(*canvas) term.Text { return term.Textf("%s", p.agen
 
 func (p agentPage) readPage(ctx context.Context, e *env) (page, error) {
 	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-		Caller: e.Caller, Where: core.Where{RoomID: p.room}, EventFilter: engine.EventFilter{From: p.agent, Limit: maxListed},
+		Caller: e.Caller, Where: core.Where{RoomID: p.room},
+		EventFilter: engine.EventFilter{From: p.agent, Limit: maxListed},
 	})
+
 	p.events, p.more, p.known = res.Events, res.More, true
 	if err != nil {
 		return p, err
 	}
-	p.changes, err = e.Operations.ListChanges(ctx, guard.ListChangesParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: maxListed})
-	if err != nil { // no repository, or nobody knows of an edit of it
+
+	p.changes, err = e.Operations.ListChanges(ctx, guard.ListChangesParams{
+		Caller: e.Caller, Where: core.Where{RoomID: p.room}, Agent: p.agent, Diff: true, Limit: maxListed,
+	})
+	// There is no repository, or nobody knows of an edit of it.
+	if err != nil {
 		p.changes = guard.ListChangesResult{}
 	}
+
 	return p, nil
 }
 
@@ -50,7 +57,8 @@ func (p agentPage) layoutLines(s *canvas) (head, body []line) {
 	if r == nil {
 		return nil, []line{textLine("", "The room isn't there any more.")}
 	}
-	head = []line{{cells: append([]cell{{text: keepTail(s.roomPath(r), max(20, s.usableWidth()*2/5)), hue: strong}, {text: "  "}}, s.turnCells(r)...)}}
+
+	head = []line{{cells: append([]cell{s.pathCell(r), {text: "  "}}, s.turnCells(r)...)}}
 	for _, m := range r.State.Members {
 		if m.AgentID == p.agent {
 			l := s.agentLine(r, m, m.AgentID == deref(r.State.Owner))
@@ -59,17 +67,21 @@ func (p agentPage) layoutLines(s *canvas) (head, body []line) {
 			if activityOf(m) == stick.AgentAsks {
 				head = append(head, s.fieldLines("asks", asksWhere(m))...)
 			}
+
 			head = append(head, s.fieldLines("last sign", s.lastSign(m))...)
 		}
 	}
+
 	for _, t := range r.Tasks {
 		if t.Worker == p.agent {
 			body = append(body, s.taskLine(r, t))
 		}
 	}
+
 	if len(body) > 0 {
 		body = append(body, blank)
 	}
+
 	body = append(body, s.changeLines(p.changes)...)
 	return append(head, blank), append(body, s.logLines(p.events, p.more, p.known)...)
 }
@@ -87,16 +99,21 @@ func (s *canvas) changeLines(res guard.ListChangesResult) (lines []line) {
 	if res.Count == 0 {
 		return nil
 	}
+
 	lines = append(lines, textLine(strong, "Edited, and not committed"))
 	for _, c := range res.Changes {
-		lines = append(lines, line{cells: []cell{{text: term.Textf("%s", c.Status), hue: faint, width: 4}, {text: term.Path(c.Path)}}})
+		lines = append(lines, line{cells: []cell{
+			{text: term.Textf("%s", c.Status), hue: faint, width: 4}, {text: term.Path(c.Path)},
+		}})
 	}
+
 	if hidden := res.Count - len(res.Changes); hidden > 0 {
 		lines = append(lines, textLine(faint, "%s more: tt changes", stick.Count(hidden, "file")))
 	}
 	if res.Diff != "" {
 		lines = append(append(lines, blank), s.patchLines(res.Diff)...)
 	}
+
 	return append(lines, blank)
 }
 
@@ -112,6 +129,7 @@ func (s *canvas) lastSign(m engine.RoomMember) string {
 	if m.Verdict == stick.Gone {
 		parts = append(parts, "its process has ended")
 	}
+
 	return strings.Join(parts, "; ")
 }
 

@@ -39,10 +39,13 @@ func (p diffPage) roomID() stick.RoomID { return p.room }
 func (p diffPage) pageTitle(*canvas) term.Text { return term.Textf("%s: what it changes", p.id) }
 
 func (p diffPage) readPage(ctx context.Context, e *env) (page, error) {
-	res, err := e.Operations.WorkerDiff(ctx, task.WorkerDiffParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id})
+	res, err := e.Operations.WorkerDiff(ctx, task.WorkerDiffParams{
+		Caller: e.Caller, Where: core.Where{RoomID: p.room}, TaskID: p.id,
+	})
 	if err == nil {
 		p.res, p.lines = &res, diffLines(res)
 	}
+
 	return p, err
 }
 
@@ -54,6 +57,8 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 		old  bool
 		line int
 	}
+
+	// A comment stands below the last of its lines.
 	at := map[spot][]task.ShownComment{}
 	var left []task.ShownComment
 	for _, c := range res.Comments {
@@ -61,13 +66,16 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 			left = append(left, c)
 			continue
 		}
+
 		k := spot{c.Now.Path, c.Old, c.Now.Lines[1]}
 		at[k] = append(at[k], c)
 	}
+
 	var r stick.PatchReader
 	for raw := range strings.Lines(res.Diff) {
 		raw = strings.TrimRight(raw, "\r\n")
 		place := r.Next(raw)
+
 		l := diffLine{text: raw}
 		switch {
 		case place.Hunk != nil:
@@ -82,22 +90,29 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 		case strings.HasPrefix(raw, "diff --git "):
 			l.kind = 'f'
 		}
+
+		// A line that is the same has comments on both of its sides.
 		for _, k := range []spot{{r.Old, true, place.Old}, {r.New, false, place.New}} {
 			if k.line != 0 {
 				l.comments = append(l.comments, at[k]...)
 				delete(at, k)
 			}
 		}
+
 		lines = append(lines, l)
 	}
+
+	// What is still there has no line in the diff. The order is that of the comments.
 	for _, c := range res.Comments {
 		if c.Now != nil && len(at[spot{c.Now.Path, c.Old, c.Now.Lines[1]}]) > 0 {
 			left = append(left, c)
 		}
 	}
+
 	if len(left) > 0 {
 		lines = append(lines, diffLine{}, diffLine{text: "Comments on other lines:", kind: 'f', comments: left})
 	}
+
 	return lines
 }
 
@@ -105,6 +120,8 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{textLine(faint, "reading …")}
 	}
+
+	// Warnings stay on top, whatever is scrolled to.
 	head = []line{textLine("", "commit %s, %s, from %s", shortCommit(p.res.Head), p.res.State, shortCommit(p.res.Base))}
 	if len(p.res.Conflicts) > 0 {
 		head = append(head, textLine(bad, "conflicts: %s", strings.Join(p.res.Conflicts, ", ")))
@@ -112,7 +129,9 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 	if p.res.ChangesGate {
 		head = append(head, textLine(asks, "it changes the gate itself: %s", strings.Join(p.res.GateFiles, ", ")))
 	}
+
 	head = append(head, blank)
+
 	body = append(s.fileLines(p.res.Files), blank)
 	for i, l := range p.lines {
 		h := map[byte]hue{'+': added, '-': gone, '@': place, 'f': strong}[l.kind]
@@ -121,12 +140,14 @@ func (p diffPage) layoutLines(s *canvas) (head, body []line) {
 			body = append(body, s.commentBlock(c, l.path == "")...)
 		}
 	}
+
 	if p.res.Head == "" {
 		body = append(body, textLine("", "It has no commit."))
 	}
 	if p.res.Cut {
 		body = append(body, textLine(bad, "The rest is cut off: git diff %s %s", shortCommit(p.res.Base), shortCommit(p.res.Head)))
 	}
+
 	return head, body
 }
 
@@ -143,5 +164,6 @@ func (p diffPage) selectedLine(key string) (l diffLine, ok bool) {
 			return l, l.at > 0
 		}
 	}
+
 	return l, false
 }

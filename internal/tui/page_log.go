@@ -43,14 +43,18 @@ func (p logPage) followsEnd() bool { return true }
 
 func (p logPage) layoutLines(s *canvas) (head, body []line) {
 	if p.over != nil {
-		head = append(head, textLine("", "run %d %s: %s", p.over.Run.Run, p.over.Run.How(), stick.Clip(p.over.Run.Command, 160)), blank)
+		run := p.over.Run
+		head = append(head, textLine("", "run %d %s: %s", run.Run, run.How(), stick.Clip(run.Command, 160)), blank)
 	}
+
 	for _, l := range p.lines {
 		body = append(body, s.sourceLines(l, "", "")...)
 	}
+
 	if len(p.lines) == 0 {
 		body = append(body, textLine(faint, "It has printed nothing."))
 	}
+
 	return head, body
 }
 
@@ -64,7 +68,10 @@ func (m *model) openLog(t target) tea.Cmd {
 	if m.shownPage().subjectKey() == p.subjectKey() {
 		return nil
 	}
+
 	cmd := m.openPage(p)
+
+	// Leaving the page ends the reading.
 	e, serial := m.env, m.serial
 	ctx, stop := context.WithCancel(e.ctx)
 	m.shownPage().stop = stop
@@ -77,9 +84,12 @@ func (m *model) openLog(t target) tea.Cmd {
 				return ctx.Err()
 			},
 		})
+
+		// The page is gone, and with it whoever would hear of the end.
 		if ctx.Err() != nil {
 			return nil
 		}
+
 		return logMsg{serial: serial, over: &res, err: err}
 	}))
 }
@@ -92,17 +102,20 @@ func (m *model) addLog(msg logMsg) {
 		if !ok || o.serial != msg.serial {
 			continue
 		}
+
 		if msg.text != "" {
 			p.lines = append(p.lines, strings.Split(strings.TrimSuffix(msg.text, "\n"), "\n")...)
 			if n := len(p.lines) - mostLog; n > 0 {
 				p.lines = p.lines[n:]
 			}
 		}
+
 		if msg.err != nil {
 			o.problem = stick.AsError(msg.err)
 		} else if msg.over != nil {
 			p.over = msg.over
 		}
+
 		o.page = p
 	}
 }

@@ -29,12 +29,16 @@ func (p rescuePage) readPage(ctx context.Context, e *env) (page, error) {
 	if err != nil {
 		return p, err
 	}
+
 	p.res = &res
+
+	// Without its checkout there is nothing to compare with.
 	if !res.Gone {
 		diff, err := e.Operations.DiffRescue(ctx, guard.DiffRescueParams{ID: p.id})
 		p.diff = diff.Diff
 		return p, err
 	}
+
 	return p, nil
 }
 
@@ -42,16 +46,22 @@ func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{textLine(faint, "reading …")}
 	}
+
 	head = []line{textLine("", "%s of %s, kept %s", stick.Count(p.res.Files, "file"), p.res.Top, s.agoText(p.res.At)), blank}
 	for _, f := range p.res.Entries {
-		body = append(body, line{cells: []cell{{text: term.Textf("%s", strings.Join(f.States, ", ")), width: 20}, {text: term.Path(f.Path)}}})
+		body = append(body, line{cells: []cell{
+			{text: term.Textf("%s", strings.Join(f.States, ", ")), width: 20}, {text: term.Path(f.Path)},
+		}})
 	}
+
 	if p.res.Hidden > 0 {
 		body = append(body, textLine(faint, "%s more", stick.Count(p.res.Hidden, "file")))
 	}
+
 	for _, l := range p.res.LeftOut {
 		body = append(body, textLine(bad, "not in it: %s: %s", term.Path(l.Path), l.Why))
 	}
+
 	switch {
 	case p.res.Gone:
 		body = append(body, blank, textLine(bad, "Its checkout is gone."))
@@ -59,6 +69,7 @@ func (p rescuePage) layoutLines(s *canvas) (head, body []line) {
 		body = append(body, blank, textLine(strong, "What bringing it back would change"))
 		body = append(body, s.patchLines(p.diff)...)
 	}
+
 	return head, body
 }
 
@@ -82,6 +93,7 @@ func diffHue(l string) hue {
 	case strings.HasPrefix(l, "@@"):
 		return place
 	}
+
 	return ""
 }
 

@@ -41,19 +41,27 @@ func (p roomPage) readPage(ctx context.Context, e *env) (page, error) {
 	if err != nil {
 		return p, err
 	}
+
+	// The handoff may be older than the events that are listed.
 	p.handoff = nil
 	if st.HandoffSeq != nil {
 		one, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-			Caller: e.Caller, Where: at, FromStart: true, EventFilter: engine.EventFilter{After: *st.HandoffSeq - 1, Limit: 1},
+			Caller: e.Caller, Where: at, FromStart: true,
+			EventFilter: engine.EventFilter{After: *st.HandoffSeq - 1, Limit: 1},
 		})
 		if err != nil {
 			return p, err
 		}
+
 		if len(one.Events) > 0 && one.Events[0].Handoff != nil {
 			p.handoff = &one.Events[0]
 		}
 	}
-	all, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: e.Caller, Where: at, EventFilter: engine.EventFilter{Limit: maxListed}})
+
+	all, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		Caller: e.Caller, Where: at, EventFilter: engine.EventFilter{Limit: maxListed},
+	})
+
 	p.events, p.more, p.known = all.Events, all.More, true
 	return p, err
 }
@@ -63,6 +71,7 @@ func (p roomPage) layoutLines(s *canvas) (head, body []line) {
 	if r == nil {
 		return nil, []line{textLine("", "The room isn't there any more.")}
 	}
+
 	head = []line{{cells: s.turnCells(r), end: cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}}, blank}
 	if waits := waitingText(r); waits != "" {
 		head[0].cells = append(head[0].cells, cell{text: "; " + waits})
@@ -70,11 +79,13 @@ func (p roomPage) layoutLines(s *canvas) (head, body []line) {
 	if pause := r.State.Paused; pause != nil {
 		head = slices.Insert(head, 0, textLine(asks, "%s", pause.Says(s.now, "")))
 	}
+
 	if h := p.handoff; h != nil {
 		body = append(body, textLine(strong, "Handoff of %s, %s", h.From, s.agoText(h.CreatedAt)))
 		body = append(body, s.handoffLines(*h.Handoff)...)
 		body = append(body, blank)
 	}
+
 	body = append(body, s.agentLines(r)...)
 	body = append(body, s.taskLines(r, 100)...)
 	body = append(body, blank)
@@ -92,9 +103,11 @@ func (s *canvas) handoffLines(h stick.Handoff) (lines []line) {
 			lines = append(lines, s.fieldLines(f.Label, text)...)
 		}
 	}
+
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
 		lines = append(lines, s.fieldLines("left", string(stick.Count(w.DirtyCount, "uncommitted file"))+" at "+shortCommit(w.Head))...)
 	}
+
 	return lines
 }
 
@@ -106,11 +119,15 @@ func (s *canvas) fieldLines(name, text string) []line {
 	if text == "" {
 		return nil
 	}
+
 	lines := wrapText(term.Block(text), nameWidth, s.width, 0)
 	if len(name) >= nameWidth {
 		return append([]line{textLine(faint, "%s", name)}, lines...)
 	}
-	lines[0].cells = append([]cell{{text: term.Textf("%s", name), hue: faint, width: nameWidth}}, cell{text: term.Text(string(lines[0].cells[0].text)[nameWidth:])})
+
+	// The first line has the name in its indent.
+	first := string(lines[0].cells[0].text)[nameWidth:]
+	lines[0].cells = []cell{{text: term.Textf("%s", name), hue: faint, width: nameWidth}, {text: term.Text(first)}}
 	return lines
 }
 
@@ -119,15 +136,22 @@ func (s *canvas) logLines(events []stick.Event, more, known bool) (lines []line)
 	if !known {
 		return []line{textLine(faint, "reading …")}
 	}
+
 	lines = append(lines, textLine(strong, "What happened, the newest first"))
 	for _, e := range slices.Backward(events) {
 		said := wrapText(term.Textf("%s", e.Say()), 10, s.width, 3)
-		said[0].cells = []cell{{text: term.Textf("%s", s.ageText(e.CreatedAt)), hue: faint, width: 10}, {text: said[0].cells[0].text[10:]}}
+		said[0].cells = []cell{
+			{text: term.Textf("%s", s.ageText(e.CreatedAt)), hue: faint, width: 10},
+			{text: said[0].cells[0].text[10:]},
+		}
+
 		lines = append(lines, said...)
 	}
+
 	if more {
 		lines = append(lines, textLine(faint, "older: tt log"))
 	}
+
 	return lines
 }
 

@@ -36,10 +36,12 @@ func (p talkPage) readPage(ctx context.Context, e *env) (page, error) {
 		Caller: e.Caller, Where: core.Where{RoomID: p.room},
 		EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventMessageSent}, Limit: maxListed},
 	})
+
 	p.messages, p.more, p.known = nil, res.More, true
 	for i := len(res.Events) - 1; i >= 0; i-- {
 		p.messages = append(p.messages, engine.ViewMessage(res.Events[i]))
 	}
+
 	return p, err
 }
 
@@ -50,19 +52,25 @@ func (p talkPage) layoutLines(s *canvas) (head, body []line) {
 	case len(p.messages) == 0:
 		return nil, []line{textLine("", "Nobody has said anything.")}
 	}
+
 	for _, m := range p.messages {
 		l := s.messageLine(m)
 		l.key = messageKey(m.MessageID)
 		body = append(body, l)
+
+		// Each line can be selected, so that a long message scrolls.
 		for i, text := range wrapText(term.Block(strings.TrimSpace(m.Body)), 4, s.width, 12) {
 			text.key = messageKey(m.MessageID) + " " + strconv.Itoa(i)
 			body = append(body, text)
 		}
+
 		body = append(body, blank)
 	}
+
 	if p.more {
 		body = append(body, textLine(faint, "older: tt log"))
 	}
+
 	return nil, body
 }
 
@@ -78,7 +86,12 @@ func (s *canvas) messageLine(m engine.MessageView) line {
 		}
 		to = term.Textf("%s", strings.Join(names, ", "))
 	}
-	l := line{cells: []cell{{text: term.Textf("%s", m.From), hue: strong}, {text: " to "}, {text: to}}, end: cell{text: term.Textf("%s", s.ageText(m.CreatedAt)), hue: faint}}
+
+	l := line{
+		cells: []cell{{text: term.Textf("%s", m.From), hue: strong}, {text: " to "}, {text: to}},
+		end:   cell{text: term.Textf("%s", s.ageText(m.CreatedAt)), hue: faint},
+	}
+
 	if m.Category != stick.Info && m.Category != "" {
 		l.cells = append(l.cells, cell{text: term.Textf(", %s", m.Category), hue: asks})
 	}
@@ -88,6 +101,7 @@ func (s *canvas) messageLine(m engine.MessageView) line {
 	if m.Subject != "" {
 		l.cells = append(l.cells, cell{text: term.Textf(": %s", m.Subject)})
 	}
+
 	return l
 }
 
@@ -98,6 +112,7 @@ func (p talkPage) targetAt(pic *monitor.Picture, key string) target {
 			t.message, t.agent = m.MessageID, m.From
 		}
 	}
+
 	return t
 }
 
@@ -114,21 +129,26 @@ func (p messagePage) roomID() stick.RoomID { return p.room }
 
 func (p messagePage) pageTitle(*canvas) term.Text { return term.Textf("message %d", p.id) }
 
-// readPage reads the message, and marks it as seen where its reader is a recipient that hasn't seen it: to open a
-// message is to read it.
+// readPage reads the message, and marks it as seen where its reader is a recipient that hasn't seen it: to
+// open a message is to read it.
 func (p messagePage) readPage(ctx context.Context, e *env) (page, error) {
 	at := core.Where{RoomID: p.room}
 	res, err := e.Operations.GetMessage(ctx, engine.GetMessageParams{Caller: e.Caller, Where: at, MessageID: p.id})
 	if err != nil {
 		return p, err
 	}
+
 	p.res = &res
+
 	for i, r := range res.Receipts {
 		if r.AgentID == res.Me && r.State == stick.Unread {
-			_, err = e.Operations.ReadMessage(ctx, engine.ReadMessageParams{MessagesParams: engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{p.id}}})
+			_, err = e.Operations.ReadMessage(ctx, engine.ReadMessageParams{
+				MessagesParams: engine.MessagesParams{Caller: e.Caller, Where: at, MessageIDs: []int64{p.id}},
+			})
 			res.Receipts[i].State = stick.Read
 		}
 	}
+
 	return p, err
 }
 
@@ -136,13 +156,16 @@ func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 	if p.res == nil {
 		return nil, []line{textLine(faint, "reading …")}
 	}
+
 	body = wrapText(term.Block(strings.TrimSpace(p.res.Body)), 0, s.width, 0)
 	for _, f := range p.res.Says() {
 		body = append(body, s.fieldLines(strings.ReplaceAll(f.Name, "_", " "), *f.Value(&p.res.Contract))...)
 	}
+
 	if len(p.res.Receipts) > 0 {
 		body = append(body, blank)
 	}
+
 	for _, r := range p.res.Receipts {
 		word, at := term.Text("not seen"), stick.Time(0)
 		switch r.State {
@@ -154,8 +177,13 @@ func (p messagePage) layoutLines(s *canvas) (head, body []line) {
 		default:
 			word = term.Textf("%s", r.State)
 		}
-		body = append(body, line{cells: []cell{{text: word, width: 10}, {text: term.Textf("%s", r.AgentID)}}, end: cell{text: term.Textf("%s", s.ageText(at)), hue: faint}})
+
+		body = append(body, line{
+			cells: []cell{{text: word, width: 10}, {text: term.Textf("%s", r.AgentID)}},
+			end:   cell{text: term.Textf("%s", s.ageText(at)), hue: faint},
+		})
 	}
+
 	return []line{s.messageLine(p.res.MessageView), blank}, body
 }
 

@@ -33,10 +33,15 @@ type (
 	ringMsg    struct{ signal string } // the terminal has to tell its person of something
 )
 
-// startWatching starts what sends messages: the monitor, and changes of the terminal's size. It all ends with ctx.
+// startWatching starts what sends messages: the monitor, and changes of the terminal's size. It all ends with
+// ctx.
 func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Options) {
 	p.clock = o.Operations.Now
+
+	// From now on the model can reach the loop and the operations.
 	p.env = &env{Options: o, ctx: ctx, send: loop.Send, background: &p.background}
+
+	// New pictures, and what the terminal has to tell its person of them.
 	m := monitor.New(monitor.Options{Operations: o.Operations, Caller: o.Caller, Where: o.Where})
 	changed, stop := m.Changed()
 	p.background.Go(func() {
@@ -44,6 +49,7 @@ func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Option
 		for {
 			select {
 			case <-changed:
+				// A picture is shown first, and told of then.
 				now := m.Picture()
 				loop.Send(pictureMsg{now})
 				if o.Tell == nil {
@@ -57,15 +63,18 @@ func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Option
 			}
 		}
 	})
+
 	p.background.Go(func() {
 		if err := m.Run(ctx); ctx.Err() == nil {
 			loop.Send(failedMsg{err})
 		}
 	})
+
+	// What a scene shows that is played. Without one, the channel never has anything.
 	p.background.Go(func() {
 		for {
 			select {
-			case text, more := <-o.Captions: // never, if there are none
+			case text, more := <-o.Captions:
 				if !more {
 					return
 				}
@@ -75,6 +84,8 @@ func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Option
 			}
 		}
 	})
+
+	// Changes of the terminal's size.
 	resized, stopSize := watchSize()
 	p.background.Go(func() {
 		defer stopSize()
@@ -99,6 +110,7 @@ func (p *program) View() tea.View { return tea.View{} }
 // Update changes the model by a message, and shows what follows.
 func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	p.now = p.clock()
+
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case failedMsg:
@@ -116,14 +128,20 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	default:
 		cmd = p.applyMessage(msg)
 	}
+
+	// Whatever the message was about, the screen shows what follows from it.
 	f := drawModel(&p.model)
 	p.screen.drawFrame(f, p.width, p.height)
 	if p.screen.err != nil {
 		return p, tea.Quit
 	}
+
+	// One message wakes the loop when the next age changes. An earlier moment needs another one.
 	if at := f.until; !at.IsZero() && (p.wakeAt.IsZero() || at < p.wakeAt) {
 		p.wakeAt = at
-		cmd = tea.Batch(cmd, tea.Tick(max(at.Sub(p.now), time.Millisecond), func(time.Time) tea.Msg { return ageMsg{at} }))
+		wake := func(time.Time) tea.Msg { return ageMsg{at} }
+		cmd = tea.Batch(cmd, tea.Tick(max(at.Sub(p.now), time.Millisecond), wake))
 	}
+
 	return p, cmd
 }

@@ -25,12 +25,12 @@ type answer struct {
 	do        func(*model) tea.Cmd
 }
 
-// newConfirm asks whether to do something.
+// newConfirm makes a question whether to do something.
 func newConfirm(word string, do func(*model) tea.Cmd, format string, args ...any) *question {
 	return &question{text: term.Textf(format, args...), answers: []answer{{"y", word, do}}}
 }
 
-// newPrompt asks for a text.
+// newPrompt makes a question that a text answers.
 func newPrompt(done func(*model, string) tea.Cmd, format string, args ...any) *question {
 	return &question{text: term.Textf(format, args...), typed: &typing{}, onText: done}
 }
@@ -42,15 +42,18 @@ func (m *model) replyToQuestion(k tea.KeyPressMsg) tea.Cmd {
 	case key == "esc", key == "ctrl+c":
 		m.ask = nil
 	case q.typed == nil:
+		// Enter is the first answer, which is the usual one.
 		if key == "enter" {
 			key = q.answers[0].key
 		}
+
 		for _, a := range q.answers {
 			if a.key == key {
 				m.ask = nil
 				return a.do(m)
 			}
 		}
+
 		if key == "n" || key == "q" {
 			m.ask = nil
 		}
@@ -59,29 +62,36 @@ func (m *model) replyToQuestion(k tea.KeyPressMsg) tea.Cmd {
 		if text == "" && !q.allowsEmpty {
 			return nil
 		}
+
 		m.ask = nil
 		return q.onText(m, text)
 	default:
 		q.typed.pressKey(k)
 	}
+
 	return nil
 }
 
-// questionLines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for none.
+// questionLines are the question and how it is answered. caret is the column of the cursor, from 1; 0 for
+// none.
 func (q *question) questionLines(width int) (lines []line, caret int) {
 	lines = wrapText(q.text, 0, width, 3)
 	for i := range lines {
 		lines[i].cells[0].hue = strong
 	}
+
 	var l line
 	if q.typed != nil {
 		shown, at := q.typed.fitAround(width - markWidth - 1)
 		l.cells = []cell{{text: shown}}
 		return append(lines, l), markWidth + at + 1
 	}
+
 	for _, a := range q.answers {
-		l.cells = append(l.cells, cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", a.word)})
+		l.cells = append(l.cells,
+			cell{text: term.Textf("%s", a.key), hue: strong}, cell{text: term.Textf(" %s  ", a.word)})
 	}
+
 	l.end = cell{text: "esc no", hue: faint}
 	return append(lines, l), 0
 }
@@ -110,9 +120,11 @@ func (t *typing) pressKey(k tea.KeyPressMsg) {
 	case "ctrl+u":
 		t.text, t.at = t.text[t.at:], 0
 	case "ctrl+w":
+		// The blanks before the cursor go, and then the word.
 		for t.at > 0 && t.text[t.at-1] == ' ' {
 			t.dropRune(t.at - 1)
 		}
+
 		for t.at > 0 && t.text[t.at-1] != ' ' {
 			t.dropRune(t.at - 1)
 		}
@@ -126,6 +138,7 @@ func (t *typing) dropRune(i int) {
 	if i < 0 || i >= len(t.text) {
 		return
 	}
+
 	t.text = append(t.text[:i], t.text[i+1:]...)
 	if t.at > i {
 		t.at--
@@ -138,17 +151,21 @@ const maxTyped = 8000
 // insertText puts text in, as much as there is room for.
 func (t *typing) insertText(text string) {
 	r := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", ""))
+
+	// Bubble Tea gives a paste as one text, of any length.
 	r = r[:min(len(r), max(0, maxTyped-len(t.text)))]
 	t.text = append(t.text[:t.at], append(r, t.text[t.at:]...)...)
 	t.at += len(r)
 }
 
-// fitAround returns the part of the text around the cursor that has room in so many columns, and the column of the
-// cursor in it, from 0. A line break is shown as a blank.
+// fitAround returns the part of the text around the cursor that has room in so many columns, and the column
+// of the cursor in it, from 0. A line break is shown as a blank.
 func (t *typing) fitAround(columns int) (shown term.Text, at int) {
 	visible := func(r []rune) string {
 		return normalizeText(term.Text(stick.Patch(strings.ReplaceAll(string(r), "\n", " "))))
 	}
+
+	// As much before the cursor is shown as there is room for, and then what follows it.
 	from := sort.Search(t.at, func(i int) bool { return term.Width(visible(t.text[i:t.at])) < columns })
 	before := visible(t.text[from:t.at])
 	return term.Text(term.Fit(before+visible(t.text[t.at:]), max(columns, 0))), term.Width(before)

@@ -23,6 +23,7 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 	if s.picture.At.IsZero() {
 		return nil, []line{textLine(faint, "reading the rooms …")}
 	}
+
 	head = s.needLines()
 	blocks := func(events int) (body []line) {
 		for i, r := range s.picture.Rooms {
@@ -31,8 +32,11 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 			}
 			body = append(body, s.roomBlock(r, events)...)
 		}
+
 		return body
 	}
+
+	// What is left of the screen goes to the events of the rooms that are in use, in equal parts.
 	body = blocks(fewEvents)
 	used := 0
 	for _, r := range s.picture.Rooms {
@@ -40,6 +44,7 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 			used++
 		}
 	}
+
 	left := s.height - len(head) - len(body)
 	if s.height == 0 {
 		left = 2 * used
@@ -47,19 +52,30 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 	if used > 0 && left >= used {
 		body = blocks(fewEvents + min(left/used, 6))
 	}
+
 	if n := s.picture.Hidden; n > 0 {
 		body = append(body, blank, textLine(faint, "%s more: tt list --all", stick.Count(n, "room")))
 	}
+
 	if len(s.picture.Rooms) == 0 {
-		body = append(body, textLine("", "There is no room. The first one comes with: tt init, or tt join, in a repository."))
+		const none = "There is no room. The first one comes with: tt init, or tt join, in a repository."
+		body = append(body, textLine("", none))
 	}
+
 	return head, body
 }
 
 // needWords are what a person is needed for, in a word or two.
 var needWords = map[stick.NeedKind]string{
-	stick.NeedAnswer: "asks you", stick.NeedTakeover: "take over", stick.NeedRelease: "release", stick.NeedMessage: "answer", stick.NeedReview: "review",
-	stick.NeedRedGate: "red gate", stick.NeedMerge: "merge", stick.NeedTask: "task", stick.NeedRescue: "rescue",
+	stick.NeedAnswer:   "asks you",
+	stick.NeedTakeover: "take over",
+	stick.NeedRelease:  "release",
+	stick.NeedMessage:  "answer",
+	stick.NeedReview:   "review",
+	stick.NeedRedGate:  "red gate",
+	stick.NeedMerge:    "merge",
+	stick.NeedTask:     "task",
+	stick.NeedRescue:   "rescue",
 }
 
 // needLines lists what waits for the one who watches.
@@ -68,20 +84,31 @@ func (s *canvas) needLines() []line {
 	if len(all) == 0 {
 		return []line{textLine(faint, "Nothing needs you."), blank}
 	}
+
 	lines := []line{textLine(strong, "Needs you")}
 	for i, n := range all {
 		end := term.Textf("%s", s.ageText(n.Since))
 		if len(s.picture.Rooms) > 1 {
 			end = term.Textf("%s  %s", fitText(roomName(n.Room), s.usableWidth()/4), padLeft(end, 6))
 		}
+
+		// A key selects each of the first nine.
 		number := term.Text("  ")
 		if i < 9 {
 			number = term.Textf("%d ", i+1)
 		}
-		lines = append(lines, line{key: needKey(n), cells: []cell{
-			{text: number}, {text: term.Textf("%s", needWords[n.Kind]), hue: asks, width: 10}, {text: term.Textf("%s", n.Text)},
-		}, end: cell{text: end, hue: faint}})
+
+		lines = append(lines, line{
+			key: needKey(n),
+			cells: []cell{
+				{text: number},
+				{text: term.Textf("%s", needWords[n.Kind]), hue: asks, width: 10},
+				{text: term.Textf("%s", n.Text)},
+			},
+			end: cell{text: end, hue: faint},
+		})
 	}
+
 	return append(lines, blank)
 }
 
@@ -98,6 +125,7 @@ func (s *canvas) roomBlock(r *monitor.Room, events int) []line {
 		lines = append(lines, s.taskLines(r, 8)...)
 		lines = append(lines, s.eventLines(r.Events, events)...)
 	}
+
 	return lines
 }
 
@@ -109,10 +137,12 @@ func inUse(r *monitor.Room) bool {
 // titleOf is the line of a room itself: who has the stick, who waits for it, and what keeps it.
 func (s *canvas) titleOf(r *monitor.Room) line {
 	l := line{key: "room " + string(r.ID())}
-	l.cells = []cell{{text: keepTail(s.roomPath(r), max(20, s.usableWidth()*2/5)), hue: strong}, {text: "  "}}
-	if r.State.Paused != nil {
-		l.cells = append(l.cells, cell{text: term.Textf("paused by %s, %s: %s; ", r.State.Paused.By, s.ageText(r.State.Paused.Since), stick.Clip(r.State.Paused.Reason, 60)), hue: asks})
+	l.cells = []cell{s.pathCell(r), {text: "  "}}
+	if p := r.State.Paused; p != nil {
+		text := term.Textf("paused by %s, %s: %s; ", p.By, s.ageText(p.Since), stick.Clip(p.Reason, 60))
+		l.cells = append(l.cells, cell{text: text, hue: asks})
 	}
+
 	l.cells = append(l.cells, s.turnCells(r)...)
 	if waits := waitingText(r); waits != "" {
 		l.cells = append(l.cells, cell{text: "; " + waits})
@@ -120,7 +150,13 @@ func (s *canvas) titleOf(r *monitor.Room) line {
 	if r.State.TurnID > 0 {
 		l.end = cell{text: term.Textf("turn %d", r.State.TurnID), hue: faint}
 	}
+
 	return l
+}
+
+// pathCell is the path of a room, as much of its end as a line has room for.
+func (s *canvas) pathCell(r *monitor.Room) cell {
+	return cell{text: keepTail(s.roomPath(r), max(20, s.usableWidth()*2/5)), hue: strong}
 }
 
 // turnCells says who has the stick.
@@ -145,6 +181,7 @@ func (s *canvas) turnCells(r *monitor.Room) []cell {
 	case st.PendingHandoff != nil:
 		return []cell{{text: "nobody has the stick; a handoff waits for the next holder"}}
 	}
+
 	return []cell{{text: "nobody has the stick"}}
 }
 
@@ -156,6 +193,7 @@ func waitingText(r *monitor.Room) term.Text {
 			who = append(who, m.AgentID)
 		}
 	}
+
 	switch len(who) {
 	case 0:
 		return ""
@@ -164,6 +202,7 @@ func waitingText(r *monitor.Room) term.Text {
 	case 2:
 		return term.Textf("%s and %s wait for it", who[0], who[1])
 	}
+
 	return term.Textf("%s and %d others wait for it", who[0], len(who)-1)
 }
 
@@ -174,11 +213,14 @@ func deref(a *stick.AgentID) stick.AgentID {
 	return *a
 }
 
-// agentLines lists those who do something in a room, or could: the holder of the stick first, then those who need
-// somebody.
+// agentLines lists those who do something in a room, or could: the holder of the stick first, then those who
+// need somebody.
 func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
-	order := []stick.AgentState{stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone}
+	order := []stick.AgentState{
+		stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone,
+	}
+
 	members := slices.Clone(r.State.Members)
 	rank := func(m engine.RoomMember) int {
 		if m.AgentID == holder {
@@ -186,22 +228,28 @@ func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 		}
 		return slices.Index(order, activityOf(m))
 	}
+
 	slices.SortStableFunc(members, func(a, b engine.RoomMember) int { return rank(a) - rank(b) })
+
+	// Agents that are gone are only counted. Who has left, and people who do nothing here, are left out.
 	left := 0
 	for _, m := range members {
 		switch {
 		case m.AgentID == holder:
-		case m.State != stick.Joined || activityOf(m) == "": // a person who does nothing here
+		case m.State != stick.Joined || activityOf(m) == "":
 			continue
 		case activityOf(m) == stick.AgentGone:
 			left++
 			continue
 		}
+
 		lines = append(lines, s.agentLine(r, m, m.AgentID == holder))
 	}
+
 	if left > 0 && s.isTall() {
 		lines = append(lines, textLine(faint, "  %s gone", stick.Count(left, "agent")))
 	}
+
 	return lines
 }
 
@@ -215,7 +263,12 @@ func activityOf(m engine.RoomMember) stick.AgentState {
 
 // stateHues are the hues of what agents do.
 var stateHues = map[stick.AgentState]hue{
-	stick.AgentWorks: good, stick.AgentAsks: asks, stick.AgentWaits: place, stick.AgentIdle: faint, stick.AgentGone: bad, stick.AgentUnknown: faint,
+	stick.AgentWorks:   good,
+	stick.AgentAsks:    asks,
+	stick.AgentWaits:   place,
+	stick.AgentIdle:    faint,
+	stick.AgentGone:    bad,
+	stick.AgentUnknown: faint,
 }
 
 // agentLine is the line of an agent in a room.
@@ -226,17 +279,28 @@ func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) lin
 	if holds {
 		sign = "* "
 	}
+
 	l.cells = []cell{{text: sign, hue: good}, {text: term.Textf("%s", m.AgentID), width: name}, {text: " "}}
+
+	// A person who holds the stick has no hooks that would say what it does.
 	a := m.Activity
 	if a == nil {
-		l.cells = append(l.cells, cell{text: term.Textf("has the stick"), width: state}, cell{text: term.Textf("%s", s.ageText(r.State.GrantedAt)), width: age})
+		l.cells = append(l.cells,
+			cell{text: "has the stick", width: state},
+			cell{text: term.Textf("%s", s.ageText(r.State.GrantedAt)), width: age})
 		return l
 	}
-	l.cells = append(l.cells, cell{text: term.Textf("%s", a.State.Words()), hue: stateHues[a.State], width: state}, cell{text: term.Textf("%s", s.ageText(a.Since)), width: age})
+
+	l.cells = append(l.cells,
+		cell{text: term.Textf("%s", a.State.Words()), hue: stateHues[a.State], width: state},
+		cell{text: term.Textf("%s", s.ageText(a.Since)), width: age})
+
+	// What else there is comes last, where a narrow screen cuts it.
 	var more []string
 	if m.Role == stick.RoleHelper {
 		more = append(more, "helper")
 	}
+
 	switch a.State {
 	case stick.AgentWorks, stick.AgentAsks:
 		if what := strings.TrimSpace(a.Tool + " " + a.File); what != "" {
@@ -247,12 +311,14 @@ func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) lin
 			more = append(more, "since its last sign")
 		}
 	}
+
 	if m.Owes > 0 {
 		more = append(more, string("owes "+stick.Count(m.Owes, "answer")))
 	}
 	if holds && r.State.NextActionOfTurn != "" {
 		more = append(more, "next: "+r.State.NextActionOfTurn)
 	}
+
 	l.cells = append(l.cells, cell{text: term.Textf("%s", strings.Join(more, "; ")), hue: faint})
 	return l
 }
@@ -266,6 +332,7 @@ func (s *canvas) taskLines(r *monitor.Room, most int) (lines []line) {
 	left := 0
 	for _, t := range r.Tasks {
 		switch {
+		// Tasks that are over aren't listed, but for those that failed by themselves.
 		case t.State == stick.TaskCompleted, t.State == stick.TaskFailed && t.Cause == stick.CauseCancelled:
 		case len(lines) == most:
 			left++
@@ -273,9 +340,11 @@ func (s *canvas) taskLines(r *monitor.Room, most int) (lines []line) {
 			lines = append(lines, s.taskLine(r, t))
 		}
 	}
+
 	if left > 0 {
 		lines = append(lines, textLine(faint, "  %s more", stick.Count(left, "task")))
 	}
+
 	return lines
 }
 
@@ -284,9 +353,12 @@ func (s *canvas) taskLine(r *monitor.Room, t task.TaskView) line {
 	name, state, age := s.columnWidths()
 	text, h := aboutTask(t)
 	l := line{key: taskKey(r.ID(), t.TaskID)}
+
+	// A refused merge says more than all else.
 	if why := s.notMerged(r.ID(), t); why != "" {
 		text, h = term.Textf("! not merged: %s", why), bad
 	}
+
 	l.cells = []cell{
 		{text: "  "},
 		{text: term.Textf("%s", t.TaskID), width: name},
@@ -295,6 +367,7 @@ func (s *canvas) taskLine(r *monitor.Room, t task.TaskView) line {
 		{text: term.Textf("%s", s.ageText(t.StateAt)), width: age},
 		{text: text, hue: h},
 	}
+
 	return l
 }
 
@@ -309,6 +382,7 @@ func taskHue(t task.TaskView) hue {
 	case stick.TaskApproved, stick.TaskCompleted:
 		return good
 	}
+
 	return ""
 }
 
@@ -342,12 +416,15 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 	case t.Ready:
 		parts = append(parts, "ready to begin")
 	}
+
 	if t.Worker != "" {
 		parts = append(parts, string(t.Worker))
 	}
 	if t.OpenComments > 0 {
 		parts = append(parts, string(stick.Count(t.OpenComments, "open comment")))
 	}
+
+	// The sentence of whoever made or returned it has what room is left.
 	parts = append(parts, cmp.Or(t.Reason, t.Description))
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	return term.Textf("%s", strings.Join(parts, "; ")), h
@@ -360,10 +437,14 @@ func (s *canvas) eventLines(all []stick.Event, most int) (lines []line) {
 		if len(lines) == most {
 			break
 		}
+
 		lines = append(lines, line{cells: []cell{
-			{text: "  "}, {text: term.Textf("%s", s.ageText(e.CreatedAt)), hue: faint, width: age}, {text: term.Textf("%s", e.Say()), hue: faint},
+			{text: "  "},
+			{text: term.Textf("%s", s.ageText(e.CreatedAt)), hue: faint, width: age},
+			{text: term.Textf("%s", e.Say()), hue: faint},
 		}})
 	}
+
 	return lines
 }
 
@@ -376,10 +457,11 @@ func keepTail(t term.Text, columns int) term.Text {
 			return "…" + term.Text(r[i+1:])
 		}
 	}
+
 	return t
 }
 
-// fitText is a text cut to a number of columns, and padded is one that is moved to the right end of them.
+// fitText is a text cut to a number of columns, and padLeft moves one to the right end of them.
 func fitText(t term.Text, columns int) term.Text { return term.Text(term.Fit(string(t), columns)) }
 
 func padLeft(t term.Text, columns int) term.Text {

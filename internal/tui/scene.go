@@ -29,12 +29,13 @@ type canvas struct {
 // drawn every second.
 const ageStep = 30_000
 
-// ageText says for how long something has been so, without seconds: an idle screen would have to be drawn every
-// second for them.
+// ageText says for how long something has been so, without seconds: an idle screen would have to be drawn
+// every second for them.
 func (s *canvas) ageText(since stick.Time) string {
 	if since.IsZero() {
 		return ""
 	}
+
 	d := max(s.now.Sub(since), 0)
 	step := time.Minute
 	switch {
@@ -43,6 +44,8 @@ func (s *canvas) ageText(since stick.Time) string {
 	case d >= time.Hour:
 		step = time.Hour
 	}
+
+	// The screen is drawn again when the first age changes, at one of few moments.
 	next := since.Add(d.Truncate(step) + step)
 	next += (ageStep - next%ageStep) % ageStep
 	if s.until.IsZero() || next < s.until {
@@ -51,6 +54,7 @@ func (s *canvas) ageText(since stick.Time) string {
 	if d < time.Minute {
 		return "now"
 	}
+
 	return string(stick.Age(d))
 }
 
@@ -71,6 +75,7 @@ func (s *canvas) roomPath(r *monitor.Room) term.Text {
 	if in, ok := strings.CutPrefix(p, s.home+"/"); ok && s.home != "" {
 		p = "~/" + in
 	}
+
 	return term.Path(p)
 }
 

@@ -35,36 +35,48 @@ func (s *screen) leaveScreen() { s.writeText(leaveSequence) }
 
 // drawFrame shows a frame on a terminal of this size.
 func (s *screen) drawFrame(f frame, width, height int) {
+	// After a change of size, the terminal may have moved everything.
 	if s.cells != [2]int{width, height} {
 		s.drawn, s.cells = nil, [2]int{width, height}
 	}
+
 	var b strings.Builder
 	if s.drawn == nil {
 		b.WriteString("\x1b[2J")
 		s.drawn = make([]string, height)
 	}
+
+	// Only lines that have changed are written.
 	for i := range height {
 		now := ""
 		if i < len(f.lines) {
 			now = f.lines[i]
 		}
+
 		if now != s.drawn[i] {
 			b.WriteString("\x1b[" + strconv.Itoa(i+1) + ";1H" + now)
-			if drawnWidth(now) < width { // the cursor stays on a last column that is written to, and would erase it
+			// The cursor stays on a last column that is written to, and would erase it.
+			if drawnWidth(now) < width {
 				b.WriteString("\x1b[K")
 			}
+
 			s.drawn[i] = now
 		}
 	}
+
+	// Nothing has changed, not even where the cursor is.
 	if b.Len() == 0 && f.caret == s.caret {
 		return
 	}
+
+	// The cursor is shown only while somebody types.
 	switch {
 	case f.caret != [2]int{}:
 		b.WriteString("\x1b[" + strconv.Itoa(f.caret[1]) + ";" + strconv.Itoa(f.caret[0]) + "H\x1b[?25h")
 	case s.caret != [2]int{}:
 		b.WriteString("\x1b[?25l")
 	}
+
 	s.caret = f.caret
 	s.writeText(beginUpdate + b.String() + endUpdate)
 }
@@ -77,6 +89,7 @@ func drawnWidth(drawn string) (n int) {
 		if !hued {
 			return n
 		}
+
 		_, drawn, _ = strings.Cut(rest, "m")
 	}
 }

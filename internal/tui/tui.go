@@ -89,27 +89,38 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("ask the terminal for its size: %w", err)
 	}
+
 	was, err := xterm.MakeRaw(o.In.Fd())
 	if err != nil {
 		return fmt.Errorf("read single keys from the terminal: %w", err)
 	}
+
 	p := &program{model: newModel(o), screen: &screen{out: o.Out}}
 	p.width, p.height = width, height
+
 	p.screen.enterScreen()
-	defer func() { // also when something panics
+	// The terminal is put back even when something panics.
+	defer func() {
 		p.screen.leaveScreen()
 		err = errors.Join(err, xterm.Restore(o.In.Fd(), was))
 	}()
+
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	// Bubble Tea reads keys and runs the loop. Its own renderer looks sixty times a second whether something
 	// has changed, which costs an idle screen ten times of what it may: so it draws nothing, and its ticker
 	// is as slow as it can be.
-	loop := tea.NewProgram(p, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutRenderer(), tea.WithFPS(1), tea.WithoutSignalHandler(),
-		tea.WithoutCatchPanics(), tea.WithWindowSize(width, height), tea.WithEnvironment([]string{"TERM=" + o.Term}), tea.WithColorProfile(1))
+	loop := tea.NewProgram(p,
+		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
+		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
+		tea.WithWindowSize(width, height), tea.WithEnvironment([]string{"TERM=" + o.Term}), tea.WithColorProfile(1))
 	p.startWatching(ctx, loop, o)
+
+	// What runs beside the loop ends with ctx. It is waited for before the terminal is put back.
 	defer p.background.Wait()
 	defer cancel()
+
 	_, err = loop.Run()
 	switch {
 	case p.failed != nil:
@@ -119,5 +130,6 @@ func Run(ctx context.Context, o Options) (err error) {
 	case p.screen.err != nil:
 		return stick.Errorf(stick.CodeOutputUnwritable, "the terminal can't be written to: %w", p.screen.err)
 	}
+
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"talkingstick/internal/term"
 )
 
-// applyMessage changes the model by a message. What it returns runs beside the loop, and its result comes back as a
-// message.
+// applyMessage changes the model by a message. What it returns runs beside the loop, and its result comes
+// back as a message.
 func (m *model) applyMessage(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case pictureMsg:
@@ -17,7 +17,8 @@ func (m *model) applyMessage(msg tea.Msg) (cmd tea.Cmd) {
 		cmd = m.renewPage()
 	case sizeMsg:
 		m.width, m.height = msg.width, msg.height
-	case tea.WindowSizeMsg: // at the start, and on Windows
+	case tea.WindowSizeMsg:
+		// It comes at the start, and on Windows.
 		m.width, m.height = msg.Width, msg.Height
 	case readMsg:
 		cmd = m.storeRead(msg)
@@ -42,6 +43,7 @@ func (m *model) applyMessage(msg tea.Msg) (cmd tea.Cmd) {
 	default:
 		return nil
 	}
+
 	m.settleSelection()
 	return cmd
 }
@@ -76,10 +78,12 @@ func (m *model) pressKey(k tea.KeyPressMsg) tea.Cmd {
 		key = "enter"
 		fallthrough
 	default:
+		// A number selects a need, any other key acts on what is selected.
 		if n, err := strconv.Atoi(key); err == nil {
 			m.selectNeed(n)
 			return nil
 		}
+
 		t := m.selectedTarget()
 		for _, a := range keyActions() {
 			switch {
@@ -91,6 +95,7 @@ func (m *model) pressKey(k tea.KeyPressMsg) tea.Cmd {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -100,16 +105,19 @@ func (m *model) selectNeed(n int) {
 	if len(m.pages) > 1 || n < 1 || n > len(needs) {
 		return
 	}
+
 	m.shownPage().key = needKey(needs[n-1])
 	m.settleSelection()
 }
 
-// confirmQuit leaves the screen. While something is under way it asks: what isn't over then ends half done, and the
-// next command finishes it.
+// confirmQuit leaves the screen. While something is under way it asks: what isn't over then ends half done,
+// and the next command finishes it.
 func (m *model) confirmQuit() tea.Cmd {
 	if len(m.ongoing) == 0 {
 		return tea.Quit
 	}
-	m.ask = newConfirm("leave", func(*model) tea.Cmd { return tea.Quit }, "This is under way, and ends if you leave now: %s", m.ongoing[0].text)
+
+	leave := func(*model) tea.Cmd { return tea.Quit }
+	m.ask = newConfirm("leave", leave, "This is under way, and ends if you leave now: %s", m.ongoing[0].text)
 	return nil
 }

@@ -27,6 +27,8 @@ func drawModel(m *model) frame {
 	if m.width < leastWidth || m.height < leastHeight {
 		return frame{lines: []string{term.Fit("tt: the terminal is too small", m.width)}}
 	}
+
+	// The head takes no more than half of the page, the body the rest.
 	s := m.newCanvas()
 	o := m.shownPage()
 	head, body := o.layoutLines(s)
@@ -37,22 +39,31 @@ func drawModel(m *model) frame {
 			lines = append(lines, part[i].drawLine(m.width, part[i].key != "" && part[i].key == o.key, m.color))
 		}
 	}
+
 	put(head, o.headTop, tall)
 	put(body, o.top, s.height-tall)
+
+	// The last lines stand at the bottom, whatever is above them.
 	foot, caret := m.footLines()
 	for len(lines) < m.height-len(foot) {
 		lines = append(lines, "")
 	}
-	if below := len(body) - o.top - (s.height - tall); below > 0 && len(foot) == 2 && len(foot[0].cells) == 0 {
+
+	below := len(body) - o.top - (s.height - tall)
+	if below > 0 && len(foot) == 2 && len(foot[0].cells) == 0 {
 		foot[0].end = cell{text: term.Textf("%d more below", below), hue: faint}
 	}
+
+	// Drawing the pages has found out until when their ages hold.
 	f := frame{until: s.until}
 	for _, l := range foot {
 		lines = append(lines, l.drawLine(m.width, false, m.color))
 	}
+
 	if f.lines = lines; caret > 0 {
 		f.caret = [2]int{caret, len(lines)}
 	}
+
 	return f
 }
 
@@ -63,6 +74,7 @@ func (m *model) topLine(s *canvas) line {
 	if name := m.shownPage().pageTitle(s); name != "" {
 		l.cells = append(l.cells, cell{text: name, hue: strong})
 	} else {
+		// On the page with everything, numbers say how much there is.
 		work := 0
 		for _, r := range p.Rooms {
 			for _, a := range r.State.Members {
@@ -71,17 +83,20 @@ func (m *model) topLine(s *canvas) line {
 				}
 			}
 		}
-		l.cells = append(l.cells, cell{text: term.Textf("%s, %s at work", stick.Count(len(p.Rooms)+p.Hidden, "room"), stick.Count(work, "agent"))})
+
+		rooms := stick.Count(len(p.Rooms)+p.Hidden, "room")
+		l.cells = append(l.cells, cell{text: term.Textf("%s, %s at work", rooms, stick.Count(work, "agent"))})
 		if n := len(p.Needs()); n > 0 {
 			l.cells = append(l.cells, cell{text: term.Textf(", %s for you", stick.Count(n, "thing")), hue: asks})
 		}
 	}
+
 	l.end = cell{text: term.Textf("%s", p.Me), hue: faint}
 	return l
 }
 
-// footLines returns the last lines: what is asked, else how the last act ended or what is under way, and what the
-// keys do. caret is the column of the cursor in the last of them, 0 for none.
+// footLines returns the last lines: what is asked, else how the last act ended or what is under way, and what
+// the keys do. caret is the column of the cursor in the last of them, 0 for none.
 func (m *model) footLines() (lines []line, caret int) {
 	if m.ask != nil {
 		return m.ask.questionLines(m.width)
@@ -89,6 +104,8 @@ func (m *model) footLines() (lines []line, caret int) {
 	if m.caption != "" {
 		lines = m.sentenceLines(m.caption, strong)
 	}
+
+	// The note about the last act comes before what is under way, and that before a problem.
 	switch e := m.picture.Problem; {
 	case m.note.text != "":
 		h := good
@@ -103,6 +120,7 @@ func (m *model) footLines() (lines []line, caret int) {
 	case len(lines) == 0:
 		lines = []line{blank}
 	}
+
 	return append(lines, m.keyLine()), 0
 }
 
@@ -111,10 +129,12 @@ func (m *model) sentenceLines(text term.Text, h hue) []line {
 	if text == "" {
 		return nil
 	}
+
 	lines := wrapText(text, 0, m.width, 3)
 	for i := range lines {
 		lines[i].cells[0].hue = h
 	}
+
 	return lines
 }
 
@@ -126,5 +146,6 @@ func Text(p *monitor.Picture, now stick.Time, home string, width int, color bool
 	for _, l := range slices.Concat(head, body) {
 		b.WriteString(l.drawLine(width, false, color) + "\n")
 	}
+
 	return term.Text(b.String())
 }
