@@ -257,7 +257,7 @@ func (x *comparison) comparePair(ctx context.Context, a, b *Side) ([]Collision, 
 		x.leaveOut(pairName(a.Name, b.Name), "they have no commit in common, so nobody will merge them")
 		return nil, nil
 	case base == a.commit || base == b.commit:
-		// One contains the other.
+		// One side contains the other.
 		return nil, nil
 	}
 

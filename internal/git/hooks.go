@@ -59,7 +59,7 @@ func (c Client) HooksPath(ctx context.Context, dir string) (Setting, error) {
 	err := c.runReadOnly(ctx, dir, &out,
 		"config", "--show-scope", "--show-origin", "--type=path", "-z", "--get", "core.hooksPath")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		// Git's way to say that it isn't set.
+		// Git says by status 1 that it isn't set.
 		return Setting{}, nil
 	}
 	if err != nil {

@@ -47,7 +47,7 @@ func (w *watch) startWatching(pid int) {
 		w.due = time.After(w.limit)
 	}
 
-	// It ends with stop.
+	// The goroutine ends with stop.
 	w.done.Go(func() {
 		select {
 		case <-w.ended:

@@ -57,7 +57,7 @@ func parseMerge(out string, a, b string) (conflictKinds, error) {
 		kind = strings.TrimSuffix(kind, ")")
 		for _, p := range paths {
 			p = originalName(p, a, b)
-			// The other kinds say more.
+			// The other kinds say more than contents.
 			if said, ok := c[p]; ok && (said == "" || said == "contents") {
 				c[p] = kind
 			}
@@ -136,7 +136,7 @@ func (s *scratch) changedHunks(ctx context.Context, dir, from, to string, paths 
 			args, size, paths = append(args, paths[0]), size+len(paths[0]), paths[1:]
 		}
 
-		// A git that failed may have left a part of a line.
+		// The output of the run before may have ended without a line end.
 		d.part = d.part[:0]
 		before := append(quietFlags[:len(quietFlags):len(quietFlags)], "-c", "core.quotePath=true", args[0])
 		err := s.git.runCall(ctx, readCall{dir: dir, before: before, args: args[1:], env: s.env, out: d})

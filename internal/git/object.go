@@ -72,7 +72,7 @@ func (c Client) readObjects(ctx context.Context, dir, end string, names ...strin
 		case len(f) == 3:
 			found = append(found, object{f[0], f[1], bytes.Clone(out.Next(size + 1)[:size])})
 		default:
-			// "<name> missing", for one.
+			// Git prints "<name> missing", for one.
 			found = append(found, object{})
 		}
 	}

@@ -61,7 +61,7 @@ func (all outputs) finishCopying() error {
 func (all outputs) close() {
 	for _, o := range all {
 		o.file.Close()
-		// Fails while a program that was left running has it open.
+		// Removing fails while a program that was left running has it open.
 		_ = os.Remove(o.file.Name())
 	}
 }

@@ -47,7 +47,7 @@ type outputs []*output
 func (all outputs) startCopying() {
 	for _, o := range all {
 		o.w.Close()
-		// Ends at the latest with finishCopying.
+		// The copying ends at the latest with finishCopying.
 		go func() { o.done <- o.copyUntilExit() }()
 	}
 }

@@ -146,7 +146,7 @@ func (c Client) UpdateRef(ctx context.Context, dir, ref, commit, old string) (mo
 		old = strings.Repeat("0", len(commit))
 	}
 
-	// Killing it in the middle would leave the branch's lock.
+	// Killing git in the middle would leave the branch's lock.
 	ctx = context.WithoutCancel(ctx)
 	err = c.runWrite(ctx, writeCall{dir: dir}, "update-ref", "-m", "talking stick", "--", ref, commit, old)
 	if err == nil {
@@ -309,7 +309,7 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 		}
 
 		s := stick.FileStat{Path: f[2], Added: -1, Deleted: -1}
-		// A rename: the old and the new name follow.
+		// It is a rename: the old and the new name follow.
 		if f[2] == "" {
 			s.From, s.Path = lines[i+1], lines[i+2]
 			i += 2
@@ -343,7 +343,7 @@ func (c Client) PatchSum(ctx context.Context, dir, from, to string) (string, err
 	r, w := io.Pipe()
 
 	sum := make(chan string, 1)
-	// It ends when w is closed.
+	// The goroutine ends when w is closed.
 	go func() {
 		h := sha256.New()
 		in := bufio.NewReader(r)

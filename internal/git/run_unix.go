@@ -35,7 +35,7 @@ func runGroup(cmd *exec.Cmd, started func()) error {
 // it wanted to read from the terminal has to go on for that.
 func askGroupToEnd(pid int) bool {
 	err := syscall.Kill(-pid, syscall.SIGTERM)
-	// The first error counts.
+	// The first of the two errors counts.
 	_ = syscall.Kill(-pid, syscall.SIGCONT)
 	return err == nil
 }

@@ -146,7 +146,7 @@ func splitReplaced(dir string, paths []string) (files, gone []string) {
 func copyIndex(from, to string) error {
 	info, err := os.Stat(from)
 	if os.IsNotExist(err) {
-		// Nothing was ever added.
+		// Without an index, nothing was ever added.
 		return nil
 	}
 	if err != nil {

@@ -105,7 +105,7 @@ func (s *statusParser) parseRecord(r []byte) error {
 	case '?':
 		return s.parseEntry(r, otherFields)
 	case '!':
-		// An ignored file; git isn't asked for them.
+		// It is an ignored file, of which git isn't asked.
 		return nil
 	}
 

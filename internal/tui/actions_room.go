@@ -231,7 +231,7 @@ func restoreRescue(m *model, t target) tea.Cmd {
 			said := term.Textf("brought back %s in %s",
 				stick.Count(len(res.Restored.Restored), "file"), term.Path(res.Checkout))
 
-			// What has changed since isn't overwritten.
+			// A file that has changed since isn't overwritten.
 			var beside []string
 			for _, b := range res.Beside {
 				beside = append(beside, b.At)

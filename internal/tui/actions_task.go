@@ -196,7 +196,7 @@ func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
 
 	started, err := e.Ready(ctx, at)
 	if err != nil {
-		// A later command starts them.
+		// A later command starts these tasks.
 		return ""
 	}
 

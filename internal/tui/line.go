@@ -145,11 +145,11 @@ func normalizeText(t term.Text) string {
 		case r == '\n':
 			r = ' '
 		case 0x1f1e6 <= r && r <= 0x1f1ff:
-			// Half of a flag.
+			// It is half of a flag.
 			b.WriteRune('A' + r - 0x1f1e6)
 			continue
 		case 0x1f3fb <= r && r <= 0x1f3ff, 0xfe00 <= r && r <= 0xfe0f, 0xe0100 <= r && r <= 0xe01ef:
-			// Tones of skin, and variants of characters.
+			// Tones of skin and variants of characters change the one before.
 			continue
 		case unicode.In(r, unicode.Mn, unicode.Me):
 			if marks++; marks > maxMarks {

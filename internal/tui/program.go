@@ -41,7 +41,7 @@ func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Option
 	// From now on the model can reach the loop and the operations.
 	p.env = &env{Options: o, ctx: ctx, send: loop.Send, background: &p.background}
 
-	// New pictures, and what the terminal has to tell its person of them.
+	// Each new picture is shown. The terminal may have to tell its person of it.
 	m := monitor.New(monitor.Options{Operations: o.Operations, Caller: o.Caller, Where: o.Where})
 	changed, stop := m.Changed()
 	p.background.Go(func() {
@@ -85,7 +85,7 @@ func (p *program) startWatching(ctx context.Context, loop *tea.Program, o Option
 		}
 	})
 
-	// Changes of the terminal's size.
+	// The terminal may change its size.
 	resized, stopSize := watchSize()
 	p.background.Go(func() {
 		defer stopSize()

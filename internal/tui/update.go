@@ -18,7 +18,7 @@ func (m *model) applyMessage(msg tea.Msg) (cmd tea.Cmd) {
 	case sizeMsg:
 		m.width, m.height = msg.width, msg.height
 	case tea.WindowSizeMsg:
-		// It comes at the start, and on Windows.
+		// This message comes at the start, and on Windows.
 		m.width, m.height = msg.Width, msg.Height
 	case readMsg:
 		cmd = m.storeRead(msg)

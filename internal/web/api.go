@@ -152,7 +152,7 @@ func formToJSON(t reflect.Type, form url.Values) (map[string]json.RawMessage, er
 			continue
 		}
 
-		// Fields that aren't parameters, and empty ones.
+		// A form sends fields that aren't parameters, and empty ones.
 		if formOnlyFields[name] || len(values) == 0 || values[0] == "" && len(values) == 1 {
 			continue
 		}

@@ -133,7 +133,7 @@ func (f *diffFile) addLine(
 	case l.Hunk != nil:
 		x.Kind = "hunk"
 	case l.Old == 0 && l.New == 0:
-		// The head of the file says these.
+		// The head of the file says this already.
 		if strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ") || strings.HasPrefix(text, "index ") {
 			return
 		}

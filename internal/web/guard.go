@@ -43,7 +43,7 @@ func (s *Server) guardPages(public, pages http.Handler) http.Handler {
 			s.refuseRequest(w, r, http.StatusMisdirectedRequest, stick.Errorf(stick.CodePersonOnly, "this server isn't called %s", stick.Clip(r.Host, 80)).
 				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
 		case r.URL.Path == enterPath:
-			// Also out of another site's page, such as a web mail with the address.
+			// The address may be followed out of another site's page, such as a web mail.
 			public.ServeHTTP(w, r)
 		case isForeign(r) && isTabNavigation(r):
 			s.renderPage(w, r, http.StatusOK, "visit", &view{Title: "Welcome"})
@@ -152,7 +152,7 @@ func isForeign(r *http.Request) bool {
 	case "":
 		return false
 	case "null":
-		// A form of ours, see [referrerPolicy]; else a page that hides its origin.
+		// It is a form of ours, see [referrerPolicy], or a page that hides its origin.
 		return site != "same-origin"
 	}
 

@@ -95,7 +95,7 @@ func (js *jobs) runJob(j *job, fn func(context.Context) (any, error)) (answer an
 	// recorded from its own variables, which nobody else writes.
 	ended := make(chan outcome, 1)
 	js.all.Add(1)
-	// It ends with fn, which ends with the server.
+	// The job ends with fn, which ends with the server.
 	go func() {
 		defer js.all.Done()
 

@@ -27,7 +27,7 @@ func (s *Server) readLogs(r *http.Request, v *view) error {
 	run, _ := strconv.Atoi(r.URL.Query().Get("run"))
 	attempt, _ := strconv.Atoi(r.URL.Query().Get("attempt"))
 
-	// Without a number, the newest attempt and its newest run are meant.
+	// Without numbers, the last attempt with a run and its last run are meant.
 	res, err := s.ops.WorkerLogs(r.Context(), task.WorkerLogsParams{
 		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()},
 		TaskID: r.PathValue("task"), Attempt: attempt, Run: run, Lines: &lines,

@@ -43,7 +43,7 @@ func newPages() *pages {
 	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
-		// The pattern is ours.
+		// Only a bad pattern fails, and this one is ours.
 		panic(err)
 	}
 

@@ -118,7 +118,7 @@ func (v *view) Uncommitted(r *monitor.Room) (lines []string) {
 
 	// The holder has a line of its own, and is left out of the others.
 	passed, others := n.Passed-n.Held, n.Others-n.HeldOthers
-	// Of those apart from the holder.
+	// Those beside the holder are named.
 	var names []string
 	for _, of := range n.Of {
 		if o := r.State.Owner; o == nil || *o != of.Agent {

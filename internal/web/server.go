@@ -128,7 +128,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	changed, stop := s.monitor.Changed()
 	defer stop()
 
-	// It ends with the first picture, or with the server.
+	// The goroutine ends with the first picture, or with the server.
 	go func() {
 		select {
 		case <-changed:
@@ -137,7 +137,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 	}()
 
-	// It ends with ctx.
+	// The monitor ends with ctx.
 	watch := make(chan error, 1)
 	go func() { watch <- s.monitor.Run(ctx) }()
 
@@ -150,7 +150,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:          log.New(io.Discard, "", 0), // a client that leaves is no news
 	}
 
-	// It ends when h is closed.
+	// Serving ends when h is closed.
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(limitConnections(l, maxConnections)) }()
 

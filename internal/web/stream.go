@@ -175,7 +175,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	// The page shows it already.
+	// What the page shows already isn't sent again.
 	if first.Version == q.Get("at") {
 		for _, x := range first.Parts {
 			f.sent[x.ID] = x.HTML

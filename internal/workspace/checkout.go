@@ -51,7 +51,7 @@ func findCheckout(dir string, env Env) (checkout, bool) {
 		case IsGitDir(d):
 			main := mainTop(d)
 			bare = checkout{top: main, main: main}
-			// It is the .git of a checkout.
+			// The git directory may be the .git of a checkout.
 			if main != d {
 				return bare, true
 			}

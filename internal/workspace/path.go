@@ -45,7 +45,7 @@ func canonicalPath(abs string) (string, error) {
 		return "", err
 	}
 
-	// On Windows EvalSymlinks has done it.
+	// On Windows EvalSymlinks has found the spelling already.
 	if runtime.GOOS == "darwin" {
 		real = recordedSpelling(real, os.ReadDir, sameFile)
 	}
@@ -133,7 +133,7 @@ func absolutePath(path, cwd string) (string, error) {
 	case !filepath.IsAbs(cwd) || filepath.VolumeName(path) != "":
 		return "", invalid(nil, "not an absolute path: %s", printable(path)).Hintf("write the path from the root of the file system")
 	case os.IsPathSeparator(path[0]):
-		// On Windows: rooted, but without a drive.
+		// On Windows such a path is rooted, but has no drive.
 		return filepath.VolumeName(cwd) + path, nil
 	}
 

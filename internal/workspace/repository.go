@@ -29,7 +29,7 @@ func FindRepository(path string, env Env) (r Repository, ok bool) {
 
 	if env.GitDir != "" {
 		given, ok := realPath(env.GitDir, env.Dir)
-		// It may name a .git file.
+		// GIT_DIR may name a .git file.
 		if ok && !isDir(given) {
 			given, _ = readPath(given, parseGitFile, filepath.Dir(given))
 		}
