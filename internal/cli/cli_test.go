@@ -35,7 +35,10 @@
 //	handoff FILE BYTES          write a handoff whose status has so many bytes
 //	damaged                     don't look for damage when the script ends
 //
-// In a short run most commands are played by a few processes that live on, see player_test.go.
+// In a short run most commands are played by a few processes that live on, see player_test.go, and on SQLite a script ends after
+// its main story, at the line
+//
+//	[quick] stop 'ODD CASES'    which names what comes after it. TestScript says that it leaves this
 //
 // Where a command waits for something, it polls for it; the bound is for failures only. Every
 // script ends with tt doctor.
@@ -102,7 +105,32 @@ func TestScript(t *testing.T) {
 			return err == nil && !inBackground.Match(script)
 		})
 	}
+	leaveOddCases(t, files)
 	play(t, testscript.Params{Files: files}, nil)
+}
+
+// isQuick reports whether scripts end after their main story, at "[quick] stop". On a server they go on in a short run, too.
+func isQuick(server bool) bool { return testing.Short() && !server }
+
+// oddCases matches the line after which a script goes on to its odd cases.
+var oddCases = regexp.MustCompile(`(?m)^\[quick\] stop '(.*)'$`)
+
+// leaveOddCases says what scripts leave when they end after their main story.
+func leaveOddCases(t *testing.T, files []string) {
+	t.Helper()
+	if !isQuick(storetest.OnServer(t)) {
+		return
+	}
+	for _, file := range files {
+		script, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := oddCases.FindSubmatch(script); m != nil {
+			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+			testenv.Leaves(t, testenv.Every, name+": "+strings.ReplaceAll(string(m[1]), "''", "'"))
+		}
+	}
 }
 
 // inBackground matches what starts a command that runs on while the script does.
@@ -164,6 +192,8 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 			return !server, nil
 		case "postgres":
 			return server, nil
+		case "quick":
+			return isQuick(server), nil
 		case "server":
 			return storetest.HasPostgres() || os.Getenv("TT_REQUIRE_ALL") != "", nil
 		}
