@@ -266,7 +266,7 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	}
 	for name, value := range map[string]string{
 		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin, "TALKING_STICK_DATA_DIR": s.data, "TALKING_STICK_DATABASE_URL": s.address,
-		clitest.Host: hostName, clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1",
+		clitest.Host: hostName, clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_SYSTEM": testenv.QuickGit(),
 		"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.com", "GIT_COMMITTER_NAME": "Pat", "GIT_COMMITTER_EMAIL": "pat@example.com",
 	} {
 		env.Setenv(name, value)

@@ -45,7 +45,7 @@ func TestNothingIsLost_Killed(t *testing.T) {
 		t.Fatalf("a call passes only %q", cases)
 	}
 	cases = append(cases, killing{what: "harness"}) // after which there is another one in its place
-	cases = testenv.Some(t, testenv.Every, "kills around a command beside others' work", cases, testenv.EveryNth[killing](len(cases)/4))
+	cases = testenv.Some(t, testenv.Every, "kills around a command beside others' work", cases, testenv.EveryNth[killing](len(cases)/2))
 	for _, k := range cases {
 		t.Run(k.String(), func(t *testing.T) {
 			(&ward{t, w.dir, w.work, w.app, w.bin, w.agents, w.copies, w.roomID}).isKilled(k)

@@ -97,9 +97,9 @@ func TestNothingIsLostWithoutACopy(t *testing.T) {
 	if testenv.LeavesToFull(t, *promiseAll, "the other caller of each of the commands beside others' work") {
 		cases = slices.DeleteFunc(cases, func(c promisedCase) bool { return c.number%2 != 0 })
 	}
-	// Of four commands, one is run in one of the ways.
+	// Of eight commands, one is run in one of the ways.
 	cases = testenv.Some(t, testenv.Every, "commands, policies and callers beside others' work", cases,
-		func(_ int, c promisedCase) bool { return c.number%24 == 0 })
+		func(_ int, c promisedCase) bool { return c.number%48 == 0 })
 
 	const places = 3
 	for n := range places { // each plays its part of the table, one case after the other

@@ -31,7 +31,7 @@ var oddTrees = []struct {
 func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 	testenv.Alone(t)
 
-	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t), testenv.EveryNth[string](24))
+	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t), testenv.EveryNth[string](48))
 	w := newWard(t, "ann", "bob")
 	w.build()
 	holds := w.variant("stick", "ann")

@@ -25,7 +25,7 @@ var (
 )
 
 // shortPrograms are played by `make test`.
-const shortPrograms = 4
+const shortPrograms = 2
 
 // manyPrograms are played by `make ci-full`.
 const manyPrograms = 1000

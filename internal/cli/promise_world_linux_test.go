@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/testenv"
 )
 
 // A ward is a place in which agents run commands beside the uncommitted work of others. What lies in it is put back from a copy before each
@@ -124,7 +125,7 @@ func (w *ward) env() []string {
 	return []string{
 		"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(w.dir, "home"), "USER=pat", "LC_ALL=C", "TMPDIR=" + filepath.Join(w.dir, "io"),
 		"TALKING_STICK_DATA_DIR=" + filepath.Join(w.work, "data"), clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(w.dir, "home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true", "GIT_TEMPLATE_DIR=",
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(w.dir, "home", ".gitconfig"), "GIT_CONFIG_SYSTEM=" + testenv.QuickGit(), "GIT_EDITOR=true", "GIT_TEMPLATE_DIR=",
 		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
 		"WORK=" + w.work, "IO=" + filepath.Join(w.dir, "io"),
 	}

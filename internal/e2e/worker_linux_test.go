@@ -15,6 +15,7 @@ import (
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/storetest"
+	"talkingstick/internal/testenv"
 )
 
 // farm is a repository with tasks, and a database.
@@ -45,7 +46,7 @@ func newFarm(t *testing.T) *farm {
 		t.Fatal(err)
 	}
 	f.env = []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann", "GIT_CONFIG_NOSYSTEM=1",
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann", "GIT_CONFIG_SYSTEM=" + testenv.QuickGit(),
 		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), "TALKING_STICK_DATABASE_URL=" + f.url, clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
 	}
 	f.git("init", "--quiet", "--initial-branch=main")

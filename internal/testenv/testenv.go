@@ -111,11 +111,22 @@ func configureGit(home string) error {
 		}
 	}
 
-	config := "[user]\n\tname = a\n\temail = a@example.org\n" +
-		fmt.Sprintf("[init]\n\tdefaultBranch = main\n\ttemplateDir = %q\n", filepath.ToSlash(template)) +
+	config := fmt.Sprintf("[init]\n\ttemplateDir = %q\n", filepath.ToSlash(template)) +
 		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tfsync = none\n"
+	quickGit = filepath.Join(home, "quick.gitconfig")
+	if err := os.WriteFile(quickGit, []byte(config), 0o600); err != nil {
+		return err
+	}
+
+	config += "[user]\n\tname = a\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"
 	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600)
 }
+
+var quickGit string
+
+// QuickGit returns a configuration file for git, to be the system's (GIT_CONFIG_SYSTEM) where a test makes a home of its own:
+// repositories begin without samples of hooks, and nothing collects garbage or syncs.
+func QuickGit() string { return quickGit }
 
 // repository is the repository that holds the tests. It is zero if there is none, or no git.
 type repository struct {
