@@ -63,7 +63,7 @@ func (s *scene) look() (r stick.Room, log []stick.Event) {
 // nothing has happened. After it, everything has, and the death itself wakes those who listen. In both cases the same
 // command again is right.
 func TestKilledOperations(t *testing.T) {
-	testenv.Leaves(t, testenv.Every, "two of three kills of each operation before and after its commit")
+	testenv.Leaves(t, testenv.Every, "six of seven kills of each operation before and after its commit")
 
 	handoff := []string{"--status", "what was done", "--next-action", "what is next"}
 	with := func(args ...string) []string { return append(args, handoff...) }

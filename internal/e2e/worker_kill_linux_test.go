@@ -31,7 +31,7 @@ type killing struct {
 // The same command again ends in the right state. Then nothing unmerged is deleted, no checkout is dirty, and nothing is
 // half done.
 func TestKilledWorkerCommands(t *testing.T) {
-	testenv.Leaves(t, testenv.Every, "two of three points at which a command is killed")
+	testenv.Leaves(t, testenv.Every, "six of seven points at which a command is killed")
 
 	merged := func(f *farm) {
 		s := f.show("x")

@@ -75,7 +75,7 @@ func (f *farm) settles(long bool) runs {
 // TestKilledRuns kills the processes of tt task run at every point that they pass: the command itself, and the process that attends to the
 // worker. Nothing is started twice, what was printed until then can be read, and afterwards the run can be stopped and started again.
 func TestKilledRuns(t *testing.T) {
-	testenv.Leaves(t, testenv.Every, "two of three points at which it is killed")
+	testenv.Leaves(t, testenv.Every, "six of seven points at which it is killed")
 
 	for _, c := range []struct {
 		name, command string
@@ -157,7 +157,7 @@ func (f *farm) output() (out string) {
 // TestKilledStops kills tt task stop at every point that it passes, with a worker that is attended to, and with one whose own process has
 // died. The same command again ends everything, and records it.
 func TestKilledStops(t *testing.T) {
-	testenv.Leaves(t, testenv.Every, "two of three points at which it is killed")
+	testenv.Leaves(t, testenv.Every, "six of seven points at which it is killed")
 
 	for _, lost := range []bool{false, true} {
 		t.Run(fmt.Sprintf("lost %v", lost), func(t *testing.T) {

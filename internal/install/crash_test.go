@@ -17,7 +17,7 @@ type crash struct{}
 // had happened, and an uninstall restores what was there.
 func TestCrashAndAgain(t *testing.T) {
 	testenv.Alone(t)
-	testenv.Leaves(t, testenv.Every, "two of three points at which an install may end")
+	testenv.Leaves(t, testenv.Every, "six of seven points at which an install may end")
 	for _, project := range []bool{false, true} {
 		for n := 1; ; n++ {
 			if !testenv.KillsAt(n - 1) {

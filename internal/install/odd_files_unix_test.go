@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/confedit"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -43,10 +44,16 @@ var oddFiles = []struct {
 // TestOddFilesAreRefusedByName puts a FIFO, a loop of links, a directory and 50 MB in place of each file of each harness. Nothing waits for
 // them, and what would read or write the file names it and changes nothing.
 func TestOddFilesAreRefusedByName(t *testing.T) {
+	isShort := testenv.Leaves(t, testenv.Every, "five of six odd things in place of files")
+	played := 0
 	for _, project := range []bool{false, true} {
 		for _, row := range harness.Rows {
 			for _, file := range filesOf(t, row, project) {
 				for _, odd := range oddFiles {
+					played++
+					if isShort && played%6 != 0 { // six has no factor in common with the number of odd things
+						continue
+					}
 					t.Run(fmt.Sprintf("%s, project %v, %s, %s", row.Name, project, filepath.Base(file), odd.name), func(t *testing.T) {
 						w := newMachine(t)
 						if project {

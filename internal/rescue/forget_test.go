@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -135,8 +136,8 @@ func TestForgetPath(t *testing.T) {
 
 // Wherever forgetting dies, all rescues are whole, and the next one forgets the rest.
 func TestForgetPath_Dies(t *testing.T) {
-	for _, point := range []string{"new index", "new pack", "replaced pack", "rewrote pack"} {
-		for _, n := range []int{1, 4, 6, 7} {
+	for _, point := range testenv.Nth(t, "points at which forgetting dies", 2, []string{"new index", "new pack", "replaced pack", "rewrote pack"}) {
+		for _, n := range testenv.Nth(t, "times that such a point is passed", 2, []int{1, 4, 6, 7}) {
 			if n > 5 && point == "rewrote pack" { // by then, all rescues are without it
 				continue
 			}

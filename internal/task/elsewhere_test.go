@@ -160,7 +160,7 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 	}
 	_, _, ann, _ := set(t)
 	points := ann.KillPoints(func(a *scene.Actor) { a.Merge("one").OK() })
-	testenv.Leaves(t, testenv.Every, "two thirds of the kill points")
+	testenv.Leaves(t, testenv.Every, "six of seven kill points")
 	nth := map[string]int{}
 	for i, point := range points {
 		nth[point]++

@@ -126,7 +126,7 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 				}
 			})
 			s.TaskIs("one", c.after)
-			testenv.Leaves(t, testenv.Every, "two thirds of the kill points")
+			testenv.Leaves(t, testenv.Every, "six of seven kill points")
 			nth := map[string]int{}
 			for i, point := range points {
 				nth[point]++

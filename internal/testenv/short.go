@@ -2,6 +2,8 @@ package testenv
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -89,4 +91,20 @@ func Some[T any](t testing.TB, stage Stage, what string, all []T, keep func(i in
 // EveryNth keeps every n-th case, the first among them.
 func EveryNth[T any](n int) func(i int, c T) bool {
 	return func(i int, _ T) bool { return i%n == 0 }
+}
+
+// Nth returns all cases, or in a short run every n-th, and leaves the others to the stage of every case.
+func Nth[T any](t testing.TB, what string, n int, all []T) []T {
+	t.Helper()
+	return Some(t, Every, what, all, EveryNth[T](n))
+}
+
+// NthByName is [Nth] for cases that have names. They count in the order of their names.
+func NthByName[T any](t testing.TB, what string, n int, all map[string]T) map[string]T {
+	t.Helper()
+	kept := map[string]T{}
+	for _, name := range Nth(t, what, n, slices.Sorted(maps.Keys(all))) {
+		kept[name] = all[name]
+	}
+	return kept
 }

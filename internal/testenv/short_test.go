@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"flag"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,18 @@ func TestFull(t *testing.T) {
 			r = &recorder{}
 			if SkipToFull(r, true, "sessions of gemini"); r.skipped || len(r.log) != 0 {
 				t.Errorf("with the flag: skipped %v, said %q", r.skipped, r.log)
+			}
+		})
+	}
+}
+
+func TestNthByName(t *testing.T) {
+	all := map[string]int{"a": 1, "b": 2, "c": 3, "d": 4}
+	for short, want := range map[string]map[string]int{"true": {"a": 1, "d": 4}, "false": all} {
+		t.Run("short="+short, func(t *testing.T) {
+			setShort(t, short)
+			if got := NthByName(&recorder{}, "letters", 3, all); !maps.Equal(got, want) {
+				t.Errorf("got %v", got)
 			}
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/shell"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -365,7 +366,7 @@ func TestWithoutAMergeNothingIsAborted(t *testing.T) {
 // TestWhatGitDoesntTellIsCopied: an entry of the stash by its number, files that git was told to take for unchanged, new files that the same
 // command has swept up before, a file that stands where a directory was, and a directory named with one below it.
 func TestWhatGitDoesntTellIsCopied(t *testing.T) {
-	for command, setup := range map[string]func(*scene.Scene){
+	for command, setup := range testenv.NthByName(t, "commands of which git tells nothing", 3, map[string]func(*scene.Scene){
 		"git stash drop": func(s *scene.Scene) {
 			s.File("README", "stashed")
 			s.Git("stash", "-q")
@@ -394,7 +395,7 @@ func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 			s.File("sm/one", "changed")
 		},
 		"cd un && git clean -fd . ..": func(s *scene.Scene) { s.File("u.txt", "u") },
-	} {
+	}) {
 		t.Run(command, func(t *testing.T) {
 			s := scene.InGit(t)
 			ann := s.Agent("claude:a")
@@ -481,7 +482,7 @@ func TestVariables_AreRead(t *testing.T) {
 // TestCheckoutsBelowARemovedDirectory: a command that removes a directory takes the work in each checkout that lies in it, wherever it lies and
 // whether git ignores it or not.
 func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
-	for name, c := range map[string]struct{ dir, command string }{
+	for name, c := range testenv.NthByName(t, "ways to remove a directory with checkouts", 3, map[string]struct{ dir, command string }{
 		"ignored":            {".claude/trees", "rm -rf .claude/trees"},
 		"outside":            {"../trees", "rm -rf ../trees"},
 		"from outside":       {"../trees", "cd .. && rm -rf trees"},
@@ -490,7 +491,7 @@ func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
 		"two of them":        {"trees", "rm -rf trees/one trees/two"},
 		"by a loop":          {"trees", `for d in trees/*; do rm -rf "$d"; done`},
 		"with all around it": {"trees", "rm -rf ./*"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			s := scene.InGit(t)
 			ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
@@ -28,7 +29,7 @@ func begins(t *testing.T, a *scene.Actor, command, key string) (p guard.CheckEdi
 // TestLostCalls: a call whose end no hook has seen ends before the next one, if it is sure to be over. What it has changed is its agent's, what it
 // has taken of others is told, and the next call isn't taken for one beside it.
 func TestLostCalls(t *testing.T) {
-	for name, x := range map[string]struct {
+	for name, x := range testenv.NthByName(t, "things that happened to a call", 3, map[string]struct {
 		happens func(*testing.T, *scene.Scene, *scene.Actor)
 		over    bool
 	}{
@@ -39,7 +40,7 @@ func TestLostCalls(t *testing.T) {
 		"another has ended beside it":    {func(t *testing.T, s *scene.Scene, ann *scene.Actor) { goesOn(t, s, ann, 2) }, false},
 		"nothing is known of it":         {func(*testing.T, *scene.Scene, *scene.Actor) {}, false},
 		"it has run for more than hours": {func(_ *testing.T, s *scene.Scene, _ *scene.Actor) { s.Later(2 * stick.LongestCall) }, false},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			s := scene.InGit(t)
 			ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

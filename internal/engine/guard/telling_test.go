@@ -6,12 +6,13 @@ import (
 
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
 
 // TestTellings_ByWhatHappened: a command that sweeps up, drops or uses what is others' is told after it, and only as far as it has done so.
 func TestTellings_ByWhatHappened(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range testenv.Nth(t, "things that a command did", 3, []struct {
 		name, command, does string // what is run instead, if that is another
 		fails               bool
 		told                string // empty for nothing
@@ -31,7 +32,7 @@ func TestTellings_ByWhatHappened(t *testing.T) {
 		{name: "a drop that git refused", command: "git stash drop", does: "true"},
 		{name: "an entry that was applied", command: "git stash apply", told: `ran "git stash apply", which used "stash@{0} (On main: by bob) of codex:b"`},
 		{name: "an entry that git couldn't apply", command: "git stash apply", does: "false", fails: true},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene.InGit(t)
 			ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
