@@ -28,6 +28,7 @@ func (k killing) String() string { return strings.TrimSpace(k.what + " " + k.poi
 // the same agent, are right: each file is said to be of who changed it, and every byte is in the tree or in a snapshot.
 func TestNothingIsLost_Killed(t *testing.T) {
 	testenv.Alone(t)
+	skipOnServer(t)
 
 	w := newWard(t, "ann", "bob", "cy")
 	w.buildForPrograms()

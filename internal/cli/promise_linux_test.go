@@ -81,6 +81,7 @@ func (c promisedCase) String() string { return c.policy + ", " + c.caller + ": "
 // afterwards where it was, or comes back by tt rescue restore; what has changed of it is told to both, and nothing else is.
 func TestNothingIsLostWithoutACopy(t *testing.T) {
 	testenv.Alone(t)
+	skipOnServer(t)
 
 	var cases []promisedCase
 	for i, p := range readPromised(t) {

@@ -30,6 +30,7 @@ var oddTrees = []struct {
 // JSON or with nothing. Only what takes a file of which there can't be a copy is refused.
 func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 	testenv.Alone(t)
+	skipOnServer(t)
 
 	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t), testenv.EveryNth[string](48))
 	w := newWard(t, "ann", "bob")

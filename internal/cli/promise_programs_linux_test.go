@@ -34,6 +34,7 @@ const manyPrograms = 1000
 // writes in between. What was there as a hook before a call ran, and what a hook after a call found, is in the tree or in a snapshot at the end.
 func TestNothingIsLostByPrograms(t *testing.T) {
 	testenv.Alone(t)
+	skipOnServer(t)
 
 	count := *promisePrograms
 	testenv.LeavesToFull(t, count >= manyPrograms, fmt.Sprintf("%d random programs of three agents", manyPrograms-count))

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 )
 
@@ -64,6 +65,14 @@ const npm = `#!/bin/sh
 case "$1" in run|run-script) shift;; esac
 exec sh "scripts/$1.sh"
 `
+
+// skipOnServer skips a test of a ward, which has its database in a file, where another run has played it on that file.
+func skipOnServer(t *testing.T) {
+	t.Helper()
+	if storetest.OnServer(t) {
+		t.Skip("a ward has its database in a file")
+	}
+}
 
 // newWard makes a place with two or more agents, of which none has done anything.
 func newWard(t *testing.T, agents ...string) *ward {
