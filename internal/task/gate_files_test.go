@@ -13,7 +13,7 @@ import (
 func TestWhatBelongsToTheGate(t *testing.T) {
 	testenv.Alone(t)
 
-	for _, c := range []struct {
+	for _, c := range testenv.Nth(t, "gates and what belongs to them", 3, []struct {
 		name    string
 		gate    string // the section [gate] on the integration branch
 		changes string // the files that the task changes
@@ -28,7 +28,7 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 		{"a word that names no file of the branch", "command = 'make test'", "test other", ""},
 		{"what is protected", "command = 'make'\nprotect = ['ci/**', 'Makefile']", "ci/run.sh ci/new.sh other Makefile", "Makefile ci/new.sh ci/run.sh"},
 		{"outside of the repository", "command = '../gate.sh /etc/passwd'", "gate.sh", ""},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			s, ann, bob := cast(t, "")
 			files := []string{"gate.sh", "ci/run.sh", "ci/all.sh", "ci/my run.sh", "other", "Makefile"}

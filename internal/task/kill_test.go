@@ -19,7 +19,7 @@ import (
 func TestRecoveryAtEveryKillPoint(t *testing.T) {
 	testenv.Alone(t)
 
-	for _, c := range []struct {
+	for _, c := range testenv.Nth(t, "commands that are killed", 2, []struct {
 		name   string
 		before func(*scene.Scene, *scene.Actor, *scene.Actor)
 		act    func(*scene.Actor) error
@@ -110,7 +110,7 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 			},
 			stick.TaskWorking,
 		},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			set := func(t *testing.T) (*scene.Scene, *scene.Actor) {
 				s, ann, bob := cast(t, "true")
