@@ -400,11 +400,7 @@ var link = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
 func TestLinks(t *testing.T) {
 	anchors := map[string][]string{}
 	for path, text := range documents(t) {
-		for _, line := range strings.Split(text, "\n") {
-			if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
-				anchors[path] = append(anchors[path], anchorOf(title))
-			}
-		}
+		anchors[path] = anchorsOf(text)
 	}
 	for path, text := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
@@ -423,6 +419,16 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// anchorsOf lists the anchors of a document's headings.
+func anchorsOf(text string) (anchors []string) {
+	for _, line := range strings.Split(text, "\n") {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			anchors = append(anchors, anchorOf(title))
+		}
+	}
+	return anchors
 }
 
 // anchorOf is the anchor that a heading gets.
@@ -602,50 +608,6 @@ var (
 	plainWord = regexp.MustCompile(`^[a-z][a-z-]*$`)
 	plainFlag = regexp.MustCompile(`^--[a-z-]+$`)
 )
-
-var (
-	decisionTitle  = regexp.MustCompile(`^# (\d+)\. (.+)\n\n`)
-	decisionStatus = regexp.MustCompile(`^Status: (accepted|superseded by \[\d+\]\(\S+\)), \d{4}-\d\d-\d\d(; revised in place until \d{4}-\d\d-\d\d)?(; amended by \[\d+\]\(\S+\), \d{4}-\d\d-\d\d)*\.$`)
-	decisionLink   = regexp.MustCompile(`\[(\d+)\]\((\d{4})-\S+\)`)
-)
-
-// TestDecisions checks that every decision has its number, a status and a row in the list, and that nobody has
-// revised one in place since that has ended.
-func TestDecisions(t *testing.T) {
-	const dir, ended = "docs/decisions/", "2026-11-22"
-	docs := documents(t)
-	list := docs[dir+"README.md"]
-	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(docs)), func(path string) bool {
-		return !strings.HasPrefix(path, dir) || strings.HasSuffix(path, "README.md")
-	})
-	for i, path := range paths {
-		name := strings.TrimPrefix(path, dir)
-		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(name, want) {
-			t.Fatalf("%s: the next decision after %d is called %s…", path, i, want)
-		}
-		title := decisionTitle.FindStringSubmatch(docs[path])
-		if title == nil || title[1] != fmt.Sprint(i+1) {
-			t.Errorf("%s: the title isn't \"# %d. …\"", path, i+1)
-			continue
-		}
-		if row := fmt.Sprintf("\n%d. [%s](%s)\n", i+1, strings.ReplaceAll(title[2], "`", ""), name); !strings.Contains(list, row) {
-			t.Errorf("%sREADME.md has no row%s", dir, row)
-		}
-		status, _, _ := strings.Cut(strings.TrimPrefix(docs[path], title[0]), "\n\n")
-		status = strings.ReplaceAll(status, "\n", " ")
-		if !decisionStatus.MatchString(status) {
-			t.Errorf("%s: the line after the title says no status: %s", path, status)
-		}
-		if _, until, ok := strings.Cut(status, "revised in place until "); ok && until[:len(ended)] > ended {
-			t.Errorf("%s: a decision that changes gets a new page", path)
-		}
-		for _, m := range decisionLink.FindAllStringSubmatch(status, -1) {
-			if strings.TrimLeft(m[2], "0") != m[1] {
-				t.Errorf("%s: %s leads to another page", path, m[0])
-			}
-		}
-	}
-}
 
 // documents are the texts of the repository by path.
 // notDocuments are folders whose Markdown files aren't ours: what tests read, packages of npm, and what has been built.
