@@ -267,7 +267,7 @@ or `+"`TT_JSON=1`"+` it is one JSON object instead: `+"`error`, `message`, `hint
 
 A failure means that nothing of what was asked was done. Two things are left by commands that don't exit with 0 all the
 same: `+"`tt try`"+` and `+"`tt wait`"+` have joined the room when they end without the turn, and `+"`tt take`"+` on an owner that only looks idle
-is refused and tells the owner so ([why](../decisions/0007-take-on-an-idle-owner.md)).`)
+is refused and tells the owner so ([why](../decisions/turns-and-takeovers.md#takeovers-and-offers)).`)
 	g.line("\n## Exit statuses")
 	var rows [][]string
 	classes := map[int]bool{}
