@@ -23,10 +23,12 @@ var (
 
 	sectionHeading = regexp.MustCompile(`(?m)^## (.+)$`)
 	numbersRow     = regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(([^)]+)\) \| ([\d, ]+) \|$`)
-	numberedPage   = regexp.MustCompile(`^(\d{4})-`)
 
 	// An entry of "Why not" begins with what was tried or rejected, and when. One that held for a time says until when.
 	whyNotEntry = regexp.MustCompile(`^\*\*[^*]+\*\* \((\d{4}-\d\d-\d\d)(, until \d{4}-\d\d-\d\d)?\)\. \S`)
+
+	// Only the list knows the numbers that decisions once had.
+	decisionNumber = regexp.MustCompile(`\b[Dd]ecisions? \[?\d`)
 
 	// A comment in Go names a page of decisions by its path in the repository.
 	decisionInCode = regexp.MustCompile(decisionsDir + `([\w-]+\.md)(#[\w-]+)?`)
@@ -41,11 +43,6 @@ func TestDecisions(t *testing.T) {
 
 	for _, path := range decisionPages(docs) {
 		name := strings.TrimPrefix(path, decisionsDir)
-		if m := numberedPage.FindStringSubmatch(name); m != nil {
-			n, _ := strconv.Atoi(m[1])
-			numbers[n] = append(numbers[n], name)
-			continue
-		}
 		checkDecisionPage(t, path, docs[path])
 
 		title, _, _ := strings.Cut(strings.TrimPrefix(docs[path], "# "), "\n")
@@ -64,22 +61,30 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestDecisionsInCode follows what comments in Go say of decisions.
+// TestDecisionsInCode follows what Go files say of decisions, and finds those that a document or a Go file calls by a number.
 func TestDecisionsInCode(t *testing.T) {
 	docs := documents(t)
+	texts := maps.Clone(docs)
 	for _, path := range goFiles(t) {
-		text, err := os.ReadFile(path)
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		texts[path] = string(b)
 
-		for _, m := range decisionInCode.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range decisionInCode.FindAllStringSubmatch(texts[path], -1) {
 			page, ok := docs[decisionsDir+m[1]]
 			if !ok {
 				t.Errorf("%s: %s isn't there", path, m[0])
 			} else if m[2] != "" && !slices.Contains(anchorsOf(page), m[2][1:]) {
 				t.Errorf("%s: %s has no such heading", path, m[0])
 			}
+		}
+	}
+
+	for path, text := range texts {
+		if m := decisionNumber.FindString(text); m != "" {
+			t.Errorf("%s: %q names a decision by a number; name its page", path, m)
 		}
 	}
 }
