@@ -15,8 +15,8 @@ import (
 // manyLater is how many tasks a project has when one is taken.
 const manyLater = 1000
 
-// What the design allows a next beyond git worktree add, in ms, and what it says of a Go process that does one read. Their ratio is the goal
-// (decision 136).
+// What the design allows a next beyond git worktree add, in ms, and what it says of a Go process that does one read. Their ratio is the goal:
+// see docs/decisions/performance-and-bench.md.
 const (
 	nextAllowed = 15
 	readFloor   = 2.8

@@ -74,7 +74,7 @@ const DefaultIntegration = "integration"
 // gateKeys, workerKeys and prKeys are the keys of the three sections.
 var (
 	prKeys = []key{
-		{"command", "a shell command", "a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [decision 109](../decisions/pull-requests.md#a-command-of-the-projects-own) (default: none)", func(c *Config, v any) error { return assign(v, &c.PR.Command) }},
+		{"command", "a shell command", "a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [pull requests](../decisions/pull-requests.md#a-command-of-the-projects-own) (default: none)", func(c *Config, v any) error { return assign(v, &c.PR.Command) }},
 	}
 	gateKeys = []key{
 		{"command", "a shell command", "a command that has to succeed on a commit before it is merged (default: none)", func(c *Config, v any) error { return assign(v, &c.Gate.Command) }},

@@ -12,9 +12,10 @@ var antigravityRow = Row{
 		"start_of_turn", "end_of_turn", "user_request", "additional_metadata", "ephemeral_message",
 	},
 	Proves:   stick.ProvesCarrier, // until it is known: its life proves nothing
-	Unproven: "only its documentation is known (decision 34)",
+	Unproven: "only its documentation is known",
 
 	// It gets no hooks. It treats an unexpected answer as a refusal, and nobody has tried our answers there.
+	// See docs/decisions/hooks.md#what-each-harness-does.
 	Setup: Setup{
 		Config: ".gemini/config",
 		Skills: agents,
