@@ -59,6 +59,7 @@ const (
 
 // Activity returns what a member does. A question to its person comes first, because any later hook takes it back. Then comes a wait for
 // the stick, because the wait is seen to run. ok is false for a person, who has no hooks, unless it waits.
+// See docs/decisions/screens-and-browser.md#what-an-agent-does.
 func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, ok bool) {
 	m, _ := r.Member(a)
 	last := min(max(m.LastSeenAt, h.At), now)

@@ -8,4 +8,6 @@
 // for [Room.Reserve], [Editing] for [Room.MayEdit], [Asking] for [Room.Ask], [Starting] for [Room.StartSession],
 // [Leaving], [Kicking] and [Closing] for the methods of these verbs, [Spawning] for [SpawnTask], and [Offering] for
 // [Task.Done]. [Take] is the same for [Room.Takeover], and [TaskDecision] for a review.
+//
+// See docs/decisions/rules-and-store.md.
 package stick

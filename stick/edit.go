@@ -63,6 +63,7 @@ type Judgement struct {
 // may, except for what is left to the primary. So may everybody in a closed room, in a room that enforces nothing, and in another
 // checkout than that of whoever has the turn, unless [FencedAll]; there only reservations of others count. near must
 // hold at least the reservations that could match one of the paths, if [Enforce.HearsScopes].
+// See docs/decisions/reservations-and-patterns.md#policies-of-edits.
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgement {
 	return r.asEnforced(r.against(q, near, s, now))
 }

@@ -11,6 +11,7 @@ import (
 )
 
 // Code names a kind of failure. Codes are documented, stable and never reused.
+// See docs/decisions/surfaces-cli-and-words.md#codes.
 type Code string
 
 // The codes. [Codes] has the exit status and the meaning of each.

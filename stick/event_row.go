@@ -14,6 +14,7 @@ import (
 // payload without a stored example.
 
 // EventTypes is the table of event types.
+// See docs/decisions/rules-and-store.md.
 var EventTypes = slices.Concat(roomEvents, draftEvents, talkEvents, scopeEvents, sessionEvents, taskEvents, reviewEvents, landingEvents)
 
 // EventInfo is a row of the table of event types. [row] makes it, or [taskRow] for an event of a task.

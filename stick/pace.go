@@ -37,6 +37,7 @@ var WakeTypes = []EventType{EventMessageSent, EventMessageAcked, EventClaim, Eve
 // A wake is a message or an acknowledgement from one to the other after the author has done something since its last one to
 // it: what an agent sends in one go wakes once. The count begins anew with a turn of one of the two, a person's message, a review, a
 // BLOCKED message and an interrupting one.
+// See docs/decisions/waking-agents.md#two-agents-that-wake-each-other.
 func WakeAt(e Event, a AgentID, past []Event) Deadline {
 	b := e.From
 	if !paced(e) {

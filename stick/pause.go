@@ -31,6 +31,7 @@ func (p Pause) saysWho(now Time) Words {
 // Pause pauses the room, which only a person may do. In a paused room it changes who paused it and why, but not since when;
 // for the same reason again it changes nothing and makes no event. It fails with [CodePersonOnly], [CodeUsage] and
 // [CodeRoomClosed].
+// See docs/decisions/turns-and-takeovers.md#a-pause.
 func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return r, nil, err

@@ -168,6 +168,7 @@ type Resumption struct {
 // started, or because it may start again, the task has come back, and the process that was to see that is gone. With all it
 // starts as well if it was cut off or has ended, while the task is with its worker. What somebody has stopped stays stopped. ok
 // is false if there is nothing to start. runs are the runs of all attempts.
+// See docs/decisions/worktrees-and-runs.md#runs.
 func (t Task) Resume(runs []Run, verdict func(Process) Verdict, all bool) (r Resumption, ok bool) {
 	if len(runs) == 0 || t.Over() || t.Offered() || t.Later {
 		return r, false

@@ -102,6 +102,7 @@ func (m Member) leads() bool {
 // primary that isn't gone. A session that starts while there is one is a helper; so is one that starts
 // while an agent is running that began earlier and can still register, and one that works under the turn of the agent
 // that started it. If the agent that began earlier is a member, its session starts along with this one, as the primary.
+// See docs/decisions/sessions-and-roles.md#which-role-it-has.
 func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	r, events, out := r.startOne(q, s, now)
 	elder, ok := r.elder(q, s)

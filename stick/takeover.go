@@ -110,6 +110,7 @@ func (q Take) Check() error {
 // [CodeTurnMismatch] if the turn isn't the expected one, with [CodeUnknownMember] if the caller takes no part,
 // and with [CodePaused], [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been told so, Takeover
 // tells it, and refuses the caller until Policy.WaiterGrace has passed.
+// See docs/decisions/turns-and-takeovers.md#takeovers-and-offers.
 func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason, error) {
 	if err := q.Check(); err != nil {
 		return r, nil, "", err

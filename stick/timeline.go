@@ -106,6 +106,7 @@ var TimelineEvents = []EventType{
 // TimelineOf makes the timeline of a range of time from a room's events of the types [TimelineEvents], the oldest first. They
 // may begin in the middle of the log. Those before the range only say how things stood when it began. waiting are the agents
 // that wait when the range ends; the log doesn't have them.
+// See docs/decisions/screens-and-browser.md#timelines.
 func TimelineOf(events []Event, waiting []Waiter, from, to Time) Timeline {
 	d := drawing{at: map[AgentID]int{}}
 	for _, e := range events {

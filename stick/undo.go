@@ -51,6 +51,7 @@ const (
 
 // Step decides what is done with a path. Work of others is never replaced: only what is still as the call left it, and what the call
 // alone has changed.
+// See docs/decisions/snapshots-and-undo.md#undo.
 func (f UndoneFile) Step() (UndoStep, UndoReason) {
 	switch {
 	case f.Was.Unknown || f.Left.Unknown:

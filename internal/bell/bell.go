@@ -19,6 +19,8 @@
 // [Net] under the bell makes up for that.
 //
 // Only plain files, FIFOs and file locks are used, because sandboxes forbid sockets.
+//
+// See docs/decisions/bells-and-waiting.md.
 package bell
 
 import (

@@ -29,6 +29,7 @@ const gitHookLimit = 100 * time.Millisecond
 // maxMoves limits how many bytes are read about the refs that git is about to change.
 const maxMoves = 8 << 20
 
+// See docs/decisions/hooks-of-git.md.
 func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),

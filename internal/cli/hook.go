@@ -58,6 +58,7 @@ func (a *app) slack(limit time.Duration) time.Duration {
 // versions get it from a hook, for waking, because they pass on what the program says.
 const exitOrder = 2
 
+// See docs/decisions/hooks.md.
 func (a *app) hookCmd() *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{

@@ -24,6 +24,7 @@ type selfUpdateResult struct {
 	Steps       []string `json:"steps"`             // what to run, in this order
 }
 
+// See docs/decisions/releases-and-dependencies.md#tt-self-update.
 func (a *app) selfUpdateCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "self-update", Short: "Say what to run to get a newer tt", Args: noArgs,

@@ -1,5 +1,7 @@
 // Package config reads .talking-stick.toml, in which a project says how agents should work on it. A
 // clone brings the file from anybody, so this package checks everything in it.
+//
+// See docs/decisions/install-and-settings-files.md#talking-sticktoml.
 package config
 
 import (

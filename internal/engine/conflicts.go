@@ -69,6 +69,7 @@ type Uncompared struct {
 // pair, with the uncommitted changes. It writes nothing, neither in the room nor in the repository. It fails
 // with [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing], [stick.CodeGitTooOld] and, when
 // git takes too long, [stick.CodeInternal].
+// See docs/decisions/reservations-and-patterns.md#what-tt-conflicts-compares.
 func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
 	var room stick.Room

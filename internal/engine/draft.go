@@ -30,6 +30,7 @@ type SaveDraftResult struct {
 // SaveDraft keeps a draft of the caller's handoff with its turn, in place of an earlier one. The next holder gets it if the
 // turn ends without a handoff. Repeated, it returns its first result. It fails with [stick.CodeInvalidHandoff],
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
+// See docs/decisions/handoffs.md.
 func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftResult, error) {
 	var res SaveDraftResult
 	d := stick.Draft{Text: p.Text, Handoff: p.Handoff}

@@ -12,6 +12,7 @@ import (
 // answerByReading answers a single try without writing. In a busy room most tries fail, and they shouldn't
 // delay the holder. answered is true if the caller is a member with recent activity, and the rules would
 // change nothing.
+// See docs/decisions/bells-and-waiting.md.
 func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 	if w.q.Blocking {
 		return false, nil

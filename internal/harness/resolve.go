@@ -107,6 +107,7 @@ func (f Caller) InStray() Caller {
 
 // Resolve finds out who calls. It fails with [stick.CodeUsage] if the caller asks for an impossible name, if
 // an agent asks for a person's name, and if the call names an unknown harness.
+// See docs/decisions/process-identity-and-roster.md#who-calls.
 func Resolve(in Input) (Caller, error) {
 	r := resolver{in: in, caller: Caller{As: in.As, User: userName(in.User), Host: in.Host}}
 	if err := checkName(in.As, in.AsSource); err != nil {

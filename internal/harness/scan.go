@@ -28,6 +28,7 @@ type Roster struct {
 
 // Scan finds the agents that work inside. self is the calling process, and agent the process of its harness,
 // zero if it has none. Daemons aren't agents, and a launcher and its program are one.
+// See docs/decisions/process-identity-and-roster.md#what-a-scan-reads.
 func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Process) (Roster, error) {
 	sweep, err := t.Scan(inside, Named)
 	if err != nil || sweep.Blind {

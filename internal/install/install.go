@@ -1,6 +1,8 @@
 // Package install connects harnesses and git to tt, and disconnects them: the skill, hooks, the MCP server
 // and plugins, each in the harness's own files and format. Every byte that others wrote there stays. What
 // is particular to one harness is in its row in package harness; here no harness has a name.
+//
+// See docs/decisions/install-and-settings-files.md.
 package install
 
 import (

@@ -8,8 +8,10 @@
 // the working tree, and every time in an output is the commit's. So two builds of one commit are equal byte
 // by byte, if both use the same version of Go.
 //
-// It needs Go and git, and the network only where the module cache lacks a module. What carries names of the
-// project's owner stands in [project].
+// It needs Go and git, and the network only where the module cache lacks a module. What carries names of the project's owner
+// stands in [project].
+//
+// See docs/decisions/releases-and-dependencies.md.
 package main
 
 import (

@@ -10,8 +10,10 @@
 // and the bytes: work/<path> as they lay in the working tree, index/<path> as they were staged, and stage1 to
 // stage3/<path> of a conflict. Paths without uncommitted changes aren't in it.
 //
-// A snapshot is a rescue for a call of an agent's tool. Its ref is refs/snapshots/<checkout>/<id>, its pack
-// has only what the packs of earlier snapshots lack, and its entries are several files.
+// A snapshot is a rescue for a call of an agent's tool. Its ref is refs/snapshots/<checkout>/<id>, its pack has only what the packs of earlier
+// snapshots lack, and its entries are several files.
+//
+// See docs/decisions/snapshots-and-undo.md.
 package rescue
 
 import (

@@ -1,7 +1,8 @@
-// Package shell finds out what a shell command is going to do to files and to work that isn't committed, as
-// far as the command's text shows it. It knows what the text sets a variable to, and doesn't guess at what is
-// computed, at scripts, or at what programs do by themselves. It is no guard against somebody who wants to
-// hide what a command does.
+// Package shell finds out what a shell command is going to do to files and to work that isn't committed, as far as
+// the command's text shows it. It knows what the text sets a variable to, and doesn't guess at what is computed, at scripts, or at what
+// programs do by themselves. It is no guard against somebody who wants to hide what a command does.
+//
+// See docs/decisions/guard-what-a-command-changes.md.
 package shell
 
 import (

@@ -34,6 +34,7 @@ type numbers struct {
 }
 
 // issued is what the file says.
+// See docs/decisions/damage-and-repair.md#a-loss.
 type issued struct {
 	database  int64   // which database it is about; 0 for one that was set aside
 	committed numbers // the database has these, unless it has lost something

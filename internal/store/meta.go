@@ -171,8 +171,8 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 	return known, err
 }
 
-// newGeneration begins the generation g, which ends the leases and reservations of the one before. It gives g
-// its number.
+// newGeneration begins the generation g, which ends the leases and reservations of the one before. It gives g its number.
+// See docs/decisions/damage-and-repair.md#a-reboot.
 func (tx *Tx) newGeneration(g stick.Generation) error {
 	was := tx.Generation()
 	g.Number, g.Above = was.Number+1, max(was.Above, g.Above)

@@ -53,9 +53,9 @@ func sleepFor(ctx context.Context, d time.Duration) bool {
 
 // commit sends what is queued, COMMIT, and the notices for the witnesses of other hosts.
 //
-// PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk
-// meanwhile. So the notices are sent behind COMMIT, in a transaction of their own, which writes nothing that
-// is synced; they travel together.
+// PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk meanwhile. So the notices are sent
+// behind COMMIT, in a transaction of their own, which writes nothing that is synced; they travel together.
+// See docs/decisions/postgresql.md#commit.
 func (p *postgresDB) commit(tx *Tx) error {
 	// Whoever needs a newer program commits nothing, and settleCommit needs the transaction's id, which the
 	// room's lock answers.

@@ -1,6 +1,8 @@
 // Package store keeps Talking Stick's state in a database that many processes open at once.
 // The database decides: ownership, roles and states exist nowhere else. The rules are in package stick;
 // the store only loads what they need and saves what they return.
+//
+// See docs/decisions/sqlite.md and docs/decisions/postgresql.md.
 package store
 
 import (
@@ -349,9 +351,9 @@ func (tx *Tx) callerError(err error) error {
 	return err
 }
 
-// LockRooms locks rooms for the rest of a transaction that writes. What reads or writes a room locks it
-// anyway; a transaction on several rooms locks them first, all at once, so that it never waits for another
-// that waits for it.
+// LockRooms locks rooms for the rest of a transaction that writes. What reads or writes a room locks it anyway; a transaction on
+// several rooms locks them first, all at once, so that it never waits for another that waits for it.
+// See docs/decisions/postgresql.md#locks.
 func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 	if !tx.Concurrent() {
 		return nil

@@ -62,6 +62,7 @@ func (w *Watch) Close() error {
 }
 
 // witness is this process's part in hearing what other hosts commit.
+// See docs/decisions/postgresql.md#connections.
 type witness struct {
 	mu      sync.Mutex // guards the rest
 	watches int

@@ -30,6 +30,7 @@ type ShownCommand struct {
 
 // requireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody has. It fails
 // with [stick.CodeConfigChanged].
+// See docs/decisions/install-and-settings-files.md#commands-that-a-clone-brings.
 func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) error {
 	clone := rp.cloneID()
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {

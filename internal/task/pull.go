@@ -53,6 +53,7 @@ type pull struct {
 // WorkerPR opens a pull request for the commit that a task's worker has offered, with the program of the forge. If there is one, it
 // is read again: a newer commit is pushed to it, and a task that was merged there is completed. It fails with
 // [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere] and [stick.CodeGitFailed].
+// See docs/decisions/pull-requests.md.
 func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {

@@ -54,6 +54,7 @@ func named(all []proc.Info) []EndedProcess {
 // WorkerStop ends the command of a task's worker, and keeps the task. It asks all processes of the run to end, kills after ten seconds those
 // that haven't, and returns when the end is recorded. The run doesn't start again by itself. It fails with [stick.CodeNotFound] if the task has
 // no run, and with [stick.CodeElsewhere] if that is on another host.
+// See docs/decisions/worktrees-and-runs.md#what-a-stop-ends.
 func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {

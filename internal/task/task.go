@@ -2,6 +2,8 @@
 // merge queue. The command line, MCP and tests call the same methods, each with one struct of parameters and one of
 // results. Package core says how an operation is built. An operation that changes git stores its intent in one
 // transaction and the outcome in another. If the command dies in between, the next one finishes or undoes its work.
+//
+// See docs/decisions/tasks-and-reviews.md and docs/decisions/merge-queue.md.
 package task
 
 import (

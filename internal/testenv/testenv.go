@@ -1,5 +1,7 @@
 // Package testenv keeps tests away from the home and the git configuration of whoever runs them, and from the repository
 // that holds them. It is linked into tests only.
+//
+// See docs/decisions/tests.md.
 package testenv
 
 import (

@@ -8,9 +8,10 @@ import (
 	"talkingstick/internal/term"
 )
 
-// screen draws frames on a terminal. It writes only the lines that have changed, each over the one before, so
-// that nothing flickers, and nothing at all while the frames stay the same. The lines are placed one by one
-// and never wrapped: a terminal that takes a character for wider than we do spoils no other line.
+// screen draws frames on a terminal. It writes only the lines that have changed, each over the one before, so that nothing flickers, and
+// nothing at all while the frames stay the same. The lines are placed one by one and never wrapped: a terminal that takes a character for
+// wider than we do spoils no other line.
+// See docs/decisions/screens-and-browser.md#tt-watch.
 type screen struct {
 	out   io.Writer
 	drawn []string // what the terminal shows; nil if that isn't known

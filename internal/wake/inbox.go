@@ -4,6 +4,8 @@
 // other processes of the same user can wake the session. Nothing else holds the token: no database, log, argument or error.
 // The file also says which process the harness is. A path of a socket can come back with another process behind it, so whoever writes
 // first asks the operating system who listens there.
+//
+// See docs/decisions/waking-agents.md#inboxes.
 package wake
 
 import (

@@ -2,9 +2,10 @@
 // picture that one monitor keeps for all viewers, or from an operation that reads, and what a person does
 // there is the operation that the command line performs.
 //
-// Everything is a page that the server renders, so that it works without script. The script swaps parts of
-// the page as the server sends them (stream.go). Who may ask is decided in guard.go and auth.go, before any
-// page sees the request.
+// Everything is a page that the server renders, so that it works without script. The script swaps parts of the page as the server sends
+// them (stream.go). Who may ask is decided in guard.go and auth.go, before any page sees the request.
+//
+// See docs/decisions/screens-and-browser.md#pages and docs/decisions/security-of-the-browser.md.
 package web
 
 import (

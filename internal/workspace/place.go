@@ -1,5 +1,7 @@
 // Package workspace finds the workspace that a path lies in. It reads directories, .git files and marker
 // files itself and starts no process, because every command needs it.
+//
+// See docs/decisions/workspaces.md.
 package workspace
 
 import (

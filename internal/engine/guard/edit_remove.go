@@ -16,6 +16,7 @@ type removal struct {
 }
 
 // removals finds what the acts of a command remove. It leaves out what can't be told, as everywhere.
+// See docs/decisions/guard-what-a-command-changes.md#where-a-file-lies-decides.
 func removals(targets *workspace.Targets, acts []shell.Act) (all []removal) {
 	for _, act := range acts {
 		if act.Kind != shell.Removes || act.Some {

@@ -8,6 +8,8 @@
 //
 // Its operations are built as those of package engine, which hands it the roles of a room and asks it for the copy
 // at a takeover.
+//
+// See docs/decisions/guard-what-a-command-changes.md and docs/decisions/whose-changes.md.
 package guard
 
 import (

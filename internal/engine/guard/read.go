@@ -82,6 +82,7 @@ func (o *op) readsOf(c *checkout, paths []string) store.ReadQuery {
 
 // checkReads refuses once to write files whole that somebody has changed since the caller last saw them. Of most calls nothing is
 // known, and they cost nothing here.
+// See docs/decisions/stash-sweeps-and-stale-reads.md#stale-reads.
 func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var writes []stick.StaleWrite
 	var stale []knownRead

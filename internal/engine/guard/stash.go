@@ -203,6 +203,7 @@ func (g *Guard) hasToStash(ctx context.Context, q editQuestion, act shell.Act) (
 
 // checkStash judges what the text of a command asks of the stash. Before a command that may use the entry of another, or one that nobody
 // has noted, it keeps the entry's commit.
+// See docs/decisions/stash-sweeps-and-stale-reads.md#the-stash.
 func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	uses, failed := g.stashUses(ctx, q)
 	for _, use := range uses {

@@ -17,6 +17,7 @@ import (
 // CheckCommit decides for git's hook pre-commit whether a commit of the files p.Tracked may take along others' work. Whether the caller
 // may change these files at all, [Guard.CheckEdit] says. It allows everything outside of rooms and checkouts, and looks at files only
 // where somebody else is known to have edited some. Like CheckEdit, it only reads; [Guard.EditChecked] records what there is to record.
+// See docs/decisions/stash-sweeps-and-stale-reads.md#what-a-commit-sweeps-up.
 func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEditResult, err error) {
 	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	at, err := g.core.PlaceOfHook(p.Where)
