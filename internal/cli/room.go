@@ -309,7 +309,7 @@ func (a *app) policyCmd() *cobra.Command {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
-				meaning := p.faint(showf("%s", k.Meaning))
+				meaning := p.faint(showf("%s", stick.Words(k.Meaning)))
 				if next := res.Policy.Next(k.Name); next != "" {
 					meaning = p.strong(showf("%s as of the next turn", next)) + "; " + meaning
 				}
