@@ -89,7 +89,7 @@ type doctorResult struct {
 func (p *page) doctor(res doctorResult, all bool) {
 	p.linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
-		p.linef("%-8s %-12s %s", f.Status, f.Check, f.Detail)
+		p.linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
 		p.fix(f.Fix)
 		if n := len(f.More); n > 0 && !all {
 			p.linef("         %-12s %d more: tt doctor --all", "", n)

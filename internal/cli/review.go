@@ -222,7 +222,7 @@ func (a *app) waits(on string, r task.Runner) {
 	if d := a.now().Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = showf(" for %s", stick.Age(d))
 	}
-	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r, on, since)
+	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r.Words(), on, since)
 	if r.State == task.RunnerStopped {
 		_ = a.sayf("hint: let it go on: kill -CONT %d", r.PID)
 	}

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"fmt"
 	"time"
 
 	"talkingstick/internal/bell"
@@ -29,14 +28,14 @@ const (
 	RunnerUnknown RunnerState = "unknown"
 )
 
-// String names the process and says how it is, for a sentence.
-func (r Runner) String() string {
-	name := "another process"
+// Words names the process and says how it is, for a sentence.
+func (r Runner) Words() stick.Words {
+	name := stick.Words("another process")
 	if r.PID != 0 {
-		name = fmt.Sprintf("process %d", r.PID)
+		name = stick.Wordsf("process %d", r.PID)
 	}
 	if r.Host != "" {
-		name += " on " + r.Host
+		name += stick.Wordsf(" on %s", r.Host)
 	}
 	switch r.State {
 	case RunnerStopped:
@@ -96,7 +95,7 @@ func errBusy(name string, r Runner, now stick.Time) *stick.Error {
 	if d := now.Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = ", for " + stick.Age(d)
 	}
-	e := stick.Errorf(stick.CodeLanding, "another command is working on %s%s: %s", name, since, r).With("task_id", name).With("runner", r)
+	e := stick.Errorf(stick.CodeLanding, "another command is working on %s%s: %s", name, since, r.Words()).With("task_id", name).With("runner", r)
 	if r.PID != 0 {
 		e.With("pid", r.PID)
 	}

@@ -158,7 +158,7 @@ func (e *env) runMerge(ctx context.Context, at core.Where, id string, now func(t
 	res, err := e.Operations.WorkerMerge(ctx, task.WorkerMergeParams{
 		Caller: e.Caller, Where: at, TaskID: id,
 		Waits: func(on string, r task.Runner) {
-			now(term.Textf("waiting for %s: it works on %s", r, on))
+			now(term.Textf("waiting for %s: it works on %s", r.Words(), on))
 		},
 		Shows: func(g task.GateRun) { now(term.Textf("running the gate on %s: %s", id, stick.Clip(g.Command, 60))) },
 	})
