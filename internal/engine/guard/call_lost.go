@@ -114,7 +114,7 @@ func (g *Guard) lookAtLost(ctx context.Context, q editQuestion, c *checkout, nex
 	c.own, err = g.ownChanges(ctx, q, c)
 	c.dropTaskFile()
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
-	lerr := c.look(ctx, g.core.Config.Git)
+	lerr := c.look(ctx, g.core.Config.Git, q)
 	c.markOwn()
 	return cmp.Or(err, lerr)
 }

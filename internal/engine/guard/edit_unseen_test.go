@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -50,4 +52,25 @@ func TestEditOfUnseenChanges(t *testing.T) {
 	s.File("b.go", "by a person again\n")
 	said := edits("b.go")
 	s.Check(strings.Contains(said, " ran Edit, which took b.go; "), "after a commit: told %q", said)
+}
+
+// TestChangesAreNoted_AfterALongSnapshot: what a command has changed is its agent's, though making the snapshot after it took all the time that
+// there is for looking.
+func TestChangesAreNoted_AfterALongSnapshot(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+
+	call := guard.CheckEditParams{HookParams: ann.Hook(), Unread: true, Text: "make"}
+	call.Tool = "Bash"
+	may := ann.CheckEdit(call).OK()
+	if err := ann.Engine.Guard.EditChecked(t.Context(), call, may); err != nil {
+		t.Fatal(err)
+	}
+	s.File("made.go", "by ann")
+	call.LookFor = time.Nanosecond
+	ann.CheckEdited(call)
+
+	got := ann.Changes()
+	s.Check(got == "made.go own by claude:a", "%s", got)
 }

@@ -17,9 +17,6 @@ import (
 
 // lookAfter makes the snapshots after a call, and finds what files are like now.
 func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
-	looking, cancel := q.looking(ctx)
-	defer cancel()
-
 	errs := make([]error, 2*len(all))
 	var wait sync.WaitGroup
 	for i, c := range all {
@@ -32,7 +29,7 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 			if !c.off {
 				errs[2*i] = g.endCall(ctx, q, c, by)
 			}
-			errs[2*i+1] = c.look(looking, g.core.Config.Git)
+			errs[2*i+1] = c.look(ctx, g.core.Config.Git, q)
 		})
 	}
 	wait.Wait()
@@ -72,8 +69,8 @@ func (c *checkout) markOwn() {
 }
 
 // look finds what the checkout's files are like now. If it can't look at all of them in time, c.found has only those that
-// are named.
-func (c *checkout) look(ctx context.Context, g git.Client) error {
+// are named. What the snapshot has found uncommitted is looked at whatever time it took to make it: only git is asked no longer than q.LookFor.
+func (c *checkout) look(ctx context.Context, g git.Client, q editQuestion) error {
 	known := map[string]stick.FileState{}
 	for _, f := range c.known {
 		known[f.Path] = f.State
@@ -93,7 +90,9 @@ func (c *checkout) look(ctx context.Context, g git.Client) error {
 	if c.dirty != nil {
 		seen, err = seeFiles(ctx, c.top, c.dirty, known, c.since)
 	} else {
-		_, seen, err = seeUncommitted(ctx, g, c.top, known, c.since)
+		looking, cancel := q.looking(ctx)
+		defer cancel()
+		_, seen, err = seeUncommitted(looking, g, c.top, known, c.since)
 	}
 	if err != nil {
 		c.looks = false
