@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"talkingstick/internal/store"
@@ -20,15 +21,18 @@ type hookPlan struct {
 	Setup        []hookVariant // run once before the rounds
 	Warm, Rounds int
 	Variants     []hookVariant
+	Worked       bool // also measure how long their processes, and those below them, worked: other programs change that less
+	Together     int  // so many of them stay in their order, because one needs what the one before it has done; 0 for one
 }
 
 type hookVariant struct {
-	Name  string
+	Name  string // empty for what isn't measured
 	Args  []string
 	Dir   string
 	Env   []string // beside the process's own
 	Stdin []byte
 	Mute  bool // it has to say nothing, whatever it is asked
+	Free  bool // it may say anything
 }
 
 // hook measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
@@ -167,39 +171,54 @@ func runHooks() error {
 		return err
 	}
 	for _, v := range plan.Setup {
-		if _, err := v.run(); err != nil {
+		if _, _, err := v.run(); err != nil {
 			return err
 		}
 	}
 	s := series{}
 	for i := range plan.Warm + plan.Rounds {
-		for _, v := range turned(plan.Variants, i) {
-			took, err := v.run()
+		for _, v := range plan.round(i) {
+			took, worked, err := v.run()
 			if err != nil {
 				return err
 			}
-			if i >= plan.Warm {
+			if i >= plan.Warm && v.Name != "" {
 				s.add(v.Name, took)
+				if plan.Worked {
+					s.add(v.Name+workedSuffix, worked)
+				}
 			}
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// run runs a variant once. It checks the output, because a hook that fails would be fast.
-func (v hookVariant) run() (time.Duration, error) {
+// round returns the variants of a round in their order.
+func (plan hookPlan) round(i int) []hookVariant {
+	together := slices.Collect(slices.Chunk(plan.Variants, max(plan.Together, 1)))
+	return slices.Concat(turned(together, i)...)
+}
+
+// workedSuffix ends the names of samples of the time of processors.
+const workedSuffix = ", processor time"
+
+// run runs a variant once, and says how long that took, and how long processors worked for it. It checks the output, because a hook that fails would be fast.
+func (v hookVariant) run() (took, worked time.Duration, err error) {
 	c := exec.Command(v.Args[0], v.Args[1:]...)
 	c.Dir, c.Env, c.Stdin = v.Dir, append(os.Environ(), v.Env...), bytes.NewReader(v.Stdin)
 	var said bytes.Buffer
 	c.Stdout = &said
-	took, err := timed(c, 0)
-	if err != nil {
-		return took, err
+	took, err = timed(c, 0)
+	if c.ProcessState != nil {
+		worked = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
+	if err != nil || v.Free {
+		return took, worked, err
 	}
 	for event, word := range map[string]string{"SessionStart": "additionalContext", "PreToolUse": "deny"} {
 		if (bytes.Contains(v.Stdin, []byte(event)) && !v.Mute) != bytes.Contains(said.Bytes(), []byte(word)) {
-			return took, fmt.Errorf("the hook (%s) said %q", v.Name, said.String())
+			return took, worked, fmt.Errorf("the hook (%s) said %q", v.Name, said.String())
 		}
 	}
-	return took, nil
+	return took, worked, nil
 }

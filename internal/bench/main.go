@@ -67,6 +67,7 @@ var sections = []section{
 	{"silent", (*bench).silent},
 	{"shared", (*bench).shared},
 	{"rescue", (*bench).rescue},
+	{"snapshot", (*bench).snapshot},
 	{"roster", (*bench).roster},
 	{"wake", (*bench).wake},
 	{"message", (*bench).message},
@@ -84,7 +85,7 @@ var sections = []section{
 func main() {
 	runPart() // doesn't return in processes that bench has started for a part
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: size, start, hook, scope, git, look, silent, shared, rescue, roster, wake, message, death, turns, scale, crowd, worker, next, pages, watch, idle")
+	rows := flag.String("rows", "", "only these sections: size, start, hook, scope, git, look, silent, shared, rescue, snapshot, roster, wake, message, death, turns, scale, crowd, worker, next, pages, watch, idle")
 	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
 	against := flag.String("against", "", "another tt, built like this one: only measure what both take, in pairs")
 	flag.Parse()
