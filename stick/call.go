@@ -2,6 +2,7 @@ package stick
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,20 @@ type Call struct {
 
 	Files      int  `json:"files"`                // how many have changed
 	Overlapped bool `json:"overlapped,omitempty"` // another agent's call ran meanwhile
+}
+
+// Maker names who has made the call: the agent, and its sub-agent if it was that.
+func (c Call) Maker() Words {
+	if c.Helper != "" {
+		return Wordsf("%s, %s", c.Agent, c.Helper)
+	}
+	return Wordsf("%s", c.Agent)
+}
+
+// Title is the tool of the call, and its command or file.
+func (c Call) Title() Name {
+	const most = 80
+	return Name(strings.TrimSpace(c.Tool + " " + strings.TrimPrefix(c.Command, c.Tool))).Cut(most)
 }
 
 // MaxCallText bounds the text of a command that is kept, in characters.

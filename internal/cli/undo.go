@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +44,7 @@ func (p *page) calls(res guard.ListCallsResult) {
 
 	t := table{}
 	for _, c := range res.Calls {
-		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), callMaker(c), p.callFiles(c), callText(c))
+		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), c.Maker(), p.callFiles(c), c.Title())
 	}
 	p.table(t)
 	if res.More {
@@ -59,14 +58,6 @@ func (p *page) calls(res guard.ListCallsResult) {
 	}
 }
 
-// callMaker is who has made a call.
-func callMaker(c stick.Call) stick.Words {
-	if c.Helper != "" {
-		return stick.Wordsf("%s, %s", c.Agent, c.Helper)
-	}
-	return stick.Wordsf("%s", c.Agent)
-}
-
 // callFiles says how much a call has changed, as far as it is known.
 func (p *page) callFiles(c stick.Call) stick.Words {
 	switch {
@@ -78,12 +69,6 @@ func (p *page) callFiles(c stick.Call) stick.Words {
 		return stick.Count(c.Files, "file") + ", beside another's call"
 	}
 	return stick.Count(c.Files, "file")
-}
-
-// callText is the tool of a call, and its command or file.
-func callText(c stick.Call) stick.Name {
-	const most = 80
-	return stick.Name(strings.TrimSpace(c.Tool + " " + strings.TrimPrefix(c.Command, c.Tool))).Cut(most)
 }
 
 func (a *app) undoCmd() *cobra.Command {
@@ -143,7 +128,7 @@ func (p *page) undone(res guard.UndoCallResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
-	p.linef("call %d of %s, %s: %s", res.Call.ID, callMaker(res.Call), p.ago(res.Call.Started), callText(res.Call))
+	p.linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.ago(res.Call.Started), res.Call.Title())
 	if n := len(res.Restored); n > 0 {
 		p.linef("%s as before it in %s:", stick.Count(n, "file"), file(res.Checkout))
 		p.files(res.Restored)
@@ -211,6 +196,6 @@ func undoableCalls(ctx context.Context, a *app, at core.Where) []cobra.Completio
 	return found(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
 		return e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
 	}, func(r guard.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
-		return beside(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(callText(c)))
+		return beside(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
 	})
 }
