@@ -91,6 +91,17 @@ func (r *recorder) RestoreRescue(_ context.Context, p guard.RestoreRescueParams)
 	return guard.RestoreRescueResult{Checkout: "/home/ann/src/shop"}, r.did("restore %s", p.ID)
 }
 
+func (r *recorder) ListCalls(_ context.Context, p guard.ListCallsParams) (guard.ListCallsResult, error) {
+	return guard.ListCallsResult{Calls: shownCalls()}, r.did("calls of %s", p.RoomID)
+}
+
+func (r *recorder) UndoCall(_ context.Context, p guard.UndoCallParams) (guard.UndoCallResult, error) {
+	return guard.UndoCallResult{
+		Call: stick.Call{ID: p.ID}, UndoID: 19, Restored: []string{"cart.go"}, Removed: []string{"new.go"},
+		Left: []guard.LeftFile{{Path: "tax.go", Why: "it has changed since"}},
+	}, r.did("undo %d in %s", p.ID, p.RoomID)
+}
+
 // keysOn presses keys on a screen with everything, and returns what was done and the screen.
 func keysOn(t *testing.T, r *recorder, change func(*model), keys ...string) string {
 	t.Helper()
@@ -159,6 +170,12 @@ func TestKeysAct(t *testing.T) {
 		{"run a worker again", []string{"5", "w", "y"}, nil, []string{"run ui-8"}, "started run"},
 		{"stop a worker", []string{"5", "w", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[1].Run.State = stick.RunRunning }, []string{"stop ui-8"}, "of ui-8"},
 		{"bring back", []string{"6", "b", "y"}, nil, []string{"restore 1m819e"}, "brought back 0 files"},
+		{
+			"undo a call", append(slices.Repeat([]string{"down"}, 6), "e", "u", "y"), nil,
+			[]string{"calls of shop000000", "undo 17 in shop000000", "calls of shop000000"},
+			"call 17 is undone: 1 file as before it, 1 removed; 1 file stays as it is, the\n  first tax.go: it has changed since; this is call 19",
+		},
+		{"a room isn't undone", append(slices.Repeat([]string{"down"}, 6), "u"), nil, nil, "u does nothing with what is selected"},
 		{"go to a pane", []string{"1", "g"}, func(m *model) { m.picture.Rooms[0].State.Members[2].Process.PID = 77 }, []string{"jump 77"}, "switched to the pane of gemini:77aa"},
 		{"keys that mean nothing here", []string{"1", "a", "m", "c", "b", "g", "d", "l", "w"}, nil, nil, "w does nothing with what is selected"},
 	} {

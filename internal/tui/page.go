@@ -81,6 +81,7 @@ type target struct {
 	task    string
 	message int64
 	rescue  string
+	call    stick.Call // of a tool; zero for none
 }
 
 // whereOf is the room of a target, for an operation.

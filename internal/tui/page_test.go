@@ -55,6 +55,14 @@ func shownDiff() *task.WorkerDiffResult {
 	}
 }
 
+// shownCalls are calls of tools: one that ran beside another, and one of a sub-agent.
+func shownCalls() []stick.Call {
+	return []stick.Call{
+		{ID: 17, Agent: "claude:a3f1", Tool: "Bash", Command: "gofmt -w .", Files: 12, Overlapped: true, Started: before(3 * time.Minute), Ended: before(2 * time.Minute)},
+		{ID: 9, Agent: "claude:a3f1", Helper: "tester", Tool: "Edit", Command: "src/cart.go", Files: 1, Started: before(time.Hour), Ended: before(time.Hour)},
+	}
+}
+
 // pagesToSee are pages with what was read for them.
 func pagesToSee() map[string]page {
 	handoff := event(30, stick.EventRelease, "claude:a3f1", "", 15*time.Minute)
@@ -76,6 +84,7 @@ func pagesToSee() map[string]page {
 		"log":     logPage{room: "shop000000", id: "ui-8", lines: []string{"$ go test ./...", "ok  \tupload\t0.2s"}},
 		"talk":    talkPage{room: "shop000000", messages: []engine.MessageView{m.MessageView}, known: true},
 		"message": messagePage{room: "shop000000", id: 40, res: &m},
+		"calls":   callsPage{room: "shop000000", calls: shownCalls(), known: true, more: true},
 		"help":    helpPage{},
 	}
 }
@@ -109,6 +118,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 	pages["everything"] = roomsPage{}
 	pages["log"] = logPage{room: "shop000000", id: "ui-8", lines: hostile}
 	pages["talk"] = talkPage{room: "shop000000", known: true, messages: []engine.MessageView{{From: stick.AgentID(all), Message: stick.Message{Body: all, Subject: all}}}}
+	pages["calls"] = callsPage{room: "shop000000", known: true, calls: []stick.Call{{ID: 1 << 40, Agent: stick.AgentID(all), Helper: all, Tool: all, Command: all}}}
 	d := shownDiff()
 	d.Diff += "+" + strings.ReplaceAll(all, "\n", "\n+")
 	d.Comments = append(d.Comments, comment(2, 3, all, stick.AgentID(all)))

@@ -62,6 +62,8 @@ type Operations interface {
 	ReadMessage(context.Context, engine.ReadMessageParams) (engine.MessagesResult, error)
 	ShowRescue(context.Context, guard.ShowRescueParams) (guard.ShowRescueResult, error)
 	DiffRescue(context.Context, guard.DiffRescueParams) (guard.DiffRescueResult, error)
+	ListCalls(context.Context, guard.ListCallsParams) (guard.ListCallsResult, error)
+	UndoCall(context.Context, guard.UndoCallParams) (guard.UndoCallResult, error)
 	RestoreRescue(context.Context, guard.RestoreRescueParams) (guard.RestoreRescueResult, error)
 	AckMessage(context.Context, engine.MessagesParams) (engine.MessagesResult, error)
 	SendMessage(context.Context, engine.SendMessageParams) (engine.SendMessageResult, error)
