@@ -31,7 +31,8 @@ const shortPrograms = 2
 const manyPrograms = 1000
 
 // TestNothingIsLostByPrograms plays random programs: three agents at once write, move and remove files by tools and commands, and a person
-// writes in between. What was there as a hook before a call ran, and what a hook after a call found, is in the tree or in a snapshot at the end.
+// writes in between. Then one undoes a long call, in the middle of which another has made one. What was there as a hook before a call ran, and what
+// a hook after a call found, is in the tree or in a snapshot at the end.
 func TestNothingIsLostByPrograms(t *testing.T) {
 	testenv.Alone(t)
 	skipOnServer(t)
@@ -111,6 +112,7 @@ func (w *ward) playProgram(seed uint64) {
 		}
 		wait.Wait()
 	}
+	p.undoLongCall(fmt.Sprintf("%d.%d", seed, rounds))
 
 	if lost := p.lost(); len(lost) > 0 {
 		w.Errorf("-promise.seed=%d: lost:\n  %s\nafter:\n  %s", seed, strings.Join(lost, "\n  "), strings.Join(p.lines, "\n  "))
@@ -124,18 +126,12 @@ func (p *program) choose(of ...string) string { return of[p.random.IntN(len(of))
 
 // chooseStep makes up what an agent does next. text is in what it writes, and in nothing else.
 func (p *program) chooseStep(agent, text string) step {
-	f, g := p.choose("a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "new.txt", "d/new.txt"), p.choose("a.txt", "moved.txt", "d/e/f.txt", "x/y.txt")
+	f, g := p.chooseFiles()
 	if p.random.IntN(3) == 0 {
 		return step{agent: agent, path: f, text: text + "\n"}
 	}
 
-	command := p.choose(
-		fmt.Sprintf("mkdir -p d/e; echo '%s' >%s", text, f), fmt.Sprintf("mkdir -p d; echo '%s' >>%s", text, f), fmt.Sprintf("mkdir -p x/z; echo '%s' >x/z/w.txt", text),
-		"rm -f "+f, "rm -rf d", "mkdir -p x; mv "+f+" "+g, "cp a.txt "+f, "sed -i 's/by/of/' "+f, "sh wipe.sh",
-		"python3 -c 'import shutil; shutil.rmtree(\"d\")'", fmt.Sprintf("python3 -c 'open(\"a.txt\",\"w\").write(\"%s\")'", text),
-		"git checkout -q -- .", "git checkout -q "+f, "git stash -q -u", "git stash -q && git stash drop -q", "git clean -fdq", "git clean -fdxq", "git reset -q --hard",
-		"git add -A", "git add -A && git rm -qrf d", "find . -name '*.txt' -not -path './.git/*' -newer .gitignore -delete", "truncate -s 0 "+f, "perl -pi -e 's/by/of/' "+f,
-	)
+	command := p.chooseCommand(f, g, text)
 	switch p.random.IntN(4) {
 	case 0: // a long one, during which others write
 		command = fmt.Sprintf("sleep 0.0%d; %s; sleep 0.0%d", 1+p.random.IntN(9), command, 1+p.random.IntN(9))
@@ -145,8 +141,32 @@ func (p *program) chooseStep(agent, text string) step {
 	return step{agent: agent, command: command}
 }
 
+// chooseCommand makes up a command about two files.
+func (p *program) chooseCommand(f, g, text string) string {
+	return p.choose(
+		fmt.Sprintf("mkdir -p d/e; echo '%s' >%s", text, f), fmt.Sprintf("mkdir -p d; echo '%s' >>%s", text, f), fmt.Sprintf("mkdir -p x/z; echo '%s' >x/z/w.txt", text),
+		"rm -f "+f, "rm -rf d", "mkdir -p x; mv "+f+" "+g, "cp a.txt "+f, "sed -i 's/by/of/' "+f, "sh wipe.sh",
+		"python3 -c 'import shutil; shutil.rmtree(\"d\")'", fmt.Sprintf("python3 -c 'open(\"a.txt\",\"w\").write(\"%s\")'", text),
+		"git checkout -q -- .", "git checkout -q "+f, "git stash -q -u", "git stash -q && git stash drop -q", "git clean -fdq", "git clean -fdxq", "git reset -q --hard",
+		"git add -A", "git add -A && git rm -qrf d", "find . -name '*.txt' -not -path './.git/*' -newer .gitignore -delete", "truncate -s 0 "+f, "perl -pi -e 's/by/of/' "+f,
+	)
+}
+
+// chooseFiles chooses the file that a step is about, and one for which it may go.
+func (p *program) chooseFiles() (f, g string) {
+	return p.choose("a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "new.txt", "d/new.txt"), p.choose("a.txt", "moved.txt", "d/e/f.txt", "x/y.txt")
+}
+
 // take plays one call, and notes what has to be kept of what lies in the tree around its hooks.
 func (p *program) take(s step) {
+	if p.begin(s) {
+		p.act(s)
+		p.around(s, "after")
+	}
+}
+
+// begin plays the hook before a call. It reports false if that denies the call.
+func (p *program) begin(s step) bool {
 	input, tool := map[string]any{"command": s.command}, "Bash"
 	if s.path != "" {
 		input, tool = map[string]any{"file_path": filepath.Join(p.app, s.path), "old_string": "a", "new_string": s.text}, "Edit"
@@ -156,12 +176,15 @@ func (p *program) take(s step) {
 		p.give(s.agent+file, hook{Session: p.agents[s.agent].session, Dir: p.app, Name: event, Tool: tool, Input: input, Call: "toolu"})
 	}
 
-	named := func(path string) bool { return s.path == "" || path == "app/"+s.path }
-	said := p.around(s, "before", named)
-	if strings.Contains(said, `"permissionDecision":"deny"`) {
+	isDenied := strings.Contains(p.around(s, "before"), `"permissionDecision":"deny"`)
+	if isDenied {
 		p.say("%s: denied", s.agent)
-		return
 	}
+	return !isDenied
+}
+
+// act does what a call does between its hooks.
+func (p *program) act(s step) {
 	if s.path != "" {
 		path := filepath.Join(p.app, s.path)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -174,11 +197,11 @@ func (p *program) take(s step) {
 	} else if out, status := p.as(s.agent, `cd "$WORK/app" || exit 9; `+s.command); status != 0 {
 		p.say("%s: status %d: %s", s.agent, status, out)
 	}
-	p.around(s, "after", named)
 }
 
 // around runs a hook. What is the same before it and after it was there as it ran.
-func (p *program) around(s step, when string, named func(path string) bool) string {
+func (p *program) around(s step, when string) string {
+	named := func(path string) bool { return s.path == "" || path == "app/"+s.path }
 	was := p.held()
 	out, _ := p.as(s.agent, `cd "$WORK/app" && tt hook <"$IO/`+s.agent+"."+when+`.json"`)
 	is := p.held()
