@@ -176,12 +176,16 @@ func (p *program) begin(s step) bool {
 		p.give(s.agent+file, hook{Session: p.agents[s.agent].session, Dir: p.app, Name: event, Tool: tool, Input: input, Call: "toolu"})
 	}
 
-	isDenied := strings.Contains(p.around(s, "before"), `"permissionDecision":"deny"`)
-	if isDenied {
-		p.say("%s: denied", s.agent)
+	said := p.around(s, "before")
+	if isDenial(said) {
+		p.say("%s: denied: %s", s.agent, said)
+		return false
 	}
-	return !isDenied
+	return true
 }
+
+// isDenial reports whether a hook denies a call.
+func isDenial(said string) bool { return strings.Contains(said, `"permissionDecision":"deny"`) }
 
 // act does what a call does between its hooks.
 func (p *program) act(s step) {
@@ -200,11 +204,16 @@ func (p *program) act(s step) {
 }
 
 // around runs a hook. What is the same before it and after it was there as it ran.
+// Of a call that it denies, a hook need not keep anything.
 func (p *program) around(s step, when string) string {
 	named := func(path string) bool { return s.path == "" || path == "app/"+s.path }
 	was := p.held()
 	out, _ := p.as(s.agent, `cd "$WORK/app" && tt hook <"$IO/`+s.agent+"."+when+`.json"`)
 	is := p.held()
+
+	if isDenial(out) {
+		return out
+	}
 
 	p.mu.Lock()
 	defer p.mu.Unlock()

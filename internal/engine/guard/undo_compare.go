@@ -17,7 +17,7 @@ func (u *undoing) compare(ctx context.Context) (err error) {
 	if err != nil {
 		return u.explain(err)
 	}
-	shared, theirs, err := u.sharedPaths(ctx)
+	by, err := u.changedBeside(ctx)
 	if err != nil {
 		u.undo.Close()
 		return err
@@ -25,15 +25,15 @@ func (u *undoing) compare(ctx context.Context) (err error) {
 
 	var staged []string
 	for _, f := range u.undo.Files {
-		of, isShared := shared[f.Path]
+		of, isShared := by.shared[f.Path]
 		f.Alone = !isShared
 		step, why := f.Step()
 		sameFile := f.Was == f.Left && !f.Was.Unknown
 		switch {
-		case theirs[f.Path]:
+		case by.theirs[f.Path]:
 		case f.Nested:
 			u.leave(f, stick.UndoNested, nil)
-		case sameFile && f.Kind == rescue.ChangeStaged && isShared: // maybe the other one's
+		case sameFile && f.Kind == rescue.ChangeStaged && by.staged[f.Path]: // maybe the other one's
 		case sameFile && f.Kind == rescue.ChangeStaged:
 			if top, _ := u.undo.Place(f.Path); top == u.tree.Top { // git of this checkout reaches no other
 				staged = append(staged, f.Path)
@@ -78,13 +78,19 @@ func (u *undoing) explain(err error) error {
 		Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
 }
 
-// sharedPaths returns the paths that changed while calls of other agents ran, with these agents. theirs are those that one of these
-// calls names as the file that it edits, and that didn't change at another time.
-func (u *undoing) sharedPaths(ctx context.Context) (shared map[string][]stick.AgentID, theirs map[string]bool, err error) {
-	shared, theirs = map[string][]stick.AgentID{}, map[string]bool{}
+// changes are the paths that changed while calls of other agents ran beside the one that is undone.
+type changes struct {
+	shared map[string][]stick.AgentID // of which the file changed, with these agents
+	theirs map[string]bool            // those of them that one of these calls names as the file that it edits, and that didn't change at another time
+	staged map[string]bool            // of which only what is staged changed, as far as these times go
+}
+
+// changedBeside finds what changed while calls of other agents ran.
+func (u *undoing) changedBeside(ctx context.Context) (by changes, err error) {
+	by = changes{shared: map[string][]stick.AgentID{}, theirs: map[string]bool{}, staged: map[string]bool{}}
 	all, err := u.guard.rescues().Changes(ctx, u.call.Before, u.call.After)
 	if err != nil {
-		return nil, nil, u.explain(err)
+		return by, u.explain(err)
 	}
 
 	parts := u.call.Parts(u.beside, stick.At(u.guard.core.Now()))
@@ -99,22 +105,25 @@ func (u *undoing) sharedPaths(ctx context.Context) (shared map[string][]stick.Ag
 		if stick.CodeOf(err) == stick.CodeNotFound { // another call's snapshot is past its time
 			changes, p.Alone = all, false
 		} else if err != nil {
-			return nil, nil, err
+			return by, err
 		}
 		for _, c := range changes {
-			if p.Alone {
+			switch {
+			case p.Alone:
 				alone[c.Path] = true
-			} else {
-				shared[c.Path] = u.othersBeside()
+			case c.Kind == rescue.ChangeStaged: // such as by git add -A: an undo of the file takes nothing from whoever did that
+				by.staged[c.Path] = true
+			default:
+				by.shared[c.Path] = u.othersBeside()
 			}
 		}
 	}
 
-	for path := range shared {
+	for path := range by.shared {
 		isTheirs := func(o stick.Call) bool { return o.Agent != u.call.Agent && o.Command == path }
-		theirs[path] = !alone[path] && slices.ContainsFunc(u.beside, isTheirs)
+		by.theirs[path] = !alone[path] && slices.ContainsFunc(u.beside, isTheirs)
 	}
-	return shared, theirs, nil
+	return by, nil
 }
 
 func changedIn(changes []rescue.PathChange) (paths []string) {

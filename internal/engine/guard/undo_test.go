@@ -113,6 +113,23 @@ func TestUndoCall_overlapped(t *testing.T) {
 	s.Check(edit.Call.Command == "c.go" && slices.Equal(edit.Removed, []string{"c.go"}), "%+v", edit)
 }
 
+// TestUndoCall_stagedMeanwhile: what another agent has only staged while a call ran, is as much the call's as before.
+func TestUndoCall_stagedMeanwhile(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	s.Commit("a.go", "a")
+	runs(t, ann, "make", func() {
+		s.File("a.go", "by ann")
+		s.File("made.go", "by ann")
+		runs(t, bob, "sh stage.sh", func() { s.Git("add", ".") })
+	})
+
+	res := ann.UndoCall(guard.UndoCallParams{ID: lastCall(ann).ID}).OK()
+	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && slices.Equal(res.Removed, []string{"made.go"}) && len(res.Left) == 0, "%+v", res)
+	s.Check(content(s, "a.go") == "a" && content(s, "made.go") == "", "the files")
+}
+
 // TestUndoCall_commit: HEAD stays where the call has moved it, and the commands of git that bring it back are in the answer.
 func TestUndoCall_commit(t *testing.T) {
 	s := scene.InGit(t)
