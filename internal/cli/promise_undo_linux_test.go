@@ -70,18 +70,24 @@ func changed(from, to map[string]string) map[string]bool {
 // lastCall is the number of an agent's last call of a tool.
 func (p *program) lastCall(name, tool string) int64 {
 	p.Helper()
+	calls, id := p.listed(), p.idOf(name)
+	i := slices.IndexFunc(calls, func(c stick.Call) bool { return string(c.Agent) == id && c.Tool == tool })
+	if i < 0 {
+		p.Fatalf("hooks have seen no call of %s", name)
+	}
+	return calls[i].ID
+}
+
+// listed are all calls that hooks have seen, the newest first.
+func (p *program) listed() []stick.Call {
+	p.Helper()
 	var res struct {
 		Calls []stick.Call `json:"calls"`
 	}
 	if err := json.Unmarshal([]byte(p.person("tt calls --all --json")), &res); err != nil {
 		p.Fatal(err)
 	}
-	id := p.idOf(name)
-	i := slices.IndexFunc(res.Calls, func(c stick.Call) bool { return string(c.Agent) == id && c.Tool == tool })
-	if i < 0 {
-		p.Fatalf("hooks have seen no call of %s", name)
-	}
-	return res.Calls[i].ID
+	return res.Calls
 }
 
 // undoes has ann undo a call, after which the files have to be as wanted, but for those that the undo puts beside others. It returns the number of

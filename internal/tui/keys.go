@@ -58,9 +58,9 @@ func keyActions() []action {
 		},
 		{"m", wordIf("merge", isApproved), "merge an approved task", mergeTask, true},
 		{"b", wordIf("bring back", hasRescue), "bring back what a rescue holds", restoreRescue, true},
+		{"u", wordIf("undo", canUndo), "take back what the selected tool call has changed", undoCall, true},
 		{
-			"u", word("undo", canUndo), "take back what the selected tool call has changed", undoCall, true},
-		{"s", sendWord,
+			"s", sendWord,
 			"send a message: to the agent, or to everybody in the room; or answer one", sendMessage, true,
 		},
 		{"t", wordIf("take", canTake), "take the stick over, with a reason", takeStick, true},
@@ -68,7 +68,7 @@ func keyActions() []action {
 		{"g", wordIf("go to", canJump), "go to the pane of tmux in which the agent runs", jumpToPane, false},
 		{"i", wordIf("messages", hasTalk), "read the messages of a room", openTalk, false},
 		{"p", pauseWord, "pause a room, with a reason, or let it go on", togglePause, true},
-		{"e", word("calls", hasCalls), "list the tool calls that have changed files in a room", openCalls, false},
+		{"e", wordIf("calls", hasCalls), "list the tool calls that have changed files in a room", openCalls, false},
 	}
 }
 
