@@ -27,7 +27,7 @@ func TestARandomTreeComesBack(t *testing.T) {
 	testenv.Alone(t)
 
 	from := template(t)
-	for _, n := range seeds(t, 40, 4) {
+	for _, n := range seeds(t, 40, 10) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
 			comesBack(t, from, rand.New(rand.NewPCG(n, 14)))
 		})
@@ -57,7 +57,7 @@ func TestSnapshot_RandomTrees(t *testing.T) {
 	testenv.Alone(t)
 
 	from := template(t)
-	for _, n := range seeds(t, 24, 8) {
+	for _, n := range seeds(t, 24, 12) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
 			snapshotsComeBack(t, from, rand.New(rand.NewPCG(n, 15)))
 		})
@@ -329,7 +329,7 @@ func TestUndo_RandomTrees(t *testing.T) {
 	testenv.Alone(t)
 
 	from := template(t)
-	for _, n := range seeds(t, 40, 8) {
+	for _, n := range seeds(t, 40, 20) {
 		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
 			isTakenBack(t, from, rand.New(rand.NewPCG(n, 16)))
 		})
