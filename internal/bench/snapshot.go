@@ -51,10 +51,12 @@ func (b *bench) snapshot() error {
 // round once with the data directory of each place.
 func (p place) snapshotHooks(old, off place) (series, error) {
 	plan := hookPlan{Warm: 4, Rounds: p.b.samples(60, 10), Worked: true}
-	for _, of := range []struct{ suffix, data string }{{freshSuffix, p.data}, {dayOldSuffix, old.data}, {offSuffix, off.data}} {
+	for _, of := range []struct{ suffix, data, edited string }{
+		{freshSuffix, p.data, "f1.txt"}, {dayOldSuffix, old.data, "f301.txt"}, {offSuffix, off.data, "f601.txt"}, // nobody else changes these
+	} {
 		env := []string{"TALKING_STICK_DATA_DIR=" + of.data}
 		plan.Setup = append(plan.Setup, hookVariant{Args: []string{p.b.tt, "try"}, Dir: p.dir, Env: env})
-		calls := p.snapshotCalls(of.suffix, env)
+		calls := p.snapshotCalls(of.suffix, filepath.Join(p.dir, "d1", "e1", of.edited), env)
 		plan.Together = len(calls)
 		plan.Variants = append(plan.Variants, calls...)
 	}
@@ -63,8 +65,7 @@ func (p place) snapshotHooks(old, off place) (series, error) {
 
 // snapshotCalls are the calls of a round with one data directory. What the calls with the others have changed is seen by the first hook, which
 // isn't measured.
-func (p place) snapshotCalls(suffix string, env []string) []hookVariant {
-	edited := filepath.Join(p.dir, "d0", "e0", "f0.txt")
+func (p place) snapshotCalls(suffix, edited string, env []string) []hookVariant {
 	edit := map[string]any{"file_path": edited, "old_string": "a", "new_string": "b"}
 	shell := func(command string) map[string]any { return map[string]any{"command": command} }
 
