@@ -72,7 +72,9 @@ func (r *release) buildProgram(ctx context.Context, s system) (p program, err er
 func (r *release) linkerFlags() string {
 	flags := []string{"-s", "-w"}
 	for _, x := range [][2]string{
-		{"version", r.commit.version}, {"commit", r.commit.hash}, {"date", r.commit.date.Format(time.RFC3339)},
+		{"version", r.commit.version},
+		{"commit", r.commit.hash},
+		{"date", r.commit.date.Format(time.RFC3339)},
 		{"releases", project.published},
 	} {
 		if x[1] != "" {
