@@ -9,7 +9,7 @@ func TestSkillBudget(t *testing.T) {
 		name, text string
 		most       int // tokens, of four bytes each
 	}{
-		{"skill", Skill, 1200},
+		{"skill", Skill, 700},
 		{"instructions", Instructions, 250},
 	} {
 		if tokens := (len(c.text) + 3) / 4; tokens > c.most {
