@@ -78,7 +78,8 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 	}
 }
 
-// TestStateSaysWhatMembersOwe: the sender of a message isn't the only one who sees that its answer is still missing.
+// TestStateSaysWhatMembersOwe: the sender of a message isn't the only one who sees that its answer is still
+// missing.
 func TestStateSaysWhatMembersOwe(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")

@@ -171,7 +171,8 @@ func TestReadersBesideWriters(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAFollowerThatCannotReadKnowsItsCursor: where reading the log fails, or is interrupted, the answer tells how far it has come.
+// TestAFollowerThatCannotReadKnowsItsCursor: where reading the log fails, or is interrupted, the answer tells
+// how far it has come.
 func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -38,9 +38,9 @@ const (
 	DataDatabase = "database"
 )
 
-// RemoveData removes the database and the copies of uncommitted work from the data directory, or says what there is. Nothing brings them back.
-// What is no file of ours stays. It may be repeated. It fails with [stick.CodePersonOnly] if an agent wants something removed, and with
-// [stick.CodeDataDirNotWritable].
+// RemoveData removes the database and the copies of uncommitted work from the data directory, or says what
+// there is. Nothing brings them back. What is no file of ours stays. It may be repeated. It fails with
+// [stick.CodePersonOnly] if an agent wants something removed, and with [stick.CodeDataDirNotWritable].
 func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
 	res := RemoveDataResult{DataDir: e.core.Config.Dir, Parts: []DataPart{}}
 	if p.Remove && !p.Caller.ActsAsPerson() {
@@ -75,7 +75,8 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	return res, nil
 }
 
-// whyDatabaseStays says why there is no database of ours to remove beside the copies; empty if there may be one.
+// whyDatabaseStays says why there is no database of ours to remove beside the copies; empty if there may be
+// one.
 func (e *Engine) whyDatabaseStays(ctx context.Context) stick.Words {
 	if e.core.Config.Database != "" {
 		return "the rooms are in a database on a server"
@@ -100,7 +101,8 @@ func (r *RemoveDataResult) add(what string, paths ...string) {
 	}
 }
 
-// sizeOf returns how many bytes a file has, or all below a directory. What goes meanwhile, or can't be read, counts nothing.
+// sizeOf returns how many bytes a file has, or all below a directory. What goes meanwhile, or can't be read,
+// counts nothing.
 func sizeOf(path string) (n int64, err error) {
 	if _, err := os.Lstat(path); err != nil {
 		return 0, err

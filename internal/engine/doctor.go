@@ -41,7 +41,8 @@ type DoctorResult struct {
 	Hooks map[string]stick.Time `json:"-"`
 }
 
-// checks returns the doctor's checks. The engine's own come first. configured is the database's address in the user's file.
+// checks returns the doctor's checks. The engine's own come first. configured is the database's address in
+// the user's file.
 func (e *Engine) checks(configured string) []core.Check {
 	all := []core.Check{
 		{Name: "file system", Run: e.checkFileSystem},
@@ -63,9 +64,9 @@ func (e *Engine) checks(configured string) []core.Check {
 	return append(all, e.others...)
 }
 
-// Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one exception: a database
-// that was found damaged isn't written until a check by Doctor finds it sound. It fails with [stick.CodePersonOnly] and, where there
-// is nothing to move aside, with [stick.CodeUsage].
+// Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one
+// exception: a database that was found damaged isn't written until a check by Doctor finds it sound. It fails
+// with [stick.CodePersonOnly] and, where there is nothing to move aside, with [stick.CodeUsage].
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
 	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
 	if (p.Adopt || p.SetAside) && !p.Caller.ActsAsPerson() {
@@ -160,8 +161,8 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: "only you can read the data directory"}
 }
 
-// checkOwners looks for files that don't belong to the owner of the data directory, as root leaves them that uses somebody's
-// HOME. That user's commands can't open them.
+// checkOwners looks for files that don't belong to the owner of the data directory, as root leaves them that
+// uses somebody's HOME. That user's commands can't open them.
 func (e *Engine) checkOwners() (f core.Finding, found bool) {
 	dir, err := os.Stat(e.core.Config.Dir)
 	if err != nil {
@@ -269,7 +270,8 @@ func (e *Engine) checkCheckout(context.Context) core.Finding {
 	return core.Finding{Status: core.FindingOK, Detail: "the repository of this directory can be found, or it is in none"}
 }
 
-// checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing there.
+// checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing
+// there.
 func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 	db, err := e.core.Open(ctx, false)
 	switch {

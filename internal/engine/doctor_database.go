@@ -122,7 +122,8 @@ func damaged(err error) core.Finding {
 	return f
 }
 
-// setAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty about a database is damage.
+// setAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty about a
+// database is damage.
 func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
 	if e.core.Config.Database != "" {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "the rooms are in a database on a server, and tt moves only its own file aside").

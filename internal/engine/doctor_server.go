@@ -66,7 +66,8 @@ func apart(d time.Duration) stick.Words {
 	return stick.Age(d) + " ahead of"
 }
 
-// checkStarts says which database each way of starting tt opens: a variable is not in the environment of every program.
+// checkStarts says which database each way of starting tt opens: a variable is not in the environment of
+// every program.
 func (e *Engine) checkStarts(configured string) core.Finding {
 	here, err := store.NameOf(e.core.Config.Database)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestDoctor_SetAside: only a person moves a database aside, and only a file that is damaged: one on a server isn't here.
+// TestDoctor_SetAside: only a person moves a database aside, and only a file that is damaged: one on a server
+// isn't here.
 func TestDoctor_SetAside(t *testing.T) {
 	s := scene.InGit(t)
 	ann, pat := s.Agent("claude:a"), s.Person("pat")

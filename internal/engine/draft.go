@@ -18,7 +18,8 @@ type SaveDraftParams struct {
 	Handoff *stick.Handoff `json:"handoff,omitempty"` // as much of it as is known
 }
 
-// SaveDraftResult says that the turn has the draft. It doesn't repeat the text, which the caller has just written.
+// SaveDraftResult says that the turn has the draft. It doesn't repeat the text, which the caller has just
+// written.
 type SaveDraftResult struct {
 	RoomID  stick.RoomID `json:"room_id"`
 	Turn    int64        `json:"turn_id"`
@@ -27,9 +28,9 @@ type SaveDraftResult struct {
 	Already bool         `json:"already,omitempty"`
 }
 
-// SaveDraft keeps a draft of the caller's handoff with its turn, in place of an earlier one. The next holder gets it if the
-// turn ends without a handoff. Repeated, it returns its first result. It fails with [stick.CodeInvalidHandoff],
-// [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
+// SaveDraft keeps a draft of the caller's handoff with its turn, in place of an earlier one. The next holder
+// gets it if the turn ends without a handoff. Repeated, it returns its first result. It fails with
+// [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 // See docs/decisions/handoffs.md.
 func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftResult, error) {
 	var res SaveDraftResult
@@ -82,14 +83,15 @@ func draftOf(tx *store.Tx, room stick.RoomID, turn int64) (*stick.Draft, error) 
 	return nil, err
 }
 
-// earlierDrafts returns the drafts of turns before the current one that ended without a handoff, the newest first.
+// earlierDrafts returns the drafts of turns before the current one that ended without a handoff, the newest
+// first.
 func earlierDrafts(tx *store.Tx, r stick.Room) ([]stick.Draft, error) {
 	drafts, err := tx.Drafts(r.ID)
 	return slices.DeleteFunc(drafts, func(d stick.Draft) bool { return d.Turn >= r.Turn.ID }), err
 }
 
-// leftDraft returns the newest draft that the next grant brings, or that the caller's brought. It returns nil while somebody
-// else holds the stick from whom it can't be taken over.
+// leftDraft returns the newest draft that the next grant brings, or that the caller's brought. It returns nil
+// while somebody else holds the stick from whom it can't be taken over.
 func (o *op) leftDraft() (*stick.Draft, error) {
 	last := o.Room.Turn.ID
 	switch {
@@ -105,9 +107,9 @@ func (o *op) leftDraft() (*stick.Draft, error) {
 	return nil, err
 }
 
-// AskDraft asks the caller for a draft of its handoff, once a turn, if it holds the stick and has saved none. It runs when the
-// harness is about to summarize the conversation. The caller learns of it like of any event for it: no harness lets this hook
-// itself speak to the model.
+// AskDraft asks the caller for a draft of its handoff, once a turn, if it holds the stick and has saved none.
+// It runs when the harness is about to summarize the conversation. The caller learns of it like of any event
+// for it: no harness lets this hook itself speak to the model.
 func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResult, error) {
 	var res AskDraftResult
 	err := e.hooked(ctx, p, true, func(o *op) error {

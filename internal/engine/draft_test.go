@@ -25,8 +25,8 @@ func brings(by *scene.Actor, text string, earlier int) func(engine.WaitForTurnRe
 	}
 }
 
-// TestADraftOutlivesItsHolder: whoever gets the stick after a turn that ended without a handoff gets what its holder saved of
-// one, as often as it asks, until it gives a handoff of its own.
+// TestADraftOutlivesItsHolder: whoever gets the stick after a turn that ended without a handoff gets what its
+// holder saved of one, as often as it asks, until it gives a handoff of its own.
 func TestADraftOutlivesItsHolder(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -59,7 +59,8 @@ func TestADraftOutlivesItsHolder(t *testing.T) {
 	cyd.Try().Granted(5).Recovers("done", 1).That("no draft: it was gone at the release", func(r engine.WaitForTurnResult) bool { return r.Recovery.Draft == nil })
 }
 
-// TestManyDrafts: a grant brings the last draft whole, and however many there were before it, no more of them than a handoff and a little.
+// TestManyDrafts: a grant brings the last draft whole, and however many there were before it, no more of them
+// than a handoff and a little.
 func TestManyDrafts(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
@@ -99,8 +100,8 @@ func TestADraftIsFenced(t *testing.T) {
 	ann.SaveDraft(p).Refused(stick.CodeTurnMismatch)
 }
 
-// TestCompactionDoesNotWake: an idle holder whose person has the conversation summarized learns of the wish for a draft with the next
-// prompt or tool call.
+// TestCompactionDoesNotWake: an idle holder whose person has the conversation summarized learns of the wish
+// for a draft with the next prompt or tool call.
 func TestCompactionDoesNotWake(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("codex:a"), s.Agent("codex:b")
@@ -119,7 +120,8 @@ func TestCompactionDoesNotWake(t *testing.T) {
 	w.Ends().Brings("hello")
 }
 
-// TestCompactionAsksForADraft: the hook before a compaction asks the holder once a turn, unless there is a draft.
+// TestCompactionAsksForADraft: the hook before a compaction asks the holder once a turn, unless there is a
+// draft.
 func TestCompactionAsksForADraft(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")

@@ -1,6 +1,7 @@
 // Package engine holds the operations on rooms, one method each. Every surface (CLI, hooks, MCP server) calls
 // these methods with the same two structs, so that surfaces can't drift apart. Package core explains how an
-// operation runs; package guard judges edits and keeps uncommitted work; package task holds the operations on tasks.
+// operation runs; package guard judges edits and keeps uncommitted work; package task holds the operations on
+// tasks.
 package engine
 
 import (

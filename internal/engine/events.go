@@ -57,7 +57,8 @@ type EventsResult struct {
 }
 
 // GetRoomEvents returns events of a room: the newest ones, or those after a cursor. It writes nothing. It
-// fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
+// fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeUnknownMember] and
+// [stick.CodeAmbiguousRecipient].
 func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetAny
@@ -77,8 +78,8 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	return res, e.noticeCursor(ctx, p.Caller, err)
 }
 
-// named returns the filter with the full names of agents in place of short ones. It fails with [stick.CodeUnknownMember] for an
-// agent that has never been a member: the filter could wait for it for ever.
+// named returns the filter with the full names of agents in place of short ones. It fails with
+// [stick.CodeUnknownMember] for an agent that has never been a member: the filter could wait for it for ever.
 func (f EventFilter) named(r stick.Room, probes *core.Probes, now stick.Time) (_ EventFilter, err error) {
 	if f.From != "" {
 		if f.From, err = r.NamedEver(f.From, probes.Probed, now); err != nil {
@@ -95,8 +96,8 @@ func (f EventFilter) named(r stick.Room, probes *core.Probes, now stick.Time) (_
 	return f, nil
 }
 
-// requireReached refuses a cursor that the room's log hasn't reached with [stick.CodeUsage]. It belongs to another room, and what
-// comes next here would be left out.
+// requireReached refuses a cursor that the room's log hasn't reached with [stick.CodeUsage]. It belongs to
+// another room, and what comes next here would be left out.
 func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 	last, err := tx.LastSeq(room)
 	if err != nil || f.After <= last {
@@ -159,8 +160,9 @@ type WaitForEventsParams struct {
 
 // WaitForEvents returns the next events that pass the filter. It changes nothing: the caller is no listener,
 // and never gets the turn this way. [Engine.StreamDelivered] moves a named stream on. At its limit it returns
-// [stick.NotYet], without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled], [stick.CodeAmbiguousRecipient] and, for a
-// filter by an agent that never joined or a named stream of one, [stick.CodeUnknownMember].
+// [stick.NotYet], without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled],
+// [stick.CodeAmbiguousRecipient] and, for a filter by an agent that never joined or a named stream of one,
+// [stick.CodeUnknownMember].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
 	if err := checkMaxWait(p.MaxWaitMS); err != nil {
@@ -185,7 +187,8 @@ var errEnough = errors.New("enough")
 
 // FollowEvents calls deliver with each batch of events that pass the filter, as they come. It ends when
 // deliver fails, with that error, or when ctx ends, with [stick.CodeCanceled]. It returns the last batch,
-// whose cursor says how far it has read, or nothing if it has read nothing. In all else it is like [Engine.WaitForEvents].
+// whose cursor says how far it has read, or nothing if it has read nothing. In all else it is like
+// [Engine.WaitForEvents].
 func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetSelf
@@ -250,8 +253,8 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	}
 }
 
-// pause waits until it is time to read the log again: a ring, or the net under it. over is true at the limit. It fails when
-// ctx ends.
+// pause waits until it is time to read the log again: a ring, or the net under it. over is true at the limit.
+// It fails when ctx ends.
 func (e *Engine) pause(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
 	watch.Sleeps()
 	if e.core.Config.Alone {
@@ -278,8 +281,8 @@ func (e *Engine) pause(ctx context.Context, watch *store.Watch, net *bell.Net, l
 	}
 }
 
-// firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller, and most is how
-// long the room lets a server wait for events.
+// firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller,
+// and most is how long the room lets a server wait for events.
 func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
 	given := p.EventFilter
 	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {

@@ -46,7 +46,8 @@ type Recovery struct {
 	Drafts []stick.EarlierDraft `json:"earlier_drafts,omitempty"` // those of turns before that one, the newest first; of many of them the newest 20
 }
 
-// grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events yet.
+// grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events
+// yet.
 func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, why stick.ClaimReason, unsaved []stick.Event) (*Grant, error) {
 	t := r.Turn
 	s, now := probes.Probed, tx.Now()
@@ -95,7 +96,8 @@ func (v *Recovery) workspace() *stick.Workspace {
 	return v.Handoff.Workspace
 }
 
-// recoveryOf returns the last handoff and what happened since, or nil if there is neither a handoff nor a draft.
+// recoveryOf returns the last handoff and what happened since, or nil if there is neither a handoff nor a
+// draft.
 func recoveryOf(tx *store.Tx, r stick.Room, last *stick.Event, unsaved []stick.Event) (*Recovery, error) {
 	v := &Recovery{Since: []stick.Words{}}
 	if last != nil {
@@ -120,7 +122,8 @@ func recoveryOf(tx *store.Tx, r stick.Room, last *stick.Event, unsaved []stick.E
 	return v, err
 }
 
-// Drift says that HEAD of the shared tree has moved since the last handoff, or isn't where it was in another checkout.
+// Drift says that HEAD of the shared tree has moved since the last handoff, or isn't where it was in another
+// checkout.
 type Drift struct {
 	HeadWas   string `json:"head_was"`
 	HeadIs    string `json:"head_is"`
@@ -130,8 +133,8 @@ type Drift struct {
 }
 
 // addDrift adds [Drift] to a grant if the tree has moved since the handoff. It only reads git's files and
-// runs no git, because a turn should begin at once. Only where the handoff may come from another checkout it asks git
-// whether its commit is here.
+// runs no git, because a turn should begin at once. Only where the handoff may come from another checkout it
+// asks git whether its commit is here.
 func (e *Engine) addDrift(ctx context.Context, g *Grant) {
 	if g == nil {
 		return
@@ -193,8 +196,9 @@ func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.Agent != me.Agent && elsewhere(l.Process) })
 }
 
-// fence completes the fence of a command that ends the caller's turn, as [op.ownFence] does. A caller that was detached
-// from its session has to name the turn and the lease: nothing else shows that its session wants this.
+// fence completes the fence of a command that ends the caller's turn, as [op.ownFence] does. A caller that
+// was detached from its session has to name the turn and the lease: nothing else shows that its session wants
+// this.
 func (o *op) fence(given stick.Fence) (stick.Fence, error) {
 	f, err := o.ownFence(given)
 	if err == nil && o.Me.Detached && f.Lease != "" && given.Lease == "" {
@@ -253,8 +257,8 @@ type ending struct {
 	reason  string        // why the turn is abandoned, or the room closed
 }
 
-// repeats reports whether the command says again what the caller said when it ended the turn. first is the handoff of that
-// turn, or nil.
+// repeats reports whether the command says again what the caller said when it ended the turn. first is the
+// handoff of that turn, or nil.
 func (q ending) repeats(end stick.Event, first *stick.Handoff) bool {
 	switch {
 	case q.typ != end.Type:
@@ -267,11 +271,12 @@ func (q ending) repeats(end stick.Event, first *stick.Handoff) bool {
 	return strings.TrimSpace(q.reason) == end.Reason
 }
 
-// endingEvent returns the event with which the caller itself ended the turn of a fence by the same command. The caller is
-// repeating that command then, and gets its first result again. If the caller ended the turn by another command, or
-// with another handoff, endingEvent fails with [stick.CodeAlreadyEnded], because what it says now would be lost. If the turn
-// ended in any other way, it fails with [stick.CodeTurnMismatch] or [stick.CodeStaleLease] and says how. While the
-// turn runs, or if nothing is known of its end, it returns nil.
+// endingEvent returns the event with which the caller itself ended the turn of a fence by the same command.
+// The caller is repeating that command then, and gets its first result again. If the caller ended the turn by
+// another command, or with another handoff, endingEvent fails with [stick.CodeAlreadyEnded], because what it
+// says now would be lost. If the turn ended in any other way, it fails with [stick.CodeTurnMismatch] or
+// [stick.CodeStaleLease] and says how. While the turn runs, or if nothing is known of its end, it returns
+// nil.
 func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
@@ -333,7 +338,8 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 	return nil, e
 }
 
-// restored returns the event by which the operation itself has brought the room to a new generation, if it has.
+// restored returns the event by which the operation itself has brought the room to a new generation, if it
+// has.
 func (o *op) restored() []stick.Event {
 	return slices.DeleteFunc(slices.Clone(o.Events), func(e stick.Event) bool { return e.Type != stick.EventRestored })
 }

@@ -19,10 +19,10 @@ type KeepLeaseParams struct {
 	PID     int           // the guardian's own, for display
 }
 
-// KeepLease renews a lease as long as the owner's process lives, for a process that others can't see. A renewal
-// doesn't count as activity of the owner. KeepLease returns without an error when the turn or the process ends,
-// or when another guardian takes over the same turn.
-// See docs/decisions/turns-and-takeovers.md#guardians.
+// KeepLease renews a lease as long as the owner's process lives, for a process that others can't see. A
+// renewal doesn't count as activity of the owner. KeepLease returns without an error when the turn or the
+// process ends, or when another guardian takes over the same turn. See
+// docs/decisions/turns-and-takeovers.md#guardians.
 func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {

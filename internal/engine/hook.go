@@ -120,8 +120,8 @@ func (e *Engine) worksHere(p core.HookParams, away bool) bool {
 	return !away
 }
 
-// workingDir returns the working directory of an agent's process, if that carries just this session and its directory is
-// visible. Otherwise it returns "".
+// workingDir returns the working directory of an agent's process, if that carries just this session and its
+// directory is visible. Otherwise it returns "".
 func (e *Engine) workingDir(by core.Caller) string {
 	if by.Proof != stick.ProvesSession {
 		return ""
@@ -154,8 +154,8 @@ func fittingHook(events []stick.Event) int {
 	return len(events)
 }
 
-// ShowAlone reports whether the caller may show the events of res: another hook of the same agent may be showing them
-// now. done ends showing them. If that can't be found out, both hooks show them.
+// ShowAlone reports whether the caller may show the events of res: another hook of the same agent may be
+// showing them now. done ends showing them. If that can't be found out, both hooks show them.
 func (e *Engine) ShowAlone(ctx context.Context, res DeliverEventsResult) (done func(), alone bool) {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
@@ -195,8 +195,8 @@ func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
 
 // WaitForWake waits until the caller is idle and has an event that nothing has shown it. The harness wakes it
 // with that event. The wait ends with the harness, and when a newer one for the same agent begins. Outside of
-// rooms, and if the caller isn't a member, it returns at once. So it does if the caller's harness has an inbox and another process waits
-// in the room, which writes there what those who commit can't.
+// rooms, and if the caller isn't a member, it returns at once. So it does if the caller's harness has an
+// inbox and another process waits in the room, which writes there what those who commit can't.
 func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTurnResult, error) {
 	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
 	member := false
@@ -232,8 +232,9 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 	return w.res.forHook(), err
 }
 
-// isNeeded reports whether a wait for an idle agent has to be there. It needn't if others wait in the room and can write to the inbox of
-// the agent's harness: what came until now, the hook beside this wait writes there.
+// isNeeded reports whether a wait for an idle agent has to be there. It needn't if others wait in the room
+// and can write to the inbox of the agent's harness: what came until now, the hook beside this wait writes
+// there.
 func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, err error) {
 	in := w.e.core.Inboxes()
 	if _, w.tells = in.Of(w.me.Agent); !w.tells {

@@ -30,8 +30,8 @@ type CheckStopParams struct {
 }
 
 // CheckStop keeps an agent from stopping, once for each reason: it has the stick, the stick is reserved for
-// it, it works on a task, or a message waits for its acknowledgement. In a paused room only the message counts. If the agent may stop, CheckStop
-// records that it is idle.
+// it, it works on a task, or a message waits for its acknowledgement. In a paused room only the message
+// counts. If the agent may stop, CheckStop records that it is idle.
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
 	var idle core.Identity // set if it was recorded to be

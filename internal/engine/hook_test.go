@@ -219,8 +219,9 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	ann.StartsByHook("").That("that it is still a member", func(r engine.StartSessionResult) bool { return r.AgentID == ann.ID })
 }
 
-// TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both at the same
-// time, so the second has begun before the first is recorded. That a session starts up needs no times.
+// TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both
+// at the same time, so the second has begun before the first is recorded. That a session starts up needs no
+// times.
 func TestTwoHooksForOneEvent(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:ann"), s.Agent("claude:bob")

@@ -75,8 +75,8 @@ func readRule(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.
 	return c, events, nil
 }
 
-// readOpen marks the caller's oldest unread messages as read, as many as one transaction should change. It returns how many,
-// and whether there are more.
+// readOpen marks the caller's oldest unread messages as read, as many as one transaction should change. It
+// returns how many, and whether there are more.
 func (o *op) readOpen() (n int, more bool, err error) {
 	q := store.InboxQuery{Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: maxEvents}
 	entries, more, err := o.Tx.Inbox(q)
@@ -253,9 +253,9 @@ var inboxStates = map[string][]stick.ReceiptState{
 	"": nil, "all": nil, "unread": {stick.Unread}, "read": {stick.Read}, "acked": {stick.Acked},
 }
 
-// GetInbox lists the caller's messages: the newest ones, or those after a number, as many as fit into one answer. It writes
-// nothing: listing a message isn't reading it. It fails with [stick.CodeNoRoom], [stick.CodeUsage],
-// [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
+// GetInbox lists the caller's messages: the newest ones, or those after a number, as many as fit into one
+// answer. It writes nothing: listing a message isn't reading it. It fails with [stick.CodeNoRoom],
+// [stick.CodeUsage], [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
 func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
 	var res GetInboxResult
 	states, known := inboxStates[p.State]

@@ -22,7 +22,8 @@ func idleWithInbox(t *testing.T) (s *scene.Scene, agent, sender *scene.Actor, in
 	return s, agent, sender, inbox
 }
 
-// TestWokenByItsInbox: whoever commits wakes an idle agent, once for each event, and no process waits for that.
+// TestWokenByItsInbox: whoever commits wakes an idle agent, once for each event, and no process waits for
+// that.
 func TestWokenByItsInbox(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	sender.Send(agent, "first").Reaches(agent, stick.DeliveryListening)
@@ -41,8 +42,8 @@ func TestWokenByItsInbox(t *testing.T) {
 	s.Check(!inbox.WrittenDown(), "the inbox is written down after the session")
 }
 
-// TestInboxThatTakesNothing: a message to an agent whose inbox can't be written to is told as before, and the command that sent it
-// succeeds within its time.
+// TestInboxThatTakesNothing: a message to an agent whose inbox can't be written to is told as before, and the
+// command that sent it succeeds within its time.
 func TestInboxThatTakesNothing(t *testing.T) {
 	ends := func(i *scene.Inbox) { i.Closes() }
 	for _, c := range []struct {
@@ -78,7 +79,8 @@ func TestInboxThatTakesNothing(t *testing.T) {
 	}
 }
 
-// TestInboxThatHangs: a harness that reads nothing delays nobody. What the operating system has taken for it counts as shown.
+// TestInboxThatHangs: a harness that reads nothing delays nobody. What the operating system has taken for it
+// counts as shown.
 func TestInboxThatHangs(t *testing.T) {
 	_, agent, sender, inbox := idleWithInbox(t)
 	inbox.Closes()
@@ -91,7 +93,8 @@ func TestInboxThatHangs(t *testing.T) {
 	}
 }
 
-// TestInboxThatRefuses: a harness that hangs up on whoever writes, as on a wrong token, fails no command. The recipient still owes reading.
+// TestInboxThatRefuses: a harness that hangs up on whoever writes, as on a wrong token, fails no command. The
+// recipient still owes reading.
 func TestInboxThatRefuses(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	inbox.Closes()
@@ -101,7 +104,8 @@ func TestInboxThatRefuses(t *testing.T) {
 	s.Check(len(agent.Inbox().Messages) == 1, "nothing is left to read")
 }
 
-// TestOneOfTwoWays: an agent that listens by itself, or by its harness's wait, isn't told by its inbox as well.
+// TestOneOfTwoWays: an agent that listens by itself, or by its harness's wait, isn't told by its inbox as
+// well.
 func TestOneOfTwoWays(t *testing.T) {
 	_, agent, sender, inbox := idleWithInbox(t)
 	w := agent.Parks()
@@ -114,8 +118,8 @@ func TestOneOfTwoWays(t *testing.T) {
 	inbox.GetsNothing()
 }
 
-// TestNoWaitBesideAnother: the harness's wait isn't needed where another process waits in the room. That one tells what is due by time, and
-// what a command that was killed couldn't tell.
+// TestNoWaitBesideAnother: the harness's wait isn't needed where another process waits in the room. That one
+// tells what is due by time, and what a command that was killed couldn't tell.
 func TestNoWaitBesideAnother(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	other := s.Agent("codex:other")
@@ -149,8 +153,8 @@ func TestAnotherAttends(t *testing.T) {
 	second.Interrupted()
 }
 
-// TestInboxAtItsTime: messages between two idle agents that come too soon after each other are told at their time, by a process that
-// waits. Where none does, the sender isn't promised a time.
+// TestInboxAtItsTime: messages between two idle agents that come too soon after each other are told at their
+// time, by a process that waits. Where none does, the sender isn't promised a time.
 func TestInboxAtItsTime(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	for range 2 {
@@ -185,7 +189,8 @@ func TestTwoSendersAtOnce(t *testing.T) {
 	}
 }
 
-// TestKilledAfterTheInbox: a process that is killed before it has recorded that it told an agent leaves it to a hook to tell it again.
+// TestKilledAfterTheInbox: a process that is killed before it has recorded that it told an agent leaves it to
+// a hook to tell it again.
 func TestKilledAfterTheInbox(t *testing.T) {
 	_, agent, sender, inbox := idleWithInbox(t)
 	if !sender.Killed("before inbox", 1, func(a *scene.Actor) { a.Send(agent, "hello").OK() }) {

@@ -43,11 +43,11 @@ func HandoffTemplate() map[string]string {
 	return template
 }
 
-// JoinPath joins the room of a path, and makes it if there is none. A room by its id whose directory is gone moves
-// to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath], [stick.CodeNoRoom] and,
-// for a new room by an id, [stick.CodeUsage]. Where the repository of the path can't be found, it makes a room only with ForceNew, and
-// otherwise fails with [stick.CodeRepositoryMissing]. With changes of the policy it also fails as [Engine.SetRoomPolicy] does; then
-// nothing was joined or made.
+// JoinPath joins the room of a path, and makes it if there is none. A room by its id whose directory is gone
+// moves to the workspace of the path, if that has no room. It fails with [stick.CodeInvalidPath],
+// [stick.CodeNoRoom] and, for a new room by an id, [stick.CodeUsage]. Where the repository of the path can't
+// be found, it makes a room only with ForceNew, and otherwise fails with [stick.CodeRepositoryMissing]. With
+// changes of the policy it also fails as [Engine.SetRoomPolicy] does; then nothing was joined or made.
 //
 // Who joins first also has the commits copied that only the repository has.
 func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult, error) {
@@ -130,7 +130,8 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 	return res, err
 }
 
-// checkRepository fails with [stick.CodeRepositoryMissing] if w means a checkout whose repository can't be found.
+// checkRepository fails with [stick.CodeRepositoryMissing] if w means a checkout whose repository can't be
+// found.
 func (e *Engine) checkRepository(w core.Where) error {
 	place, err := e.core.Place(w)
 	if err != nil || place == nil {
@@ -139,8 +140,8 @@ func (e *Engine) checkRepository(w core.Where) error {
 	return place.CheckRepository()
 }
 
-// nest makes a room at the first path of a place's chain, unless there is one. above is the path of the room that was
-// there before, at that path or above it; empty for none.
+// nest makes a room at the first path of a place's chain, unless there is one. above is the path of the room
+// that was there before, at that path or above it; empty for none.
 func (e *Engine) nest(ctx context.Context, place *workspace.Place) (above string, err error) {
 	db, err := e.core.Open(ctx, true)
 	if err != nil {
@@ -207,7 +208,8 @@ func (m moving) apply(o *op) error {
 	return err
 }
 
-// refusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the caller.
+// refusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the
+// caller.
 func (m moving) refusal() stick.Words {
 	why := stick.Words("has a room")
 	switch {

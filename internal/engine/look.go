@@ -20,8 +20,9 @@ type WatchRoomsParams struct {
 	// Rooms returns the rooms to watch. It is called at the start, and whenever there is a new room.
 	Rooms func(context.Context) ([]stick.RoomID, error)
 
-	// Look is called with the rooms that may look different: at the start and after a new room with all of them. For each it
-	// returns how long what it has seen holds if nobody commits anything. An error ends the watch.
+	// Look is called with the rooms that may look different: at the start and after a new room with all of
+	// them. For each it returns how long what it has seen holds if nobody commits anything. An error ends the
+	// watch.
 	Look func(ctx context.Context, rooms []stick.RoomID) (map[stick.RoomID]Holds, error)
 }
 
@@ -31,8 +32,9 @@ type Holds struct {
 	Watched []stick.Process // and as long as none of these ends
 }
 
-// WatchRooms calls p.Look whenever rooms may look different to people, until ctx ends, with [stick.CodeCanceled], or a function of p fails. It
-// writes nothing, and while nothing happens it costs nothing: it sleeps until a bell rings, a process ends, or a time is reached.
+// WatchRooms calls p.Look whenever rooms may look different to people, until ctx ends, with
+// [stick.CodeCanceled], or a function of p fails. It writes nothing, and while nothing happens it costs
+// nothing: it sleeps until a bell rings, a process ends, or a time is reached.
 func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 	db, err := e.core.Open(ctx, true)
 	if err != nil {
@@ -149,7 +151,8 @@ func (w *roomsWatch) run(ctx context.Context) error {
 	}
 }
 
-// look looks at the rooms that are due. Where the server can't be reached, the net under the bells looks again.
+// look looks at the rooms that are due. Where the server can't be reached, the net under the bells looks
+// again.
 func (w *roomsWatch) look(ctx context.Context, due map[stick.RoomID]bool) error {
 	var ids []stick.RoomID
 	for id := range due {
@@ -188,7 +191,8 @@ func (w *roomsWatch) ended(ctx context.Context, err error) error {
 // gather is how long rings are gathered, so that a burst of commits is one look.
 const gather = 20 * time.Millisecond
 
-// sleep sleeps until rooms are due, and adds them to due. all means that the list of rooms has changed, or everything may have.
+// sleep sleeps until rooms are due, and adds them to due. all means that the list of rooms has changed, or
+// everything may have.
 func (w *roomsWatch) sleep(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
 	w.news.Sleeps()
 	net := time.NewTimer(w.net.Next())

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestWatchRooms: whoever shows rooms is woken by a commit, by what only people see, by the end of a process, by a limit, and by a
-// new room; and by nothing else.
+// TestWatchRooms: whoever shows rooms is woken by a commit, by what only people see, by the end of a process,
+// by a limit, and by a new room; and by nothing else.
 func TestWatchRooms(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")

@@ -41,8 +41,8 @@ type LeaveRoomResult struct {
 
 // LeaveRoom ends the caller's membership. A holder must give a handoff, or say why it abandons the turn.
 // Repeated, it answers that the caller has left. It fails with [stick.CodeUnknownMember],
-// [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease] and, repeated with another handoff or
-// reason, [stick.CodeAlreadyEnded].
+// [stick.CodeInvalidHandoff], [stick.CodeTurnMismatch], [stick.CodeStaleLease] and, repeated with another
+// handoff or reason, [stick.CodeAlreadyEnded].
 func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomResult, error) {
 	var res LeaveRoomResult
 	if p.Handoff != nil {
@@ -101,9 +101,10 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 	return res, err
 }
 
-// repeats refuses a command that would end a turn, where there is nothing to end any more, if it says something
-// that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and for a caller that never
-// had a turn with [stick.CodeUnknownMember] if it has left, else with [stick.CodeNotYourTurn].
+// repeats refuses a command that would end a turn, where there is nothing to end any more, if it says
+// something that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and for a
+// caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
+// [stick.CodeNotYourTurn].
 func (o *op) repeats(given Fence, q ending) error {
 	if q.handoff == nil {
 		if q.reason == "" {

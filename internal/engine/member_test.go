@@ -40,7 +40,8 @@ func TestMembersComeAndGo(t *testing.T) {
 	ann.Try().Granted(3).Recovers("one", 1)
 }
 
-// TestAMemberIsShownWithItsProcess: whoever looks at a room can find out where an agent runs, as long as it does.
+// TestAMemberIsShownWithItsProcess: whoever looks at a room can find out where an agent runs, as long as it
+// does.
 func TestAMemberIsShownWithItsProcess(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -127,7 +128,8 @@ func TestThePolicyOfARoom(t *testing.T) {
 	carl.Sets("enforce=off").OK()
 }
 
-// TestJoiningWithAPolicy: who joins may set the policy at the same time. If it may not, there is no room, and it has joined none.
+// TestJoiningWithAPolicy: who joins may set the policy at the same time. If it may not, there is no room, and
+// it has joined none.
 func TestJoiningWithAPolicy(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")

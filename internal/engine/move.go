@@ -32,9 +32,9 @@ type MovedRoom struct {
 	Alone  bool         `json:"alone,omitempty"` // another room has the key of its repository, so other clones need its own
 }
 
-// MigrateDB moves the database of this machine to the server that commands are told to use, as a person, and closes the file: see
-// [store.Move]. It fails as that does, and with [stick.CodeUsage], [stick.CodePersonOnly], [stick.CodeNotFound] and
-// [stick.CodeDatabaseUnavailable].
+// MigrateDB moves the database of this machine to the server that commands are told to use, as a person, and
+// closes the file: see [store.Move]. It fails as that does, and with [stick.CodeUsage],
+// [stick.CodePersonOnly], [stick.CodeNotFound] and [stick.CodeDatabaseUnavailable].
 func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBResult, error) {
 	res := MigrateDBResult{Rooms: []MovedRoom{}}
 	cfg := e.core.Config
@@ -79,7 +79,8 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	return res, err
 }
 
-// movedRooms finds out by which keys the rooms of a file are found on a server. Of two with one repository, the second gets another one.
+// movedRooms finds out by which keys the rooms of a file are found on a server. Of two with one repository,
+// the second gets another one.
 func (e *Engine) movedRooms(ctx context.Context, from *store.DB) ([]MovedRoom, error) {
 	var rooms []stick.Room
 	err := from.View(ctx, func(tx *store.Tx) (err error) {

@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAMachineMovesToAServer: a person moves the rooms of a machine. The agents go on with what they had; persons have other names.
+// TestAMachineMovesToAServer: a person moves the rooms of a machine. The agents go on with what they had;
+// persons have other names.
 func TestAMachineMovesToAServer(t *testing.T) {
 	s := scene.InGit(t)
 	if s.Shared() {

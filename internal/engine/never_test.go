@@ -12,7 +12,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// TestWhatIsNeverCopied: in a checkout hold its own configuration, that of the main checkout, and those of the checkouts around it.
+// TestWhatIsNeverCopied: in a checkout hold its own configuration, that of the main checkout, and those of
+// the checkouts around it.
 func TestWhatIsNeverCopied(t *testing.T) {
 	s := scene.InGit(t)
 	inside := s.Dir("work/inside")

@@ -20,10 +20,10 @@ type TakeNoticesResult struct {
 	Keys   []string     `json:"keys"`
 }
 
-// TakeNotices records that the caller, a person, is told of needs. Whoever gets a key tells the person of that need, and nobody else does:
-// not another program that watches beside it, and not the same one after it was started again. It is no activity of the caller. It fails
-// with [stick.CodeNoRoom], [stick.CodePersonOnly] and [stick.CodeKicked].
-// See docs/decisions/screens-and-browser.md#notices.
+// TakeNotices records that the caller, a person, is told of needs. Whoever gets a key tells the person of
+// that need, and nobody else does: not another program that watches beside it, and not the same one after it
+// was started again. It is no activity of the caller. It fails with [stick.CodeNoRoom],
+// [stick.CodePersonOnly] and [stick.CodeKicked]. See docs/decisions/screens-and-browser.md#notices.
 func (e *Engine) TakeNotices(ctx context.Context, p TakeNoticesParams) (TakeNoticesResult, error) {
 	var res TakeNoticesResult
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) (err error) {

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPersonIsToldOnce: of those who watch for a person, one tells each need. It is no activity of theirs, and no business of agents.
+// TestAPersonIsToldOnce: of those who watch for a person, one tells each need. It is no activity of theirs,
+// and no business of agents.
 func TestAPersonIsToldOnce(t *testing.T) {
 	s := scene.New(t)
 	ann, carl, dora := s.Agent("claude:a"), s.Person("carl"), s.Person("dora")

@@ -10,16 +10,18 @@ import (
 	"talkingstick/stick"
 )
 
-// A database whose whole data directory was replaced by an older copy has nothing to compare itself with. Its callers may know more:
-// a lease that it has made and doesn't know, or the number of an event that it hasn't given out.
+// A database whose whole data directory was replaced by an older copy has nothing to compare itself with. Its
+// callers may know more: a lease that it has made and doesn't know, or the number of an event that it hasn't
+// given out.
 
 // lostGrant is why a command of an owner is refused whose grant the database has forgotten.
 type lostGrant struct{ stick.Fence }
 
 func (g *lostGrant) Error() string { return fmt.Sprintf("the grant of turn %d is lost", g.Turn) }
 
-// requireKnown fails with a [lostGrant] if the room has made the lease of the fence, and its log doesn't know it. A number alone proves
-// nothing: whoever takes another number for the turn's mustn't end the turn of somebody else.
+// requireKnown fails with a [lostGrant] if the room has made the lease of the fence, and its log doesn't know
+// it. A number alone proves nothing: whoever takes another number for the turn's mustn't end the turn of
+// somebody else.
 func (o *op) requireKnown(given stick.Fence) error {
 	now := o.Room.Turn
 	isCurrent := now.ID == given.Turn && now.Lease == given.Lease
@@ -34,7 +36,8 @@ func (o *op) requireKnown(given stick.Fence) error {
 	return &lostGrant{given}
 }
 
-// noticeOlder is a rule that begins a generation when its caller shows that the database is older than what it has given out.
+// noticeOlder is a rule that begins a generation when its caller shows that the database is older than what
+// it has given out.
 func noticeOlder(rule func(*op) error) func(*op) error {
 	return func(o *op) error {
 		err := rule(o)
@@ -61,8 +64,9 @@ type unissued struct{ cursor, issued, last int64 }
 
 func (u *unissued) Error() string { return fmt.Sprintf("event %d wasn't given out", u.cursor) }
 
-// noticeCursor makes the error of a command whose cursor the database hasn't given out. New events get numbers above that cursor, so that
-// none is given out twice if the caller is right. If the number is wrong, that costs nothing.
+// noticeCursor makes the error of a command whose cursor the database hasn't given out. New events get
+// numbers above that cursor, so that none is given out twice if the caller is right. If the number is wrong,
+// that costs nothing.
 func (e *Engine) noticeCursor(ctx context.Context, by core.Caller, err error) error {
 	u, ok := errors.AsType[*unissued](err)
 	if !ok {

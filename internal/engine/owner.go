@@ -32,8 +32,8 @@ type HeartbeatResult struct {
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"`
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
 
-	// CountsAsActivity says that the heartbeat put off IdleAt. A heartbeat doesn't if no process of the caller
-	// proves the session, or after HeartbeatsUntil.
+	// CountsAsActivity says that the heartbeat put off IdleAt. A heartbeat doesn't if no process of the
+	// caller proves the session, or after HeartbeatsUntil.
 	CountsAsActivity bool       `json:"counts_as_activity"`
 	IdleAt           stick.Time `json:"idle_at"`            // when the caller counts as idle unless it acts; null if the lease runs out instead
 	HeartbeatsUntil  stick.Time `json:"heartbeats_until"`   // until when heartbeats alone can put that off
@@ -99,8 +99,8 @@ type ReleaseStickResult struct {
 
 // ReleaseStick ends the caller's turn with a handoff, and reserves the stick for the member that the release
 // rule chooses. Repeated, it returns its first result. It fails with [stick.CodeInvalidHandoff],
-// [stick.CodeTurnMismatch], [stick.CodeStaleLease], [stick.CodeNotYourTurn] and, repeated with another handoff,
-// [stick.CodeAlreadyEnded].
+// [stick.CodeTurnMismatch], [stick.CodeStaleLease], [stick.CodeNotYourTurn] and, repeated with another
+// handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
 	var res ReleaseStickResult
 	h, err := e.complete(ctx, p.Where, p.Handoff)
@@ -237,10 +237,10 @@ type TakeoverStickResult struct {
 	*Grant
 }
 
-// TakeoverStick gives the stick to the caller if it can be taken over, or if a person asks for it. Then it keeps a copy of
-// what the holder before left uncommitted, unless the room has enforce=off. A caller that isn't a member joins. It fails with
-// [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner], [stick.CodeTurnMismatch], [stick.CodeRoomClosed] and, without a
-// valid reason, [stick.CodeUsage].
+// TakeoverStick gives the stick to the caller if it can be taken over, or if a person asks for it. Then it
+// keeps a copy of what the holder before left uncommitted, unless the room has enforce=off. A caller that
+// isn't a member joins. It fails with [stick.CodeTakeoverNotAvailable], [stick.CodePriorOwner],
+// [stick.CodeTurnMismatch], [stick.CodeRoomClosed] and, without a valid reason, [stick.CodeUsage].
 func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (TakeoverStickResult, error) {
 	var res TakeoverStickResult
 	if err := (stick.Take{Reason: p.Reason}).Check(); err != nil {
@@ -301,8 +301,8 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	return h, nil
 }
 
-// placeArtifacts resolves the artifacts of a handoff to paths in the workspace, and returns that. Where the workspace is gone,
-// nobody can compare them with it, and they stay as they were given.
+// placeArtifacts resolves the artifacts of a handoff to paths in the workspace, and returns that. Where the
+// workspace is gone, nobody can compare them with it, and they stay as they were given.
 func (e *Engine) placeArtifacts(ctx context.Context, w core.Where, h *stick.Handoff) (*workspace.Place, error) {
 	p, err := e.core.PlaceOf(ctx, w)
 	if err != nil || core.IsGone(p.Root) {

@@ -23,9 +23,10 @@ type PauseRoomResult struct {
 	Already bool           `json:"already,omitempty"` // it was paused for this reason
 }
 
-// PauseRoom pauses a room, as a person: see [stick.Room.Pause]. It makes no room where there is none: the caller may be at the
-// wrong place, and would believe that its agents have stopped. It fails with [stick.CodeNoRoom], [stick.CodePersonOnly],
-// [stick.CodeUsage], [stick.CodeRoomClosed] and [stick.CodeKicked].
+// PauseRoom pauses a room, as a person: see [stick.Room.Pause]. It makes no room where there is none: the
+// caller may be at the wrong place, and would believe that its agents have stopped. It fails with
+// [stick.CodeNoRoom], [stick.CodePersonOnly], [stick.CodeUsage], [stick.CodeRoomClosed] and
+// [stick.CodeKicked].
 func (e *Engine) PauseRoom(ctx context.Context, p PauseRoomParams) (PauseRoomResult, error) {
 	var res PauseRoomResult
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
@@ -57,8 +58,8 @@ type ResumeRoomResult struct {
 	Already     bool           `json:"already,omitempty"` // it wasn't paused
 }
 
-// ResumeRoom ends the pause of a room, as a person: see [stick.Room.Resume]. It fails with [stick.CodeNoRoom],
-// [stick.CodePersonOnly], [stick.CodeRoomClosed] and [stick.CodeKicked].
+// ResumeRoom ends the pause of a room, as a person: see [stick.Room.Resume]. It fails with
+// [stick.CodeNoRoom], [stick.CodePersonOnly], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (e *Engine) ResumeRoom(ctx context.Context, p ResumeRoomParams) (ResumeRoomResult, error) {
 	var res ResumeRoomResult
 	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPauseStopsTheRoom: while a room is paused nobody is granted the stick and no agent edits; with its end the one who waits is named.
+// TestAPauseStopsTheRoom: while a room is paused nobody is granted the stick and no agent edits; with its end
+// the one who waits is named.
 func TestAPauseStopsTheRoom(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

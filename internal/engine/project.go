@@ -55,15 +55,16 @@ func (p project) contract() *RoleContract {
 	return out
 }
 
-// roles reads which files of a room belong to a role or to a session. If the configuration can't be read, the defaults
-// apply: a typo in it shouldn't deny edits.
+// roles reads which files of a room belong to a role or to a session. If the configuration can't be read, the
+// defaults apply: a typo in it shouldn't deny edits.
 func (e *Engine) roles(room string) guard.RoleFiles {
 	its, _ := e.project(room)
 	return guard.RoleFiles{PrimaryOnly: its.contract().PrimaryOnly, SessionFile: its.anchor.rel}
 }
 
-// neverCopied says which files of a checkout are never copied: by its own configuration, by that of the main checkout, by those of the
-// checkouts around it, and by the user's. Of a file with a fault, what is understood holds.
+// neverCopied says which files of a checkout are never copied: by its own configuration, by that of the main
+// checkout, by those of the checkouts around it, and by the user's. Of a file with a fault, what is
+// understood holds.
 func (e *Engine) neverCopied(tree workspace.Checkout) func(path string) bool {
 	fold := workspace.FoldsCase(tree.Top)
 	rules := []neverRule{{"", e.core.Config.Snapshots.Matcher(fold)}}

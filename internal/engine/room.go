@@ -250,8 +250,9 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 	return res, err
 }
 
-// nextStep returns what a member should do next: a command, for whoever was removed after a person agrees. A person isn't led to
-// take the stick unless its holder is gone: people may edit without it, and the agents would wait for them.
+// nextStep returns what a member should do next: a command, for whoever was removed after a person agrees. A
+// person isn't led to take the stick unless its holder is gone: people may edit without it, and the agents
+// would wait for them.
 func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
 	m, _ := r.Member(me)
 	switch {

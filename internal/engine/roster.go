@@ -278,8 +278,9 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 	return res
 }
 
-// aloneOutside reports whether nobody else works at a place without a room, where only the scan can tell. It returns nil if the scan saw
-// nobody and can't see all who work there: it was blind, or they are at the repository, which can't be found from here.
+// aloneOutside reports whether nobody else works at a place without a room, where only the scan can tell. It
+// returns nil if the scan saw nobody and can't see all who work there: it was blind, or they are at the
+// repository, which can't be found from here.
 func aloneOutside(place *workspace.Place, around scanResult, others []RosterAgent) *bool {
 	if len(others) == 0 && (around.Blind || place.CheckRepository() != nil) {
 		return nil

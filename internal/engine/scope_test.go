@@ -103,8 +103,9 @@ func TestConflictsOfWorkingTrees(t *testing.T) {
 	cyd.GetConflicts(engine.GetConflictsParams{}).Refused(stick.CodeNoRepository)
 }
 
-// TestAPatternThatGivesNoRight: a pattern whose first name has a wildcard is reserved, and lets nobody edit. Whether a file matches it
-// has no part in that. The answer says so, where other reservations give that right.
+// TestAPatternThatGivesNoRight: a pattern whose first name has a wildcard is reserved, and lets nobody edit.
+// Whether a file matches it has no part in that. The answer says so, where other reservations give that
+// right.
 func TestAPatternThatGivesNoRight(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

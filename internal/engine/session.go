@@ -100,7 +100,8 @@ type sessionStart struct {
 // StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
 // it joins the room and gives the session its role, in the same transaction. Where there is no room, it makes
 // one only if other agents are there, or if the session is to be a helper. It fails with [stick.CodeUsage],
-// [stick.CodeProjectConfig], [stick.CodeRoomClosed], [stick.CodeKicked] and, without a room, [stick.CodeRepositoryMissing].
+// [stick.CodeProjectConfig], [stick.CodeRoomClosed], [stick.CodeKicked] and, without a room,
+// [stick.CodeRepositoryMissing].
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
 	if p.RoomID == "" {
@@ -168,8 +169,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	return s.res, nil
 }
 
-// addFiles adds to the result what only files say: what is uncommitted after a turn that was given up, and the task of the
-// worktree.
+// addFiles adds to the result what only files say: what is uncommitted after a turn that was given up, and
+// the task of the worktree.
 func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if s.res.Abandoned != nil {
 		s.res.Abandoned.Tree = s.e.snapshot(ctx, place)
@@ -256,8 +257,8 @@ func (s *sessionStart) run(o *op) error {
 	return nil
 }
 
-// briefed reports whether another hook has briefed the agent on this start. A session starts up once in a process; it can resume
-// and compact again and again.
+// briefed reports whether another hook has briefed the agent on this start. A session starts up once in a
+// process; it can resume and compact again and again.
 func (s *sessionStart) briefed(o *op) (bool, error) {
 	h, err := o.Tx.HookTimes(o.Me.Session.Key)
 	if err != nil || h.At.IsZero() {
@@ -269,9 +270,10 @@ func (s *sessionStart) briefed(o *op) (bool, error) {
 	return o.answered(s.p.HookParams)
 }
 
-// compare compares the session with the other agents at work. It finds one that began before this one, has started no
-// session here, and may still do so. In a nested room only agents below the room's path count: the others start theirs
-// in the outer room. Workers in the worktrees of their tasks don't count, because they never lead.
+// compare compares the session with the other agents at work. It finds one that began before this one, has
+// started no session here, and may still do so. In a nested room only agents below the room's path count: the
+// others start theirs in the outer room. Workers in the worktrees of their tasks don't count, because they
+// never lead.
 func (s *sessionStart) compare(o *op, q *stick.Starting) {
 	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	q.Process = s.p.Caller.Process

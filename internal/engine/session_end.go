@@ -110,8 +110,9 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	return res, nil
 }
 
-// removeContext removes the context file of a session that has ended, if it is the session's own, and adds to res what
-// became of it. Where the configuration can't be read it does nothing, because it doesn't know the path.
+// removeContext removes the context file of a session that has ended, if it is the session's own, and adds to
+// res what became of it. Where the configuration can't be read it does nothing, because it doesn't know the
+// path.
 func (e *Engine) removeContext(ctx context.Context, db *store.DB, o endedSession, wrapped bool, res *EndSessionResult) {
 	its, err := e.project(o.room.Path)
 	if err != nil {

@@ -18,8 +18,8 @@ type AbandonedTurn struct {
 	Tree    *stick.Workspace `json:"workspace"` // the shared tree now; null if git couldn't tell
 }
 
-// abandonedBy returns the room's last turn if one of these agents ended it by leaving without a handoff, and nil if not, or
-// if somebody has had the stick since.
+// abandonedBy returns the room's last turn if one of these agents ended it by leaving without a handoff, and
+// nil if not, or if somebody has had the stick since.
 func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*AbandonedTurn, error) {
 	if r.Turn.ID == 0 || r.Turn.State == stick.Owned {
 		return nil, nil
@@ -35,8 +35,8 @@ func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*Abandoned
 	return nil, err
 }
 
-// snapshot describes the shared tree of a place, even if the place lies in a worktree. It returns nil if the place isn't in a
-// git repository, and if git can't tell in time.
+// snapshot describes the shared tree of a place, even if the place lies in a worktree. It returns nil if the
+// place isn't in a git repository, and if git can't tell in time.
 func (e *Engine) snapshot(ctx context.Context, p *workspace.Place) *stick.Workspace {
 	if p.Found != workspace.FoundGit {
 		return nil

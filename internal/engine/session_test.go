@@ -18,7 +18,8 @@ import (
 	"talkingstick/stick"
 )
 
-// isAlone reports whether a start says that its session is alone, or isn't. A blind one outside of rooms can't say either.
+// isAlone reports whether a start says that its session is alone, or isn't. A blind one outside of rooms
+// can't say either.
 func isAlone(res engine.StartSessionResult, want bool) bool {
 	if res.Blind && res.RoomID == "" {
 		return res.Alone == nil

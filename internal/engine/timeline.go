@@ -24,8 +24,8 @@ type GetTimelineParams struct {
 	Before int64 `json:"before,omitempty"`  // the range ends at this event, which an earlier answer named, instead of now
 	Limit  int   `json:"limit,omitempty"`   // how many events about the turn are read at most; 0 for 500
 
-	// Reach is how many events of any type are read through at most, because a log may have a million messages; 0 for 20,000. Only
-	// tests set it.
+	// Reach is how many events of any type are read through at most, because a log may have a million
+	// messages; 0 for 20,000. Only tests set it.
 	Reach int `json:"-"`
 }
 
@@ -38,9 +38,10 @@ type GetTimelineResult struct {
 	Before int64 `json:"before,omitempty"` // pass it as before for the time that came before
 }
 
-// GetTimeline shows who held the stick of a room when, from the newest events about the turn, or from those before an event. It
-// writes nothing. One call reads through a part of the log only, and its answer says where to go on. It fails with
-// [stick.CodeNoRoom], and with [stick.CodeUsage] for a limit that is out of range and for an event that the room doesn't have.
+// GetTimeline shows who held the stick of a room when, from the newest events about the turn, or from those
+// before an event. It writes nothing. One call reads through a part of the log only, and its answer says
+// where to go on. It fails with [stick.CodeNoRoom], and with [stick.CodeUsage] for a limit that is out of
+// range and for an event that the room doesn't have.
 func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimelineResult, error) {
 	p.Limit, p.Reach = cmp.Or(p.Limit, defaultTimeline), cmp.Or(p.Reach, timelineReach)
 	switch {
@@ -138,8 +139,8 @@ func (s *stretch) older(from stick.Time) (more bool, before int64) {
 	return true, s.first.Seq
 }
 
-// context returns the events that tell how things stood where the stretch begins: the grant of the turn, and what happened in
-// that turn. If that is too far back, the stretch's own events have to tell it.
+// context returns the events that tell how things stood where the stretch begins: the grant of the turn, and
+// what happened in that turn. If that is too far back, the stretch's own events have to tell it.
 func (s *stretch) context(tx *store.Tx, r stick.Room) ([]stick.Event, error) {
 	if s.first == nil || s.first.Type.Grants() {
 		return nil, nil

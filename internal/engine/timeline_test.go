@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// lanesOf writes a timeline in short: who held the stick in which turns and who waited, in minutes since a time.
+// lanesOf writes a timeline in short: who held the stick in which turns and who waited, in minutes since a
+// time.
 func lanesOf(v engine.GetTimelineResult, since stick.Time) string {
 	at := func(t stick.Time) string {
 		if t.IsZero() {
@@ -33,7 +34,8 @@ func lanesOf(v engine.GetTimelineResult, since stick.Time) string {
 	return strings.Join(lanes, "; ")
 }
 
-// TestWhoHeldTheStickWhen: the timeline shows turns, and the waits that ended with one. Those that go on come from the room.
+// TestWhoHeldTheStickWhen: the timeline shows turns, and the waits that ended with one. Those that go on come
+// from the room.
 func TestWhoHeldTheStickWhen(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
@@ -68,7 +70,8 @@ func TestWhoHeldTheStickWhen(t *testing.T) {
 	s.Check(v.Lanes[0].Held.Duration() == 2*time.Minute, "%+v", v.Lanes[0])
 }
 
-// TestAWaitInPieces: an agent whose harness ends long commands waits in pieces. Its wait began with the first of them.
+// TestAWaitInPieces: an agent whose harness ends long commands waits in pieces. Its wait began with the first
+// of them.
 func TestAWaitInPieces(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.AgentUnseen("codex:b")
@@ -96,8 +99,8 @@ func TestAWaitInPieces(t *testing.T) {
 	s.Check(false, "ann isn't on the timeline: %+v", v)
 }
 
-// TestTimelinePages: the past comes in pages. Each knows who had the stick when it begins, also if that turn is older than what
-// it was made of.
+// TestTimelinePages: the past comes in pages. Each knows who had the stick when it begins, also if that turn
+// is older than what it was made of.
 func TestTimelinePages(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -126,7 +129,8 @@ func TestTimelinePages(t *testing.T) {
 		p.Before = v.Before
 	}
 
-	// Where the log is long, a call reads through a part of it. Its page begins there, and knows the current turn all the same.
+	// Where the log is long, a call reads through a part of it. Its page begins there, and knows the current
+	// turn all the same.
 	held := s.Now()
 	ann.Try().Granted(7)
 	for range 8 {
@@ -145,7 +149,8 @@ func TestTimelinePages(t *testing.T) {
 	}
 }
 
-// TestAQuietTimeline: nothing happened for days. The range shows who has the stick, and where the past begins.
+// TestAQuietTimeline: nothing happened for days. The range shows who has the stick, and where the past
+// begins.
 func TestAQuietTimeline(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")

@@ -327,8 +327,8 @@ func TestALeaseElsewhereNeedsAGuardian(t *testing.T) {
 	bob.Take("no sign of it").Granted(2, stick.OwnerTimeout).From(ann)
 }
 
-// TestAGuardianIsReplaced: a holder that asks again gets another guardian if the one it had serves another process, or
-// was killed. One that doesn't renew the lease isn't shown.
+// TestAGuardianIsReplaced: a holder that asks again gets another guardian if the one it had serves another
+// process, or was killed. One that doesn't renew the lease isn't shown.
 func TestAGuardianIsReplaced(t *testing.T) {
 	s := scene.New(t)
 	ann, before, bob := s.AgentElsewhere("claude:a"), s.AgentElsewhere("claude:x"), s.Agent("codex:b")
@@ -353,7 +353,8 @@ func TestAGuardianIsReplaced(t *testing.T) {
 	s.Check(again.Res.NeedsGuardian && again.Res.GuardianPID == 0, "the guardian that was killed is enough: %+v", again.Res.Grant)
 }
 
-// TestABoxThatStartsAgain: a reboot ends a turn, and keeps the handoff. Where hosts share the database, it only ends what ran there.
+// TestABoxThatStartsAgain: a reboot ends a turn, and keeps the handoff. Where hosts share the database, it
+// only ends what ran there.
 func TestABoxThatStartsAgain(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")

@@ -31,8 +31,8 @@ type WaitForTurnParams struct {
 	Shows func(Standing) `json:"-"`
 }
 
-// Standing is what a blocked wait has read of its room: who has the stick, and when the caller may get it. A wait that begins
-// wakes no other, so the others' places may be a minute old.
+// Standing is what a blocked wait has read of its room: who has the stick, and when the caller may get it. A
+// wait that begins wakes no other, so the others' places may be a minute old.
 type Standing struct {
 	Owner       stick.AgentID // empty if nobody holds the stick
 	OwnedSince  stick.Time
@@ -68,7 +68,8 @@ type WaitForTurnResult struct {
 	told   func() // releases the lock of whoever tells the caller something; nil without
 }
 
-// Limits of one answer. What doesn't fit is left for the next one, because a model reads all of an answer at once.
+// Limits of one answer. What doesn't fit is left for the next one, because a model reads all of an answer at
+// once.
 const (
 	maxWaitEvents = 50
 	maxAnswer     = 15 << 10 // bytes of its messages and events as they are printed; the rest of 16 KB is for the fields around them
@@ -282,8 +283,8 @@ func (w *wait) replacing() stick.Command {
 	return stick.Cmd("tt wait --replace")
 }
 
-// answer makes the result from the answer of the rules. It sets done if there is something to act on. The log of the
-// transaction doesn't have the unsaved events yet.
+// answer makes the result from the answer of the rules. It sets done if there is something to act on. The log
+// of the transaction doesn't have the unsaved events yet.
 func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event) error {
 	now := tx.Now()
 	w.done = a.Status != ""

@@ -131,8 +131,9 @@ func (w *wait) stands(r stick.Room) bool {
 	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID })
 }
 
-// forgotten reports whether the listener's row is gone although no other wait has replaced this one. A server that its standby
-// has replaced may have lost the row, and the wait itself has deleted it where the answer to a commit got lost.
+// forgotten reports whether the listener's row is gone although no other wait has replaced this one. A server
+// that its standby has replaced may have lost the row, and the wait itself has deleted it where the answer to
+// a commit got lost.
 func (w *wait) forgotten(r stick.Room) bool {
 	return !w.stands(r) && r.WaitStatusOf(w.me.Agent) == "" && (w.me.Agent.Human() || !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
 		return l.Agent == w.me.Agent && (l.Purpose == stick.Wake) == w.wakes
@@ -160,8 +161,8 @@ func (w *wait) check(ctx context.Context) error {
 		if err := tx.LaterListener(w.listener.ID, &here); err != nil {
 			return err
 		}
-		// After most rings nothing has changed for most waiters, and a part of the room is enough to see that. Only who is shown
-		// a place among those that wait needs all of it.
+		// After most rings nothing has changed for most waiters, and a part of the room is enough to see
+		// that. Only who is shown a place among those that wait needs all of it.
 		r, err := tx.RoomPart(w.res.RoomID, w.me.Agent)
 		if act = !here; err != nil || act {
 			return err

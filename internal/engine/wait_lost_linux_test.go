@@ -13,8 +13,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAWaitAnswersWithWhatWasCommitted: the network is cut before the commit that gives the turn to who waits. Until somebody
-// knows what became of that commit, the wait goes on. The server may still get it, when the network is back.
+// TestAWaitAnswersWithWhatWasCommitted: the network is cut before the commit that gives the turn to who
+// waits. Until somebody knows what became of that commit, the wait goes on. The server may still get it, when
+// the network is back.
 func TestAWaitAnswersWithWhatWasCommitted(t *testing.T) {
 	d := newDesk(t)
 	d.procs.OneHost = false

@@ -131,8 +131,9 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	return nil
 }
 
-// holdBack drops the events that a wait for an idle agent has read if they can't wake it now. If the agent isn't idle, a hook shows
-// them after its next tool call. If all of them come too soon after others from the same agents, the wait looks again later.
+// holdBack drops the events that a wait for an idle agent has read if they can't wake it now. If the agent
+// isn't idle, a hook shows them after its next tool call. If all of them come too soon after others from the
+// same agents, the wait looks again later.
 func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 	m, _ := r.Member(w.me.Agent)
 	if m.IdleAt.IsZero() && !w.idle {
@@ -154,9 +155,10 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 	return nil
 }
 
-// isStale reports whether an event is old news to the caller, or none that a wait should return with: what role a session
-// has got, who edits without the stick, and that the room is paused can be told by the next hook. So can the wish for a draft: a
-// harness that is told while it summarizes would show it after its next turn only. See also isStaleFor.
+// isStale reports whether an event is old news to the caller, or none that a wait should return with: what
+// role a session has got, who edits without the stick, and that the room is paused can be told by the next
+// hook. So can the wish for a draft: a harness that is told while it summarizes would show it after its next
+// turn only. See also isStaleFor.
 func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room) (bool, error) {
 	switch {
 	case e.Type == stick.EventEditTold, e.Type == stick.EventDraftAsked && w.wakes:
@@ -172,9 +174,10 @@ func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick
 	return isStaleFor(tx, probes, e, r, w.me.Agent, w.q.Purpose == stick.Work)
 }
 
-// isStaleFor reports whether an event is old news to its addressee a, besides those that it has seen. What was overtaken is. A
-// reservation of the stick is if a asks for the turn anyway, here or in another wait; an INCURSION if the reservation has
-// ended; the wish for a draft if there is one; a withdrawal if a never saw the message.
+// isStaleFor reports whether an event is old news to its addressee a, besides those that it has seen. What
+// was overtaken is. A reservation of the stick is if a asks for the turn anyway, here or in another wait; an
+// INCURSION if the reservation has ended; the wish for a draft if there is one; a withdrawal if a never saw
+// the message.
 func isStaleFor(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
 	if r.Overtaken(e, a) {
 		return true, nil

@@ -59,8 +59,9 @@ func (s *sleep) close() {
 	}
 }
 
-// read says how reading the room ended. Where the server didn't answer, a deadline may have passed that nobody commits anything at, so the
-// slow timer, from its shortest time, reads again even where somebody hears all rings.
+// read says how reading the room ended. Where the server didn't answer, a deadline may have passed that
+// nobody commits anything at, so the slow timer, from its shortest time, reads again even where somebody
+// hears all rings.
 func (s *sleep) read(failed bool) {
 	if failed {
 		s.watch.Missed()

@@ -23,8 +23,9 @@ const wakeLimit = 200 * time.Millisecond
 // recordLimit is what of it has to be left for recording that an agent was told.
 const recordLimit = 50 * time.Millisecond
 
-// wakeRooms wakes the idle agents in rooms to whose logs somebody has just added. It never fails: what can't be told now
-// stays untold, and the next hook of the agent tells it, or the next process that waits in the room.
+// wakeRooms wakes the idle agents in rooms to whose logs somebody has just added. It never fails: what can't
+// be told now stays untold, and the next hook of the agent tells it, or the next process that waits in the
+// room.
 func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	if e.core.Config.News == nil {
 		return
@@ -42,8 +43,9 @@ func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	}
 }
 
-// wakeOthers wakes the idle agents in the room of a blocked wait, and has the wait read again when a message is due that comes too
-// soon after others. Of the waits in a room one does it, until it ends; then it is the next one that reads the room.
+// wakeOthers wakes the idle agents in the room of a blocked wait, and has the wait read again when a message
+// is due that comes too soon after others. Of the waits in a room one does it, until it ends; then it is the
+// next one that reads the room.
 func (w *wait) wakeOthers(ctx context.Context) {
 	if w.e.core.Config.News == nil {
 		return
@@ -75,8 +77,9 @@ func (w *wait) leaveOthers() {
 	}
 }
 
-// wakeIdle writes to the inboxes of the idle agents in a room what is new for them. With patience it waits for whoever else is telling one
-// of them something. next is when the next message is due that comes too soon after others, zero for never.
+// wakeIdle writes to the inboxes of the idle agents in a room what is new for them. With patience it waits
+// for whoever else is telling one of them something. next is when the next message is due that comes too soon
+// after others, zero for never.
 func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.RoomID, patient bool) (next stick.Time) {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
@@ -99,7 +102,8 @@ func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.Room
 	return next
 }
 
-// wake tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that finds the agent's lock taken.
+// wake tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that finds the
+// agent's lock taken.
 func (e *Engine) wake(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (next stick.Time) {
 	for told := true; told && ctx.Err() == nil; {
 		told, next = e.tellOnce(ctx, db, in, w, patient)
@@ -107,7 +111,8 @@ func (e *Engine) wake(ctx context.Context, db *store.DB, in *core.Inboxes, w *wa
 	return next
 }
 
-// tellOnce tells an agent by its inbox what is still untold once nobody else is telling it anything, and records that it was shown.
+// tellOnce tells an agent by its inbox what is still untold once nobody else is telling it anything, and
+// records that it was shown.
 func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (told bool, next stick.Time) {
 	free, alone := e.tells(ctx, db, w.res.RoomID, w.me.Agent, patient)
 	if !alone {
@@ -133,8 +138,8 @@ func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w
 	return e.Delivered(ctx, res) == nil, next
 }
 
-// untold returns the idle agents in a room, or only one of them, that have an inbox and something new that may wake them now, as waits
-// whose answers hold it. next is as in wakeIdle.
+// untold returns the idle agents in a room, or only one of them, that have an inbox and something new that
+// may wake them now, as waits whose answers hold it. next is as in wakeIdle.
 func (e *Engine) untold(ctx context.Context, db *store.DB, in *core.Inboxes, room stick.RoomID, only stick.AgentID) (news []*wait, next stick.Time) {
 	err := e.core.View(ctx, db, core.Caller{}, func(tx *store.Tx, probes *core.Probes) error {
 		news, next = nil, 0
@@ -174,7 +179,8 @@ func (e *Engine) untold(ctx context.Context, db *store.DB, in *core.Inboxes, roo
 	return news, next
 }
 
-// onlyInboxes leaves in a room those of its members and listeners that matter for inboxes, so that no others are probed.
+// onlyInboxes leaves in a room those of its members and listeners that matter for inboxes, so that no others
+// are probed.
 func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room {
 	matters := func(a stick.AgentID) bool {
 		_, ok := in.Of(a)
@@ -185,7 +191,8 @@ func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room 
 	return r
 }
 
-// keepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now has none any more.
+// keepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now
+// has none any more.
 func (e *Engine) keepInbox(p core.HookParams, me core.Identity) {
 	all := wake.In(e.core.Config.Dir)
 	if p.Inbox.Socket == "" || p.Caller.Proof != stick.ProvesSession || p.Caller.As != "" {
@@ -199,8 +206,9 @@ func (e *Engine) keepInbox(p core.HookParams, me core.Identity) {
 	}) // without the file, the agent is woken as one without an inbox
 }
 
-// alone takes the lock of whoever tells the wait's agent something, if others might tell it the same by its inbox. If somebody has it for
-// too long, the wait goes on without it: the agent is told something twice rather than never.
+// alone takes the lock of whoever tells the wait's agent something, if others might tell it the same by its
+// inbox. If somebody has it for too long, the wait goes on without it: the agent is told something twice
+// rather than never.
 func (w *wait) alone(ctx context.Context) {
 	if !w.tells || w.lock != nil {
 		return
@@ -220,8 +228,8 @@ func (w *wait) free() {
 	}
 }
 
-// tells takes the lock of whoever tells an agent of a room something. alone is false if somebody else has it, with patience for longer
-// than that usually takes.
+// tells takes the lock of whoever tells an agent of a room something. alone is false if somebody else has it,
+// with patience for longer than that usually takes.
 func (e *Engine) tells(ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool) (free func(), alone bool) {
 	ctx, cancel := context.WithTimeout(ctx, tellsLimit)
 	defer cancel()
@@ -245,7 +253,8 @@ func (e *Engine) tells(ctx context.Context, db *store.DB, room stick.RoomID, a s
 	}
 }
 
-// How often whoever waits for that lock tries, and for how long. It is held for a write to a socket and a transaction.
+// How often whoever waits for that lock tries, and for how long. It is held for a write to a socket and a
+// transaction.
 const (
 	tellsAgain = 5 * time.Millisecond
 	tellsLimit = 100 * time.Millisecond

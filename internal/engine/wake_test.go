@@ -73,8 +73,8 @@ func TestWakeBringsWhatFits(t *testing.T) {
 	}
 }
 
-// TestAWaitOfItsOwnTakesTheTurn: an idle agent whose own wait gets the turn in a moment isn't told that the stick is reserved for it,
-// neither by a hook nor by its waker.
+// TestAWaitOfItsOwnTakesTheTurn: an idle agent whose own wait gets the turn in a moment isn't told that the
+// stick is reserved for it, neither by a hook nor by its waker.
 func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
 	s := scene.New(t)
 	agent, holder := s.Agent("claude:agent"), s.Agent("claude:holder")
@@ -90,8 +90,8 @@ func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
 	waker.Interrupted().Refused(stick.CodeCanceled)
 }
 
-// TestTwoIdleAgentsThatAnswerEachOther: they wake each other three times at once, then after 5 s, 10 s and so on. The sender learns
-// when. A person's message wakes at once, and brings what was held back.
+// TestTwoIdleAgentsThatAnswerEachOther: they wake each other three times at once, then after 5 s, 10 s and so
+// on. The sender learns when. A person's message wakes at once, and brings what was held back.
 func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:ann"), s.Agent("claude:bob"), s.Person("carl")
