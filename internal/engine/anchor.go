@@ -41,24 +41,24 @@ func anchorOf(room string, c config.Config) anchor {
 	return a
 }
 
-// dir returns the directory of the helpers' files, relative to the room.
-func (a anchor) dir() string { return strings.TrimSuffix(a.file, path.Ext(a.file)) + ".d" }
+// helperDir returns the directory of the helpers' files, relative to the room.
+func (a anchor) helperDir() string { return strings.TrimSuffix(a.file, path.Ext(a.file)) + ".d" }
 
-// rel returns the file of a session, relative to the room. context is empty for the primary.
-func (a anchor) rel(context string) string {
+// relPath returns the file of a session, relative to the room. context is empty for the primary.
+func (a anchor) relPath(context string) string {
 	if context == "" {
 		return a.file
 	}
-	return a.dir() + "/" + context + path.Ext(a.file)
+	return a.helperDir() + "/" + context + path.Ext(a.file)
 }
 
-// path returns the absolute path of a session's file.
-func (a anchor) path(context string) string {
-	return filepath.Join(a.room, filepath.FromSlash(a.rel(context)))
+// absPath returns the absolute path of a session's file.
+func (a anchor) absPath(context string) string {
+	return filepath.Join(a.room, filepath.FromSlash(a.relPath(context)))
 }
 
-// written returns when the primary's file was last written. ok is false if there is none.
-func (a anchor) written() (at stick.Time, ok bool) {
+// lastWritten returns when the primary's file was last written. ok is false if there is none.
+func (a anchor) lastWritten() (at stick.Time, ok bool) {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return 0, false
@@ -71,25 +71,25 @@ func (a anchor) written() (at stick.Time, ok bool) {
 	return stick.At(info.ModTime()), true
 }
 
-// has reports whether the file of a session exists.
-func (a anchor) has(context string) bool {
+// hasFile reports whether the file of a session exists.
+func (a anchor) hasFile(context string) bool {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return false
 	}
 	defer root.Close()
-	_, err = root.Lstat(a.rel(context))
+	_, err = root.Lstat(a.relPath(context))
 	return err == nil
 }
 
-// taken returns the names of the helpers' files that exist.
-func (a anchor) taken() []string {
+// takenNames returns the names of the helpers' files that exist.
+func (a anchor) takenNames() []string {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	entries, _ := fs.ReadDir(root.FS(), a.dir()) // none if there is no such directory
+	entries, _ := fs.ReadDir(root.FS(), a.helperDir()) // none if there is no such directory
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(a.file)))
@@ -97,35 +97,35 @@ func (a anchor) taken() []string {
 	return names
 }
 
-// header returns the first line of a context file that tt makes. It names the session's context, or the
+// headerLine returns the first line of a context file that tt makes. It names the session's context, or the
 // primary.
-func header(context string, agent stick.AgentID) string {
+func headerLine(context string, agent stick.AgentID) string {
 	if context != "" {
 		return context + "\n"
 	}
 	return string(agent) + "\n"
 }
 
-// begin makes the file of a session, with its header. An existing file keeps its content, and counts as
+// beginFile makes the file of a session, with its header. An existing file keeps its content, and counts as
 // written at now.
-func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error {
+func (a anchor) beginFile(context string, agent stick.AgentID, now stick.Time) error {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	rel := a.rel(context)
+	rel := a.relPath(context)
 	if err := root.MkdirAll(path.Dir(rel), 0o755); err != nil {
 		return err
 	}
 	if a.file == ownAnchor {
 		ignore := "# made by tt: the notes of sessions stay on this machine\n/.gitignore\n/session.md*\n/session.d/\n"
-		if err := create(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := createFile(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
 	for range 3 { // a session that ends may remove the file between the two attempts
-		if err = create(root, rel, header(context, agent)); !errors.Is(err, fs.ErrExist) {
+		if err = createFile(root, rel, headerLine(context, agent)); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		t := now.Go()
@@ -136,8 +136,8 @@ func (a anchor) begin(context string, agent stick.AgentID, now stick.Time) error
 	return err
 }
 
-// create makes a file. It fails with [fs.ErrExist] if there is one.
-func create(root *os.Root, name, text string) error {
+// createFile makes a file. It fails with [fs.ErrExist] if there is one.
+func createFile(root *os.Root, name, text string) error {
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -148,10 +148,10 @@ func create(root *os.Root, name, text string) error {
 
 // contextRemoval is a session that has ended, and may leave a context file to remove.
 type contextRemoval struct {
-	context string
-	wrapped bool                   // the agent has wrapped up, and needs the file no more
-	made    func(line string) bool // reports whether tt wrote this first line
-	taken   func() bool            // reports whether another session uses the file by now
+	context     string
+	wrapped     bool                   // the agent has wrapped up, and needs the file no more
+	isOwnHeader func(line string) bool // reports whether tt wrote this first line
+	isTaken     func() bool            // reports whether another session uses the file by now
 }
 
 // removalResult is what happened to the file of a session that has ended.
@@ -164,20 +164,20 @@ const (
 	fileStays   removalResult = ""        // it has notes, it can't be removed, or there is none
 )
 
-// end removes the file of a session that was wrapped up. If the session just ended, it removes the file only
-// if nothing follows the header. The configuration may name any file, so end only removes one whose first
+// removeEnded removes the file of a session that was wrapped up. If the session just ended, it removes the file only
+// if nothing follows the header. The configuration may name any file, so it only removes one whose first
 // line tt wrote.
 //
-// Another session may begin with the file as soon as this one has ended. So end renames the file first, and
+// Another session may begin with the file as soon as this one has ended. So removeEnded renames the file first, and
 // then asks whether another session uses it. If none does, the next one makes a new file; if one does, it
 // gets the file back. If the process is killed in between, the file remains under its other name.
-func (a anchor) end(o contextRemoval) removalResult {
+func (a anchor) removeEnded(o contextRemoval) removalResult {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return fileStays
 	}
 	defer root.Close()
-	rel := a.rel(o.context)
+	rel := a.relPath(o.context)
 	aside := rel + ".ended-" + store.NewID()
 	if _, err := root.Lstat(rel); err != nil {
 		return fileStays
@@ -185,7 +185,7 @@ func (a anchor) end(o contextRemoval) removalResult {
 	judge := func(name string) removalResult {
 		line, bare, ok := firstLine(root, name)
 		switch {
-		case !ok || !o.made(line):
+		case !ok || !o.isOwnHeader(line):
 			return fileForeign
 		case !o.wrapped && !bare:
 			return fileStays
@@ -199,7 +199,7 @@ func (a anchor) end(o contextRemoval) removalResult {
 		return fileStays
 	}
 	as := judge(aside)
-	if as == fileRemoved && o.taken() {
+	if as == fileRemoved && o.isTaken() {
 		as = fileTaken
 	}
 	if as != fileRemoved {
@@ -210,7 +210,7 @@ func (a anchor) end(o contextRemoval) removalResult {
 		return fileStays
 	}
 	if o.context != "" {
-		_ = root.Remove(a.dir()) // fails, as it should, while it has other files
+		_ = root.Remove(a.helperDir()) // fails, as it should, while it has other files
 	}
 	return fileRemoved
 }

@@ -80,7 +80,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	if err != nil {
 		return res, err
 	}
-	dir, err := e.repository(ctx, p.Where)
+	dir, err := e.repositoryDir(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
@@ -103,12 +103,12 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 		}
 		return err
 	})
-	res.fill(seen, room.Turn, workers)
+	res.addCollisions(seen, room.Turn, workers)
 	return res, err
 }
 
-// repository returns a directory in which git finds the repository of a room.
-func (e *Engine) repository(ctx context.Context, w core.Where) (string, error) {
+// repositoryDir returns a directory in which git finds the repository of a room.
+func (e *Engine) repositoryDir(ctx context.Context, w core.Where) (string, error) {
 	place, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return "", err
@@ -123,7 +123,7 @@ func (e *Engine) repository(ctx context.Context, w core.Where) (string, error) {
 	return place.Repository(), nil
 }
 
-func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn, workers map[string]stick.AgentID) {
+func (res *GetConflictsResult) addCollisions(seen git.Collisions, t stick.Turn, workers map[string]stick.AgentID) {
 	for i := range seen.Sides {
 		s := &seen.Sides[i]
 		res.Sides = append(res.Sides, ConflictSide{
@@ -133,7 +133,7 @@ func (res *GetConflictsResult) fill(seen git.Collisions, t stick.Turn, workers m
 	for _, c := range seen.Found {
 		v := Conflict{
 			A: c.A.Name, B: c.B.Name, Path: c.Path, Kind: KindBothChanged, Says: c.Kind,
-			ALines: ranges(c.ALines), BLines: ranges(c.BLines), Agents: []stick.AgentID{},
+			ALines: lineRanges(c.ALines), BLines: lineRanges(c.BLines), Agents: []stick.AgentID{},
 		}
 		if c.Conflict {
 			v.Kind = KindConflict
@@ -162,7 +162,7 @@ func agentAt(s *git.Side, t stick.Turn, workers map[string]stick.AgentID) stick.
 	return t.Prior
 }
 
-func ranges(lines []git.Lines) []string {
+func lineRanges(lines []git.Lines) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = l.String()

@@ -47,10 +47,10 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
 	}
 
-	res.add(DataCopies, e.Guard.RescueDir())
+	res.addPart(DataCopies, e.Guard.RescueDir())
 	file := filepath.Join(res.DataDir, store.FileName)
 	if res.Stays = e.whyDatabaseStays(ctx); res.Stays == "" {
-		res.add(DataDatabase, file, file+"-wal", file+"-shm", filepath.Join(res.DataDir, store.IssuedName))
+		res.addPart(DataDatabase, file, file+"-wal", file+"-shm", filepath.Join(res.DataDir, store.IssuedName))
 	}
 	if !p.Remove {
 		return res, nil
@@ -88,8 +88,8 @@ func (e *Engine) whyDatabaseStays(ctx context.Context) stick.Words {
 	return ""
 }
 
-// add adds a part, if there is something of it.
-func (r *RemoveDataResult) add(what string, paths ...string) {
+// addPart adds a part, if there is something of it.
+func (r *RemoveDataResult) addPart(what string, paths ...string) {
 	part, found := DataPart{What: what, Path: paths[0]}, false
 	for _, path := range paths {
 		n, err := sizeOf(path)

@@ -41,9 +41,9 @@ type DoctorResult struct {
 	Hooks map[string]stick.Time `json:"-"`
 }
 
-// checks returns the doctor's checks. The engine's own come first. configured is the database's address in
+// allChecks returns the doctor's checks. The engine's own come first. configured is the database's address in
 // the user's file.
-func (e *Engine) checks(configured string) []core.Check {
+func (e *Engine) allChecks(configured string) []core.Check {
 	all := []core.Check{
 		{Name: "file system", Run: e.checkFileSystem},
 		{Name: "permissions", Run: e.checkPermissions},
@@ -61,7 +61,7 @@ func (e *Engine) checks(configured string) []core.Check {
 		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }
 		all = slices.Insert(all, 4, core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts})
 	}
-	return append(all, e.others...)
+	return append(all, e.extraChecks...)
 }
 
 // Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one
@@ -74,20 +74,20 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 			Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
 	}
 	if p.Adopt {
-		f, err := e.adopt(ctx)
+		f, err := e.adoptDatabase(ctx)
 		if err != nil {
 			return res, err
 		}
 		res.Findings = append(res.Findings, f)
 	}
 	if p.SetAside {
-		f, err := e.setAside(ctx)
+		f, err := e.setDatabaseAside(ctx)
 		if err != nil {
 			return res, err
 		}
 		res.Findings = append(res.Findings, f)
 	}
-	for _, c := range e.checks(p.Configured) {
+	for _, c := range e.allChecks(p.Configured) {
 		if p.Shows != nil {
 			p.Shows(c.Name)
 		}

@@ -20,24 +20,24 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 		return core.Finding{Status: core.FindingOK, Detail: "there is no database yet; the first tt join makes it"}
 	}
 	if err != nil {
-		return damaged(err)
+		return damageFinding(err)
 	}
 	found, err := db.Check(ctx)
 	if err != nil {
-		return damaged(err)
+		return damageFinding(err)
 	}
 	if len(found) > 0 {
 		var all []core.Problem
 		for _, what := range found {
-			all = append(all, core.Problem{Detail: stick.Words(what), Fix: e.wayOut()})
+			all = append(all, core.Problem{Detail: stick.Words(what), Fix: e.repairAdvice()})
 		}
 		return core.Found(core.FindingFault, all)
 	}
 	return core.Finding{Status: core.FindingOK, Detail: "the database is sound, and every room agrees with its log"}
 }
 
-// lossShows is how long the doctor shows a loss that was settled.
-const lossShows = 7 * 24 * time.Hour
+// lossShownFor is how long the doctor shows a loss that was settled.
+const lossShownFor = 7 * 24 * time.Hour
 
 // checkLosses says what the database has lost of what it had committed.
 func (e *Engine) checkLosses(ctx context.Context) core.Finding {
@@ -57,13 +57,13 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 			Status: core.FindingFault, Detail: l.Open.Warning(),
 			Fix: "if you have the right files, put them back now; else go on: from the next command that writes, new turns and events get numbers above all that were given out",
 		}
-	case !l.LastAt.IsZero() && now.Sub(l.LastAt) < lossShows:
+	case !l.LastAt.IsZero() && now.Sub(l.LastAt) < lossShownFor:
 		return core.Finding{
 			Status: core.FindingWarning, Detail: stick.Wordsf("%s the database had lost %s; all turns and reservations ended then", stick.Ago(now.Sub(l.LastAt)), l.Last.Words()),
 			Fix: "say again what those changes said; nothing else has to be done",
 		}
 	}
-	if now := stick.At(e.core.Now()); !l.OlderAt.IsZero() && now.Sub(l.OlderAt) < lossShows {
+	if now := stick.At(e.core.Now()); !l.OlderAt.IsZero() && now.Sub(l.OlderAt) < lossShownFor {
 		return olderCopy(l, now)
 	}
 	return core.Finding{Status: core.FindingOK, Detail: "the database has everything that was committed"}
@@ -95,20 +95,20 @@ func (e *Engine) checkRemoved() core.Finding {
 	}
 }
 
-// asideWayOut says what to do about a damaged file.
-const asideWayOut = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
+// setAsideAdvice says what to do about a damaged file.
+const setAsideAdvice = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 
-// wayOut is what to do about a database whose check has found something.
-func (e *Engine) wayOut() stick.Words {
+// repairAdvice is what to do about a database whose check has found something.
+func (e *Engine) repairAdvice() stick.Words {
 	if e.core.Config.Database != "" {
 		return "have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
 	}
-	return "keep a copy of the data directory and report this; " + asideWayOut
+	return "keep a copy of the data directory and report this; " + setAsideAdvice
 }
 
-// damaged is the finding of a database that can't be read.
-func damaged(err error) core.Finding {
+// damageFinding is the finding of a database that can't be read.
+func damageFinding(err error) core.Finding {
 	f := core.Fault(err)
 	switch e := stick.AsError(err); {
 	case e.Code == stick.CodeForeignDatabase:
@@ -117,14 +117,14 @@ func damaged(err error) core.Finding {
 	case e.Code == stick.CodeDatabaseCorrupt && e.Fields["path"] != nil: // it knows what is missing
 		f.Fix = "put back the files that belong together. To give them up, a person runs tt doctor --set-aside, which keeps what is there and starts a new database"
 	default:
-		f.Fix = asideWayOut
+		f.Fix = setAsideAdvice
 	}
 	return f
 }
 
-// setAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty about a
+// setDatabaseAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty about a
 // database is damage.
-func (e *Engine) setAside(ctx context.Context) (core.Finding, error) {
+func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 	if e.core.Config.Database != "" {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "the rooms are in a database on a server, and tt moves only its own file aside").
 			Hintf("have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address")
@@ -165,8 +165,8 @@ func (e *Engine) isFaulty(ctx context.Context, db *store.DB) (bool, error) {
 	return losses.Open != nil || store.IsDamage(err), err
 }
 
-// adopt moves a database of another program aside, and makes a new one.
-func (e *Engine) adopt(ctx context.Context) (core.Finding, error) {
+// adoptDatabase moves a database of another program aside, and makes a new one.
+func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
 	path := filepath.Join(e.core.Config.Dir, store.FileName)
 	_, err := e.core.Open(ctx, false)
 	if stick.CodeOf(err) != stick.CodeForeignDatabase {

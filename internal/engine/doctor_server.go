@@ -11,11 +11,11 @@ import (
 
 // What the doctor warns of on a server.
 const (
-	oldestPostgres   = 15              // the oldest major version that is tested
-	clocksApart      = 5 * time.Second // times of a host and of the server look odd beside each other
-	longTransaction  = 5 * time.Minute // rows stay that nobody needs
-	manyDead         = 100_000         // rows, of which vacuum should have removed most
-	fullOfConnection = 0.8             // of all that the server takes
+	oldestPostgres     = 15              // the oldest major version that is tested
+	maxClockDifference = 5 * time.Second // times of a host and of the server look odd beside each other
+	longTransaction    = 5 * time.Minute // rows stay that nobody needs
+	manyDead           = 100_000         // rows, of which vacuum should have removed most
+	fullOfConnection   = 0.8             // of all that the server takes
 )
 
 // checkServer looks at the server of a database that several hosts share.
@@ -40,26 +40,26 @@ func (e *Engine) checkServer(ctx context.Context) core.Finding {
 
 // serverProblems lists what is wrong with a server, what hurts most first.
 func serverProblems(s *store.Server) (all []core.Problem) {
-	found := func(is bool, fix stick.Words, format string, args ...any) {
-		if is {
+	reportIf := func(isWrong bool, fix stick.Words, format string, args ...any) {
+		if isWrong {
 			all = append(all, core.Problem{Detail: stick.Wordsf(format, args...), Fix: fix})
 		}
 	}
-	found(!s.Delivers, "give the address of the server itself, or of a pooler in session mode",
+	reportIf(!s.Delivers, "give the address of the server itself, or of a pooler in session mode",
 		"notices don't arrive: a pooler gives each transaction another session. Waits wake only by a slow timer")
-	found(s.Version < oldestPostgres, stick.Wordsf("use PostgreSQL %d or newer", oldestPostgres), "the server is PostgreSQL %d, and tt is tested with %d and newer", s.Version, oldestPostgres)
-	found(float64(s.Used) >= fullOfConnection*float64(s.Most), "raise max_connections, or put a pooler in session mode before the server",
+	reportIf(s.Version < oldestPostgres, stick.Wordsf("use PostgreSQL %d or newer", oldestPostgres), "the server is PostgreSQL %d, and tt is tested with %d and newer", s.Version, oldestPostgres)
+	reportIf(float64(s.Used) >= fullOfConnection*float64(s.Most), "raise max_connections, or put a pooler in session mode before the server",
 		"%d of the server's %s are in use", s.Used, stick.Count(s.Most, "connection"))
-	found(s.Longest >= longTransaction, stick.Wordsf("see what it does: SELECT * FROM pg_stat_activity WHERE pid = %d", s.LongestPID),
+	reportIf(s.Longest >= longTransaction, stick.Wordsf("see what it does: SELECT * FROM pg_stat_activity WHERE pid = %d", s.LongestPID),
 		"a transaction has been open for %s; until it ends, old rows stay and slow everything down", stick.Age(s.Longest))
-	found(s.Dead >= manyDead && s.Dead > s.Live, "let autovacuum run, or as the owner of the tables: VACUUM",
+	reportIf(s.Dead >= manyDead && s.Dead > s.Live, "let autovacuum run, or as the owner of the tables: VACUUM",
 		"the tables have %d old rows beside %d that count", s.Dead, s.Live)
-	found(s.Clock.Abs() >= clocksApart, "set this host's clock, or the server's", "the server's clock is %s this host's, and tt goes by the server's", apart(s.Clock))
-	found(s.Super, "make a role of its own for tt, which owns only its schema", "tt works as the role %s, which may do anything on the server", s.Role)
+	reportIf(s.Clock.Abs() >= maxClockDifference, "set this host's clock, or the server's", "the server's clock is %s this host's, and tt goes by the server's", clockDifference(s.Clock))
+	reportIf(s.Super, "make a role of its own for tt, which owns only its schema", "tt works as the role %s, which may do anything on the server", s.Role)
 	return all
 }
 
-func apart(d time.Duration) stick.Words {
+func clockDifference(d time.Duration) stick.Words {
 	if d < 0 {
 		return stick.Age(-d) + " behind"
 	}

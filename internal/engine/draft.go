@@ -46,8 +46,8 @@ func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftRes
 		}
 		d.Handoff = &h
 	}
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
-		f, err := o.ownFence(p.Fence.given())
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+		f, err := o.ownFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (o *op) leftDraft() (*stick.Draft, error) {
 // for it: no harness lets this hook itself speak to the model.
 func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResult, error) {
 	var res AskDraftResult
-	err := e.hooked(ctx, p, true, func(o *op) error {
+	err := e.runHookOp(ctx, p, true, func(o *op) error {
 		res = AskDraftResult{}
 		if !o.HoldsStick() {
 			return nil

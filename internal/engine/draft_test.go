@@ -17,8 +17,8 @@ func draft(text, next string) engine.SaveDraftParams {
 	return engine.SaveDraftParams{Text: text, Handoff: &stick.Handoff{NextAction: next}}
 }
 
-// brings checks the draft that a grant brings: its author, its text, and how many earlier ones there are.
-func brings(by *scene.Actor, text string, earlier int) func(engine.WaitForTurnResult) bool {
+// describeAwaited checks the draft that a grant brings: its author, its text, and how many earlier ones there are.
+func describeAwaited(by *scene.Actor, text string, earlier int) func(engine.WaitForTurnResult) bool {
 	return func(r engine.WaitForTurnResult) bool {
 		v := r.Recovery
 		return v != nil && v.Draft != nil && v.Draft.Agent == by.ID && v.Draft.Text == text && len(v.Drafts) == earlier
@@ -46,12 +46,12 @@ func TestADraftOutlivesItsHolder(t *testing.T) {
 	ann.Dies()
 	s.Later(12 * time.Minute)
 	bob.Take("it is gone").Granted(2, stick.OwnerGone)
-	bob.Try().Granted(2).That("ann's draft", brings(ann, "three quarters", 0)).That("no handoff", func(r engine.WaitForTurnResult) bool {
+	bob.Try().Granted(2).That("ann's draft", describeAwaited(ann, "three quarters", 0)).That("no handoff", func(r engine.WaitForTurnResult) bool {
 		return r.Handoff == nil && r.Recovery.Handoff == nil && len(r.Recovery.Since) == 1
 	})
 	bob.SaveDraft(draft("I looked at it", "")).OK()
 	bob.Abandon("no time")
-	cyd.Try().Granted(3).That("both drafts", brings(bob, "I looked at it", 1))
+	cyd.Try().Granted(3).That("both drafts", describeAwaited(bob, "I looked at it", 1))
 	cyd.Release("done", "nothing").ForNobody()
 	bob.Join().OK()
 	bob.Try().Granted(4).Handoff("done")
@@ -70,7 +70,7 @@ func TestManyDrafts(t *testing.T) {
 		ann.SaveDraft(draft(long, "")).That("nothing repeated", func(r engine.SaveDraftResult) bool { return r.Size > len(long) })
 		ann.Abandon("no time").That("it stays", func(r engine.LeaveRoomResult) bool { return r.DraftKept })
 	}
-	ann.Try().That("the last one whole", brings(ann, long, 20)).That("the others bounded", func(r engine.WaitForTurnResult) bool {
+	ann.Try().That("the last one whole", describeAwaited(ann, long, 20)).That("the others bounded", func(r engine.WaitForTurnResult) bool {
 		v := r.Recovery.Drafts
 		b, err := json.Marshal(v)
 		return err == nil && len(b) < 100<<10 && !v[0].Cut && v[0].Text == long && v[1].Cut && v[1].Turn == 28 && v[1].Size == v[0].Size && strings.HasPrefix(v[1].Text, "0123")

@@ -22,14 +22,14 @@ type Config struct {
 type Engine struct {
 	Guard *guard.Guard // the operations on edits, uncommitted changes and rescues
 
-	core   *core.Kernel
-	others []core.Check
+	core        *core.Kernel
+	extraChecks []core.Check
 }
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	e := &Engine{core: cfg.Kernel, others: cfg.Checks}
-	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roles, Never: e.neverCopied})
+	e := &Engine{core: cfg.Kernel, extraChecks: cfg.Checks}
+	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roleFiles, Never: e.neverCopied})
 	e.core.Told = e.wakeRooms
 	return e
 }
@@ -43,17 +43,17 @@ func (e *Engine) Now() stick.Time { return stick.At(e.core.Now()) }
 // op is one run of an operation on a room.
 type op struct{ *core.Op }
 
-// write is [core.Kernel.Write] for the operations of this package.
-func (e *Engine) write(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error) error {
-	return e.core.Write(ctx, w, by, j, wrap(noticeOlder(rule)), wrap(done))
+// writeRoom is [core.Kernel.Write] for the operations of this package.
+func (e *Engine) writeRoom(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error) error {
+	return e.core.Write(ctx, w, by, j, wrapRule(noticeOlder(rule)), wrapRule(done))
 }
 
-// hooked is [core.Kernel.RunHook] for the operations of this package.
-func (e *Engine) hooked(ctx context.Context, p core.HookParams, writes bool, fn func(*op) error) error {
-	return e.core.RunHook(ctx, p, writes, wrap(fn))
+// runHookOp is [core.Kernel.RunHook] for the operations of this package.
+func (e *Engine) runHookOp(ctx context.Context, p core.HookParams, writes bool, fn func(*op) error) error {
+	return e.core.RunHook(ctx, p, writes, wrapRule(fn))
 }
 
-func wrap(fn func(*op) error) func(*core.Op) error {
+func wrapRule(fn func(*op) error) func(*core.Op) error {
 	if fn == nil {
 		return nil
 	}

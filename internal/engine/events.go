@@ -65,22 +65,22 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	}
 	var res EventsResult
 	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
-		f, err := p.EventFilter.named(r, probes, tx.Now())
+		f, err := p.EventFilter.withFullNames(r, probes, tx.Now())
 		if err != nil {
 			return err
 		}
 		if err := f.requireReached(tx, r.ID); err != nil {
 			return err
 		}
-		res, err = batch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
+		res, err = readBatch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
 		return err
 	})
 	return res, e.noticeCursor(ctx, p.Caller, err)
 }
 
-// named returns the filter with the full names of agents in place of short ones. It fails with
+// withFullNames returns the filter with the full names of agents in place of short ones. It fails with
 // [stick.CodeUnknownMember] for an agent that has never been a member: the filter could wait for it for ever.
-func (f EventFilter) named(r stick.Room, probes *core.Probes, now stick.Time) (_ EventFilter, err error) {
+func (f EventFilter) withFullNames(r stick.Room, probes *core.Probes, now stick.Time) (_ EventFilter, err error) {
 	if f.From != "" {
 		if f.From, err = r.NamedEver(f.From, probes.Probed, now); err != nil {
 			return f, stick.AsError(err).With("field", "from")
@@ -110,8 +110,8 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 		With("field", "after").With("cursor", last).Hintf("to go on from the end: --after %d", last)
 }
 
-// batch reads one batch of events of a room.
-func batch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
+// readBatch reads one batch of events of a room.
+func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
 	q := store.EventQuery{
 		Room: room, After: f.After, Before: f.Before, Types: f.Types, From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
 	}
@@ -211,7 +211,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 		p.After = res.Cursor
 		var next EventsResult
 		err := db.View(ctx, func(tx *store.Tx) (err error) {
-			next, err = batch(tx, res.RoomID, me, p.EventFilter, false)
+			next, err = readBatch(tx, res.RoomID, me, p.EventFilter, false)
 			return err
 		})
 		if err == nil { // else the answer stays at what was delivered
@@ -225,7 +225,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	}
 	defer w.Close()
 	var limit <-chan time.Time
-	if ms := bounded(p.MaxWaitMS, p.AtMost, most); ms != nil {
+	if ms := waitLimit(p.MaxWaitMS, p.AtMost, most); ms != nil {
 		limit = time.After(time.Duration(*ms) * time.Millisecond)
 	}
 	net := bell.NewNet(rand.Float64)
@@ -233,7 +233,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	for {
 		// Watch came first, so a commit after this rings.
 		err := readNext()
-		if unavailable(err) {
+		if isUnavailable(err) {
 			w.Missed() // the server may come back
 		} else if err != nil {
 			return res, err
@@ -244,7 +244,7 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			}
 			continue
 		}
-		if over, err := e.pause(ctx, w, net, limit); over || err != nil {
+		if atLimit, err := e.awaitRing(ctx, w, net, limit); atLimit || err != nil {
 			if err != nil {
 				err = stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
 			}
@@ -253,9 +253,9 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	}
 }
 
-// pause waits until it is time to read the log again: a ring, or the net under it. over is true at the limit.
+// awaitRing waits until it is time to read the log again: a ring, or the net under it. atLimit is true at the limit.
 // It fails when ctx ends.
-func (e *Engine) pause(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (over bool, err error) {
+func (e *Engine) awaitRing(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (atLimit bool, err error) {
 	watch.Sleeps()
 	if e.core.Config.Alone {
 		defer proc.Doze()()
@@ -287,7 +287,7 @@ func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res Ev
 	given := p.EventFilter
 	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {
 		me, most = id.Agent, r.Policy.EventsMaxWait
-		if p.EventFilter, err = given.named(r, probes, tx.Now()); err != nil {
+		if p.EventFilter, err = given.withFullNames(r, probes, tx.Now()); err != nil {
 			return err
 		}
 		switch {
@@ -304,7 +304,7 @@ func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res Ev
 				return err
 			}
 		}
-		res, err = batch(tx, r.ID, me, p.EventFilter, false)
+		res, err = readBatch(tx, r.ID, me, p.EventFilter, false)
 		return err
 	})
 	if err != nil { // it may have read how far the log goes, and nothing of the log

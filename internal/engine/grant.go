@@ -88,8 +88,8 @@ func grantOf(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity, 
 	return g, err
 }
 
-// workspace is the state of the tree that the last handoff is about, or nil.
-func (v *Recovery) workspace() *stick.Workspace {
+// handoffWorkspace is the state of the tree that the last handoff is about, or nil.
+func (v *Recovery) handoffWorkspace() *stick.Workspace {
 	if v.Handoff == nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (e *Engine) addDrift(ctx context.Context, g *Grant) {
 	case g.Handoff != nil:
 		was = g.Handoff.Workspace
 	case g.Recovery != nil:
-		was = g.Recovery.workspace()
+		was = g.Recovery.handoffWorkspace()
 	}
 	if was == nil || was.Head == "" {
 		return
@@ -185,21 +185,21 @@ func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
 	}
-	elsewhere := func(p stick.Process) bool { return !p.Comparable(mine) && probes.Procs.Verdict(p) != stick.Gone }
-	sees := func(ev stick.Evidence) bool { return !ev.Gone && elsewhere(ev.Process) }
+	isInvisible := func(p stick.Process) bool { return !p.Comparable(mine) && probes.Procs.Verdict(p) != stick.Gone }
+	hasInvisible := func(ev stick.Evidence) bool { return !ev.Gone && isInvisible(ev.Process) }
 	for _, m := range r.Members {
 		if m.Agent != me.Agent && m.State == stick.Joined &&
-			slices.ContainsFunc(m.Processes, sees) {
+			slices.ContainsFunc(m.Processes, hasInvisible) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.Agent != me.Agent && elsewhere(l.Process) })
+	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.Agent != me.Agent && isInvisible(l.Process) })
 }
 
-// fence completes the fence of a command that ends the caller's turn, as [op.ownFence] does. A caller that
+// completeEndingFence completes the fence of a command that ends the caller's turn, as [op.ownFence] does. A caller that
 // was detached from its session has to name the turn and the lease: nothing else shows that its session wants
 // this.
-func (o *op) fence(given stick.Fence) (stick.Fence, error) {
+func (o *op) completeEndingFence(given stick.Fence) (stick.Fence, error) {
 	f, err := o.ownFence(given)
 	if err == nil && o.Me.Detached && f.Lease != "" && given.Lease == "" {
 		return given, stick.Errorf(stick.CodeUsage, "this command runs outside of the session of %s, so it must name the turn that it ends, and its lease", o.Me.Agent).
@@ -257,9 +257,9 @@ type ending struct {
 	reason  string        // why the turn is abandoned, or the room closed
 }
 
-// repeats reports whether the command says again what the caller said when it ended the turn. first is the
+// isRepeatOf reports whether the command says again what the caller said when it ended the turn. first is the
 // handoff of that turn, or nil.
-func (q ending) repeats(end stick.Event, first *stick.Handoff) bool {
+func (q ending) isRepeatOf(end stick.Event, first *stick.Handoff) bool {
 	switch {
 	case q.typ != end.Type:
 		return false
@@ -304,7 +304,7 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 		}
 	}
 	if end != nil && end.From == o.Me.Agent && q.typ != "" && o.sameLease(f, events) {
-		if q.repeats(*end, handoff) {
+		if q.isRepeatOf(*end, handoff) {
 			return end, nil
 		}
 		return nil, o.errAlreadyEnded(f.Turn, *end, handoff)
@@ -316,7 +316,7 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		later = append(later, o.restored()...)
+		later = append(later, o.restoredEvents()...)
 		if len(later) > 0 && len(events) > 0 {
 			end = &later[0]
 		}
@@ -338,9 +338,9 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 	return nil, e
 }
 
-// restored returns the event by which the operation itself has brought the room to a new generation, if it
+// restoredEvents returns the event by which the operation itself has brought the room to a new generation, if it
 // has.
-func (o *op) restored() []stick.Event {
+func (o *op) restoredEvents() []stick.Event {
 	return slices.DeleteFunc(slices.Clone(o.Events), func(e stick.Event) bool { return e.Type != stick.EventRestored })
 }
 

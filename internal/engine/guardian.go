@@ -51,15 +51,15 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 			return err
 		})
 		if err == nil && current && time.Since(renewed) >= every {
-			if err = e.renew(ctx, db, p); err == nil {
+			if err = e.renewLease(ctx, db, p); err == nil {
 				renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
-			} else if !passes(err) {
+			} else if !isTemporary(err) {
 				return nil // fenced: the turn is over
 			}
 		}
 		pause := net.Next()
 		switch {
-		case passes(err):
+		case isTemporary(err):
 		case err != nil || !current:
 			return err
 		default:
@@ -80,14 +80,16 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 	}
 }
 
-// unavailable reports whether an error says that there is no database to talk to at the moment.
-func unavailable(err error) bool { return stick.CodeOf(err) == stick.CodeDatabaseUnavailable }
+// isUnavailable reports whether an error says that there is no database to talk to at the moment.
+func isUnavailable(err error) bool { return stick.CodeOf(err) == stick.CodeDatabaseUnavailable }
 
-// passes reports whether an error is about the database, and may be over the next time.
-func passes(err error) bool { return unavailable(err) || stick.CodeOf(err) == stick.CodeDatabaseBusy }
+// isTemporary reports whether an error is about the database, and may be over the next time.
+func isTemporary(err error) bool {
+	return isUnavailable(err) || stick.CodeOf(err) == stick.CodeDatabaseBusy
+}
 
-// renew renews the lease once. It fails when the turn is over.
-func (e *Engine) renew(ctx context.Context, db *store.DB, p KeepLeaseParams) error {
+// renewLease renews the lease once. It fails when the turn is over.
+func (e *Engine) renewLease(ctx context.Context, db *store.DB, p KeepLeaseParams) error {
 	return db.Update(ctx, func(tx *store.Tx) error {
 		before, err := tx.RoomPart(p.RoomID, p.Owner)
 		if err != nil {

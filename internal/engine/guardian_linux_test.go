@@ -139,7 +139,7 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 	err = db.Update(ctx, func(*store.Tx) error {
 		go func() { ended <- impatient.KeepLease(ctx, p) }()
 		for range 3 { // as long as it takes the guardian to fail as well
-			if err := impatient.renew(ctx, other, p); stick.CodeOf(err) != stick.CodeDatabaseBusy {
+			if err := impatient.renewLease(ctx, other, p); stick.CodeOf(err) != stick.CodeDatabaseBusy {
 				t.Errorf("behind the lock a renewal ends with %v", err)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// answered reports whether another hook of the caller's session was recorded since this one began.
-func (o *op) answered(p core.HookParams) (bool, error) {
+// hasOtherHookRun reports whether another hook of the caller's session was recorded since this one began.
+func (o *op) hasOtherHookRun(p core.HookParams) (bool, error) {
 	h, err := o.Tx.HookTimes(o.Me.Session.Key)
 	return !p.Began.IsZero() && h.At > p.Began, err
 }
@@ -40,13 +40,13 @@ type DeliverEventsResult struct {
 // reads; [Engine.HookDelivered] records what was shown.
 func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
-	away := false // the caller's session runs in another room
-	err := e.hooked(ctx, p, false, func(o *op) (err error) {
+	runsElsewhere := false // the caller's session runs in another room
+	err := e.runHookOp(ctx, p, false, func(o *op) (err error) {
 		res = DeliverEventsResult{Events: []stick.Event{}}
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok && !p.Sub {
 			res.Unstarted = true
-			away, err = o.runs()
+			runsElsewhere, err = o.hasRunningSession()
 			return err
 		}
 		if !ok || m.State != stick.Joined {
@@ -64,7 +64,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 			if err != nil {
 				return err
 			}
-			n := fittingHook(events)
+			n := countForHook(events)
 			for _, ev := range events[:n] {
 				empty, err := isStaleFor(o.Tx, o.Probes, ev, o.Room, o.Me.Agent, false)
 				if err != nil {
@@ -82,17 +82,17 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 		}
 		h, err := o.Tx.HookTimes(o.Me.Session.Key)
 		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero() || o.HoldsStick() && !o.Room.Turn.Acked ||
-			o.stale(h, m) || o.ShowsTool(h, p)
+			o.isActivityStale(h, m) || o.ShowsTool(h, p)
 		return err
 	})
 	if res.Unstarted {
-		res.Unstarted = e.worksHere(p, away)
+		res.Unstarted = e.worksHere(p, runsElsewhere)
 	}
 	return res, err
 }
 
-// runs reports whether the caller's session is running in any room.
-func (o *op) runs() (bool, error) {
+// hasRunningSession reports whether the caller's session is running in any room.
+func (o *op) hasRunningSession() (bool, error) {
 	rooms, err := o.Tx.RoomsOf(o.Me.Agent)
 	for _, id := range rooms {
 		r, err := o.Tx.Room(id)
@@ -108,16 +108,16 @@ func (o *op) runs() (bool, error) {
 
 // worksHere reports whether the caller works where its hook ran, because it may only visit that place. If its
 // process carries just this session, the working directory of the process decides, as it does in a scan.
-// Otherwise the caller works here unless its session is known to run in another room (away).
-func (e *Engine) worksHere(p core.HookParams, away bool) bool {
+// Otherwise the caller works here unless its session is known to run in another room (runsElsewhere).
+func (e *Engine) worksHere(p core.HookParams, runsElsewhere bool) bool {
 	place, err := e.core.PlaceToRead(p.Where)
 	if err != nil || place == nil {
 		return false
 	}
 	if dir := e.workingDir(p.Caller); dir != "" {
-		return e.inside(place)(dir)
+		return e.insideFilter(place)(dir)
 	}
-	return !away
+	return !runsElsewhere
 }
 
 // workingDir returns the working directory of an agent's process, if that carries just this session and its
@@ -130,8 +130,8 @@ func (e *Engine) workingDir(by core.Caller) string {
 	return dir
 }
 
-// stale reports whether the last record of the caller's activity is old enough to be renewed.
-func (o *op) stale(h store.HookTimes, m stick.Member) bool {
+// isActivityStale reports whether the last record of the caller's activity is old enough to be renewed.
+func (o *op) isActivityStale(h store.HookTimes, m stick.Member) bool {
 	now := o.Tx.Now()
 	return (stick.Deadline{SetAt: h.At, TTL: core.FreshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(now)
 }
@@ -143,8 +143,8 @@ const (
 	maxHookBytes  = 7500 // of payloads; the rest is for the text around them
 )
 
-// fittingHook returns how many of the events one hook shows: at least one.
-func fittingHook(events []stick.Event) int {
+// countForHook returns how many of the events one hook shows: at least one.
+func countForHook(events []stick.Event) int {
 	size := 0
 	for n, ev := range events {
 		if size += len(ev.Payload); size > maxHookBytes {
@@ -161,7 +161,7 @@ func (e *Engine) ShowAlone(ctx context.Context, res DeliverEventsResult) (done f
 	if err != nil {
 		return func() {}, true
 	}
-	return e.tells(ctx, db, res.RoomID, res.AgentID, false)
+	return e.takeTellingLock(ctx, db, res.RoomID, res.AgentID, false)
 }
 
 // HookDelivered records that the caller works, and that it has seen the events of res. It writes nothing if
@@ -170,7 +170,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p core.HookParams, res Deliv
 	if !res.due {
 		return nil
 	}
-	return e.hooked(ctx, p, true, func(o *op) error {
+	return e.runHookOp(ctx, p, true, func(o *op) error {
 		for _, ev := range res.Events {
 			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
 				return err
@@ -187,7 +187,7 @@ func (e *Engine) HookDelivered(ctx context.Context, p core.HookParams, res Deliv
 
 // AskedPerson records that the harness of the caller asks its person something, such as a permission.
 func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
-	return e.hooked(ctx, p, true, func(o *op) error {
+	return e.runHookOp(ctx, p, true, func(o *op) error {
 		o.Tx.RingLooks(o.Room.ID)
 		return o.Tx.RecordAsked(o.Me.Session.Key)
 	})
@@ -198,9 +198,9 @@ func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
 // rooms, and if the caller isn't a member, it returns at once. So it does if the caller's harness has an
 // inbox and another process waits in the room, which writes there what those who commit can't.
 func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTurnResult, error) {
-	w := &wait{e: e, wakes: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
+	w := &wait{e: e, forIdle: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
 	member := false
-	err := e.hooked(ctx, p, false, func(o *op) error {
+	err := e.runHookOp(ctx, p, false, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
 		member = ok && m.State == stick.Joined && !o.Room.Closed
 		w.me, w.res.RoomID = o.Me, o.Room.ID
@@ -213,12 +213,12 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 	if needed, err := w.isNeeded(ctx, p); err != nil || !needed {
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
-	w.alone(ctx)
-	err = w.enter(ctx)
+	w.lockTelling(ctx)
+	err = w.joinAndAsk(ctx)
 	if !w.done {
-		w.free()
+		w.unlockTelling()
 	}
-	w.trace(byStart, w.done, err)
+	w.traceRead(byStart, w.done, err)
 	if err == nil && !w.done {
 		err = w.blockUntilAnswered(ctx)
 	}
@@ -226,10 +226,10 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 		w.res.Events = nil // it was replaced, or the agent has left: a later wait or hook shows them
 	}
 	if len(w.res.Events) == 0 {
-		w.free()
+		w.unlockTelling()
 	}
-	w.res.told = w.free
-	return w.res.forHook(), err
+	w.res.releaseTelling = w.unlockTelling
+	return w.res.clipForHook(), err
 }
 
 // isNeeded reports whether a wait for an idle agent has to be there. It needn't if others wait in the room
@@ -237,7 +237,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 // there.
 func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, err error) {
 	in := w.e.core.Inboxes()
-	if _, w.tells = in.Of(w.me.Agent); !w.tells {
+	if _, w.hasInbox = in.Of(w.me.Agent); !w.hasInbox {
 		return true, nil
 	}
 	attended := func(o *op) error {
@@ -248,13 +248,13 @@ func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, er
 		needed = its.IsZero() || !o.Room.Attended(o.Me.Agent, its, o.Probes.Probed)
 		return nil
 	}
-	err = in.Seen(ctx, func() error { return w.e.hooked(ctx, p, false, attended) })
+	err = in.Seen(ctx, func() error { return w.e.runHookOp(ctx, p, false, attended) })
 	return needed, err
 }
 
-// forHook leaves as many events in an answer as one hook shows.
-func (r WaitForTurnResult) forHook() WaitForTurnResult {
-	if n := fittingHook(r.Events); n < len(r.Events) {
+// clipForHook leaves as many events in an answer as one hook shows.
+func (r WaitForTurnResult) clipForHook() WaitForTurnResult {
+	if n := countForHook(r.Events); n < len(r.Events) {
 		r.Events, r.More = r.Events[:n], true
 		r.cursor = r.Events[n-1].Seq
 	}

@@ -35,14 +35,14 @@ type CheckStopParams struct {
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
 	var idle core.Identity // set if it was recorded to be
-	err := e.hooked(ctx, p.HookParams, true, func(o *op) error {
+	err := e.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		res, idle = CheckStopResult{}, core.Identity{}
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok || m.State != stick.Joined {
 			return nil
 		}
 		res.RoomID = o.Room.ID
-		held, err := o.obligations()
+		held, err := o.openObligations()
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 			}
 		}
 		if len(reasons) == 0 {
-			if answered, err := o.answered(p.HookParams); answered || err != nil {
+			if answered, err := o.hasOtherHookRun(p.HookParams); answered || err != nil {
 				return err // another hook may have just kept the agent from stopping
 			}
 			for _, l := range o.Room.Listeners {
@@ -90,8 +90,8 @@ type obligation struct {
 	reason stick.Hint // for the agent: what is left to do, and how
 }
 
-// obligations returns the reasons to keep the caller from stopping.
-func (o *op) obligations() (held []obligation, err error) {
+// openObligations returns the reasons to keep the caller from stopping.
+func (o *op) openObligations() (held []obligation, err error) {
 	if o.Room.Paused.On() { // stopping is what it should do; only what others wait to hear from it counts
 		return o.owedAnswers()
 	}

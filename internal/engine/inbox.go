@@ -47,19 +47,19 @@ func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (Messages
 		return MessagesResult{}, stick.Errorf(stick.CodeUsage, "name messages or take all, not both").With("field", "all")
 	}
 	if !p.All {
-		return e.receive(ctx, p.MessagesParams, stick.CodeReadForbidden, "read", readRule)
+		return e.updateReceipts(ctx, p.MessagesParams, stick.CodeReadForbidden, "read", readRule)
 	}
 	var res MessagesResult
 	count := 0
 	for more := true; more; {
 		var n int
-		err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) (err error) {
+		err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) (err error) {
 			o.Settle()
 			if err := o.RequireMember(); err != nil {
 				return err
 			}
 			res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStatus{}, Count: &count}
-			n, more, err = o.readOpen()
+			n, more, err = o.markOldestRead()
 			return err
 		}, nil)
 		if err != nil {
@@ -75,24 +75,24 @@ func readRule(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.
 	return c, events, nil
 }
 
-// readOpen marks the caller's oldest unread messages as read, as many as one transaction should change. It
+// markOldestRead marks the caller's oldest unread messages as read, as many as one transaction should change. It
 // returns how many, and whether there are more.
-func (o *op) readOpen() (n int, more bool, err error) {
+func (o *op) markOldestRead() (n int, more bool, err error) {
 	q := store.InboxQuery{Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: maxEvents}
 	entries, more, err := o.Tx.Inbox(q)
 	if err != nil {
 		return 0, false, err
 	}
 	for _, i := range entries {
-		if _, err := o.put(i.Event, i.Receipt, readRule); err != nil {
+		if _, err := o.putReceipt(i.Event, i.Receipt, readRule); err != nil {
 			return 0, false, err
 		}
 	}
 	return len(entries), more, nil
 }
 
-// put applies rule to one receipt of the caller, and records the outcome.
-func (o *op) put(sent stick.Event, c stick.Receipt, rule receiptRule) (stick.Receipt, error) {
+// putReceipt applies rule to one receipt of the caller, and records the outcome.
+func (o *op) putReceipt(sent stick.Event, c stick.Receipt, rule receiptRule) (stick.Receipt, error) {
 	after, events, err := rule(o, sent, c)
 	if err != nil {
 		return c, err
@@ -113,7 +113,7 @@ type receiptRule func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, 
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden], and then records none of
 // them.
 func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.receive(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+	return e.updateReceipts(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
 		if c.State() != stick.Acked {
 			if err := o.requireOtherSender(sent); err != nil {
 				return c, nil, err
@@ -136,24 +136,24 @@ func (o *op) requireOtherSender(sent stick.Event) error {
 	return stick.MayAck(me, sender, sent)
 }
 
-// receive applies rule to the caller's receipts for all the messages, or to none.
-func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.Code, verb stick.Words, rule receiptRule) (MessagesResult, error) {
+// updateReceipts applies rule to the caller's receipts for all the messages, or to none.
+func (e *Engine) updateReceipts(ctx context.Context, p MessagesParams, forbidden stick.Code, verb stick.Words, rule receiptRule) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
 		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("%s lists yours", stick.Cmd("tt inbox"))
 	}
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil {
 			return err
 		}
 		res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStatus{}}
 		for _, id := range p.MessageIDs {
-			sent, c, err := o.receipt(id, forbidden, verb)
+			sent, c, err := o.loadReceipt(id, forbidden, verb)
 			if err != nil {
 				return err
 			}
-			after, err := o.put(sent, c, rule)
+			after, err := o.putReceipt(sent, c, rule)
 			if err != nil {
 				return err
 			}
@@ -164,15 +164,15 @@ func (e *Engine) receive(ctx context.Context, p MessagesParams, forbidden stick.
 	return res, err
 }
 
-// receipt loads a message of the caller's inbox with its receipt. It fails with [stick.CodeNotFound], or with
+// loadReceipt loads a message of the caller's inbox with its receipt. It fails with [stick.CodeNotFound], or with
 // forbidden if the message isn't for the caller.
-func (o *op) receipt(id int64, forbidden stick.Code, verb stick.Words) (stick.Event, stick.Receipt, error) {
+func (o *op) loadReceipt(id int64, forbidden stick.Code, verb stick.Words) (stick.Event, stick.Receipt, error) {
 	sent, err := o.Tx.Event(o.Room.ID, id)
 	if err != nil {
 		return stick.Event{}, stick.Receipt{}, err
 	}
 	if sent == nil {
-		return stick.Event{}, stick.Receipt{}, noMessage(id)
+		return stick.Event{}, stick.Receipt{}, errNoMessage(id)
 	}
 	c, ok, err := o.Tx.Receipt(o.Room.ID, o.Me.Agent, id)
 	switch {
@@ -180,7 +180,7 @@ func (o *op) receipt(id int64, forbidden stick.Code, verb stick.Words) (stick.Ev
 	case ok && c.Owes != stick.OwesNothing:
 		return *sent, c, nil
 	case sent.Message() == nil:
-		err = noMessage(id)
+		err = errNoMessage(id)
 	case sent.From == o.Me.Agent:
 		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
 			Hintf("see who has read it: %s", stick.Cmd("tt msg show <message_id>", id))
@@ -288,23 +288,23 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		for _, i := range entries {
 			res.Messages = append(res.Messages, InboxMessage{
 				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, probes.Probed),
-				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: overdue(i.Event, i.Receipt, tx.Now()),
+				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: isOverdue(i.Event, i.Receipt, tx.Now()),
 			})
 		}
-		res.fit(p.After == 0)
+		res.clipToAnswer(p.After == 0)
 		res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent)
 		return err
 	})
 	return res, err
 }
 
-// fit leaves out what is too much for one answer: the oldest messages, or the newest ones.
-func (res *GetInboxResult) fit(newest bool) {
+// clipToAnswer leaves out what is too much for one answer: the oldest messages, or the newest ones.
+func (res *GetInboxResult) clipToAnswer(newest bool) {
 	all := res.Messages
 	if newest {
 		slices.Reverse(all)
 	}
-	n := fitting(all, maxAnswer)
+	n := countFitting(all, maxAnswer)
 	if n < len(all) {
 		all, res.More = all[:n], true
 	}
@@ -359,12 +359,12 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 			cs = slices.DeleteFunc(cs, func(c stick.Receipt) bool { return c.Owes == stick.OwesNothing })
 		}
 		if sent == nil || sent.Message() == nil && len(cs) == 0 {
-			return noMessage(p.MessageID)
+			return errNoMessage(p.MessageID)
 		}
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
 		for _, c := range cs {
 			res.Receipts = append(res.Receipts, ReceiptView{
-				c.Agent, r.Receipt(c, probes.Probed), c.ShownAt, c.ReadAt, c.AckedAt, overdue(*sent, c, tx.Now()),
+				c.Agent, r.Receipt(c, probes.Probed), c.ShownAt, c.ReadAt, c.AckedAt, isOverdue(*sent, c, tx.Now()),
 			})
 		}
 		return nil
@@ -372,8 +372,8 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 	return res, err
 }
 
-// overdue reports whether a message with the hint interrupt wasn't seen in time by a recipient.
-func overdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
+// isOverdue reports whether a message with the hint interrupt wasn't seen in time by a recipient.
+func isOverdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
 	m := sent.Message()
 	seen := c.ShownAt
 	if seen.IsZero() || !c.ReadAt.IsZero() && c.ReadAt < seen {

@@ -64,10 +64,10 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 	var res JoinPathResult
 	w := core.Where{RoomID: p.RoomID, Path: p.Path}
 	var above string
-	var move moving
+	var move roomMove
 	if p.RoomID != "" {
 		var err error
-		if move, err = e.moving(ctx, p); err != nil {
+		if move, err = e.findMove(ctx, p); err != nil {
 			return res, err
 		}
 		w.Path = ""
@@ -80,14 +80,14 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		if place == nil {
 			return res, stick.Errorf(stick.CodeUsage, "a new room is made at a path, not by an id").With("field", "force_new")
 		}
-		if above, err = e.nest(ctx, place); err != nil {
+		if above, err = e.makeNestedRoom(ctx, place); err != nil {
 			return res, err
 		}
 	}
 	lost := e.checkRepository(w)
-	err := e.write(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
+	err := e.writeRoom(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
-		if err := move.apply(o); err != nil {
+		if err := move.moveRoom(o); err != nil {
 			return err
 		}
 		if len(p.Policy) > 0 {
@@ -113,7 +113,7 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		case o.Room.Path != o.Before.Path:
 			res.Moved = o.Before.Path
 		case move.to != nil && move.from == o.Room.Path:
-			warnings = append(warnings, move.refusal())
+			warnings = append(warnings, move.explainRefusal())
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
 			warnings = append(warnings, "there was already a room at this path; you joined it")
@@ -140,9 +140,9 @@ func (e *Engine) checkRepository(w core.Where) error {
 	return place.CheckRepository()
 }
 
-// nest makes a room at the first path of a place's chain, unless there is one. above is the path of the room
+// makeNestedRoom makes a room at the first path of a place's chain, unless there is one. above is the path of the room
 // that was there before, at that path or above it; empty for none.
-func (e *Engine) nest(ctx context.Context, place *workspace.Place) (above string, err error) {
+func (e *Engine) makeNestedRoom(ctx context.Context, place *workspace.Place) (above string, err error) {
 	db, err := e.core.Open(ctx, true)
 	if err != nil {
 		return "", err
@@ -167,27 +167,27 @@ func (e *Engine) nest(ctx context.Context, place *workspace.Place) (above string
 	})
 }
 
-// moving is what [Engine.JoinPath] knows of a room whose directory is gone.
-type moving struct {
+// roomMove is what [Engine.JoinPath] knows of a room whose directory is gone.
+type roomMove struct {
 	from string           // the room's path; empty if it has none on this host
 	to   *workspace.Place // where the caller is; nil if the room is there
 }
 
-// moving finds out whether the room that the caller names has lost its directory, and where it would move to.
-func (e *Engine) moving(ctx context.Context, p JoinPathParams) (moving, error) {
+// findMove finds out whether the room that the caller names has lost its directory, and where it would move to.
+func (e *Engine) findMove(ctx context.Context, p JoinPathParams) (roomMove, error) {
 	path, err := e.core.PathOf(ctx, p.RoomID)
 	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && path != "" && !core.IsGone(path) {
-		return moving{}, nil
+		return roomMove{}, nil
 	}
 	if err != nil {
-		return moving{}, err
+		return roomMove{}, err
 	}
 	to, err := e.core.Place(core.Where{Path: p.Path})
-	return moving{path, to}, err
+	return roomMove{path, to}, err
 }
 
-// apply moves the room, unless it was moved meanwhile, or the workspace has a room.
-func (m moving) apply(o *op) error {
+// moveRoom moves the room, unless it was moved meanwhile, or the workspace has a room.
+func (m roomMove) moveRoom(o *op) error {
 	if m.to == nil || o.Room.Path != m.from {
 		return nil
 	}
@@ -208,9 +208,9 @@ func (m moving) apply(o *op) error {
 	return err
 }
 
-// refusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the
+// explainRefusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the
 // caller.
-func (m moving) refusal() stick.Words {
+func (m roomMove) explainRefusal() stick.Words {
 	why := stick.Words("has a room")
 	switch {
 	case m.to.CheckRepository() != nil:

@@ -62,14 +62,14 @@ type roomsWatch struct {
 
 // watchedRoom is a room with its bell.
 type watchedRoom struct {
-	bell  *store.Watch
-	over  chan struct{} // closed when nobody wants to know any more
-	holds Holds
+	bell      *store.Watch
+	unwatched chan struct{} // closed when nobody wants to know any more
+	holds     Holds
 }
 
 func (w *roomsWatch) close() {
 	for id := range w.rooms {
-		w.leave(id)
+		w.unwatchRoom(id)
 	}
 	if w.news != nil {
 		w.news.Close()
@@ -77,24 +77,24 @@ func (w *roomsWatch) close() {
 	w.deaths.Close()
 }
 
-// join begins to watch a room. Its goroutine ends with [roomsWatch.leave].
-func (w *roomsWatch) join(id stick.RoomID) error {
+// watchRoom begins to watch a room. Its goroutine ends with [roomsWatch.unwatchRoom].
+func (w *roomsWatch) watchRoom(id stick.RoomID) error {
 	b, err := w.db.WatchLooks(id)
 	if err != nil {
 		return err
 	}
-	r := &watchedRoom{bell: b, over: make(chan struct{})}
+	r := &watchedRoom{bell: b, unwatched: make(chan struct{})}
 	w.rooms[id] = r
 	go func() {
 		for {
 			select {
 			case <-b.C:
-			case <-r.over:
+			case <-r.unwatched:
 				return
 			}
 			select {
 			case w.rang <- id:
-			case <-r.over:
+			case <-r.unwatched:
 				return
 			}
 		}
@@ -102,26 +102,26 @@ func (w *roomsWatch) join(id stick.RoomID) error {
 	return nil
 }
 
-func (w *roomsWatch) leave(id stick.RoomID) {
-	close(w.rooms[id].over)
+func (w *roomsWatch) unwatchRoom(id stick.RoomID) {
+	close(w.rooms[id].unwatched)
 	w.rooms[id].bell.Close()
 	delete(w.rooms, id)
 }
 
-// list makes the watched rooms those of p.Rooms.
-func (w *roomsWatch) list(ctx context.Context) error {
+// updateRooms makes the watched rooms those of p.Rooms.
+func (w *roomsWatch) updateRooms(ctx context.Context) error {
 	ids, err := w.p.Rooms(ctx)
 	if err != nil {
 		return err
 	}
 	for id := range w.rooms {
 		if !slices.Contains(ids, id) {
-			w.leave(id)
+			w.unwatchRoom(id)
 		}
 	}
 	for _, id := range ids {
 		if w.rooms[id] == nil {
-			if err := w.join(id); err != nil {
+			if err := w.watchRoom(id); err != nil {
 				return err
 			}
 		}
@@ -133,27 +133,27 @@ func (w *roomsWatch) run(ctx context.Context) error {
 	due, all := map[stick.RoomID]bool{}, true
 	for {
 		if all {
-			if err := w.list(ctx); err != nil {
-				return w.ended(ctx, err)
+			if err := w.updateRooms(ctx); err != nil {
+				return w.endError(ctx, err)
 			}
 			for id := range w.rooms {
 				due[id] = true
 			}
 		}
-		if err := w.look(ctx, due); err != nil {
-			return w.ended(ctx, err)
+		if err := w.reportDue(ctx, due); err != nil {
+			return w.endError(ctx, err)
 		}
 		clear(due)
 		var err error
-		if all, err = w.sleep(ctx, due); err != nil {
+		if all, err = w.sleepUntilDue(ctx, due); err != nil {
 			return err
 		}
 	}
 }
 
-// look looks at the rooms that are due. Where the server can't be reached, the net under the bells looks
+// reportDue looks at the rooms that are due. Where the server can't be reached, the net under the bells looks
 // again.
-func (w *roomsWatch) look(ctx context.Context, due map[stick.RoomID]bool) error {
+func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) error {
 	var ids []stick.RoomID
 	for id := range due {
 		if w.rooms[id] != nil {
@@ -162,7 +162,7 @@ func (w *roomsWatch) look(ctx context.Context, due map[stick.RoomID]bool) error 
 	}
 	slices.Sort(ids)
 	holds, err := w.p.Look(ctx, ids)
-	if unavailable(err) && ctx.Err() == nil {
+	if isUnavailable(err) && ctx.Err() == nil {
 		w.news.Missed()
 		return nil
 	}
@@ -180,24 +180,24 @@ func (w *roomsWatch) look(ctx context.Context, due map[stick.RoomID]bool) error 
 	return nil
 }
 
-// ended is the error of a watch that ends.
-func (w *roomsWatch) ended(ctx context.Context, err error) error {
+// endError is the error of a watch that ends.
+func (w *roomsWatch) endError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return stick.Errorf(stick.CodeCanceled, "interrupted")
 	}
 	return err
 }
 
-// gather is how long rings are gathered, so that a burst of commits is one look.
-const gather = 20 * time.Millisecond
+// burstWindow is how long rings are gathered, so that a burst of commits is one look.
+const burstWindow = 20 * time.Millisecond
 
-// sleep sleeps until rooms are due, and adds them to due. all means that the list of rooms has changed, or
+// sleepUntilDue sleeps until rooms are due, and adds them to due. all means that the list of rooms has changed, or
 // everything may have.
-func (w *roomsWatch) sleep(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
+func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
 	w.news.Sleeps()
 	net := time.NewTimer(w.net.Next())
 	defer net.Stop()
-	next := w.next()
+	next := w.nextDeadline()
 	var deadline <-chan time.Time
 	if !next.IsZero() {
 		t := time.NewTimer(max(next.Sub(w.e.Now()), 0))
@@ -236,18 +236,18 @@ func (w *roomsWatch) sleep(ctx context.Context, due map[stick.RoomID]bool) (all 
 		case <-enough:
 			return all, nil
 		case <-ctx.Done():
-			return false, w.ended(ctx, ctx.Err())
+			return false, w.endError(ctx, ctx.Err())
 		}
 		if enough == nil {
-			t := time.NewTimer(gather)
+			t := time.NewTimer(burstWindow)
 			defer t.Stop()
 			enough = t.C
 		}
 	}
 }
 
-// next returns when the first room has to be looked at although nothing rings, zero for never.
-func (w *roomsWatch) next() stick.Time {
+// nextDeadline returns when the first room has to be looked at although nothing rings, zero for never.
+func (w *roomsWatch) nextDeadline() stick.Time {
 	at := stick.Time(0)
 	for _, r := range w.rooms {
 		if u := r.holds.Until; !u.IsZero() && (at.IsZero() || u < at) {

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// recipient returns the member that a name means; "next" stays as it is. It fails with
+// resolveRecipient returns the member that a name means; "next" stays as it is. It fails with
 // [stick.CodeAmbiguousRecipient].
-func (o *op) recipient(name stick.AgentID) (stick.AgentID, error) {
+func (o *op) resolveRecipient(name stick.AgentID) (stick.AgentID, error) {
 	if name == stick.Next {
 		return name, nil
 	}
@@ -46,31 +46,31 @@ type LeaveRoomResult struct {
 func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomResult, error) {
 	var res LeaveRoomResult
 	if p.Handoff != nil {
-		h, err := e.complete(ctx, p.Where, *p.Handoff)
+		h, err := e.completeHandoff(ctx, p.Where, *p.Handoff)
 		if err != nil {
 			return res, err
 		}
 		p.Handoff = &h
 	}
 	already := false
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
-			return o.repeats(p.Fence, ending{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
+			return o.requireRepetition(p.Fence, ending{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
 		}
 		o.Settle()
 		q := stick.Leaving{By: o.Me.Agent, Handoff: p.Handoff, Abandon: p.Abandon}
 		if o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent {
-			f, err := o.fence(p.Fence.given())
+			f, err := o.completeEndingFence(p.Fence.stickFence())
 			if err != nil {
 				return err
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
-			if err := o.requireKnown(p.Fence.given()); err != nil {
+			if err := o.requireKnown(p.Fence.stickFence()); err != nil {
 				return err
 			}
-			if _, err := o.endingEvent(p.Fence.given(), ending{}); err != nil {
+			if _, err := o.endingEvent(p.Fence.stickFence(), ending{}); err != nil {
 				return err
 			}
 		}
@@ -80,10 +80,10 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		}
 		o.Apply(r, events)
 		o.Room.State(o.Probes.Probed, o.Tx.Now()) // asks for the verdicts that the result needs
-		if err := o.unanswered(o.Me.Agent, stick.EventLeave); err != nil {
+		if err := o.listUnanswered(o.Me.Agent, stick.EventLeave); err != nil {
 			return err
 		}
-		return o.dismiss(o.Me.Agent)
+		return o.dropListeners(o.Me.Agent)
 	}, func(o *op) error {
 		res = LeaveRoomResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, RoomState: o.Room.State(o.Probes.Probed, o.Tx.Now()), Already: already}
 		if o.Room.Turn.State == stick.Reserved {
@@ -101,11 +101,11 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 	return res, err
 }
 
-// repeats refuses a command that would end a turn, where there is nothing to end any more, if it says
+// requireRepetition refuses a command that would end a turn, where there is nothing to end any more, if it says
 // something that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and for a
 // caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
 // [stick.CodeNotYourTurn].
-func (o *op) repeats(given Fence, q ending) error {
+func (o *op) requireRepetition(given Fence, q ending) error {
 	if q.handoff == nil {
 		if q.reason == "" {
 			return nil // it says nothing that could be lost
@@ -115,7 +115,7 @@ func (o *op) repeats(given Fence, q ending) error {
 			return err
 		}
 	}
-	f, err := o.fence(given.given())
+	f, err := o.completeEndingFence(given.stickFence())
 	if stick.CodeOf(err) == stick.CodeNotYourTurn {
 		return cmp.Or(o.RequireMember(), err)
 	}
@@ -125,8 +125,8 @@ func (o *op) repeats(given Fence, q ending) error {
 	return err
 }
 
-// dismiss ends the waits of a member that has left or was removed.
-func (o *op) dismiss(a stick.AgentID) error {
+// dropListeners ends the waits of a member that has left or was removed.
+func (o *op) dropListeners(a stick.AgentID) error {
 	for _, l := range o.Room.Listeners {
 		if l.Agent == a {
 			if err := o.Tx.DropListener(l.ID); err != nil {
@@ -161,12 +161,12 @@ type KickMemberResult struct {
 // and [stick.CodeMemberPresent].
 func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMemberResult, error) {
 	var res KickMemberResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
-		who, err := o.recipient(p.AgentID)
+		who, err := o.resolveRecipient(p.AgentID)
 		if err != nil {
 			return err
 		}
@@ -186,11 +186,11 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		o.Apply(r, events)
 		kick, _ := stick.PayloadOf[stick.KickPayload](*o.LastEvent(stick.EventKick))
 		res = KickMemberResult{AgentID: who, Verdict: kick.Verdict, EndedTurn: kick.Ends}
-		if err := o.unanswered(who, stick.EventKick); err != nil {
+		if err := o.listUnanswered(who, stick.EventKick); err != nil {
 			return err
 		}
 		o.Room.State(o.Probes.Probed, o.Tx.Now()) // asks for the verdicts that the result needs
-		return o.dismiss(who)
+		return o.dropListeners(who)
 	}, func(o *op) error {
 		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Probed, o.Tx.Now())
 		if o.Room.Turn.State == stick.Reserved {
@@ -223,22 +223,22 @@ type CloseRoomResult struct {
 func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomResult, error) {
 	var res CloseRoomResult
 	if p.Handoff != nil {
-		h, err := e.complete(ctx, p.Where, *p.Handoff)
+		h, err := e.completeHandoff(ctx, p.Where, *p.Handoff)
 		if err != nil {
 			return res, err
 		}
 		p.Handoff = &h
 	}
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		res = CloseRoomResult{RoomID: o.Room.ID, Path: o.Room.Path}
 		if o.Room.Closed {
 			res.Already = true
-			return o.repeats(p.Fence, ending{typ: stick.EventClose, handoff: p.Handoff})
+			return o.requireRepetition(p.Fence, ending{typ: stick.EventClose, handoff: p.Handoff})
 		}
 		o.Settle()
 		q := stick.Closing{By: o.Me.Agent, Person: o.Me.Caller.Person, Handoff: p.Handoff, Reason: p.Reason}
 		if o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent {
-			f, err := o.fence(p.Fence.given())
+			f, err := o.completeEndingFence(p.Fence.stickFence())
 			if err != nil {
 				return err
 			}
@@ -276,7 +276,7 @@ func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetR
 		})
 		return res, err
 	}
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
@@ -307,7 +307,7 @@ type ReorderMembersResult struct {
 // [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
 func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (ReorderMembersResult, error) {
 	var res ReorderMembersResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
@@ -315,7 +315,7 @@ func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (Re
 		order := make([]stick.AgentID, len(p.Order))
 		for i, name := range p.Order {
 			var err error
-			if order[i], err = o.recipient(name); err != nil {
+			if order[i], err = o.resolveRecipient(name); err != nil {
 				return err
 			}
 		}

@@ -51,8 +51,8 @@ type Recipient struct {
 	WakesAt  stick.Time     `json:"wakes_at,omitzero"` // when a delayed message wakes it
 }
 
-// soon reports whether the recipient will see the message within a minute on its own.
-func (r Recipient) soon() bool {
+// reachesSoon reports whether the recipient will see the message within a minute on its own.
+func (r Recipient) reachesSoon() bool {
 	return r.Delivery == stick.DeliveryListening || r.Delivery == stick.DeliveryNextTool
 }
 
@@ -88,10 +88,10 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	}
 	in := e.core.Inboxes()
 	send := func() error {
-		return e.write(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
+		return e.writeRoom(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
 			o.Settle()
 			q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
-			if err := o.address(&q); err != nil {
+			if err := o.completeAddress(&q); err != nil {
 				return err
 			}
 			r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
@@ -117,7 +117,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			if missing := m.Missing(m.Category); len(missing) > 0 {
 				res.Contract = &Missing{missing}
 			}
-			if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.soon) {
+			if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.reachesSoon) {
 				res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
 			}
 			if m.Category == stick.Handover {
@@ -139,9 +139,9 @@ func joinNotes(notes ...stick.Words) stick.Words {
 	return stick.JoinWords(slices.DeleteFunc(notes, func(s stick.Words) bool { return s == "" }), "; ")
 }
 
-// address completes a message: the full names of its recipients, its thread, and the author of the message
+// completeAddress completes a message: the full names of its recipients, its thread, and the author of the message
 // that it replies to.
-func (o *op) address(q *stick.Sending) error {
+func (o *op) completeAddress(q *stick.Sending) error {
 	m := &q.Message
 	to := make([]stick.AgentID, len(m.To))
 	for i, name := range m.To {
@@ -150,7 +150,7 @@ func (o *op) address(q *stick.Sending) error {
 			continue
 		}
 		var err error
-		if to[i], err = o.recipient(name); err != nil {
+		if to[i], err = o.resolveRecipient(name); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
 				e.With("field", "to")
 			}
@@ -159,7 +159,7 @@ func (o *op) address(q *stick.Sending) error {
 	}
 	m.To = to
 	if m.ReplyTo != 0 {
-		parent, err := o.message(m.ReplyTo)
+		parent, err := o.loadMessage(m.ReplyTo)
 		if err != nil {
 			return err
 		}
@@ -182,11 +182,11 @@ func (o *op) address(q *stick.Sending) error {
 	return nil
 }
 
-// message loads a message of the room. It fails with [stick.CodeNotFound].
-func (o *op) message(id int64) (stick.Event, error) {
+// loadMessage loads a message of the room. It fails with [stick.CodeNotFound].
+func (o *op) loadMessage(id int64) (stick.Event, error) {
 	e, err := o.Tx.Event(o.Room.ID, id)
 	if err == nil && (e == nil || e.Message() == nil) {
-		err = noMessage(id)
+		err = errNoMessage(id)
 	}
 	if err != nil {
 		return stick.Event{}, err
@@ -194,7 +194,7 @@ func (o *op) message(id int64) (stick.Event, error) {
 	return *e, nil
 }
 
-func noMessage(id int64) *stick.Error {
+func errNoMessage(id int64) *stick.Error {
 	return stick.Errorf(stick.CodeNotFound, "there is no message %d in this room", id).With("message_id", id).
 		Hintf("%s lists yours", stick.Cmd("tt inbox"))
 }
@@ -218,13 +218,13 @@ type WithdrawMessageResult struct {
 // with [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeWithdrawForbidden].
 func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (WithdrawMessageResult, error) {
 	var res WithdrawMessageResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil {
 			return err
 		}
 		res = WithdrawMessageResult{RoomID: o.Room.ID, MessageID: p.MessageID, Withdrawn: []stick.AgentID{}}
-		sent, err := o.message(p.MessageID)
+		sent, err := o.loadMessage(p.MessageID)
 		if err != nil {
 			return err
 		}
@@ -260,9 +260,9 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 	return res, err
 }
 
-// unanswered lists the open messages of a member in the event that ends its membership, because it won't
+// listUnanswered lists the open messages of a member in the event that ends its membership, because it won't
 // acknowledge them any more. It addresses the event to their senders, too.
-func (o *op) unanswered(a stick.AgentID, typ stick.EventType) error {
+func (o *op) listUnanswered(a stick.AgentID, typ stick.EventType) error {
 	owed, err := o.Tx.OpenReceipts(o.Room.ID, a)
 	if err != nil || len(owed) == 0 {
 		return err

@@ -26,7 +26,7 @@ type AddNoteResult struct {
 // [stick.CodeUsage], [stick.CodeMessageTooLarge] and [stick.CodeRoomClosed].
 func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, error) {
 	var res AddNoteResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
@@ -104,7 +104,7 @@ type ResolveNoteResult struct {
 // [stick.CodeUnknownMember] and [stick.CodeNotFound].
 func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveNoteResult, error) {
 	var res ResolveNoteResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err

@@ -26,13 +26,13 @@ type TakeNoticesResult struct {
 // [stick.CodePersonOnly] and [stick.CodeKicked]. See docs/decisions/screens-and-browser.md#notices.
 func (e *Engine) TakeNotices(ctx context.Context, p TakeNoticesParams) (TakeNoticesResult, error) {
 	var res TakeNoticesResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) (err error) {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) (err error) {
 		res = TakeNoticesResult{RoomID: o.Room.ID, Keys: []string{}}
 		if !o.Me.Person() {
 			return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").Hintf("%s shows what waits for you", stick.Cmd("tt state"))
 		}
-		untold, err := o.Tx.TakeNotices(o.Room.ID, o.Me.Agent, p.Keys)
-		res.Keys = append(res.Keys, untold...)
+		fresh, err := o.Tx.TakeNotices(o.Room.ID, o.Me.Agent, p.Keys)
+		res.Keys = append(res.Keys, fresh...)
 		return err
 	}, nil)
 	return res, err

@@ -16,7 +16,7 @@ type Fence struct {
 	Lease stick.LeaseID `json:"lease_id,omitempty"`
 }
 
-func (f Fence) given() stick.Fence { return stick.Fence{Turn: f.Turn, Lease: f.Lease} }
+func (f Fence) stickFence() stick.Fence { return stick.Fence{Turn: f.Turn, Lease: f.Lease} }
 
 // HeartbeatParams says that the caller still works on its turn.
 type HeartbeatParams struct {
@@ -44,15 +44,15 @@ type HeartbeatResult struct {
 // [stick.CodeTurnMismatch], [stick.CodeStaleLease] and [stick.CodeNotYourTurn].
 func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatResult, error) {
 	var res HeartbeatResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) error {
-		f, err := o.ownFence(p.Fence.given())
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) error {
+		f, err := o.ownFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
 		if _, err := o.endingEvent(f, ending{}); err != nil {
 			return err
 		}
-		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.proof(), o.Tx.Now())
+		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.callerProof(), o.Tx.Now())
 		return err
 	}, func(o *op) error {
 		r, s, now := o.Room, o.Probes.Probed, o.Tx.Now()
@@ -61,15 +61,15 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 			IdleAt: r.IdleAt(s, now), Takeover: openTakeover(r, o.Probes, now),
 		}
 		if !res.IdleAt.IsZero() {
-			res.CountsAsActivity, res.HeartbeatsUntil = r.HeartbeatCounts(o.proof(), now), r.HeartbeatsUntil()
+			res.CountsAsActivity, res.HeartbeatsUntil = r.HeartbeatCounts(o.callerProof(), now), r.HeartbeatsUntil()
 		}
 		return nil
 	})
 	return res, err
 }
 
-// proof returns what the caller's own process proves, or "" without one.
-func (o *op) proof() stick.Proof {
+// callerProof returns what the caller's own process proves, or "" without one.
+func (o *op) callerProof() stick.Proof {
 	if o.Me.Caller.Process.IsZero() {
 		return ""
 	}
@@ -103,13 +103,13 @@ type ReleaseStickResult struct {
 // handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
 	var res ReleaseStickResult
-	h, err := e.complete(ctx, p.Where, p.Handoff)
+	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
 		return res, err
 	}
 	var end *stick.Event
-	err = e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
-		f, err := o.fence(p.Fence.given())
+	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+		f, err := o.completeEndingFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
@@ -127,12 +127,12 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		res = releaseResult(*o.LastEvent(stick.EventRelease), false)
 		return nil
 	})
-	res.Unpushed = unpushed(h)
+	res.Unpushed = unpushedCommit(h)
 	return res, err
 }
 
-// unpushed is the commit of a handoff that others can't get.
-func unpushed(h stick.Handoff) string {
+// unpushedCommit is the commit of a handoff that others can't get.
+func unpushedCommit(h stick.Handoff) string {
 	if h.Workspace == nil || !h.Workspace.Unpushed {
 		return ""
 	}
@@ -179,20 +179,20 @@ type PassStickResult struct {
 // recipient is unknown, gone or inactive.
 func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickResult, error) {
 	var res PassStickResult
-	h, err := e.complete(ctx, p.Where, p.Handoff)
+	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
 		return res, err
 	}
 	var end *stick.Event
-	err = e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
-		f, err := o.fence(p.Fence.given())
+	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+		f, err := o.completeEndingFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
 		if end, err = o.endingEvent(f, ending{typ: stick.EventPass, handoff: &h, to: p.To}); end != nil || err != nil {
 			return err
 		}
-		to, err := o.recipient(p.To)
+		to, err := o.resolveRecipient(p.To)
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		}
 		return nil
 	})
-	res.Unpushed = unpushed(h)
+	res.Unpushed = unpushedCommit(h)
 	return res, err
 }
 
@@ -247,8 +247,8 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		return res, err
 	}
 	var why stick.ClaimReason
-	var over guard.CommittedTakeover
-	err := e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
+	var committed guard.CommittedTakeover
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Probed, o.Tx.Now()))
 		r, events, got, err := o.Room.Takeover(stick.Take{
 			By: o.Me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !o.Me.Caller.Person,
@@ -268,7 +268,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 				res.From = &took.To
 			}
 		}
-		if over, err = guard.DescribeTakeover(o.Op, why); err != nil {
+		if committed, err = guard.DescribeTakeover(o.Op, why); err != nil {
 			return err
 		}
 		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why, nil)
@@ -279,16 +279,16 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	}
 	e.addDrift(ctx, res.Grant)
 	e.core.KillPoint("before rescue")
-	res.Rescue, res.RescueWhy = e.Guard.RescueAfterTakeover(ctx, p.Where, over)
+	res.Rescue, res.RescueWhy = e.Guard.RescueAfterTakeover(ctx, p.Where, committed)
 	return res, nil
 }
 
 // snapshotLimit is how long git may take to describe the working tree for a handoff.
 const snapshotLimit = 300 * time.Millisecond
 
-// complete checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of the
+// completeHandoff checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of the
 // working tree if git answers in time. Where the workspace is gone it adds nothing.
-func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
+func (e *Engine) completeHandoff(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
 	h.Workspace = nil
 	if err := h.Check(); err != nil {
 		return h, err
@@ -297,7 +297,7 @@ func (e *Engine) complete(ctx context.Context, w core.Where, h stick.Handoff) (s
 	if err != nil || core.IsGone(p.Root) {
 		return h, err
 	}
-	h.Workspace = e.snapshot(ctx, p)
+	h.Workspace = e.describeTree(ctx, p)
 	return h, nil
 }
 

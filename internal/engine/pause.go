@@ -29,7 +29,7 @@ type PauseRoomResult struct {
 // [stick.CodeKicked].
 func (e *Engine) PauseRoom(ctx context.Context, p PauseRoomParams) (PauseRoomResult, error) {
 	var res PauseRoomResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		r, events, err := o.Room.Pause(o.Me.Agent, o.Me.Person(), p.Reason, o.Tx.Now())
 		o.Apply(r, events)
@@ -62,7 +62,7 @@ type ResumeRoomResult struct {
 // [stick.CodeNoRoom], [stick.CodePersonOnly], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (e *Engine) ResumeRoom(ctx context.Context, p ResumeRoomParams) (ResumeRoomResult, error) {
 	var res ResumeRoomResult
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		was := o.Room.Paused
 		r, events, err := o.Room.Resume(o.Me.Agent, o.Me.Person(), o.Probes.Probed, o.Tx.Now())
 		if err != nil {

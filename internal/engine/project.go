@@ -27,9 +27,9 @@ type project struct {
 	anchor anchor
 }
 
-// project reads the configuration for a room: from its own directory, else from the root of its workspace. If
+// readProject reads the configuration for a room: from its own directory, else from the root of its workspace. If
 // the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
-func (e *Engine) project(room string) (project, error) {
+func (e *Engine) readProject(room string) (project, error) {
 	from := room
 	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
 		if place, err := workspace.Resolve(room, e.core.Config.Workspace); err == nil {
@@ -40,9 +40,9 @@ func (e *Engine) project(room string) (project, error) {
 	return project{c, anchorOf(room, c)}, err
 }
 
-// contract returns the contract of the room's roles. By default only the primary changes its own file and the
+// roleContract returns the contract of the room's roles. By default only the primary changes its own file and the
 // configuration.
-func (p project) contract() *RoleContract {
+func (p project) roleContract() *RoleContract {
 	out := &RoleContract{Append: []glob.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
 	out.Append = append(out.Append, p.Roles.Append...)
 	if out.PrimaryOnly == nil {
@@ -55,11 +55,11 @@ func (p project) contract() *RoleContract {
 	return out
 }
 
-// roles reads which files of a room belong to a role or to a session. If the configuration can't be read, the
+// roleFiles reads which files of a room belong to a role or to a session. If the configuration can't be read, the
 // defaults apply: a typo in it shouldn't deny edits.
-func (e *Engine) roles(room string) guard.RoleFiles {
-	its, _ := e.project(room)
-	return guard.RoleFiles{PrimaryOnly: its.contract().PrimaryOnly, SessionFile: its.anchor.rel}
+func (e *Engine) roleFiles(room string) guard.RoleFiles {
+	its, _ := e.readProject(room)
+	return guard.RoleFiles{PrimaryOnly: its.roleContract().PrimaryOnly, SessionFile: its.anchor.relPath}
 }
 
 // neverCopied says which files of a checkout are never copied: by its own configuration, by that of the main
@@ -103,8 +103,8 @@ type neverRule struct {
 // session.
 const maxInstructions = 4096
 
-// instructions returns the project's own instructions, or why they are left out.
-func instructions(room string) string {
+// readInstructions returns the project's own instructions, or why they are left out.
+func readInstructions(room string) string {
 	const name = ownDir + "/instructions.md"
 	b, err := config.ReadFile(room, name, maxInstructions)
 	switch {

@@ -48,11 +48,11 @@ type ReservationView struct {
 func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
 	var res ReservePathsResult
 	q := stick.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
-	root, dir, err := e.roots(ctx, p.Where)
+	root, dir, err := e.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
-	scopes, err := e.selections(root, p.Paths)
+	scopes, err := e.parseSelections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
@@ -67,15 +67,15 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 			res.Warning = stick.Wordsf("%s", s.written) + " leads to a place that can't be reserved here, so only the link itself is reserved"
 		}
 	}
-	res.Warning = cmp.Or(misplaced(root, dir, q.Patterns), res.Warning)
-	err = e.write(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
+	res.Warning = cmp.Or(warnMisplaced(root, dir, q.Patterns), res.Warning)
+	err = e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		q.By = o.Me.Agent
 		near, err := o.Tx.ReservationsMeeting(o.Room.ID, q.Patterns)
 		if err != nil {
 			return err
 		}
-		if q.Told, err = o.incursions(near); err != nil {
+		if q.Told, err = o.loggedIncursions(near); err != nil {
 			return err
 		}
 		events, met, err := o.Room.Reserve(q, near, o.Probes.Probed, o.Tx.Now())
@@ -88,12 +88,12 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		o.Apply(o.Room, events)
 		res.Already = err == nil && len(events) == 0
 		return nil
-	}, func(o *op) error { return o.reserved(q, &res) })
+	}, func(o *op) error { return o.fillReserved(q, &res) })
 	return res, err
 }
 
-// reserved fills in the caller's reservations for the named patterns.
-func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
+// fillReserved fills in the caller's reservations for the named patterns.
+func (o *op) fillReserved(q stick.Reserving, res *ReservePathsResult) error {
 	res.RoomID, res.AgentID, res.Joined, res.Reservations = o.Room.ID, o.Me.Agent, o.Joined, []ReservationView{}
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil {
@@ -121,9 +121,9 @@ func (o *op) reserved(q stick.Reserving, res *ReservePathsResult) error {
 	return nil
 }
 
-// incursions returns the events in the log that say that the caller's scope overlaps with reservations in
+// loggedIncursions returns the events in the log that say that the caller's scope overlaps with reservations in
 // near.
-func (o *op) incursions(near []stick.Reservation) ([]stick.Event, error) {
+func (o *op) loggedIncursions(near []stick.Reservation) ([]stick.Event, error) {
 	oldest := int64(0)
 	for _, v := range near {
 		if v.Agent != o.Me.Agent && (oldest == 0 || v.ID < oldest) {
@@ -143,8 +143,8 @@ func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now
 	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Probed, now)}
 }
 
-// roots returns the path of the room that a call means, or that it would make, and the directory of the call.
-func (e *Engine) roots(ctx context.Context, w core.Where) (root, dir string, err error) {
+// findRoots returns the path of the room that a call means, or that it would make, and the directory of the call.
+func (e *Engine) findRoots(ctx context.Context, w core.Where) (root, dir string, err error) {
 	place, err := e.core.Place(w)
 	if err != nil {
 		return "", "", err
@@ -195,22 +195,22 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 		return res, stick.Errorf(stick.CodeUsage, "no reservation is named").With("field", "paths").
 			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
-	root, _, err := e.roots(ctx, p.Where)
+	root, _, err := e.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
-	scopes, err := e.selections(root, p.Paths)
+	scopes, err := e.parseSelections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
 	fold := workspace.FoldsCase(root)
-	err = e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
 		res = ReleasePathsResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Released: []stick.Reservation{}}
-		vs, err := o.chosen(p, scopes, fold)
+		vs, err := o.loadChosen(p, scopes, fold)
 		if err != nil {
 			return err
 		}
@@ -225,8 +225,8 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 	return res, err
 }
 
-// chosen loads the reservations to release. It leaves out those that the caller has released before.
-func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []stick.Reservation, err error) {
+// loadChosen loads the reservations to release. It leaves out those that the caller has released before.
+func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []stick.Reservation, err error) {
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil || p.All {
 		return mine, err
@@ -237,7 +237,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 			asked[m.Key(fold)] = true
 		}
 		some := slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return !asked[v.Pattern.Key(fold)] })
-		if vs = add(vs, some...); len(some) > 0 {
+		if vs = addMissing(vs, some...); len(some) > 0 {
 			continue
 		}
 		ended, err := o.HasUnreserved(func(e stick.Event) bool {
@@ -261,7 +261,7 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 		if len(v) == 0 {
 			v = slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return v.Pattern != name })
 		}
-		if vs = add(vs, v...); len(v) > 0 {
+		if vs = addMissing(vs, v...); len(v) > 0 {
 			continue
 		}
 		ended, err := o.HasUnreserved(func(e stick.Event) bool {
@@ -279,8 +279,8 @@ func (o *op) chosen(p ReleasePathsParams, scopes []selection, fold bool) (vs []s
 	return vs, nil
 }
 
-// add appends reservations that vs doesn't have yet.
-func add(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation {
+// addMissing appends reservations that vs doesn't have yet.
+func addMissing(vs []stick.Reservation, more ...stick.Reservation) []stick.Reservation {
 	for _, v := range more {
 		if !slices.Contains(vs, v) {
 			vs = append(vs, v)

@@ -91,7 +91,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 				return err
 			}
 			shown.Members, shown.Listeners = append(shown.Members, r.Members...), append(shown.Listeners, r.Listeners...)
-			res.Rooms = append(res.Rooms, listed(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now()))
+			res.Rooms = append(res.Rooms, shortView(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now()))
 		}
 		return probes.Enough(shown)
 	})
@@ -101,8 +101,8 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 	return res, err
 }
 
-// listed returns a room in short.
-func listed(r stick.Room, relation string, probes *core.Probes, now stick.Time) ListedRoom {
+// shortView returns a room in short.
+func shortView(r stick.Room, relation string, probes *core.Probes, now stick.Time) ListedRoom {
 	v := ListedRoom{RoomID: r.ID, Path: r.Path, Key: r.Key, Relation: relation, State: r.State(probes.Probed, now), TurnID: r.Turn.ID}
 	switch {
 	case r.Closed:

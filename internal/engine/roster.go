@@ -54,10 +54,10 @@ type scanResult struct {
 	elsewhere []harness.Running
 }
 
-// scan finds the agents that work in a workspace, and with all those elsewhere, too. It is called outside of
+// scanAgents finds the agents that work in a workspace, and with all those elsewhere, too. It is called outside of
 // transactions. If the scan fails, the result is blind.
-func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResult {
-	inside := e.inside(place)
+func (e *Engine) scanAgents(by core.Caller, place *workspace.Place, all bool) scanResult {
+	inside := e.insideFilter(place)
 	asked := inside
 	if all {
 		asked = func(string) bool { return true }
@@ -66,7 +66,7 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResu
 	if by.Person { // agents that the person's shell started count as others
 		mine = stick.Process{}
 	}
-	found, err := harness.Scan(e.core.Config.Procs, asked, e.self(), mine)
+	found, err := harness.Scan(e.core.Config.Procs, asked, e.ownPID(), mine)
 	if err != nil {
 		found = harness.Roster{Blind: true}
 	}
@@ -82,9 +82,9 @@ func (e *Engine) scan(by core.Caller, place *workspace.Place, all bool) scanResu
 	return out
 }
 
-// inside returns a function that reports whether a process with this working directory works in the workspace
+// insideFilter returns a function that reports whether a process with this working directory works in the workspace
 // of a place.
-func (e *Engine) inside(place *workspace.Place) func(dir string) bool {
+func (e *Engine) insideFilter(place *workspace.Place) func(dir string) bool {
 	root, tops := place.Root, place.Worktrees()
 	if e.isUnmarked(place) {
 		return func(dir string) bool { return dir == root }
@@ -108,8 +108,8 @@ func (e *Engine) isUnmarked(p *workspace.Place) bool {
 	return false
 }
 
-// self returns the pid of this process.
-func (e *Engine) self() int {
+// ownPID returns the pid of this process.
+func (e *Engine) ownPID() int {
 	if p, err := e.core.Config.Procs.Self(); err == nil {
 		return p.PID
 	}
@@ -123,17 +123,17 @@ type scanned struct {
 	mine   bool          // it is the caller itself
 }
 
-// match finds out which member each agent of a scan is. Most are known by their process.
+// matchMembers finds out which member each agent of a scan is. Most are known by their process.
 //
-// A member whose sessions run in a daemon shows up as one of its harness's terminals. match gives such a
+// A member whose sessions run in a daemon shows up as one of its harness's terminals. matchMembers gives such a
 // member a terminal of this harness that nobody else has, and the caller the youngest of them. A member whose
 // own process the scan found needs no terminal: it is that process.
-func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scanned {
+func matchMembers(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scanned {
 	out := make([]scanned, len(s.Agents))
 	for i, a := range s.Agents {
 		out[i] = scanned{Running: a, member: carriedBy(r, a.Process)}
 	}
-	free := func(name string, from, step int) int {
+	findTerminal := func(name string, from, step int) int {
 		for i := from; i >= 0 && i < len(out); i += step {
 			if out[i].Harness == name && out[i].DaemonTerminal && out[i].member == "" && !out[i].mine {
 				return i
@@ -142,33 +142,33 @@ func match(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed 
 		return -1
 	}
 	if by.OnDaemon {
-		if i := free(by.Harness, len(out)-1, -1); i >= 0 {
+		if i := findTerminal(by.Harness, len(out)-1, -1); i >= 0 {
 			out[i].mine, out[i].member = true, me
 		}
 	}
 	for _, m := range r.Members {
-		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !carried(m) || s.has(m, by) || m.Verdict(probed) == stick.Gone {
+		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !isCarried(m) || s.hasProcessOf(m, by) || m.Verdict(probed) == stick.Gone {
 			continue
 		}
 		name, _, _ := strings.Cut(string(m.Agent), ":")
-		if i := free(name, 0, 1); i >= 0 {
+		if i := findTerminal(name, 0, 1); i >= 0 {
 			out[i].member = m.Agent
 		}
 	}
 	return out
 }
 
-// has reports whether a process of a member is an agent on its own and no daemon: the scan found it, or it is
+// hasProcessOf reports whether a process of a member is an agent on its own and no daemon: the scan found it, or it is
 // the caller's.
-func (s scanResult) has(m stick.Member, by core.Caller) bool {
+func (s scanResult) hasProcessOf(m stick.Member, by core.Caller) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		is := func(a harness.Running) bool { return a.Process == e.Process }
 		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.OnDaemon
 	})
 }
 
-// carried reports whether a member is known only by processes that outlive sessions.
-func carried(m stick.Member) bool {
+// isCarried reports whether a member is known only by processes that outlive sessions.
+func isCarried(m stick.Member) bool {
 	return len(m.Processes) > 0 && !slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Proof != stick.ProvesCarrier })
 }
 
@@ -176,15 +176,15 @@ func carried(m stick.Member) bool {
 // whose session is running.
 func carriedBy(r stick.Room, p stick.Process) (by stick.AgentID) {
 	for _, m := range r.Members {
-		if m.State == stick.Joined && carries(m, p) && (by == "" || m.Session.Running) {
+		if m.State == stick.Joined && hasProcess(m, p) && (by == "" || m.Session.Running) {
 			by = m.Agent
 		}
 	}
 	return by
 }
 
-// carries reports whether p is a process of a member.
-func carries(m stick.Member, p stick.Process) bool {
+// hasProcess reports whether p is a process of a member.
+func hasProcess(m stick.Member, p stick.Process) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == p })
 }
 
@@ -197,9 +197,9 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	if err != nil {
 		return res, err
 	}
-	around := e.scan(p.Caller, place, p.All)
-	none := func(me stick.AgentID) {
-		res = e.roster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
+	around := e.scanAgents(p.Caller, place, p.All)
+	withoutRoom := func(me stick.AgentID) {
+		res = e.buildRoster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
 		res.Alone = aloneOutside(place, around, res.Others)
 		if lost := place.CheckRepository(); lost != nil {
 			res.Note = stick.AsError(lost).Words()
@@ -207,7 +207,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		none(e.core.IdentifyUnrecorded(p.Caller).Agent)
+		withoutRoom(e.core.IdentifyUnrecorded(p.Caller).Agent)
 		return res, nil
 	}
 	if err != nil {
@@ -223,20 +223,20 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 			return err
 		}
 		if !ok {
-			none(me.Agent)
+			withoutRoom(me.Agent)
 			return nil
 		}
 		r = r.AtGeneration(tx.Generation(), tx.Now())
-		res = e.roster(r, around, p, me.Agent, probes.Probed, tx.Now())
-		if err := res.tasks(tx); err != nil {
+		res = e.buildRoster(r, around, p, me.Agent, probes.Probed, tx.Now())
+		if err := res.addAgentTasks(tx); err != nil {
 			return err
 		}
 		return probes.Enough(r)
 	})
 }
 
-// roster makes the list of agents from a scan and from the members of a room.
-func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time) GetRosterResult {
+// buildRoster makes the list of agents from a scan and from the members of a room.
+func (e *Engine) buildRoster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time) GetRosterResult {
 	by := p.Caller
 	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
 	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive}
@@ -245,19 +245,19 @@ func (e *Engine) roster(r stick.Room, around scanResult, p GetRosterParams, me s
 		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.core.Config.Workspace.Dir, stick.Alive
 	}
 	listed := map[stick.AgentID]bool{me: true}
-	for _, f := range match(r, around, by, me, s) {
+	for _, f := range matchMembers(r, around, by, me, s) {
 		if f.mine || f.member == me && me != "" {
 			continue
 		}
 		res.Others = append(res.Others, rosterProcess(r, f.Running, f.member, s))
 		for _, m := range r.Members { // also the members that the process carried before: they are the same agent
-			if m.Agent == f.member || carries(m, f.Process) {
+			if m.Agent == f.member || hasProcess(m, f.Process) {
 				listed[m.Agent] = true
 			}
 		}
 	}
 	for _, m := range r.Members {
-		if listed[m.Agent] || m.Agent.Human() || related(m, around.Related) {
+		if listed[m.Agent] || m.Agent.Human() || isRelated(m, around.Related) {
 			continue
 		}
 		v := rosterMember(r, m, s)
@@ -288,8 +288,8 @@ func aloneOutside(place *workspace.Place, around scanResult, others []RosterAgen
 	return new(len(others) == 0)
 }
 
-// tasks adds the task that each agent works on.
-func (res *GetRosterResult) tasks(tx *store.Tx) error {
+// addAgentTasks adds the task that each agent works on.
+func (res *GetRosterResult) addAgentTasks(tx *store.Tx) error {
 	all, err := tx.Tasks(res.RoomID)
 	if err != nil {
 		return err
@@ -309,8 +309,8 @@ func (res *GetRosterResult) tasks(tx *store.Tx) error {
 	return nil
 }
 
-// related reports whether a process of m is among processes: those above the caller, and those it started.
-func related(m stick.Member, processes []stick.Process) bool {
+// isRelated reports whether a process of m is among processes: those above the caller, and those it started.
+func isRelated(m stick.Member, processes []stick.Process) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		return e.Proof == stick.ProvesSession && slices.Contains(processes, e.Process)
 	})

@@ -18,8 +18,8 @@ type selection struct {
 	outside bool           // a link leads outside of what can be reserved here
 }
 
-// selections parses the patterns to reserve or release.
-func (e *Engine) selections(root string, paths []string) ([]selection, error) {
+// parseSelections parses the patterns to reserve or release.
+func (e *Engine) parseSelections(root string, paths []string) ([]selection, error) {
 	env := e.core.Config.Workspace
 	env.Dir = root
 	targets := workspace.NewTargets(env)
@@ -38,10 +38,10 @@ func (e *Engine) selections(root string, paths []string) ([]selection, error) {
 // judged by the file that they change.
 func selectionOf(targets *workspace.Targets, root, path string) (s selection, err error) {
 	if filepath.IsAbs(path) {
-		if path, err = fromRoot(targets, root, path); err != nil {
+		if path, err = relativeToRoot(targets, root, path); err != nil {
 			return s, err
 		}
-	} else if thereAs(root, path) {
+	} else if existsLiterally(root, path) {
 		path = glob.Quote(path)
 	}
 	if s.written, err = stick.ParsePattern(path); err != nil {
@@ -60,7 +60,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	for i, x := range found {
 		rel, ok := workspace.Below(x.Full, root)
 		if !ok && i == 0 {
-			return s, outsideOf(root, string(s.written))
+			return s, errOutside(root, string(s.written))
 		}
 		p, err := stick.ParsePattern(glob.Quote(rel) + "/" + wild)
 		switch {
@@ -75,10 +75,10 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	return s, nil
 }
 
-// fromRoot turns an absolute path, which may have wildcards, into a pattern relative to the root.
-func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
+// relativeToRoot turns an absolute path, which may have wildcards, into a pattern relative to the root.
+func relativeToRoot(targets *workspace.Targets, root, path string) (string, error) {
 	name, wild := path, ""
-	if !thereAs("", path) {
+	if !existsLiterally("", path) {
 		parts := strings.Split(filepath.ToSlash(path), "/")
 		if i := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, wildcards) }); i >= 0 {
 			name, wild = strings.Join(parts[:i], "/")+"/", strings.Join(parts[i:], "/")
@@ -90,20 +90,20 @@ func fromRoot(targets *workspace.Targets, root, path string) (string, error) {
 			return glob.Quote(rel) + "/" + wild, nil
 		}
 	}
-	return "", outsideOf(root, path)
+	return "", errOutside(root, path)
 }
 
-// outsideOf returns the error for a path outside of the workspace, [stick.CodeUsage].
-func outsideOf(root, path string) *stick.Error {
+// errOutside returns the error for a path outside of the workspace, [stick.CodeUsage].
+func errOutside(root, path string) *stick.Error {
 	return stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), root).
 		With("field", "pattern").Hintf("name it relative to the root of the workspace")
 }
 
 const wildcards = "*?[{"
 
-// thereAs reports whether a file has exactly this name although the name has wildcards, such as [id].ts. Then
+// existsLiterally reports whether a file has exactly this name although the name has wildcards, such as [id].ts. Then
 // the file is meant, and not the pattern.
-func thereAs(dir, path string) bool {
+func existsLiterally(dir, path string) bool {
 	if !strings.ContainsAny(path, wildcards) || strings.ContainsRune(path, 0) {
 		return false
 	}
@@ -111,8 +111,8 @@ func thereAs(dir, path string) bool {
 	return err == nil
 }
 
-// misplaced returns a warning if a pattern was probably meant relative to dir instead of to the root.
-func misplaced(root, dir string, ps []glob.Pattern) stick.Words {
+// warnMisplaced returns a warning if a pattern was probably meant relative to dir instead of to the root.
+func warnMisplaced(root, dir string, ps []glob.Pattern) stick.Words {
 	from, ok := workspace.Below(dir, root)
 	if !ok || from == "." {
 		return ""

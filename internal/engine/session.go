@@ -127,7 +127,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 	s.continues = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
-	if s.project, wrong = e.project(path); p.Auto && !s.Session.Auto {
+	if s.project, wrong = e.readProject(path); p.Auto && !s.Session.Auto {
 		return silent, nil
 	}
 	if room == "" {
@@ -135,7 +135,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 			return silent, err // the agents of that repository can't be seen from here
 		}
 	}
-	s.around = e.scan(p.Caller, place, false)
+	s.around = e.scanAgents(p.Caller, place, false)
 	s.tasks = taskWorktrees(place.Root)
 	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
 	if room == "" && place.Broad && p.Auto {
@@ -148,13 +148,13 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if wrong != nil { // after the return above: a hook in a place without agents needs no configuration
 		return silent, wrong
 	}
-	s.taken = s.anchor.taken()
-	s.leftAt, s.left = s.anchor.written()
+	s.taken = s.anchor.takenNames()
+	s.leftAt, s.left = s.anchor.lastWritten()
 	who := core.JoinsIfNew
 	if p.Auto && p.Source == "compact" { // the same agent goes on: if it left the room, it stays out
 		who = core.JoinsUnlessLeft
 	}
-	err = e.write(ctx, p.Where, p.Caller, who, s.run, s.done)
+	err = e.writeRoom(ctx, p.Where, p.Caller, who, s.startInRoom, s.fillResult)
 	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
 		return silent, nil
 	}
@@ -164,7 +164,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if p.Auto {
 		e.keepInbox(p.HookParams, s.me)
 	}
-	s.after()
+	s.finishStart()
 	s.addFiles(ctx, place)
 	return s.res, nil
 }
@@ -173,7 +173,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 // the task of the worktree.
 func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if s.res.Abandoned != nil {
-		s.res.Abandoned.Tree = s.e.snapshot(ctx, place)
+		s.res.Abandoned.Tree = s.e.describeTree(ctx, place)
 	}
 	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID
@@ -199,11 +199,11 @@ func requireAgent(by core.Caller) error {
 
 // hasOthers reports whether other agents are there, in a workspace without a room.
 func (s *sessionStart) hasOthers() bool {
-	return slices.ContainsFunc(match(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed()), func(f scanned) bool { return !f.mine })
+	return slices.ContainsFunc(matchMembers(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed()), func(f scanned) bool { return !f.mine })
 }
 
-// run gives the session its role, inside of the transaction.
-func (s *sessionStart) run(o *op) error {
+// startInRoom gives the session its role, inside of the transaction.
+func (s *sessionStart) startInRoom(o *op) error {
 	o.Settle()
 	s.me = o.Me
 	by := s.p.Caller
@@ -226,11 +226,11 @@ func (s *sessionStart) run(o *op) error {
 			q.Before = before
 		}
 	}
-	s.compare(o, &q)
+	s.compareAgents(o, &q)
 	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
 	s.out, s.at = out, o.Tx.Now()
-	for _, m := range r.Members { // asks for the verdicts that done needs, so that all members are probed
+	for _, m := range r.Members { // asks for the verdicts that fillResult needs, so that all members are probed
 		if m.State == stick.Joined {
 			m.Verdict(o.Probes.Probed)
 		}
@@ -239,7 +239,7 @@ func (s *sessionStart) run(o *op) error {
 		return nil
 	}
 	var err error
-	if s.answered, err = s.briefed(o); err != nil {
+	if s.answered, err = s.isBriefed(o); err != nil {
 		return err
 	}
 	o.Tx.RingLooks(o.Room.ID)
@@ -257,9 +257,9 @@ func (s *sessionStart) run(o *op) error {
 	return nil
 }
 
-// briefed reports whether another hook has briefed the agent on this start. A session starts up once in a
+// isBriefed reports whether another hook has briefed the agent on this start. A session starts up once in a
 // process; it can resume and compact again and again.
-func (s *sessionStart) briefed(o *op) (bool, error) {
+func (s *sessionStart) isBriefed(o *op) (bool, error) {
 	h, err := o.Tx.HookTimes(o.Me.Session.Key)
 	if err != nil || h.At.IsZero() {
 		return false, err
@@ -267,15 +267,15 @@ func (s *sessionStart) briefed(o *op) (bool, error) {
 	if s.p.Source == "startup" && s.out.Already {
 		return true, nil
 	}
-	return o.answered(s.p.HookParams)
+	return o.hasOtherHookRun(s.p.HookParams)
 }
 
-// compare compares the session with the other agents at work. It finds one that began before this one, has
+// compareAgents compares the session with the other agents at work. It finds one that began before this one, has
 // started no session here, and may still do so. In a nested room only agents below the room's path count: the
 // others start theirs in the outer room. Workers in the worktrees of their tasks don't count, because they
 // never lead.
-func (s *sessionStart) compare(o *op, q *stick.Starting) {
-	agents := match(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
+func (s *sessionStart) compareAgents(o *op, q *stick.Starting) {
+	agents := matchMembers(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	q.Process = s.p.Caller.Process
 	for _, f := range agents {
 		if f.mine {
@@ -310,12 +310,12 @@ func isRegistered(r stick.Room, f scanned) bool {
 	})
 }
 
-// done makes the result.
-func (s *sessionStart) done(o *op) error {
+// fillResult makes the result.
+func (s *sessionStart) fillResult(o *op) error {
 	now := o.Tx.Now()
 	s.res = StartSessionResult{
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
-		Context: s.anchor.path(s.out.Context), Contract: s.contract(), RoomState: o.Room.State(o.Probes.Probed, now),
+		Context: s.anchor.absPath(s.out.Context), Contract: s.roleContract(), RoomState: o.Room.State(o.Probes.Probed, now),
 		Answered: s.answered,
 		Holder:   o.Room.Holder(now), Enforce: o.Room.Policy.Enforce, Apart: o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.FencedAll, Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
 		NoSnapshots: o.Room.Enforces() && !o.Room.KeepsSnapshots(),
@@ -333,7 +333,7 @@ func (s *sessionStart) done(o *op) error {
 	if o.Room.Turn.State == stick.Reserved {
 		s.res.ReservedFor = &o.Room.Turn.ReservedFor
 	}
-	roster := s.e.roster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
+	roster := s.e.buildRoster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 	var err error
 	if !s.continues || !s.out.Already { // a session that goes on has read this at its start
@@ -342,7 +342,7 @@ func (s *sessionStart) done(o *op) error {
 			return err
 		}
 		s.res.Start = how
-		s.res.Recovered.in(s.anchor)
+		s.res.Recovered.setPath(s.anchor)
 		if s.res.Abandoned, err = abandonedBy(o.Tx, o.Room, s.before); err != nil {
 			return err
 		}
@@ -413,25 +413,25 @@ func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Rec
 	return f.Start, left, nil
 }
 
-// in fills in the path, now that the place of the room's context files is known.
-func (r *Recovered) in(a anchor) {
+// setPath fills in the path, now that the place of the room's context files is known.
+func (r *Recovered) setPath(a anchor) {
 	if r != nil {
-		r.Path = a.path("")
+		r.Path = a.absPath("")
 	}
 }
 
-// after makes the session's context file, and adds notes and the project's instructions to the result.
-func (s *sessionStart) after() {
-	if !s.out.Already || !s.anchor.has(s.out.Context) { // an earlier start may have been killed before this
-		if err := s.anchor.begin(s.out.Context, s.res.AgentID, s.at); err != nil {
+// finishStart makes the session's context file, and adds notes and the project's instructions to the result.
+func (s *sessionStart) finishStart() {
+	if !s.out.Already || !s.anchor.hasFile(s.out.Context) { // an earlier start may have been killed before this
+		if err := s.anchor.beginFile(s.out.Context, s.res.AgentID, s.at); err != nil {
 			s.res.Note = joinNotes(s.res.Note, stick.Wordsf("the context file can't be created: %s", err))
 		}
 	}
 	if s.out.Elder != "" { // if this fails, its own next start makes the file
-		_ = s.anchor.begin("", s.out.Elder, s.at)
+		_ = s.anchor.beginFile("", s.out.Elder, s.at)
 	}
 	if s.out.Role == stick.RoleHelper && s.out.Primary == "" && s.out.Parent == "" && !s.works {
 		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
 	}
-	s.res.Instructions = instructions(s.res.Path)
+	s.res.Instructions = readInstructions(s.res.Path)
 }

@@ -34,9 +34,9 @@ type endedSession struct {
 	context string
 }
 
-// made reports whether tt wrote this first line of a context file: the name of the session's context or, in
+// isOwnHeader reports whether tt wrote this first line of a context file: the name of the session's context or, in
 // the primary's file, a member of the room. The member may be an earlier primary.
-func (o endedSession) made(line string) bool {
+func (o endedSession) isOwnHeader(line string) bool {
 	if o.context != "" {
 		return line == o.context
 	}
@@ -67,15 +67,15 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	case p.Why != "":
 		reason += " (" + stick.Clip(p.Why, 60) + ")"
 	}
-	var over []endedSession
-	ended := "" // the key of the session
+	var endedSessions []endedSession
+	endedKey := "" // the key of the session
 	err = e.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
-		res, over = EndSessionResult{Left: []stick.RoomID{}}, nil
+		res, endedSessions = EndSessionResult{Left: []stick.RoomID{}}, nil
 		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil || me.Unrecorded {
 			return err
 		}
-		res.AgentID, ended = me.Agent, me.Session.Key
+		res.AgentID, endedKey = me.Agent, me.Session.Key
 		rooms, err := tx.LockRoomsOf(me.Agent)
 		if err != nil {
 			return err
@@ -84,12 +84,12 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			return err
 		}
 		for n, id := range rooms {
-			r, err := e.retire(tx, probes, me, id, n, reason)
+			r, err := e.leaveRoom(tx, probes, me, id, n, reason)
 			if err != nil {
 				return err
 			}
 			if m, _ := r.Member(me.Agent); m.Session.Running {
-				over = append(over, endedSession{r, m.Session.Context})
+				endedSessions = append(endedSessions, endedSession{r, m.Session.Context})
 			}
 			if err := tx.ForgetReads(id, me.Agent); err != nil {
 				return err
@@ -101,10 +101,10 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	if err != nil {
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
-	if ended != "" {
-		_ = wake.In(e.core.Config.Dir).Drop(ended)
+	if endedKey != "" {
+		_ = wake.In(e.core.Config.Dir).Drop(endedKey)
 	}
-	for _, o := range over {
+	for _, o := range endedSessions {
 		e.removeContext(ctx, db, o, p.Wrapped, &res)
 	}
 	return res, nil
@@ -114,13 +114,13 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 // res what became of it. Where the configuration can't be read it does nothing, because it doesn't know the
 // path.
 func (e *Engine) removeContext(ctx context.Context, db *store.DB, o endedSession, wrapped bool, res *EndSessionResult) {
-	its, err := e.project(o.room.Path)
+	its, err := e.readProject(o.room.Path)
 	if err != nil {
 		return
 	}
-	path := filepath.Clean(its.anchor.path(o.context))
+	path := filepath.Clean(its.anchor.absPath(o.context))
 	e.core.KillPoint("before aside")
-	switch its.anchor.end(contextRemoval{o.context, wrapped, o.made, func() bool { return e.contextNameTaken(ctx, db, o) }}) {
+	switch its.anchor.removeEnded(contextRemoval{o.context, wrapped, o.isOwnHeader, func() bool { return e.isContextTaken(ctx, db, o) }}) {
 	case fileRemoved:
 		res.Removed = append(res.Removed, path)
 	case fileForeign:
@@ -130,9 +130,9 @@ func (e *Engine) removeContext(ctx context.Context, db *store.DB, o endedSession
 	}
 }
 
-// contextNameTaken reports whether another session uses the file of one that has ended. If the room can't be
+// isContextTaken reports whether another session uses the file of one that has ended. If the room can't be
 // read, it reports true.
-func (e *Engine) contextNameTaken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
+func (e *Engine) isContextTaken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
 	e.core.KillPoint("aside")
 	err := db.View(ctx, func(tx *store.Tx) error {
 		r, err := tx.Room(o.room.ID)
@@ -145,9 +145,9 @@ func (e *Engine) contextNameTaken(ctx context.Context, db *store.DB, o endedSess
 	return yes || err != nil
 }
 
-// retire makes an agent leave a room, and returns the room as it was. n counts the rooms, so that events of
+// leaveRoom makes an agent leave a room, and returns the room as it was. n counts the rooms, so that events of
 // different rooms get different ids.
-func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
+func (e *Engine) leaveRoom(tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
 	r, err := tx.Room(id)
 	if err != nil {
 		return r, err
@@ -170,10 +170,10 @@ func (e *Engine) retire(tx *store.Tx, probes *core.Probes, me core.Identity, id 
 		return r, err
 	}
 	o.Apply(left, events)
-	if err := o.unanswered(me.Agent, stick.EventLeave); err != nil {
+	if err := o.listUnanswered(me.Agent, stick.EventLeave); err != nil {
 		return r, err
 	}
-	if err := o.dismiss(me.Agent); err != nil {
+	if err := o.dropListeners(me.Agent); err != nil {
 		return r, err
 	}
 	return r, o.Save()

@@ -35,9 +35,9 @@ func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*Abandoned
 	return nil, err
 }
 
-// snapshot describes the shared tree of a place, even if the place lies in a worktree. It returns nil if the
+// describeTree describes the shared tree of a place, even if the place lies in a worktree. It returns nil if the
 // place isn't in a git repository, and if git can't tell in time.
-func (e *Engine) snapshot(ctx context.Context, p *workspace.Place) *stick.Workspace {
+func (e *Engine) describeTree(ctx context.Context, p *workspace.Place) *stick.Workspace {
 	if p.Found != workspace.FoundGit {
 		return nil
 	}

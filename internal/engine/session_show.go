@@ -36,7 +36,7 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	var res GetSessionResult
 	var left *Recovered
 	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, r stick.Room, me stick.AgentID) (err error) {
-		if left = nil; runs(r, me) {
+		if left = nil; isSessionRunning(r, me) {
 			_, left, err = startOf(tx, r, me)
 		}
 		return err
@@ -44,13 +44,13 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	if err != nil {
 		return res, err
 	}
-	its, err := e.project(r.Path)
+	its, err := e.readProject(r.Path)
 	if err != nil {
 		return res, err
 	}
-	left.in(its.anchor)
-	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: its.contract(), Recovered: left}
-	if m, _ := r.Member(me.Agent); runs(r, me.Agent) {
+	left.setPath(its.anchor)
+	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: its.roleContract(), Recovered: left}
+	if m, _ := r.Member(me.Agent); isSessionRunning(r, me.Agent) {
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
 	} else {
 		res.Name = stick.ContextName(p.Context) // what it asks for; it may get another one when it starts
@@ -58,12 +58,12 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
 		res.Primary = &prior.Agent
 	}
-	res.Context = its.anchor.path(res.Name)
+	res.Context = its.anchor.absPath(res.Name)
 	return res, nil
 }
 
-// runs reports whether a member's session is running.
-func runs(r stick.Room, a stick.AgentID) bool {
+// isSessionRunning reports whether a member's session is running.
+func isSessionRunning(r stick.Room, a stick.AgentID) bool {
 	m, _ := r.Member(a)
 	return m.State == stick.Joined && m.Session.Running
 }
@@ -137,7 +137,7 @@ func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSe
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
-	its, err := e.project(r.Path)
+	its, err := e.readProject(r.Path)
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
@@ -149,7 +149,7 @@ func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSe
 		}
 		res.Sessions = append(res.Sessions, ListedSession{
 			AgentID: m.Agent, Role: m.Session.Role, Since: m.Session.Since, Running: running, Verdict: m.Verdict(s),
-			Name: m.Session.Context, Context: its.anchor.path(m.Session.Context), Self: m.Agent == me.Agent,
+			Name: m.Session.Context, Context: its.anchor.absPath(m.Session.Context), Self: m.Agent == me.Agent,
 		})
 	}
 	return res, nil
@@ -179,7 +179,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 		return res, err
 	}
 	var at stick.Time
-	err := e.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		r, events, err := o.Room.Promote(o.Me.Agent, o.Me.Above, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
@@ -198,10 +198,10 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	if err != nil {
 		return res, err
 	}
-	its, _ := e.project(res.Context) // the role is granted already; with an error the file has its default place
-	res.Context = its.anchor.path("")
-	if !res.Already || !its.anchor.has("") {
-		_ = its.anchor.begin("", res.AgentID, at) // without a file the promotion holds just as well
+	its, _ := e.readProject(res.Context) // the role is granted already; with an error the file has its default place
+	res.Context = its.anchor.absPath("")
+	if !res.Already || !its.anchor.hasFile("") {
+		_ = its.anchor.beginFile("", res.AgentID, at) // without a file the promotion holds just as well
 	}
 	return res, nil
 }

@@ -69,9 +69,9 @@ func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimel
 		if err != nil {
 			return err
 		}
-		from, to := s.span(now, stick.Millis(p.LastMS))
-		res.More, res.Before = s.older(from)
-		before, err := s.context(tx, r)
+		from, to := s.timeRange(now, stick.Millis(p.LastMS))
+		res.More, res.Before = s.hasOlder(from)
+		before, err := s.openingEvents(tx, r)
 		res.Timeline = stick.TimelineOf(append(before, s.events...), waiting, from, to)
 		return err
 	})
@@ -108,8 +108,8 @@ func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, er
 	return s, err
 }
 
-// span returns the range of the timeline: it ends at a time, and is at most so long, if that isn't 0.
-func (s *stretch) span(to stick.Time, last stick.Millis) (from, until stick.Time) {
+// timeRange returns the range of the timeline: it ends at a time, and is at most so long, if that isn't 0.
+func (s *stretch) timeRange(to stick.Time, last stick.Millis) (from, until stick.Time) {
 	from = to
 	if s.first != nil {
 		from = min(from, s.first.CreatedAt)
@@ -123,8 +123,8 @@ func (s *stretch) span(to stick.Time, last stick.Millis) (from, until stick.Time
 	return from, to
 }
 
-// older reports whether the log has events before the range, and before which event they are.
-func (s *stretch) older(from stick.Time) (more bool, before int64) {
+// hasOlder reports whether the log has events before the range, and before which event they are.
+func (s *stretch) hasOlder(from stick.Time) (more bool, before int64) {
 	if s.first == nil || !s.more && s.first.CreatedAt >= from {
 		return false, 0
 	}
@@ -139,9 +139,9 @@ func (s *stretch) older(from stick.Time) (more bool, before int64) {
 	return true, s.first.Seq
 }
 
-// context returns the events that tell how things stood where the stretch begins: the grant of the turn, and
+// openingEvents returns the events that tell how things stood where the stretch begins: the grant of the turn, and
 // what happened in that turn. If that is too far back, the stretch's own events have to tell it.
-func (s *stretch) context(tx *store.Tx, r stick.Room) ([]stick.Event, error) {
+func (s *stretch) openingEvents(tx *store.Tx, r stick.Room) ([]stick.Event, error) {
 	if s.first == nil || s.first.Type.Grants() {
 		return nil, nil
 	}

@@ -64,8 +64,8 @@ type WaitForTurnResult struct {
 	More        bool             `json:"more,omitempty"`
 	*Grant
 
-	cursor int64  // of the last event that was read
-	told   func() // releases the lock of whoever tells the caller something; nil without
+	cursor         int64  // of the last event that was read
+	releaseTelling func() // releases the lock of whoever tells the caller something; nil without
 }
 
 // Limits of one answer. What doesn't fit is left for the next one, because a model reads all of an answer at
@@ -75,8 +75,8 @@ const (
 	maxAnswer     = 15 << 10 // bytes of its messages and events as they are printed; the rest of 16 KB is for the fields around them
 )
 
-// fitting returns how many of the entries fit into that many bytes of indented JSON: at least one.
-func fitting[E any](entries []E, most int) int {
+// countFitting returns how many of the entries fit into that many bytes of indented JSON: at least one.
+func countFitting[E any](entries []E, most int) int {
 	size := 0
 	for n, e := range entries {
 		b, _ := json.MarshalIndent(e, "    ", "  ") // it can't fail: they come from JSON
@@ -113,16 +113,16 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 		w.q.Purpose = stick.Listen
 	}
 	if answered, err := w.answerByReading(ctx); answered || err != nil {
-		w.trace(byStart, true, err)
+		w.traceRead(byStart, true, err)
 		return w.res, err
 	}
-	err := w.answerOutsider(ctx, w.enter(ctx))
-	w.trace(byStart, w.done || !w.q.Blocking, err)
+	err := w.answerOutsider(ctx, w.joinAndAsk(ctx))
+	w.traceRead(byStart, w.done || !w.q.Blocking, err)
 	if err == nil && !w.done && w.q.Blocking {
 		err = w.blockUntilAnswered(ctx)
 	}
-	if w.res.told = w.free; p.AtMost != 0 {
-		w.free() // a client says with its next call that it got the answer, and its agent isn't idle until then
+	if w.res.releaseTelling = w.unlockTelling; p.AtMost != 0 {
+		w.unlockTelling() // a client says with its next call that it got the answer, and its agent isn't idle until then
 	}
 	e.addDrift(ctx, w.res.Grant)
 	return w.res, err
@@ -131,8 +131,8 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 // Delivered records that the events of a wait's answer have reached the caller. Until then every answer
 // repeats them: an answer can get lost, and the events must not get lost with it.
 func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
-	if res.told != nil {
-		defer res.told()
+	if res.releaseTelling != nil {
+		defer res.releaseTelling()
 	}
 	if len(res.Events) == 0 {
 		return nil
@@ -159,9 +159,9 @@ func checkMaxWait(ms *int64) error {
 	return nil
 }
 
-// bounded returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants. Through
+// waitLimit returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants. Through
 // a server (atMost isn't 0) the room's policy is a limit too, and atMost is the default.
-func bounded(asked *int64, atMost, policy time.Duration) *int64 {
+func waitLimit(asked *int64, atMost, policy time.Duration) *int64 {
 	if atMost == 0 {
 		return asked
 	}
@@ -181,32 +181,32 @@ type wait struct {
 	me  core.Identity
 	res WaitForTurnResult
 
-	wakes    bool            // it waits for an idle agent, and isn't activity of the agent
-	tells    bool            // others may tell the agent at the same moment, by its inbox
-	attends  *bell.FileLock  // it is the one that writes to inboxes for others; nil if it isn't
-	lock     func()          // releases the lock of whoever tells it something; nil without
-	idle     bool            // the agent is known to be idle
-	done     bool            // res is the answer
-	listener stick.Listener  // of a blocked wait
-	next     stick.Time      // the next deadline, zero for none
-	now      stick.Time      // when next was computed
-	watched  []stick.Process // the processes whose end would change something
-	grace    time.Duration   // the room's policy
-	most     time.Duration   // the room's policy
-	from     int64           // while blocked, the cursor of its events: nobody else moves it meanwhile
-	standing Standing        // for p.Shows
+	forIdle    bool            // it waits for an idle agent, and isn't activity of the agent
+	hasInbox   bool            // others may tell the agent at the same moment, by its inbox
+	attendLock *bell.FileLock  // it is the one that writes to inboxes for others; nil if it isn't
+	tellLock   func()          // releases the lock of whoever tells it something; nil without
+	knownIdle  bool            // the agent is known to be idle
+	done       bool            // res is the answer
+	listener   stick.Listener  // of a blocked wait
+	next       stick.Time      // the next deadline, zero for none
+	now        stick.Time      // when next was computed
+	watched    []stick.Process // the processes whose end would change something
+	grace      time.Duration   // the room's policy
+	maxWait    time.Duration   // the room's policy
+	cursor     int64           // while blocked, the cursor of its events: nobody else moves it meanwhile
+	standing   Standing        // for p.Shows
 }
 
-// fresh is how recent a member's activity must be for a try not to record it again.
-const fresh = time.Second
+// freshActivity is how recent a member's activity must be for a try not to record it again.
+const freshActivity = time.Second
 
-// enter joins the room and asks for the turn once.
-func (w *wait) enter(ctx context.Context) error {
+// joinAndAsk joins the room and asks for the turn once.
+func (w *wait) joinAndAsk(ctx context.Context) error {
 	how := core.JoinsIfNew
-	if w.wakes {
+	if w.forIdle {
 		how = core.MustBeMemberQuietly
 	}
-	return w.e.write(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
+	return w.e.writeRoom(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
 		w.me, w.q.Agent, w.q.Above, w.q.Lease = o.Me, o.Me.Agent, o.Me.Above, o.Lease
 		if w.q.Blocking {
 			if err := w.requireAlone(o.Room, o.Probes, o.Tx.Now()); err != nil {
@@ -215,10 +215,10 @@ func (w *wait) enter(ctx context.Context) error {
 		}
 		r, events, answer := o.Room.Ask(w.q, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
-		err := w.answer(o.Tx, o.Probes, o.Room, answer, o.Events)
+		err := w.buildAnswer(o.Tx, o.Probes, o.Room, answer, o.Events)
 		w.res.Joined, w.res.Note = o.Joined, o.Me.Note
 		if w.done && w.q.Blocking {
-			w.returned(o)
+			w.markReturned(o)
 		}
 		return err
 	}, nil)
@@ -236,13 +236,13 @@ func (w *wait) answerOutsider(ctx context.Context, err error) error {
 		if status != stick.WasKicked && r.Closed {
 			status = stick.RoomClosed
 		}
-		return w.answer(tx, probes, r, stick.Answer{Status: status}, nil)
+		return w.buildAnswer(tx, probes, r, stick.Answer{Status: status}, nil)
 	})
 }
 
 // requireAlone refuses a second wait of the same member. A person may wait in several terminals.
 func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) error {
-	if w.p.Replace || w.wakes || w.me.Agent.Human() {
+	if w.p.Replace || w.forIdle || w.me.Agent.Human() {
 		return nil
 	}
 	for _, l := range r.Listeners {
@@ -255,14 +255,14 @@ func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) e
 		} else if v == stick.Alive {
 			return stick.Errorf(stick.CodeAlreadyListening, "%s is already waiting in process %d (started %s)", w.me.Agent, l.Process.PID, stick.Ago(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
-				Hintf("that wait brings you %s; to replace it with this one: %s", brings(l), w.replacing())
+				Hintf("that wait brings you %s; to replace it with this one: %s", describeAwaited(l), w.replaceCommand())
 		}
 	}
 	return nil
 }
 
-// brings says what a wait returns with.
-func brings(l stick.Listener) stick.Words {
+// describeAwaited says what a wait returns with.
+func describeAwaited(l stick.Listener) stick.Words {
 	switch {
 	case l.Deaf:
 		return "the turn"
@@ -272,8 +272,8 @@ func brings(l stick.Listener) stick.Words {
 	return "the turn and events"
 }
 
-// replacing returns the command for the same wait in place of another.
-func (w *wait) replacing() stick.Command {
+// replaceCommand returns the command for the same wait in place of another.
+func (w *wait) replaceCommand() stick.Command {
 	switch {
 	case w.p.Park:
 		return stick.Cmd("tt wait --park --replace")
@@ -283,9 +283,9 @@ func (w *wait) replacing() stick.Command {
 	return stick.Cmd("tt wait --replace")
 }
 
-// answer makes the result from the answer of the rules. It sets done if there is something to act on. The log
+// buildAnswer makes the result from the answer of the rules. It sets done if there is something to act on. The log
 // of the transaction doesn't have the unsaved events yet.
-func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event) error {
+func (w *wait) buildAnswer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event) error {
 	now := tx.Now()
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{
@@ -322,7 +322,7 @@ func (w *wait) answer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.A
 	if w.turnOnly() {
 		return nil
 	}
-	return w.read(tx, probes, r)
+	return w.readEvents(tx, probes, r)
 }
 
 // turnOnly reports whether the wait ignores events.

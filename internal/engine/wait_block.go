@@ -17,8 +17,8 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	w.db = db
-	if !w.tells {
-		_, w.tells = w.e.core.Inboxes().Of(w.me.Agent)
+	if !w.hasInbox {
+		_, w.hasInbox = w.e.core.Inboxes().Of(w.me.Agent)
 	}
 	self, err := w.e.core.Config.Procs.Self()
 	if err != nil {
@@ -37,8 +37,8 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	defer watch.Close()
-	err = w.register(ctx)
-	w.trace(byStart, w.done, err)
+	err = w.registerListener(ctx)
+	w.traceRead(byStart, w.done, err)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return nil
 	}
 	w.wakeOthers(ctx)
-	defer w.leaveOthers()
-	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, bounded(w.p.MaxWaitMS, w.p.AtMost, w.most))
+	defer w.stopWakingOthers()
+	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, waitLimit(w.p.MaxWaitMS, w.p.AtMost, w.maxWait))
 	defer s.close()
 	s.alone = w.e.core.Config.Alone
 	proc.Shrink()
@@ -55,40 +55,40 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		if w.p.Shows != nil {
 			w.p.Shows(w.standing)
 		}
-		why := s.until(ctx, w.next, w.now, w.watched)
+		why := s.sleepUntil(ctx, w.next, w.now, w.watched)
 		switch why {
 		case byInterrupt:
-			return w.leave(stick.CodeCanceled)
+			return w.leaveUnanswered(stick.CodeCanceled)
 		case byLimit:
-			return w.end(ctx)
+			return w.endAtLimit(ctx)
 		}
-		if s.slept {
-			s.slept = false
+		if s.suspended {
+			s.suspended = false
 			w.q.NotSoon = stick.At(w.e.core.Now()).Add(w.grace)
 		}
-		err := w.check(ctx)
-		w.trace(why, w.done, err)
+		err := w.checkRoom(ctx)
+		w.traceRead(why, w.done, err)
 		if err == nil && !w.done {
 			w.wakeOthers(ctx)
 		}
 		if err != nil && ctx.Err() != nil {
-			return w.leave(stick.CodeCanceled) // while it read
+			return w.leaveUnanswered(stick.CodeCanceled) // while it read
 		}
-		if s.read(unavailable(err)); unavailable(err) {
+		if s.noteRead(isUnavailable(err)); isUnavailable(err) {
 			w.done = false // whatever it was about to answer, perhaps that wasn't committed
 			w.next = 0     // the next ring, or the net under it, reads again: the server may be back
 			continue
 		}
 		if err != nil {
-			w.leave("")
+			w.leaveUnanswered("")
 			return err
 		}
 	}
 	return nil
 }
 
-// trace writes an entry for one read of the room, what caused it, and the answer if the wait ends with it.
-func (w *wait) trace(why wakeCause, ends bool, err error) {
+// traceRead writes an entry for one read of the room, what caused it, and the answer if the wait ends with it.
+func (w *wait) traceRead(why wakeCause, ends bool, err error) {
 	r := core.WaitRead{RoomID: w.res.RoomID, AgentID: w.me.Agent, WokenBy: string(why), Next: w.next, Watched: len(w.watched)}
 	if ends {
 		r.Status = string(w.res.Status)
@@ -99,62 +99,62 @@ func (w *wait) trace(why wakeCause, ends bool, err error) {
 	w.e.core.Config.Trace.WaitRead(r)
 }
 
-// register reads the room for the first time in a blocked wait, and adds the listener's row.
-func (w *wait) register(ctx context.Context) error {
-	return w.write(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
+// registerListener reads the room for the first time in a blocked wait, and adds the listener's row.
+func (w *wait) registerListener(ctx context.Context) error {
+	return w.askAndWrite(ctx, func(tx *store.Tx, probes *core.Probes, r *stick.Room) error {
 		if err := w.requireAlone(*r, probes, tx.Now()); err != nil {
 			return err
 		}
 		for _, l := range r.Listeners {
-			if w.replaces(l) {
+			if w.replacesListener(l) {
 				if err := tx.DropListener(l.ID); err != nil {
 					return err
 				}
 				tx.Ring(r.ID)
 			}
 		}
-		r.Listeners = slices.DeleteFunc(r.Listeners, w.replaces)
+		r.Listeners = slices.DeleteFunc(r.Listeners, w.replacesListener)
 		w.listener.StartedAt = tx.Now()
-		return w.enlist(tx, r)
+		return w.addListenerRow(tx, r)
 	})
 }
 
-// enlist adds the listener's row.
-func (w *wait) enlist(tx *store.Tx, r *stick.Room) error {
+// addListenerRow adds the listener's row.
+func (w *wait) addListenerRow(tx *store.Tx, r *stick.Room) error {
 	r.Listeners = append(slices.Clip(r.Listeners), w.listener)
 	tx.RingLooksHere(r.ID)
 	return tx.PutListener(r.ID, w.listener)
 }
 
-// stands reports whether the listener's row is there.
-func (w *wait) stands(r stick.Room) bool {
+// hasListenerRow reports whether the listener's row is there.
+func (w *wait) hasListenerRow(r stick.Room) bool {
 	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID })
 }
 
-// forgotten reports whether the listener's row is gone although no other wait has replaced this one. A server
+// lostListenerRow reports whether the listener's row is gone although no other wait has replaced this one. A server
 // that its standby has replaced may have lost the row, and the wait itself has deleted it where the answer to
 // a commit got lost.
-func (w *wait) forgotten(r stick.Room) bool {
-	return !w.stands(r) && r.WaitStatusOf(w.me.Agent) == "" && (w.me.Agent.Human() || !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
-		return l.Agent == w.me.Agent && (l.Purpose == stick.Wake) == w.wakes
+func (w *wait) lostListenerRow(r stick.Room) bool {
+	return !w.hasListenerRow(r) && r.WaitStatusOf(w.me.Agent) == "" && (w.me.Agent.Human() || !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
+		return l.Agent == w.me.Agent && (l.Purpose == stick.Wake) == w.forIdle
 	}))
 }
 
-// replaces reports whether the wait ends l, another wait of its member. It does so on request, and when both
+// replacesListener reports whether the wait ends l, another wait of its member. It does so on request, and when both
 // would wake the same idle agent.
-func (w *wait) replaces(l stick.Listener) bool {
+func (w *wait) replacesListener(l stick.Listener) bool {
 	if l.Agent != w.me.Agent || l.ID == w.listener.ID {
 		return false
 	}
-	if w.wakes || l.Purpose == stick.Wake {
-		return w.wakes && l.Purpose == stick.Wake
+	if w.forIdle || l.Purpose == stick.Wake {
+		return w.forIdle && l.Purpose == stick.Wake
 	}
 	return w.p.Replace && !w.me.Agent.Human()
 }
 
-// check answers the wait if there is something to act on. It reads first, and writes only if the rules would
+// checkRoom answers the wait if there is something to act on. It reads first, and writes only if the rules would
 // change something.
-func (w *wait) check(ctx context.Context) error {
+func (w *wait) checkRoom(ctx context.Context) error {
 	act := false
 	err := w.e.core.View(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		here := false
@@ -168,7 +168,7 @@ func (w *wait) check(ctx context.Context) error {
 			return err
 		}
 		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
-		after, quiet, err := w.ask(tx, probes, r)
+		after, quiet, err := w.tryRules(tx, probes, r)
 		if act = err == nil && !quiet && r.Turn.ReservedFor == w.me.Agent; act {
 			return nil // whatever the rest of the room says, it is for this wait to write
 		}
@@ -176,7 +176,7 @@ func (w *wait) check(ctx context.Context) error {
 			if r, err = tx.Room(w.res.RoomID); err != nil {
 				return err
 			}
-			after, quiet, err = w.ask(tx, probes, r)
+			after, quiet, err = w.tryRules(tx, probes, r)
 		}
 		if err != nil {
 			return err
@@ -184,10 +184,10 @@ func (w *wait) check(ctx context.Context) error {
 		if act = !quiet; act {
 			return nil
 		}
-		if err := w.plan(tx, probes, after); err != nil {
+		if err := w.planWake(tx, probes, after); err != nil {
 			return err
 		}
-		if err := w.answer(tx, probes, after, stick.Answer{}, nil); err != nil {
+		if err := w.buildAnswer(tx, probes, after, stick.Answer{}, nil); err != nil {
 			return err
 		}
 		act = w.done
@@ -196,19 +196,19 @@ func (w *wait) check(ctx context.Context) error {
 	if err != nil || !act {
 		return err
 	}
-	return w.write(ctx, nil)
+	return w.askAndWrite(ctx, nil)
 }
 
-// ask tries the rules on a room that was read. quiet is true if they would neither answer nor change it.
-func (w *wait) ask(tx *store.Tx, probes *core.Probes, r stick.Room) (after stick.Room, quiet bool, err error) {
+// tryRules tries the rules on a room that was read. quiet is true if they would neither answer nor change it.
+func (w *wait) tryRules(tx *store.Tx, probes *core.Probes, r stick.Room) (after stick.Room, quiet bool, err error) {
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
 	return after, a.Status == "" && !a.Changed, probes.Enough(r)
 }
 
-// plan records the next deadline, and the processes whose end would come first.
-func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
-	w.grace, w.most = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
+// planWake records the next deadline, and the processes whose end would come first.
+func (w *wait) planWake(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+	w.grace, w.maxWait = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
 	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Probed, tx.Now())
 	w.watched = w.watched[:0]
 	for _, a := range []stick.AgentID{r.Turn.Owner, r.Turn.ReservedFor} {
@@ -220,13 +220,13 @@ func (w *wait) plan(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		}
 	}
 	if w.p.Shows != nil {
-		w.stand(probes, r)
+		w.recordStanding(probes, r)
 	}
 	return probes.Enough(r)
 }
 
-// stand records what p.Shows is told.
-func (w *wait) stand(probes *core.Probes, r stick.Room) {
+// recordStanding records what p.Shows is told.
+func (w *wait) recordStanding(probes *core.Probes, r stick.Room) {
 	w.standing = Standing{NextAction: r.Turn.NextAction, Paused: r.Paused}
 	switch r.Turn.State {
 	case stick.Owned:
@@ -240,13 +240,13 @@ func (w *wait) stand(probes *core.Probes, r stick.Room) {
 	}
 }
 
-// write asks again in a transaction that may change the room. If there is something to act on, the same
+// askAndWrite asks again in a transaction that may change the room. If there is something to act on, the same
 // transaction deletes the listener's row. first runs before the rules, and may be nil.
-func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *stick.Room) error) error {
-	w.alone(ctx)
+func (w *wait) askAndWrite(ctx context.Context, first func(*store.Tx, *core.Probes, *stick.Room) error) error {
+	w.lockTelling(ctx)
 	defer func() {
 		if !w.done { // else the agent knows the events of its answer once they are recorded as delivered
-			w.free()
+			w.unlockTelling()
 		}
 	}()
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
@@ -262,30 +262,30 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 				return err
 			}
 		}
-		if w.forgotten(o.Room) {
-			if err := w.enlist(tx, &o.Room); err != nil {
+		if w.lostListenerRow(o.Room) {
+			if err := w.addListenerRow(tx, &o.Room); err != nil {
 				return err
 			}
 		}
 		var a stick.Answer
-		if w.stands(o.Room) {
+		if w.hasListenerRow(o.Room) {
 			var events []stick.Event
 			r, events, a = o.Room.Ask(w.q, probes.Probed, tx.Now())
 			o.Apply(r, events)
 		} else if a.Status = o.Room.WaitStatusOf(w.me.Agent); a.Status == "" {
 			a.Status = stick.WasReplaced
 		}
-		if err := w.plan(tx, probes, o.Room); err != nil {
+		if err := w.planWake(tx, probes, o.Room); err != nil {
 			return err
 		}
-		if err := w.answer(tx, probes, o.Room, a, o.Events); err != nil {
+		if err := w.buildAnswer(tx, probes, o.Room, a, o.Events); err != nil {
 			return err
 		}
 		if err := probes.Enough(o.Room); err != nil {
 			return err
 		}
 		if w.done {
-			if err := w.unregister(o); err != nil {
+			if err := w.removeListener(o); err != nil {
 				return err
 			}
 		}
@@ -293,16 +293,16 @@ func (w *wait) write(ctx context.Context, first func(*store.Tx, *core.Probes, *s
 	})
 }
 
-// unregister deletes the listener's row.
-func (w *wait) unregister(o *op) error {
-	w.returned(o)
+// removeListener deletes the listener's row.
+func (w *wait) removeListener(o *op) error {
+	w.markReturned(o)
 	o.Tx.RingLooksHere(o.Room.ID)
 	return o.Tx.DropListener(w.listener.ID)
 }
 
-// returned marks a member whose wait for work ended without the turn. It stays a candidate for a moment,
+// markReturned marks a member whose wait for work ended without the turn. It stays a candidate for a moment,
 // because it will probably ask again. One that works under another's turn won't.
-func (w *wait) returned(o *op) {
+func (w *wait) markReturned(o *op) {
 	if w.q.Purpose == stick.Work && !slices.Contains([]stick.WaitStatus{stick.YourTurn, stick.WasReplaced, stick.UnderParent}, w.res.Status) {
 		since := w.listener.StartedAt
 		if since.IsZero() { // it didn't block
@@ -312,10 +312,10 @@ func (w *wait) returned(o *op) {
 	}
 }
 
-// end returns at the caller's limit, after a last check.
-func (w *wait) end(ctx context.Context) error {
-	err := w.check(ctx)
-	w.trace(byLimit, true, err)
+// endAtLimit returns at the caller's limit, after a last check.
+func (w *wait) endAtLimit(ctx context.Context) error {
+	err := w.checkRoom(ctx)
+	w.traceRead(byLimit, true, err)
 	if err != nil || w.done {
 		return err
 	}
@@ -325,16 +325,16 @@ func (w *wait) end(ctx context.Context) error {
 			return err
 		}
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}}
-		if err := w.unregister(o); err != nil {
+		if err := w.removeListener(o); err != nil {
 			return err
 		}
 		return o.Save()
 	})
 }
 
-// leave deletes the listener's row without an answer. A member whose wait was interrupted won't ask again, so
+// leaveUnanswered deletes the listener's row without an answer. A member whose wait was interrupted won't ask again, so
 // it is no candidate afterwards.
-func (w *wait) leave(code stick.Code) error {
+func (w *wait) leaveUnanswered(code stick.Code) error {
 	err := w.db.Update(context.Background(), func(tx *store.Tx) error {
 		tx.RingLooksHere(w.res.RoomID)
 		return tx.DropListener(w.listener.ID)

@@ -23,7 +23,7 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 	}
 	db, err := w.e.core.Open(ctx, false)
 	if err != nil {
-		return false, nil // enter creates the database, or returns the error
+		return false, nil // joinAndAsk creates the database, or returns the error
 	}
 	err = w.e.core.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		answered = false
@@ -44,7 +44,7 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 		}
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		m, ok := r.Member(w.me.Agent)
-		if !ok || m.State != stick.Joined || w.me.Unrecorded || !recorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: fresh}).Due(tx.Now()) {
+		if !ok || m.State != stick.Joined || w.me.Unrecorded || !isProcessRecorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshActivity}).Due(tx.Now()) {
 			return nil
 		}
 		w.q.Agent, w.q.Above = w.me.Agent, w.me.Above
@@ -55,7 +55,7 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open() {
 			return nil
 		}
-		if err := w.answer(tx, probes, after, a, nil); err != nil {
+		if err := w.buildAnswer(tx, probes, after, a, nil); err != nil {
 			return err
 		}
 		answered = !w.done
@@ -64,16 +64,16 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 	return answered, err
 }
 
-// recorded reports whether the caller's process is recorded for the member.
-func recorded(m stick.Member, me core.Identity) bool {
+// isProcessRecorded reports whether the caller's process is recorded for the member.
+func isProcessRecorded(m stick.Member, me core.Identity) bool {
 	p := me.Caller.Process
 	return p.IsZero() || slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return ev.Process == p })
 }
 
-// read adds the events for the caller that weren't delivered yet. In a transaction that writes, it moves the
+// readEvents adds the events for the caller that weren't delivered yet. In a transaction that writes, it moves the
 // cursor past the leading events that are old news.
-func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
-	after, q := w.from, store.EventQuery{Room: r.ID, For: w.me.Agent, Fresh: true, Limit: maxWaitEvents}
+func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+	after, q := w.cursor, store.EventQuery{Room: r.ID, For: w.me.Agent, Fresh: true, Limit: maxWaitEvents}
 	if after == 0 {
 		// No event is for an agent before it first joins, so it needs no cursor then. Events for a member
 		// that left wait until it comes back.
@@ -109,9 +109,9 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		w.res.More = more
 	}
 	if w.listener.ID != "" {
-		w.from = after
+		w.cursor = after
 	}
-	if n := fitting(w.res.Events, maxAnswer); n < len(w.res.Events) {
+	if n := countFitting(w.res.Events, maxAnswer); n < len(w.res.Events) {
 		w.res.Events, w.res.More = w.res.Events[:n], true
 		w.res.cursor = w.res.Events[n-1].Seq
 	}
@@ -120,7 +120,7 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 			return err
 		}
 	}
-	if w.wakes {
+	if w.forIdle {
 		if err := w.holdBack(tx, r); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (w *wait) read(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 // same agents, the wait looks again later.
 func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 	m, _ := r.Member(w.me.Agent)
-	if m.IdleAt.IsZero() && !w.idle {
+	if m.IdleAt.IsZero() && !w.knownIdle {
 		w.res.Events = w.res.Events[:0]
 	}
 	for _, e := range w.res.Events {
@@ -161,11 +161,11 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 // turn only. See also isStaleFor.
 func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room) (bool, error) {
 	switch {
-	case e.Type == stick.EventEditTold, e.Type == stick.EventDraftAsked && w.wakes:
+	case e.Type == stick.EventEditTold, e.Type == stick.EventDraftAsked && w.forIdle:
 		return true, nil
 	case (e.Type == stick.EventRoomPaused || e.Type == stick.EventRoomResumed) && w.q.Purpose == stick.Work:
 		return true, nil // it goes on through a pause, and gets the turn after it
-	case e.Type == stick.EventRoomPaused && w.wakes, e.Type == stick.EventRoomResumed && w.wakes && r.Turn.Owner != w.me.Agent:
+	case e.Type == stick.EventRoomPaused && w.forIdle, e.Type == stick.EventRoomResumed && w.forIdle && r.Turn.Owner != w.me.Agent:
 		return true, nil // only the holder has anything to do when the pause ends
 	}
 	if m, _ := r.Member(w.me.Agent); e.Type == stick.EventSessionStarted && m.HooksSeen {

@@ -27,19 +27,19 @@ const (
 
 // sleep is how a wait passes its time: without writing, polling or forking.
 type sleep struct {
-	watch  *store.Watch
-	net    *bell.Net
-	limit  <-chan time.Time
-	served *proc.Watch
-	deaths *proc.Deaths // a process that can't be watched has deadlines, which make up for it
-	slept  bool         // the machine was suspended meanwhile
-	alone  bool         // nothing else goes on in this process
-	failed bool         // the last read did
+	watch     *store.Watch
+	net       *bell.Net
+	limit     <-chan time.Time
+	served    *proc.Watch
+	deaths    *proc.Deaths // a process that can't be watched has deadlines, which make up for it
+	suspended bool         // the machine was suspended meanwhile
+	alone     bool         // nothing else goes on in this process
+	failed    bool         // the last read did
 }
 
-// suspended is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
+// suspendedAfter is how far the wall clock must run ahead of the monotonic one before a sleep counts as a
 // suspended machine.
-const suspended = 30 * time.Second
+const suspendedAfter = 30 * time.Second
 
 func newSleep(procs *proc.Table, watch *store.Watch, serves stick.Process, maxWaitMS *int64) *sleep {
 	s := &sleep{watch: watch, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
@@ -59,10 +59,10 @@ func (s *sleep) close() {
 	}
 }
 
-// read says how reading the room ended. Where the server didn't answer, a deadline may have passed that
+// noteRead says how reading the room ended. Where the server didn't answer, a deadline may have passed that
 // nobody commits anything at, so the slow timer, from its shortest time, reads again even where somebody
 // hears all rings.
-func (s *sleep) read(failed bool) {
+func (s *sleep) noteRead(failed bool) {
 	if failed {
 		s.watch.Missed()
 	}
@@ -72,9 +72,9 @@ func (s *sleep) read(failed bool) {
 	s.failed = failed
 }
 
-// until sleeps until the room should be read again. next is a deadline that was computed at now, zero for
+// sleepUntil sleeps until the room should be read again. next is a deadline that was computed at now, zero for
 // none.
-func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
+func (s *sleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
 	s.deaths.Watch(watched)
 	start := time.Now()
 	net := time.NewTimer(s.net.Next())
@@ -118,10 +118,10 @@ func (s *sleep) until(ctx context.Context, next, now stick.Time, watched []stick
 		}
 	}
 	end := time.Now()
-	s.slept = slept(end.Round(0).Sub(start.Round(0)), end.Sub(start))
+	s.suspended = wasSuspended(end.Round(0).Sub(start.Round(0)), end.Sub(start))
 	return why
 }
 
-// slept reports whether the machine was suspended. wall and monotonic are the same time by two clocks; only
+// wasSuspended reports whether the machine was suspended. wall and monotonic are the same time by two clocks; only
 // the wall clock goes on in a suspended machine.
-func slept(wall, monotonic time.Duration) bool { return wall-monotonic > suspended }
+func wasSuspended(wall, monotonic time.Duration) bool { return wall-monotonic > suspendedAfter }

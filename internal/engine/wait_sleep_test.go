@@ -16,7 +16,7 @@ func TestSlept(t *testing.T) {
 		"the clock went back by a day": {-24 * time.Hour, 2 * time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := slept(c.wall, c.monotonic); got != c.want {
+			if got := wasSuspended(c.wall, c.monotonic); got != c.want {
 				t.Errorf("slept(%s, %s) = %v, want %v", c.wall, c.monotonic, got, c.want)
 			}
 		})

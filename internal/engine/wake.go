@@ -54,12 +54,12 @@ func (w *wait) wakeOthers(ctx context.Context) {
 	if in.Empty() {
 		return
 	}
-	if w.attends == nil {
+	if w.attendLock == nil {
 		l, free, err := bell.TryLock(wake.In(w.e.core.Config.Dir).AttendantLock(w.res.RoomID))
 		if err != nil || !free {
 			return
 		}
-		w.attends = l
+		w.attendLock = l
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.e.core.Slack(wakeLimit))
 	defer cancel()
@@ -70,10 +70,10 @@ func (w *wait) wakeOthers(ctx context.Context) {
 	}
 }
 
-// leaveOthers leaves that to another wait.
-func (w *wait) leaveOthers() {
-	if w.attends != nil {
-		_ = w.attends.Unlock() // it ends with the process at the latest
+// stopWakingOthers leaves that to another wait.
+func (w *wait) stopWakingOthers() {
+	if w.attendLock != nil {
+		_ = w.attendLock.Unlock() // it ends with the process at the latest
 	}
 }
 
@@ -85,12 +85,12 @@ func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.Room
 	if err != nil {
 		return 0
 	}
-	news, next := e.untold(ctx, db, in, room, "")
+	news, next := e.pendingNews(ctx, db, in, room, "")
 	var mu sync.Mutex // guards next
 	var all sync.WaitGroup
 	for _, w := range news {
 		all.Go(func() {
-			later := e.wake(ctx, db, in, w, patient)
+			later := e.tellByInbox(ctx, db, in, w, patient)
 			mu.Lock()
 			defer mu.Unlock()
 			if !later.IsZero() && (next.IsZero() || later < next) {
@@ -102,9 +102,9 @@ func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.Room
 	return next
 }
 
-// wake tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that finds the
+// tellByInbox tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that finds the
 // agent's lock taken.
-func (e *Engine) wake(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (next stick.Time) {
+func (e *Engine) tellByInbox(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (next stick.Time) {
 	for told := true; told && ctx.Err() == nil; {
 		told, next = e.tellOnce(ctx, db, in, w, patient)
 	}
@@ -114,18 +114,18 @@ func (e *Engine) wake(ctx context.Context, db *store.DB, in *core.Inboxes, w *wa
 // tellOnce tells an agent by its inbox what is still untold once nobody else is telling it anything, and
 // records that it was shown.
 func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (told bool, next stick.Time) {
-	free, alone := e.tells(ctx, db, w.res.RoomID, w.me.Agent, patient)
+	free, alone := e.takeTellingLock(ctx, db, w.res.RoomID, w.me.Agent, patient)
 	if !alone {
 		return false, 0 // the agent is about to work, and its hooks tell it the rest
 	}
 	defer free()
-	news, next := e.untold(ctx, db, in, w.res.RoomID, w.me.Agent)
+	news, next := e.pendingNews(ctx, db, in, w.res.RoomID, w.me.Agent)
 	b, _ := in.Of(w.me.Agent)
 	row, ok := harness.ByName(b.Harness)
 	if len(news) == 0 || !ok || row.Inbox == nil {
 		return false, next
 	}
-	res := news[0].res.forHook()
+	res := news[0].res.clipForHook()
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < recordLimit {
 		return false, next // it would be told, and couldn't be recorded in time
 	}
@@ -138,9 +138,9 @@ func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w
 	return e.Delivered(ctx, res) == nil, next
 }
 
-// untold returns the idle agents in a room, or only one of them, that have an inbox and something new that
+// pendingNews returns the idle agents in a room, or only one of them, that have an inbox and something new that
 // may wake them now, as waits whose answers hold it. next is as in wakeIdle.
-func (e *Engine) untold(ctx context.Context, db *store.DB, in *core.Inboxes, room stick.RoomID, only stick.AgentID) (news []*wait, next stick.Time) {
+func (e *Engine) pendingNews(ctx context.Context, db *store.DB, in *core.Inboxes, room stick.RoomID, only stick.AgentID) (news []*wait, next stick.Time) {
 	err := e.core.View(ctx, db, core.Caller{}, func(tx *store.Tx, probes *core.Probes) error {
 		news, next = nil, 0
 		r, err := tx.Room(room)
@@ -159,9 +159,9 @@ func (e *Engine) untold(ctx context.Context, db *store.DB, in *core.Inboxes, roo
 			if _, ok := in.Of(m.Agent); !ok || !r.WokenByInbox(m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
 				continue
 			}
-			w := &wait{e: e, wakes: true, idle: true, q: stick.Asking{Purpose: stick.Wake}, me: core.Identity{Agent: m.Agent}}
+			w := &wait{e: e, forIdle: true, knownIdle: true, q: stick.Asking{Purpose: stick.Wake}, me: core.Identity{Agent: m.Agent}}
 			w.res = WaitForTurnResult{RoomID: room, AgentID: m.Agent, Events: []stick.Event{}}
-			if err := w.read(tx, probes, r); err != nil {
+			if err := w.readEvents(tx, probes, r); err != nil {
 				return err
 			}
 			if !w.next.IsZero() && (next.IsZero() || w.next < next) {
@@ -206,32 +206,32 @@ func (e *Engine) keepInbox(p core.HookParams, me core.Identity) {
 	}) // without the file, the agent is woken as one without an inbox
 }
 
-// alone takes the lock of whoever tells the wait's agent something, if others might tell it the same by its
+// lockTelling takes the lock of whoever tells the wait's agent something, if others might tell it the same by its
 // inbox. If somebody has it for too long, the wait goes on without it: the agent is told something twice
 // rather than never.
-func (w *wait) alone(ctx context.Context) {
-	if !w.tells || w.lock != nil {
+func (w *wait) lockTelling(ctx context.Context) {
+	if !w.hasInbox || w.tellLock != nil {
 		return
 	}
 	db, err := w.e.core.Open(ctx, false)
 	if err != nil {
 		return
 	}
-	w.lock, _ = w.e.tells(ctx, db, w.res.RoomID, w.me.Agent, true)
+	w.tellLock, _ = w.e.takeTellingLock(ctx, db, w.res.RoomID, w.me.Agent, true)
 }
 
-// free releases that lock, if the wait has it.
-func (w *wait) free() {
-	if w.lock != nil {
-		w.lock()
-		w.lock = nil
+// unlockTelling releases that lock, if the wait has it.
+func (w *wait) unlockTelling() {
+	if w.tellLock != nil {
+		w.tellLock()
+		w.tellLock = nil
 	}
 }
 
-// tells takes the lock of whoever tells an agent of a room something. alone is false if somebody else has it,
+// takeTellingLock takes the lock of whoever tells an agent of a room something. alone is false if somebody else has it,
 // with patience for longer than that usually takes.
-func (e *Engine) tells(ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool) (free func(), alone bool) {
-	ctx, cancel := context.WithTimeout(ctx, tellsLimit)
+func (e *Engine) takeTellingLock(ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool) (free func(), alone bool) {
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 	sum := sha256.Sum256([]byte(string(room) + " " + string(a)))
 	for {
@@ -246,7 +246,7 @@ func (e *Engine) tells(ctx context.Context, db *store.DB, room stick.RoomID, a s
 			return func() {}, false
 		}
 		select {
-		case <-time.After(tellsAgain):
+		case <-time.After(tellRetry):
 		case <-ctx.Done():
 			return func() {}, false
 		}
@@ -256,6 +256,6 @@ func (e *Engine) tells(ctx context.Context, db *store.DB, room stick.RoomID, a s
 // How often whoever waits for that lock tries, and for how long. It is held for a write to a socket and a
 // transaction.
 const (
-	tellsAgain = 5 * time.Millisecond
-	tellsLimit = 100 * time.Millisecond
+	tellRetry = 5 * time.Millisecond
+	tellLimit = 100 * time.Millisecond
 )

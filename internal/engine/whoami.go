@@ -30,14 +30,14 @@ type WhoamiResult struct {
 // Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
 func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
 	var id core.Identity
-	name := func(tx *store.Tx, probes *core.Probes) (err error) {
+	identify := func(tx *store.Tx, probes *core.Probes) (err error) {
 		id, err = core.Identify(tx, probes, p.Caller)
 		return err
 	}
 	db, err := e.core.Open(ctx, false)
 	switch err {
 	case nil:
-		err = e.core.View(ctx, db, p.Caller, name)
+		err = e.core.View(ctx, db, p.Caller, identify)
 	case store.ErrAbsent:
 		id, err = e.core.IdentifyUnrecorded(p.Caller), nil
 	}
