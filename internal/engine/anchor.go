@@ -32,12 +32,15 @@ const (
 // anchorOf returns the anchor of a room: as configured, else at its default place.
 func anchorOf(room string, c config.Config) anchor {
 	a := anchor{room, ownAnchor}
+
 	if info, err := os.Stat(filepath.Join(room, path.Dir(orgAnchor))); err == nil && info.IsDir() {
 		a.file = orgAnchor
 	}
+
 	if c.Session.Anchor != "" {
 		a.file = path.Clean(filepath.ToSlash(c.Session.Anchor))
 	}
+
 	return a
 }
 
@@ -64,10 +67,12 @@ func (a anchor) lastWritten() (at stick.Time, ok bool) {
 		return 0, false
 	}
 	defer root.Close()
+
 	info, err := root.Stat(a.file)
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, false
 	}
+
 	return stick.At(info.ModTime()), true
 }
 
@@ -78,6 +83,7 @@ func (a anchor) hasFile(context string) bool {
 		return false
 	}
 	defer root.Close()
+
 	_, err = root.Lstat(a.relPath(context))
 	return err == nil
 }
@@ -89,11 +95,14 @@ func (a anchor) takenNames() []string {
 		return nil
 	}
 	defer root.Close()
-	entries, _ := fs.ReadDir(root.FS(), a.helperDir()) // none if there is no such directory
+
+	// There are none if there is no such directory.
+	entries, _ := fs.ReadDir(root.FS(), a.helperDir())
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(a.file)))
 	}
+
 	return names
 }
 
@@ -114,25 +123,32 @@ func (a anchor) beginFile(context string, agent stick.AgentID, now stick.Time) e
 		return err
 	}
 	defer root.Close()
+
 	rel := a.relPath(context)
 	if err := root.MkdirAll(path.Dir(rel), 0o755); err != nil {
 		return err
 	}
+
+	// Without an ignore file, git would show the notes of sessions as changes of the project.
 	if a.file == ownAnchor {
 		ignore := "# made by tt: the notes of sessions stay on this machine\n/.gitignore\n/session.md*\n/session.d/\n"
 		if err := createFile(root, ownDir+"/.gitignore", ignore); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	for range 3 { // a session that ends may remove the file between the two attempts
+
+	// A session that ends may remove the file between the two attempts.
+	for range 3 {
 		if err = createFile(root, rel, headerLine(context, agent)); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
+
 		t := now.Go()
 		if err = root.Chtimes(rel, t, t); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+
 	return err
 }
 
@@ -142,6 +158,7 @@ func createFile(root *os.Root, name, text string) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
 }
@@ -164,24 +181,26 @@ const (
 	fileStays   removalResult = ""        // it has notes, it can't be removed, or there is none
 )
 
-// removeEnded removes the file of a session that was wrapped up. If the session just ended, it removes the file only
-// if nothing follows the header. The configuration may name any file, so it only removes one whose first
-// line tt wrote.
+// removeEnded removes the file of a session that was wrapped up. If the session just ended, it removes the
+// file only if nothing follows the header. The configuration may name any file, so it only removes one whose
+// first line tt wrote.
 //
-// Another session may begin with the file as soon as this one has ended. So removeEnded renames the file first, and
-// then asks whether another session uses it. If none does, the next one makes a new file; if one does, it
-// gets the file back. If the process is killed in between, the file remains under its other name.
+// Another session may begin with the file as soon as this one has ended. So removeEnded renames the file
+// first, and then asks whether another session uses it. If none does, the next one makes a new file; if one
+// does, it gets the file back. If the process is killed in between, the file remains under its other name.
 func (a anchor) removeEnded(o contextRemoval) removalResult {
 	root, err := os.OpenRoot(a.room)
 	if err != nil {
 		return fileStays
 	}
 	defer root.Close()
+
 	rel := a.relPath(o.context)
 	aside := rel + ".ended-" + store.NewID()
 	if _, err := root.Lstat(rel); err != nil {
 		return fileStays
 	}
+
 	judge := func(name string) removalResult {
 		line, bare, ok := firstLine(root, name)
 		switch {
@@ -192,26 +211,35 @@ func (a anchor) removeEnded(o contextRemoval) removalResult {
 		}
 		return fileRemoved
 	}
+
+	// What stays anyway isn't renamed.
 	if as := judge(rel); as != fileRemoved {
 		return as
 	}
+
 	if root.Rename(rel, aside) != nil {
 		return fileStays
 	}
+
+	// Somebody may have written to the file before it was renamed.
 	as := judge(aside)
 	if as == fileRemoved && o.isTaken() {
 		as = fileTaken
 	}
+
 	if as != fileRemoved {
 		restoreFile(root, aside, rel)
 		return as
 	}
+
 	if root.Remove(aside) != nil {
 		return fileStays
 	}
 	if o.context != "" {
-		_ = root.Remove(a.helperDir()) // fails, as it should, while it has other files
+		// This fails, as it should, while the directory has other files.
+		_ = root.Remove(a.helperDir())
 	}
+
 	return fileRemoved
 }
 
@@ -222,7 +250,10 @@ func restoreFile(root *os.Root, aside, rel string) {
 		_ = root.Remove(aside)
 		return
 	}
-	if _, there := root.Lstat(rel); !errors.Is(err, fs.ErrExist) && errors.Is(there, fs.ErrNotExist) { // the file system has no hard links
+
+	// Where the file system has no hard links, it is renamed, unless there is another file by now.
+	_, there := root.Lstat(rel)
+	if !errors.Is(err, fs.ErrExist) && errors.Is(there, fs.ErrNotExist) {
 		_ = root.Rename(aside, rel)
 	}
 }
@@ -234,6 +265,7 @@ func firstLine(root *os.Root, rel string) (line string, bare, ok bool) {
 		return "", false, false
 	}
 	defer f.Close()
+
 	b, err := io.ReadAll(io.LimitReader(f, maxHeader))
 	line, rest, ended := strings.Cut(string(b), "\n")
 	return line, rest == "", err == nil && ended

@@ -73,17 +73,22 @@ type Uncompared struct {
 func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
 	var room stick.Room
-	err := e.core.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity,
+	) error {
 		room, res.RoomID, res.AgentID = r, r.ID, me.Agent
 		return nil
 	})
 	if err != nil {
 		return res, err
 	}
+
 	dir, err := e.repositoryDir(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
+
+	// No transaction is open here: git may take seconds.
 	limited, cancel := context.WithTimeout(ctx, conflictsLimit)
 	defer cancel()
 	seen, err := e.core.Config.Git.Collisions(limited, dir)
@@ -95,14 +100,18 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	case err != nil:
 		return res, err
 	}
+
 	workers := map[string]stick.AgentID{} // by branch
-	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
+	) error {
 		tasks, err := tx.Tasks(r.ID)
 		for _, t := range tasks {
 			workers[t.Branch] = t.Worker
 		}
 		return err
 	})
+
 	res.addCollisions(seen, room.Turn, workers)
 	return res, err
 }
@@ -113,13 +122,17 @@ func (e *Engine) repositoryDir(ctx context.Context, w core.Where) (string, error
 	if err != nil {
 		return "", err
 	}
+
 	if err := place.CheckRepository(); err != nil {
 		return "", err
 	}
+
 	if place.Found != workspace.FoundGit {
-		return "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can conflict", place.Root).
+		return "", stick.Errorf(stick.CodeNoRepository,
+			"%s isn't in a git repository, so nothing can conflict", place.Root).
 			With("path", place.Root)
 	}
+
 	return place.Repository(), nil
 }
 
@@ -130,21 +143,26 @@ func (res *GetConflictsResult) addCollisions(seen git.Collisions, t stick.Turn, 
 			Name: s.Name, Path: s.Path, Branch: s.Branch, Head: s.Head, Dirty: s.Dirty, Agent: agentAt(s, t, workers),
 		})
 	}
+
 	for _, c := range seen.Found {
 		v := Conflict{
 			A: c.A.Name, B: c.B.Name, Path: c.Path, Kind: KindBothChanged, Says: c.Kind,
 			ALines: lineRanges(c.ALines), BLines: lineRanges(c.BLines), Agents: []stick.AgentID{},
 		}
+
 		if c.Conflict {
 			v.Kind = KindConflict
 		}
+
 		for _, s := range []*git.Side{c.A, c.B} {
 			if agent := agentAt(s, t, workers); agent != "" && !slices.Contains(v.Agents, agent) {
 				v.Agents = append(v.Agents, agent)
 			}
 		}
+
 		res.Conflicts = append(res.Conflicts, v)
 	}
+
 	for _, l := range seen.LeftOut {
 		res.LeftOut = append(res.LeftOut, Uncompared(l))
 	}

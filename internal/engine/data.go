@@ -44,7 +44,8 @@ const (
 func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
 	res := RemoveDataResult{DataDir: e.core.Config.Dir, Parts: []DataPart{}}
 	if p.Remove && !p.Caller.ActsAsPerson() {
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
+		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").
+			Hintf("ask a person to run it")
 	}
 
 	res.addPart(DataCopies, e.Guard.RescueDir())
@@ -59,18 +60,24 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	if err := e.Close(); err != nil {
 		return res, err
 	}
+
 	for _, part := range res.Parts {
 		paths := []string{part.Path}
-		if part.What == DataDatabase { // the file itself comes last: a log without it would stop every command
+
+		// The file itself comes last: a log without it would stop every command.
+		if part.What == DataDatabase {
 			paths = []string{filepath.Join(res.DataDir, store.IssuedName), file + "-wal", file + "-shm", file}
 		}
+
 		for _, path := range paths {
 			if err := os.RemoveAll(path); err != nil {
-				return res, stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be removed: %w", path, err).With("path", path).
+				return res, stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be removed: %w", path, err).
+					With("path", path).
 					Hintf("make that directory writable, then run the same command again")
 			}
 		}
 	}
+
 	res.Removed = true
 	return res, nil
 }
@@ -81,6 +88,7 @@ func (e *Engine) whyDatabaseStays(ctx context.Context) stick.Words {
 	if e.core.Config.Database != "" {
 		return "the rooms are in a database on a server"
 	}
+
 	_, err := e.core.Open(ctx, false)
 	if stick.CodeOf(err) == stick.CodeForeignDatabase {
 		return stick.AsError(err).Words()
@@ -96,6 +104,7 @@ func (r *RemoveDataResult) addPart(what string, paths ...string) {
 		found = found || err == nil
 		part.Bytes += n
 	}
+
 	if found {
 		r.Parts = append(r.Parts, part)
 	}
@@ -107,14 +116,17 @@ func sizeOf(path string) (n int64, err error) {
 	if _, err := os.Lstat(path); err != nil {
 		return 0, err
 	}
+
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil
 		}
+
 		if info, err := d.Info(); err == nil {
 			n += info.Size()
 		}
 		return nil
 	})
+
 	return n, err
 }

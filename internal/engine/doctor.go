@@ -57,10 +57,15 @@ func (e *Engine) allChecks(configured string) []core.Check {
 		{Name: "rescues", Run: e.Guard.Check},
 		{Name: "copies", Run: e.Guard.CheckCopies},
 	}
+
+	// A server has checks of its own, which come before the one that tries to write.
 	if e.core.Config.Database != "" {
 		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }
-		all = slices.Insert(all, 4, core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts})
+		all = slices.Insert(all, 4,
+			core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts},
+		)
 	}
+
 	return append(all, e.extraChecks...)
 }
 
@@ -69,10 +74,13 @@ func (e *Engine) allChecks(configured string) []core.Check {
 // with [stick.CodePersonOnly] and, where there is nothing to move aside, with [stick.CodeUsage].
 func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
 	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
+
 	if (p.Adopt || p.SetAside) && !p.Caller.ActsAsPerson() {
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may move the database aside: turns, messages, notes and tasks begin anew then").
+		return res, stick.Errorf(stick.CodePersonOnly,
+			"only a person may move the database aside: turns, messages, notes and tasks begin anew then").
 			Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
 	}
+
 	if p.Adopt {
 		f, err := e.adoptDatabase(ctx)
 		if err != nil {
@@ -80,6 +88,7 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		}
 		res.Findings = append(res.Findings, f)
 	}
+
 	if p.SetAside {
 		f, err := e.setDatabaseAside(ctx)
 		if err != nil {
@@ -87,15 +96,18 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		}
 		res.Findings = append(res.Findings, f)
 	}
+
 	for _, c := range e.allChecks(p.Configured) {
 		if p.Shows != nil {
 			p.Shows(c.Name)
 		}
+
 		f := c.Run(ctx)
 		f.Check = c.Name
 		res.Healthy = res.Healthy && f.Status != core.FindingFault
 		res.Findings = append(res.Findings, f)
 	}
+
 	res.Hooks = e.lastHooks(ctx, p.Caller)
 	return res, nil
 }
@@ -106,6 +118,7 @@ func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick
 	if err != nil {
 		return nil
 	}
+
 	last := map[string]stick.Time{}
 	err = e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		for _, name := range harness.Names() {
@@ -122,6 +135,7 @@ func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick
 	if err != nil {
 		return nil // checkDatabase reports the error
 	}
+
 	return last
 }
 
@@ -136,11 +150,13 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 	if runtime.GOOS == "windows" {
 		return core.Finding{Status: core.FindingOK, Detail: "not checked on Windows"}
 	}
+
 	for _, c := range []struct {
 		path string
 		want fs.FileMode
 	}{{e.core.Config.Dir, 0o700}, {filepath.Join(e.core.Config.Dir, store.FileName), 0o600}} {
 		path, want := c.path, c.want
+
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -148,6 +164,7 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 		if err != nil {
 			return core.Fault(err)
 		}
+
 		if got := info.Mode().Perm(); got&^want != 0 {
 			return core.Finding{
 				Status: core.FindingWarning, Detail: stick.Wordsf("%s has mode %#o: others can read it", path, got),
@@ -155,9 +172,11 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 			}
 		}
 	}
+
 	if f, found := e.checkOwners(); found {
 		return f
 	}
+
 	return core.Finding{Status: core.FindingOK, Detail: "only you can read the data directory"}
 }
 
@@ -168,27 +187,37 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 	if err != nil {
 		return f, false
 	}
+
 	want, ok := plainfile.Owner(dir)
 	if !ok || want == 0 {
 		return f, false
 	}
+
+	// The first such file is enough to say what has to be done.
 	err = filepath.WalkDir(e.core.Config.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // whoever can't look inside hears of it elsewhere
+			// Another check says that the directory can't be read.
+			return nil
 		}
+
 		info, err := d.Info()
 		if err != nil {
 			return nil // it is gone
 		}
+
 		if uid, _ := plainfile.Owner(info); uid != want {
 			f = core.Finding{
-				Status: core.FindingFault, Fix: stick.Cmd("sudo chown -R <uid> <path>", want, e.core.Config.Dir).Words(),
-				Detail: stick.Wordsf("%s belongs to uid %d, and the data directory to uid %d, whose commands can't open it", path, uid, want),
+				Status: core.FindingFault,
+				Fix:    stick.Cmd("sudo chown -R <uid> <path>", want, e.core.Config.Dir).Words(),
+				Detail: stick.Wordsf("%s belongs to uid %d, and the data directory to uid %d, whose commands can't open it",
+					path, uid, want),
 			}
 			return fs.SkipAll
 		}
+
 		return nil
 	})
+
 	return f, err == nil && f.Status != ""
 }
 
@@ -203,10 +232,15 @@ func (e *Engine) checkWriting(ctx context.Context) core.Finding {
 	default:
 		return core.Finding{Status: core.FindingWarning, Detail: "not tried, because the database can't be opened"}
 	}
+
 	if err != nil {
 		return core.Fault(err)
 	}
-	return core.Finding{Status: core.FindingOK, Detail: "the files of the data directory can be used, and the disk has room"}
+
+	return core.Finding{
+		Status: core.FindingOK,
+		Detail: "the files of the data directory can be used, and the disk has room",
+	}
 }
 
 func (e *Engine) checkWaking(ctx context.Context) core.Finding {
@@ -214,11 +248,13 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 	if err != nil {
 		return core.Finding{Status: core.FindingOK, Detail: "nothing to wake yet"}
 	}
+
 	w, err := db.Bell.Watch("doctor")
 	if err != nil {
 		return core.Fault(err)
 	}
 	defer w.Close()
+
 	return core.Finding{Status: core.FindingOK, Detail: "waits are woken by " + stick.Words(w.Mechanism())}
 }
 
@@ -255,8 +291,9 @@ func (e *Engine) checkHooks(ctx context.Context) core.Finding {
 	var found []core.Problem
 	for _, h := range older {
 		found = append(found, core.Problem{
-			Detail: stick.Wordsf("an older tt than this one answered the last hook of %s, %s: %s", h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksMean),
-			Fix:    stick.Wordsf("tt install %s, by this tt; then start its session again", h.Harness),
+			Detail: stick.Wordsf("an older tt than this one answered the last hook of %s, %s: %s",
+				h.Agent, stick.Ago(now.Sub(h.At)), OlderHooksMean),
+			Fix: stick.Wordsf("tt install %s, by this tt; then start its session again", h.Harness),
 		})
 	}
 	return core.Found(core.FindingWarning, found)
@@ -267,7 +304,10 @@ func (e *Engine) checkCheckout(context.Context) core.Finding {
 	if err := e.checkRepository(core.Where{}); err != nil {
 		return core.Fault(err)
 	}
-	return core.Finding{Status: core.FindingOK, Detail: "the repository of this directory can be found, or it is in none"}
+	return core.Finding{
+		Status: core.FindingOK,
+		Detail: "the repository of this directory can be found, or it is in none",
+	}
 }
 
 // checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing
@@ -280,6 +320,7 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 	case err != nil:
 		return core.Finding{Status: core.FindingWarning, Detail: "not read, because the database can't be opened"}
 	}
+
 	var unknown []core.Problem
 	err = db.View(ctx, func(tx *store.Tx) error {
 		unknown = nil
@@ -287,8 +328,9 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 		for _, r := range rooms {
 			if word := r.Policy.Enforce; !r.Closed && !word.Known() {
 				unknown = append(unknown, core.Problem{
-					Detail: stick.Wordsf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there", cmp.Or(r.Path, r.Key), word),
-					Fix:    "use the newer tt that set it",
+					Detail: stick.Wordsf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there",
+						cmp.Or(r.Path, r.Key), word),
+					Fix: "use the newer tt that set it",
 				})
 			}
 		}
@@ -300,5 +342,6 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 	case len(unknown) > 0:
 		return core.Found(core.FindingWarning, unknown)
 	}
+
 	return core.Finding{Status: core.FindingOK, Detail: "this tt knows the policies of all rooms"}
 }

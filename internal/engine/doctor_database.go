@@ -22,17 +22,21 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 	if err != nil {
 		return damageFinding(err)
 	}
+
 	found, err := db.Check(ctx)
 	if err != nil {
 		return damageFinding(err)
 	}
+
 	if len(found) > 0 {
 		var all []core.Problem
 		for _, what := range found {
 			all = append(all, core.Problem{Detail: stick.Words(what), Fix: e.repairAdvice()})
 		}
+
 		return core.Found(core.FindingFault, all)
 	}
+
 	return core.Finding{Status: core.FindingOK, Detail: "the database is sound, and every room agrees with its log"}
 }
 
@@ -45,41 +49,53 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 	if err == store.ErrAbsent {
 		return e.checkRemoved()
 	}
+
 	var l store.Losses
 	if err == nil {
 		l, err = db.Losses(ctx)
 	}
+
 	switch now := stick.At(e.core.Now()); {
 	case err != nil:
 		return core.Finding{Status: core.FindingWarning, Detail: "not looked for, because the database can't be read"}
 	case l.Open != nil:
 		return core.Finding{
 			Status: core.FindingFault, Detail: l.Open.Warning(),
-			Fix: "if you have the right files, put them back now; else go on: from the next command that writes, new turns and events get numbers above all that were given out",
+			Fix: "if you have the right files, put them back now; else go on: from the next command that writes, " +
+				"new turns and events get numbers above all that were given out",
 		}
 	case !l.LastAt.IsZero() && now.Sub(l.LastAt) < lossShownFor:
 		return core.Finding{
-			Status: core.FindingWarning, Detail: stick.Wordsf("%s the database had lost %s; all turns and reservations ended then", stick.Ago(now.Sub(l.LastAt)), l.Last.Words()),
+			Status: core.FindingWarning,
+			Detail: stick.Wordsf("%s the database had lost %s; all turns and reservations ended then",
+				stick.Ago(now.Sub(l.LastAt)), l.Last.Words()),
 			Fix: "say again what those changes said; nothing else has to be done",
 		}
 	}
+
 	if now := stick.At(e.core.Now()); !l.OlderAt.IsZero() && now.Sub(l.OlderAt) < lossShownFor {
 		return olderCopy(l, now)
 	}
+
 	return core.Finding{Status: core.FindingOK, Detail: "the database has everything that was committed"}
 }
 
 // olderCopy is the finding of a database that didn't know what a caller knew.
 func olderCopy(l store.Losses, now stick.Time) core.Finding {
 	f := core.Finding{
-		Status: core.FindingWarning, Detail: stick.Wordsf("%s a command named event %d, which the database hasn't given out: it is an older copy, or the number was wrong", stick.Ago(now.Sub(l.OlderAt)), l.OlderEvent),
+		Status: core.FindingWarning,
+		Detail: stick.Wordsf("%s a command named event %d, which the database hasn't given out: "+
+			"it is an older copy, or the number was wrong", stick.Ago(now.Sub(l.OlderAt)), l.OlderEvent),
 		Fix: "nothing has to be done: new events get numbers above it",
 	}
+
 	if l.OlderTurn > 0 {
-		f.Detail = stick.Wordsf("%s somebody had turn %d, which the database has granted and no longer knew: it is an older copy; all turns and reservations ended then",
+		f.Detail = stick.Wordsf("%s somebody had turn %d, which the database has granted and no longer knew: "+
+			"it is an older copy; all turns and reservations ended then",
 			stick.Ago(now.Sub(l.OlderAt)), l.OlderTurn)
 		f.Fix = "say again what was lost; nothing else has to be done, and new turns and events get numbers far above"
 	}
+
 	return f
 }
 
@@ -89,21 +105,26 @@ func (e *Engine) checkRemoved() core.Finding {
 	if e.core.Config.Database != "" || n == 0 {
 		return core.Finding{Status: core.FindingOK, Detail: "there is nothing to be lost yet"}
 	}
+
 	return core.Finding{
-		Status: core.FindingFault, Detail: stick.Wordsf("the database is gone, which has given out the numbers of events up to %d", n),
-		Fix: "put it back; or go on: the next tt join makes a new one, which goes on above these numbers",
+		Status: core.FindingFault,
+		Detail: stick.Wordsf("the database is gone, which has given out the numbers of events up to %d", n),
+		Fix:    "put it back; or go on: the next tt join makes a new one, which goes on above these numbers",
 	}
 }
 
 // setAsideAdvice says what to do about a damaged file.
-const setAsideAdvice = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
+const setAsideAdvice = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, " +
+	"which keeps the damaged files and " +
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 
 // repairAdvice is what to do about a database whose check has found something.
 func (e *Engine) repairAdvice() stick.Words {
 	if e.core.Config.Database != "" {
-		return "have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
+		return "have whoever runs the server restore the database, or begin anew in another schema: " +
+			"?search_path=<name> at the end of its address"
 	}
+
 	return "keep a copy of the data directory and report this; " + setAsideAdvice
 }
 
@@ -114,26 +135,33 @@ func damageFinding(err error) core.Finding {
 	case e.Code == stick.CodeForeignDatabase:
 		f.Fix = "a person moves it aside and starts a new one: tt doctor --adopt"
 	case !store.IsDamage(err):
-	case e.Code == stick.CodeDatabaseCorrupt && e.Fields["path"] != nil: // it knows what is missing
-		f.Fix = "put back the files that belong together. To give them up, a person runs tt doctor --set-aside, which keeps what is there and starts a new database"
+	case e.Code == stick.CodeDatabaseCorrupt && e.Fields["path"] != nil:
+		// The error says which file is missing.
+		f.Fix = "put back the files that belong together. To give them up, a person runs tt doctor --set-aside, " +
+			"which keeps what is there and starts a new database"
 	default:
 		f.Fix = setAsideAdvice
 	}
+
 	return f
 }
 
-// setDatabaseAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty about a
-// database is damage.
+// setDatabaseAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty
+// about a database is damage.
 func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 	if e.core.Config.Database != "" {
-		return core.Finding{}, stick.Errorf(stick.CodeUsage, "the rooms are in a database on a server, and tt moves only its own file aside").
-			Hintf("have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address")
+		return core.Finding{}, stick.Errorf(stick.CodeUsage,
+			"the rooms are in a database on a server, and tt moves only its own file aside").
+			Hintf("have whoever runs the server restore the database, or begin anew in another schema: " +
+				"?search_path=<name> at the end of its address")
 	}
+
 	db, err := e.core.Open(ctx, false)
 	isFaulty := err != store.ErrAbsent && store.IsDamage(err)
 	if err == nil {
 		isFaulty, err = e.isFaulty(ctx, db)
 	}
+
 	switch {
 	case isFaulty:
 	case err == nil || err == store.ErrAbsent:
@@ -142,6 +170,7 @@ func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 	default:
 		return core.Finding{}, err
 	}
+
 	aside, err := store.SetAside(ctx, e.core.Config.Dir, db)
 	if err != nil {
 		return core.Finding{}, err
@@ -149,9 +178,11 @@ func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 	if _, err := e.core.Open(ctx, true); err != nil {
 		return core.Finding{}, err
 	}
+
 	return core.Finding{
 		Check: "set aside", Status: core.FindingOK,
-		Detail: stick.Wordsf("the damaged database is now in %s; with TALKING_STICK_DATA_DIR=%s, tt shows what can still be read of it", aside, aside),
+		Detail: stick.Wordsf("the damaged database is now in %s; "+
+			"with TALKING_STICK_DATA_DIR=%s, tt shows what can still be read of it", aside, aside),
 	}, nil
 }
 
@@ -161,6 +192,7 @@ func (e *Engine) isFaulty(ctx context.Context, db *store.DB) (bool, error) {
 	if err != nil || len(found) > 0 {
 		return store.IsDamage(err) || len(found) > 0, err
 	}
+
 	losses, err := db.Losses(ctx)
 	return losses.Open != nil || store.IsDamage(err), err
 }
@@ -173,6 +205,7 @@ func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
 			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
 	}
+
 	aside := path + ".other"
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
@@ -180,12 +213,15 @@ func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
 		}
 		aside = fmt.Sprintf("%s.other-%d", path, n)
 	}
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the file itself comes last: until then it is still in place
+
+	// The file itself comes last: until then it is still in place.
+	for _, suffix := range []string{"-wal", "-shm", ""} {
 		err := os.Rename(path+suffix, aside+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return core.Finding{}, fmt.Errorf("move the other program's database aside: %w", err)
 		}
 	}
+
 	db, err := e.core.Open(ctx, true)
 	if err == nil {
 		err = db.Settle(ctx)
@@ -193,5 +229,9 @@ func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
 	if err != nil {
 		return core.Finding{}, err
 	}
-	return core.Finding{Check: "adopt", Status: core.FindingOK, Detail: stick.Wordsf("the other program's database is now %s", aside)}, nil
+
+	return core.Finding{
+		Check: "adopt", Status: core.FindingOK,
+		Detail: stick.Wordsf("the other program's database is now %s", aside),
+	}, nil
 }

@@ -38,34 +38,46 @@ func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftRes
 	if err := d.Check(); err != nil {
 		return res, err
 	}
+
 	if d.Handoff != nil {
 		h := *d.Handoff
-		h.Workspace = nil // a draft says nothing of the tree: it is read when the tree has moved on
+
+		// A draft says nothing of the tree: it is read when the tree has moved on.
+		h.Workspace = nil
 		if _, err := e.placeArtifacts(ctx, p.Where, &h); err != nil {
 			return res, err
 		}
 		d.Handoff = &h
 	}
+
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		f, err := o.ownFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
+
+		// This refuses a turn that has ended, and says how it ended.
 		if _, err := o.endingEvent(f, ending{}); err != nil {
 			return err
 		}
+
 		last, err := o.draftOf(o.Room.Turn.ID)
 		if err != nil {
 			return err
 		}
+
 		saved, events, err := o.Room.SaveDraft(o.Me.Agent, f, d, last, o.Tx.Now())
 		if err != nil {
 			return err
 		}
-		res = SaveDraftResult{RoomID: o.Room.ID, Turn: saved.Turn, SavedAt: saved.SavedAt, Size: saved.Size(), Already: len(events) == 0}
+
+		res = SaveDraftResult{
+			RoomID: o.Room.ID, Turn: saved.Turn, SavedAt: saved.SavedAt, Size: saved.Size(), Already: len(events) == 0,
+		}
 		if res.Already {
 			return nil
 		}
+
 		o.Apply(o.Room, events)
 		return o.Tx.PutDraft(o.Room.ID, saved)
 	}, nil)
@@ -100,6 +112,7 @@ func (o *op) leftDraft() (*stick.Draft, error) {
 	case o.Room.Turn.State == stick.Owned && openTakeover(o.Room, o.Probes, o.Tx.Now()) == nil:
 		return nil, nil
 	}
+
 	drafts, err := o.Tx.Drafts(o.Room.ID)
 	if i := slices.IndexFunc(drafts, func(d stick.Draft) bool { return d.Turn <= last }); i >= 0 {
 		return &drafts[i], err
@@ -117,6 +130,7 @@ func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResul
 		if !o.HoldsStick() {
 			return nil
 		}
+
 		res = AskDraftResult{RoomID: o.Room.ID, TurnID: o.Room.Turn.ID}
 		asked, _, err := o.Tx.Events(store.EventQuery{
 			Room: o.Room.ID, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventDraftAsked}, Limit: 1,
@@ -124,9 +138,11 @@ func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResul
 		if err != nil || len(asked) > 0 {
 			return err
 		}
+
 		if saved, err := o.draftOf(o.Room.Turn.ID); err != nil || saved != nil {
 			return err
 		}
+
 		res.Asked = true
 		o.Apply(o.Room, o.Room.AskDraft(o.Me.Agent))
 		return nil

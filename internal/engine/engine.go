@@ -30,6 +30,8 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	e := &Engine{core: cfg.Kernel, extraChecks: cfg.Checks}
 	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roleFiles, Never: e.neverCopied})
+
+	// The kernel calls this after each commit that added to the logs of rooms.
 	e.core.Told = e.wakeRooms
 	return e
 }
@@ -44,7 +46,9 @@ func (e *Engine) Now() stick.Time { return stick.At(e.core.Now()) }
 type op struct{ *core.Op }
 
 // writeRoom is [core.Kernel.Write] for the operations of this package.
-func (e *Engine) writeRoom(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error) error {
+func (e *Engine) writeRoom(
+	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error,
+) error {
 	return e.core.Write(ctx, w, by, j, wrapRule(noticeOlder(rule)), wrapRule(done))
 }
 
