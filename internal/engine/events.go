@@ -63,8 +63,11 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 	if p.Target == "" {
 		p.Target = TargetAny
 	}
+
 	var res EventsResult
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) (err error) {
 		f, err := p.EventFilter.withFullNames(r, probes, tx.Now())
 		if err != nil {
 			return err
@@ -72,6 +75,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 		if err := f.requireReached(tx, r.ID); err != nil {
 			return err
 		}
+
 		res, err = readBatch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
 		return err
 	})
@@ -86,6 +90,7 @@ func (f EventFilter) withFullNames(r stick.Room, probes *core.Probes, now stick.
 			return f, stick.AsError(err).With("field", "from")
 		}
 	}
+
 	if f.Target != TargetAny && f.Target != TargetSelf {
 		target, err := r.NamedEver(stick.AgentID(f.Target), probes.Probed, now)
 		if err != nil {
@@ -93,6 +98,7 @@ func (f EventFilter) withFullNames(r stick.Room, probes *core.Probes, now stick.
 		}
 		f.Target = string(target)
 	}
+
 	return f, nil
 }
 
@@ -103,24 +109,31 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 	if err != nil || f.After <= last {
 		return err
 	}
+
 	if issued, err := tx.Issued(); err != nil || f.After > issued {
 		return cmp.Or(err, error(&unissued{cursor: f.After, issued: issued, last: last}))
 	}
-	return stick.Errorf(stick.CodeUsage, "the cursor %d is beyond the end of this room's log, which is at %d", f.After, last).
+
+	return stick.Errorf(stick.CodeUsage,
+		"the cursor %d is beyond the end of this room's log, which is at %d", f.After, last).
 		With("field", "after").With("cursor", last).Hintf("to go on from the end: --after %d", last)
 }
 
 // readBatch reads one batch of events of a room.
 func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
 	q := store.EventQuery{
-		Room: room, After: f.After, Before: f.Before, Types: f.Types, From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
+		Room: room, After: f.After, Before: f.Before, Types: f.Types,
+		From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
 	}
+
 	switch {
 	case q.Limit < 0 || q.Limit > maxEvents:
-		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
+		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+			With("field", "limit")
 	case q.Limit == 0:
 		q.Limit = defaultEvents
 	}
+
 	switch f.Target {
 	case TargetAny:
 	case TargetSelf:
@@ -128,16 +141,21 @@ func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter,
 	default:
 		q.For = stick.AgentID(f.Target)
 	}
+
 	last, err := tx.LastSeq(room)
 	if err != nil {
 		return EventsResult{}, err
 	}
+
 	res := EventsResult{RoomID: room, Events: []stick.Event{}, Cursor: max(f.After, last)}
 	events, more, err := tx.Events(q)
 	res.Events = append(res.Events, events...)
+
+	// Who reads on gets what comes after these; who asked for the newest, what comes after the log.
 	if res.More = more; more && !newest {
 		res.Cursor = lastSeq(events)
 	}
+
 	return res, err
 }
 
@@ -168,6 +186,7 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 	if err := checkMaxWait(p.MaxWaitMS); err != nil {
 		return got, err
 	}
+
 	last, err := e.FollowEvents(ctx, p, func(res EventsResult) error {
 		got = res
 		return errEnough
@@ -176,9 +195,11 @@ func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (Even
 		got.Status = stick.GotEvents
 		return got, nil
 	}
+
 	if err == nil {
 		last.Status = stick.NotYet
 	}
+
 	return last, err
 }
 
@@ -189,23 +210,29 @@ var errEnough = errors.New("enough")
 // deliver fails, with that error, or when ctx ends, with [stick.CodeCanceled]. It returns the last batch,
 // whose cursor says how far it has read, or nothing if it has read nothing. In all else it is like
 // [Engine.WaitForEvents].
-func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error) (EventsResult, error) {
+func (e *Engine) FollowEvents(
+	ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error,
+) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetSelf
 	}
+
 	res, me, most, err := e.firstBatch(ctx, &p)
 	if err != nil {
 		return res, err
 	}
+
 	if len(res.Events) > 0 {
 		if err := deliver(res); err != nil {
 			return res, err
 		}
 	}
+
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return res, err
 	}
+
 	// The room and the caller stay the same from here on, so reading again costs no more than a query.
 	readNext := func() error {
 		p.After = res.Cursor
@@ -214,36 +241,44 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 			next, err = readBatch(tx, res.RoomID, me, p.EventFilter, false)
 			return err
 		})
-		if err == nil { // else the answer stays at what was delivered
+
+		// After an error the answer stays at what was delivered.
+		if err == nil {
 			res = next
 		}
 		return err
 	}
+
 	w, err := db.Watch(res.RoomID)
 	if err != nil {
 		return res, err
 	}
 	defer w.Close()
+
 	var limit <-chan time.Time
 	if ms := waitLimit(p.MaxWaitMS, p.AtMost, most); ms != nil {
 		limit = time.After(time.Duration(*ms) * time.Millisecond)
 	}
+
 	net := bell.NewNet(rand.Float64)
 	proc.Shrink()
 	for {
 		// Watch came first, so a commit after this rings.
 		err := readNext()
 		if isUnavailable(err) {
-			w.Missed() // the server may come back
+			// The server may come back.
+			w.Missed()
 		} else if err != nil {
 			return res, err
 		}
+
 		if err == nil && len(res.Events) > 0 {
 			if err := deliver(res); err != nil {
 				return res, err
 			}
 			continue
 		}
+
 		if atLimit, err := e.awaitRing(ctx, w, net, limit); atLimit || err != nil {
 			if err != nil {
 				err = stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
@@ -253,15 +288,19 @@ func (e *Engine) FollowEvents(ctx context.Context, p WaitForEventsParams, delive
 	}
 }
 
-// awaitRing waits until it is time to read the log again: a ring, or the net under it. atLimit is true at the limit.
-// It fails when ctx ends.
-func (e *Engine) awaitRing(ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time) (atLimit bool, err error) {
+// awaitRing waits until it is time to read the log again: a ring, or the net under it. atLimit is true at the
+// limit. It fails when ctx ends.
+func (e *Engine) awaitRing(
+	ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time,
+) (atLimit bool, err error) {
 	watch.Sleeps()
+
 	if e.core.Config.Alone {
 		defer proc.Doze()()
 	}
 	t := time.NewTimer(net.Next())
 	defer t.Stop()
+
 	for {
 		select {
 		case <-watch.C:
@@ -283,13 +322,18 @@ func (e *Engine) awaitRing(ctx context.Context, watch *store.Watch, net *bell.Ne
 
 // firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller,
 // and most is how long the room lets a server wait for events.
-func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
+func (e *Engine) firstBatch(
+	ctx context.Context, p *WaitForEventsParams,
+) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
 	given := p.EventFilter
-	err = e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity) (err error) {
+	err = e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity,
+	) (err error) {
 		me, most = id.Agent, r.Policy.EventsMaxWait
 		if p.EventFilter, err = given.withFullNames(r, probes, tx.Now()); err != nil {
 			return err
 		}
+
 		switch {
 		case p.Name != "":
 			if p.After, err = streamAt(tx, r, me, p.Name, p.Target); err != nil {
@@ -304,10 +348,13 @@ func (e *Engine) firstBatch(ctx context.Context, p *WaitForEventsParams) (res Ev
 				return err
 			}
 		}
+
 		res, err = readBatch(tx, r.ID, me, p.EventFilter, false)
 		return err
 	})
-	if err != nil { // it may have read how far the log goes, and nothing of the log
+
+	// What was read before an error says how far the log goes, and nothing of what is in it.
+	if err != nil {
 		res = EventsResult{}
 	}
 	return res, me, most, e.noticeCursor(ctx, p.Caller, err)
@@ -321,31 +368,39 @@ func namedStream(name string) string { return "named:" + name }
 // 0, because none is older than its membership. A stream of other events starts at the agent's last join.
 func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string) (int64, error) {
 	if len(name) > stick.MaxLabel || stick.Line(name) != name {
-		return 0, stick.Errorf(stick.CodeUsage, "the name of a stream is one line of at most %d bytes", stick.MaxLabel).With("field", "name")
+		return 0, stick.Errorf(stick.CodeUsage, "the name of a stream is one line of at most %d bytes", stick.MaxLabel).
+			With("field", "name")
 	}
+
 	m, ok := r.Member(me)
 	if !ok {
 		return 0, stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room, and has no stream in it", me).
 			With("agent_id", me).Hintf("join it: %s; or leave --name out to begin now", stick.Cmd("tt join"))
 	}
+
 	seen, ok, err := tx.Cursor(r.ID, me, namedStream(name))
 	if err == nil && !ok && target != TargetSelf {
 		seen = m.JoinSeq
 	}
+
 	return seen, err
 }
 
 // StreamDelivered records that a named stream was delivered up to a cursor. A cursor never moves back.
-func (e *Engine) StreamDelivered(ctx context.Context, by core.Caller, room stick.RoomID, name string, cursor int64) error {
+func (e *Engine) StreamDelivered(
+	ctx context.Context, by core.Caller, room stick.RoomID, name string, cursor int64,
+) error {
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
+
 	return e.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		me, err := core.Identify(tx, probes, by)
 		if err != nil {
 			return err
 		}
+
 		return tx.Advance(room, me.Agent, namedStream(name), cursor)
 	})
 }

@@ -28,16 +28,19 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 	if err != nil {
 		return err
 	}
+
 	alive, err := e.core.Config.Procs.Watch(p.Process)
 	if err != nil {
 		return err
 	}
 	defer alive.Close()
+
 	rings, err := db.Watch(p.RoomID)
 	if err != nil {
 		return err
 	}
 	defer rings.Close()
+
 	net := bell.NewNet(rand.Float64)
 	var renewed time.Time
 	for {
@@ -46,17 +49,22 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 		err := db.View(ctx, func(tx *store.Tx) error {
 			r, err := tx.RoomPart(p.RoomID, p.Owner)
 			every = r.Policy.HeartbeatInterval
+
+			// Once this guardian has renewed the lease, another pid means that another one has taken over.
 			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Fence.Turn && r.Turn.Lease == p.Fence.Lease &&
 				(renewed.IsZero() || r.Turn.GuardianPID == p.PID)
+
 			return err
 		})
 		if err == nil && current && time.Since(renewed) >= every {
 			if err = e.renewLease(ctx, db, p); err == nil {
-				renewed = time.Now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
+				// The monotonic clock may stop while the machine sleeps, so this time has none.
+				renewed = time.Now().Round(0)
 			} else if !isTemporary(err) {
 				return nil // fenced: the turn is over
 			}
 		}
+
 		pause := net.Next()
 		switch {
 		case isTemporary(err):
@@ -65,6 +73,7 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 		default:
 			pause = min(time.Until(renewed.Add(every)), pause)
 		}
+
 		rings.Sleeps()
 		beat := time.NewTimer(pause)
 		select {
@@ -76,6 +85,7 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 		case <-ctx.Done():
 			return nil
 		}
+
 		beat.Stop()
 	}
 }
@@ -95,13 +105,16 @@ func (e *Engine) renewLease(ctx context.Context, db *store.DB, p KeepLeaseParams
 		if err != nil {
 			return err
 		}
+
 		after, err := before.Renew(p.Owner, p.Fence, p.PID, p.Process, tx.Now())
 		if err != nil {
 			return err
 		}
 		if before.Guardian(tx.Now()) != p.PID {
-			tx.Ring(p.RoomID) // another guardian keeps the lease now, so waiters have another deadline
+			// Another guardian keeps the lease now, so waiters have another deadline.
+			tx.Ring(p.RoomID)
 		}
+
 		_, _, err = tx.Save(before, after, nil)
 		return err
 	})

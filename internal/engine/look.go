@@ -40,11 +40,17 @@ func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 	if err != nil {
 		return err
 	}
-	w := &roomsWatch{e: e, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(), rooms: map[stick.RoomID]*watchedRoom{}, rang: make(chan stick.RoomID)}
+
+	w := &roomsWatch{
+		e: e, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(),
+		rooms: map[stick.RoomID]*watchedRoom{}, rang: make(chan stick.RoomID),
+	}
 	defer w.close()
+
 	if w.news, err = db.WatchRooms(); err != nil {
 		return err
 	}
+
 	return w.run(ctx)
 }
 
@@ -71,9 +77,11 @@ func (w *roomsWatch) close() {
 	for id := range w.rooms {
 		w.unwatchRoom(id)
 	}
+
 	if w.news != nil {
 		w.news.Close()
 	}
+
 	w.deaths.Close()
 }
 
@@ -83,8 +91,11 @@ func (w *roomsWatch) watchRoom(id stick.RoomID) error {
 	if err != nil {
 		return err
 	}
+
 	r := &watchedRoom{bell: b, unwatched: make(chan struct{})}
 	w.rooms[id] = r
+
+	// A ring goes on to the loop that waits for all rooms, unless nobody wants to know any more.
 	go func() {
 		for {
 			select {
@@ -92,6 +103,7 @@ func (w *roomsWatch) watchRoom(id stick.RoomID) error {
 			case <-r.unwatched:
 				return
 			}
+
 			select {
 			case w.rang <- id:
 			case <-r.unwatched:
@@ -99,6 +111,7 @@ func (w *roomsWatch) watchRoom(id stick.RoomID) error {
 			}
 		}
 	}()
+
 	return nil
 }
 
@@ -114,11 +127,13 @@ func (w *roomsWatch) updateRooms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for id := range w.rooms {
 		if !slices.Contains(ids, id) {
 			w.unwatchRoom(id)
 		}
 	}
+
 	for _, id := range ids {
 		if w.rooms[id] == nil {
 			if err := w.watchRoom(id); err != nil {
@@ -126,6 +141,7 @@ func (w *roomsWatch) updateRooms(ctx context.Context) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -140,9 +156,11 @@ func (w *roomsWatch) run(ctx context.Context) error {
 				due[id] = true
 			}
 		}
+
 		if err := w.reportDue(ctx, due); err != nil {
 			return w.endError(ctx, err)
 		}
+
 		clear(due)
 		var err error
 		if all, err = w.sleepUntilDue(ctx, due); err != nil {
@@ -160,6 +178,7 @@ func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) e
 			ids = append(ids, id)
 		}
 	}
+
 	slices.Sort(ids)
 	holds, err := w.p.Look(ctx, ids)
 	if isUnavailable(err) && ctx.Err() == nil {
@@ -169,6 +188,7 @@ func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) e
 	if err != nil {
 		return err
 	}
+
 	var watched []stick.Process
 	for id, r := range w.rooms {
 		if h, ok := holds[id]; ok {
@@ -176,6 +196,7 @@ func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) e
 		}
 		watched = append(watched, r.holds.Watched...)
 	}
+
 	w.deaths.Watch(watched)
 	return nil
 }
@@ -191,12 +212,13 @@ func (w *roomsWatch) endError(ctx context.Context, err error) error {
 // burstWindow is how long rings are gathered, so that a burst of commits is one look.
 const burstWindow = 20 * time.Millisecond
 
-// sleepUntilDue sleeps until rooms are due, and adds them to due. all means that the list of rooms has changed, or
-// everything may have.
+// sleepUntilDue sleeps until rooms are due, and adds them to due. all means that the list of rooms has
+// changed, or everything may have.
 func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
 	w.news.Sleeps()
 	net := time.NewTimer(w.net.Next())
 	defer net.Stop()
+
 	next := w.nextDeadline()
 	var deadline <-chan time.Time
 	if !next.IsZero() {
@@ -204,6 +226,8 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 		defer t.Stop()
 		deadline = t.C
 	}
+
+	// After the first ring, others are gathered for a moment.
 	var enough <-chan time.Time
 	for {
 		select {
@@ -238,6 +262,7 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 		case <-ctx.Done():
 			return false, w.endError(ctx, ctx.Err())
 		}
+
 		if enough == nil {
 			t := time.NewTimer(burstWindow)
 			defer t.Stop()
@@ -254,5 +279,6 @@ func (w *roomsWatch) nextDeadline() stick.Time {
 			at = u
 		}
 	}
+
 	return at
 }
