@@ -41,6 +41,7 @@ type DeliverEventsResult struct {
 func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverEventsResult, error) {
 	res := DeliverEventsResult{Events: []stick.Event{}}
 	runsElsewhere := false // the caller's session runs in another room
+
 	err := e.runHookOp(ctx, p, false, func(o *op) (err error) {
 		res = DeliverEventsResult{Events: []stick.Event{}}
 		m, ok := o.Room.Member(o.Me.Agent)
@@ -52,11 +53,13 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 		if !ok || m.State != stick.Joined {
 			return nil
 		}
+
 		res = DeliverEventsResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Events: []stick.Event{}}
 		seen, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, hookStream)
 		if err != nil {
 			return err
 		}
+
 		if !p.Sub {
 			events, more, err := o.Tx.Events(store.EventQuery{
 				Room: o.Room.ID, After: seen, For: o.Me.Agent, Fresh: true, Limit: maxHookEvents,
@@ -64,6 +67,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 			if err != nil {
 				return err
 			}
+
 			n := countForHook(events)
 			for _, ev := range events[:n] {
 				empty, err := isStaleFor(o.Tx, o.Probes, ev, o.Room, o.Me.Agent, false)
@@ -78,16 +82,23 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 				}
 				res.Events = append(res.Events, ev)
 			}
+
 			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
 		}
+
 		h, err := o.Tx.HookTimes(o.Me.Session.Key)
-		res.due = res.cursor > 0 || !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero() || o.HoldsStick() && !o.Room.Turn.Acked ||
+		// The hook shows that the agent works, so a record of anything else has to be corrected.
+		contradicted := !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero()
+		res.due = res.cursor > 0 || contradicted || o.HoldsStick() && !o.Room.Turn.Acked ||
 			o.isActivityStale(h, m) || o.ShowsTool(h, p)
+
 		return err
 	})
+
 	if res.Unstarted {
 		res.Unstarted = e.worksHere(p, runsElsewhere)
 	}
+
 	return res, err
 }
 
@@ -103,6 +114,7 @@ func (o *op) hasRunningSession() (bool, error) {
 			return true, nil
 		}
 	}
+
 	return false, err
 }
 
@@ -114,9 +126,11 @@ func (e *Engine) worksHere(p core.HookParams, runsElsewhere bool) bool {
 	if err != nil || place == nil {
 		return false
 	}
+
 	if dir := e.workingDir(p.Caller); dir != "" {
 		return e.insideFilter(place)(dir)
 	}
+
 	return !runsElsewhere
 }
 
@@ -126,6 +140,7 @@ func (e *Engine) workingDir(by core.Caller) string {
 	if by.Proof != stick.ProvesSession {
 		return ""
 	}
+
 	dir, _ := e.core.Config.Procs.WorkingDir(by.Process)
 	return dir
 }
@@ -133,7 +148,8 @@ func (e *Engine) workingDir(by core.Caller) string {
 // isActivityStale reports whether the last record of the caller's activity is old enough to be renewed.
 func (o *op) isActivityStale(h store.HookTimes, m stick.Member) bool {
 	now := o.Tx.Now()
-	return (stick.Deadline{SetAt: h.At, TTL: core.FreshHook}).Due(now) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(now)
+	return (stick.Deadline{SetAt: h.At, TTL: core.FreshHook}).Due(now) ||
+		(stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(now)
 }
 
 // Limits of what one hook shows. Harnesses cut off a text after 10,000 characters, and no event may be lost
@@ -170,17 +186,20 @@ func (e *Engine) HookDelivered(ctx context.Context, p core.HookParams, res Deliv
 	if !res.due {
 		return nil
 	}
+
 	return e.runHookOp(ctx, p, true, func(o *op) error {
 		for _, ev := range res.Events {
 			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
 				return err
 			}
 		}
+
 		if res.cursor > 0 {
 			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, hookStream, res.cursor); err != nil {
 				return err
 			}
 		}
+
 		return o.RecordWork(p)
 	})
 }
@@ -198,7 +217,11 @@ func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
 // rooms, and if the caller isn't a member, it returns at once. So it does if the caller's harness has an
 // inbox and another process waits in the room, which writes there what those who commit can't.
 func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTurnResult, error) {
-	w := &wait{e: e, forIdle: true, p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true}, q: stick.Asking{Purpose: stick.Wake, Blocking: true}}
+	w := &wait{
+		e: e, forIdle: true, q: stick.Asking{Purpose: stick.Wake, Blocking: true},
+		p: WaitForTurnParams{Caller: p.Caller, Where: p.Where, Park: true},
+	}
+
 	member := false
 	err := e.runHookOp(ctx, p, false, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
@@ -209,25 +232,31 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 	if err != nil || !member {
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
+
 	e.keepInbox(p, w.me)
 	if needed, err := w.isNeeded(ctx, p); err != nil || !needed {
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
+
 	w.lockTelling(ctx)
 	err = w.joinAndAsk(ctx)
 	if !w.done {
 		w.unlockTelling()
 	}
 	w.traceRead(byStart, w.done, err)
+
 	if err == nil && !w.done {
 		err = w.blockUntilAnswered(ctx)
 	}
+
 	if w.res.Status != stick.GotEvents {
-		w.res.Events = nil // it was replaced, or the agent has left: a later wait or hook shows them
+		// It was replaced, or the agent has left: a later wait or hook shows them.
+		w.res.Events = nil
 	}
 	if len(w.res.Events) == 0 {
 		w.unlockTelling()
 	}
+
 	w.res.releaseTelling = w.unlockTelling
 	return w.res.clipForHook(), err
 }
@@ -240,14 +269,17 @@ func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, er
 	if _, w.hasInbox = in.Of(w.me.Agent); !w.hasInbox {
 		return true, nil
 	}
+
 	attended := func(o *op) error {
 		its, missed := in.Listens(o.Me.Agent)
 		if missed {
 			return core.ErrUnseenInbox
 		}
+
 		needed = its.IsZero() || !o.Room.Attended(o.Me.Agent, its, o.Probes.Probed)
 		return nil
 	}
+
 	err = in.Seen(ctx, func() error { return w.e.runHookOp(ctx, p, false, attended) })
 	return needed, err
 }

@@ -35,26 +35,32 @@ type CheckStopParams struct {
 func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
 	var idle core.Identity // set if it was recorded to be
+
 	err := e.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		res, idle = CheckStopResult{}, core.Identity{}
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok || m.State != stick.Joined {
 			return nil
 		}
+
 		res.RoomID = o.Room.ID
 		held, err := o.openObligations()
 		if err != nil {
 			return err
 		}
+
 		var reasons []stick.Words
 		for _, h := range held {
 			kept, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, h.stream)
 			if err != nil {
 				return err
 			}
+
+			// This reason has kept the agent before, or some reason did a moment ago.
 			if h.since <= kept || p.Held {
 				continue
 			}
+
 			reasons = append(reasons, h.reason.As(p.Caller.Flag()).Words())
 			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
 				return err
@@ -62,23 +68,30 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		}
 		if len(reasons) == 0 {
 			if answered, err := o.hasOtherHookRun(p.HookParams); answered || err != nil {
-				return err // another hook may have just kept the agent from stopping
+				// Another hook may have just kept the agent from stopping.
+				return err
 			}
+
 			for _, l := range o.Room.Listeners {
 				if l.Agent == o.Me.Agent && l.Purpose == stick.Wake {
-					o.Tx.Ring(o.Room.ID) // events may have come for that wait while the agent was still working
+					// Events may have come for that wait while the agent was still working.
+					o.Tx.Ring(o.Room.ID)
 				}
 			}
+
 			o.Tx.RingLooks(o.Room.ID)
 			idle = o.Me
 			return o.Tx.RecordIdle(o.Me.Session.Key)
 		}
+
 		res.Block, res.Reason = true, stick.JoinWords(reasons, "\n")
 		return o.RecordWork(p.HookParams)
 	})
 	if err == nil && idle.Agent != "" {
 		e.keepInbox(p.HookParams, idle)
-		e.wakeRooms(ctx, []stick.RoomID{res.RoomID}) // what came while it worked, and no hook has shown
+
+		// What came while it worked, and no hook has shown, wakes it now.
+		e.wakeRooms(ctx, []stick.RoomID{res.RoomID})
 	}
 	return res, err
 }
@@ -92,9 +105,11 @@ type obligation struct {
 
 // openObligations returns the reasons to keep the caller from stopping.
 func (o *op) openObligations() (held []obligation, err error) {
-	if o.Room.Paused.On() { // stopping is what it should do; only what others wait to hear from it counts
+	// Stopping is what it should do then. Only what others wait to hear from it counts.
+	if o.Room.Paused.On() {
 		return o.owedAnswers()
 	}
+
 	now := o.Room.Turn
 	switch {
 	case now.State == stick.Owned && now.Owner == o.Me.Agent:
@@ -104,29 +119,37 @@ func (o *op) openObligations() (held []obligation, err error) {
 		}
 		if grant != nil {
 			held = append(held, obligation{stopStream, grant.Seq, stick.Hintf(
-				"You hold the talking stick (turn %d), and others may wait for it. If your part is done, end the turn with a "+
+				"You hold the talking stick (turn %d), and others may wait for it. "+
+					"If your part is done, end the turn with a "+
 					"handoff: %s. If you are waiting for the operator, just stop again.",
-				now.ID, stick.Cmd("tt release --turn <turn_id> --lease <lease_id> --status … --next-action …", now.ID, now.Lease),
+				now.ID,
+				stick.Cmd("tt release --turn <turn_id> --lease <lease_id> --status … --next-action …", now.ID, now.Lease),
 			)})
 		}
-	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent && !o.Room.Listening(o.Me.Agent, stick.Work, o.Probes.Probed):
+	case now.State == stick.Reserved && now.ReservedFor == o.Me.Agent &&
+		!o.Room.Listening(o.Me.Agent, stick.Work, o.Probes.Probed):
 		held = append(held, obligation{
 			stopStream, now.HandoffSeq,
-			stick.Hintf("The talking stick is reserved for you. Take the turn with %s, or just stop again to leave it to the others.", stick.Cmd("tt wait")),
+			stick.Hintf("The talking stick is reserved for you. Take the turn with %s, "+
+				"or just stop again to leave it to the others.", stick.Cmd("tt wait")),
 		})
 	}
+
 	tasks, err := o.Tx.TasksOf(o.Room.ID, o.Me.Agent)
 	if err != nil {
 		return held, err
 	}
+
 	for _, task := range tasks {
 		if task.Busy() {
 			held = append(held, obligation{taskStream, task.Seq, stick.Hintf(
 				"Your task %s is %s. If the work is committed, ask for its review: %s. If it can't be done: %s. "+
-					"If you are waiting for the operator, just stop again.", task.ID, task.State, stick.Cmd("tt task done"), stick.Cmd("tt task fail …"),
+					"If you are waiting for the operator, just stop again.",
+				task.ID, task.State, stick.Cmd("tt task done"), stick.Cmd("tt task fail …"),
 			)})
 		}
 	}
+
 	owed, err := o.owedAnswers()
 	return append(held, owed...), err
 }
@@ -137,12 +160,17 @@ func (o *op) owedAnswers() ([]obligation, error) {
 	if err != nil || len(owed) == 0 {
 		return nil, err
 	}
+
 	last := owed[len(owed)-1].Event
-	reason := stick.Hintf("Message %d waits for your acknowledgement. Read it with %s, act on it, and accept it: %s.", last,
+	reason := stick.Hintf("Message %d waits for your acknowledgement. "+
+		"Read it with %s, act on it, and accept it: %s.", last,
 		stick.Cmd("tt inbox"), stick.Cmd("tt ack <message_id>", last))
+
 	if len(owed) > 1 {
-		reason = stick.Hintf("%d messages wait for your acknowledgement, the last is %d. Read them with %s, and accept those that you act on with %s.",
+		reason = stick.Hintf("%d messages wait for your acknowledgement, the last is %d. Read them with %s, "+
+			"and accept those that you act on with %s.",
 			len(owed), last, stick.Cmd("tt inbox"), stick.Cmd("tt ack <message_id>"))
 	}
+
 	return []obligation{{owedStream, last, reason}}, nil
 }

@@ -44,13 +44,18 @@ type MessageStatus struct {
 // them. With All it records many in several transactions.
 func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (MessagesResult, error) {
 	if p.All && len(p.MessageIDs) > 0 {
-		return MessagesResult{}, stick.Errorf(stick.CodeUsage, "name messages or take all, not both").With("field", "all")
+		return MessagesResult{}, stick.Errorf(stick.CodeUsage, "name messages or take all, not both").
+			With("field", "all")
 	}
+
 	if !p.All {
 		return e.updateReceipts(ctx, p.MessagesParams, stick.CodeReadForbidden, "read", readRule)
 	}
+
 	var res MessagesResult
 	count := 0
+
+	// Many messages take several transactions, so that none of these lasts long.
 	for more := true; more; {
 		var n int
 		err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) (err error) {
@@ -58,6 +63,7 @@ func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (Messages
 			if err := o.RequireMember(); err != nil {
 				return err
 			}
+
 			res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStatus{}, Count: &count}
 			n, more, err = o.markOldestRead()
 			return err
@@ -65,8 +71,10 @@ func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (Messages
 		if err != nil {
 			return res, err
 		}
+
 		count += n
 	}
+
 	return res, nil
 }
 
@@ -75,19 +83,23 @@ func readRule(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.
 	return c, events, nil
 }
 
-// markOldestRead marks the caller's oldest unread messages as read, as many as one transaction should change. It
-// returns how many, and whether there are more.
+// markOldestRead marks the caller's oldest unread messages as read, as many as one transaction should change.
+// It returns how many, and whether there are more.
 func (o *op) markOldestRead() (n int, more bool, err error) {
-	q := store.InboxQuery{Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: maxEvents}
+	q := store.InboxQuery{
+		Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: maxEvents,
+	}
 	entries, more, err := o.Tx.Inbox(q)
 	if err != nil {
 		return 0, false, err
 	}
+
 	for _, i := range entries {
 		if _, err := o.putReceipt(i.Event, i.Receipt, readRule); err != nil {
 			return 0, false, err
 		}
 	}
+
 	return len(entries), more, nil
 }
 
@@ -97,11 +109,13 @@ func (o *op) putReceipt(sent stick.Event, c stick.Receipt, rule receiptRule) (st
 	if err != nil {
 		return c, err
 	}
+
 	if after != c {
 		if err := o.Tx.PutReceipt(o.Room.ID, after); err != nil {
 			return c, err
 		}
 	}
+
 	o.Apply(o.Room, events)
 	return after, nil
 }
@@ -113,12 +127,15 @@ type receiptRule func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, 
 // [stick.CodeUnknownMember], [stick.CodeNotFound] and [stick.CodeAckForbidden], and then records none of
 // them.
 func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResult, error) {
-	return e.updateReceipts(ctx, p, stick.CodeAckForbidden, "acknowledge", func(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
+	return e.updateReceipts(ctx, p, stick.CodeAckForbidden, "acknowledge", func(
+		o *op, sent stick.Event, c stick.Receipt,
+	) (stick.Receipt, []stick.Event, error) {
 		if c.State() != stick.Acked {
 			if err := o.requireOtherSender(sent); err != nil {
 				return c, nil, err
 			}
 		}
+
 		return o.Room.AckMessage(o.Me.Agent, sent, c, o.Tx.Now())
 	})
 }
@@ -129,24 +146,31 @@ func (o *op) requireOtherSender(sent stick.Event) error {
 	if err != nil {
 		return err
 	}
+
 	sender, err := core.ActorOf(o.Tx, sent.From)
 	if err != nil {
 		return err
 	}
+
 	return stick.MayAck(me, sender, sent)
 }
 
 // updateReceipts applies rule to the caller's receipts for all the messages, or to none.
-func (e *Engine) updateReceipts(ctx context.Context, p MessagesParams, forbidden stick.Code, verb stick.Words, rule receiptRule) (MessagesResult, error) {
+func (e *Engine) updateReceipts(
+	ctx context.Context, p MessagesParams, forbidden stick.Code, verb stick.Words, rule receiptRule,
+) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
-		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").Hintf("%s lists yours", stick.Cmd("tt inbox"))
+		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").
+			Hintf("%s lists yours", stick.Cmd("tt inbox"))
 	}
+
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil {
 			return err
 		}
+
 		res = MessagesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Messages: []MessageStatus{}}
 		for _, id := range p.MessageIDs {
 			sent, c, err := o.loadReceipt(id, forbidden, verb)
@@ -157,15 +181,17 @@ func (e *Engine) updateReceipts(ctx context.Context, p MessagesParams, forbidden
 			if err != nil {
 				return err
 			}
-			res.Messages = append(res.Messages, MessageStatus{id, after.State(), after.ReadAt, after.AckedAt, after == c})
+			status := MessageStatus{id, after.State(), after.ReadAt, after.AckedAt, after == c}
+			res.Messages = append(res.Messages, status)
 		}
+
 		return nil
 	}, nil)
 	return res, err
 }
 
-// loadReceipt loads a message of the caller's inbox with its receipt. It fails with [stick.CodeNotFound], or with
-// forbidden if the message isn't for the caller.
+// loadReceipt loads a message of the caller's inbox with its receipt. It fails with [stick.CodeNotFound], or
+// with forbidden if the message isn't for the caller.
 func (o *op) loadReceipt(id int64, forbidden stick.Code, verb stick.Words) (stick.Event, stick.Receipt, error) {
 	sent, err := o.Tx.Event(o.Room.ID, id)
 	if err != nil {
@@ -174,6 +200,7 @@ func (o *op) loadReceipt(id int64, forbidden stick.Code, verb stick.Words) (stic
 	if sent == nil {
 		return stick.Event{}, stick.Receipt{}, errNoMessage(id)
 	}
+
 	c, ok, err := o.Tx.Receipt(o.Room.ID, o.Me.Agent, id)
 	switch {
 	case err != nil:
@@ -182,22 +209,27 @@ func (o *op) loadReceipt(id int64, forbidden stick.Code, verb stick.Words) (stic
 	case sent.Message() == nil:
 		err = errNoMessage(id)
 	case sent.From == o.Me.Agent:
-		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).With("message_id", id).
+		err = stick.Errorf(forbidden, "message %d is from you: only its recipients can %s it", id, verb).
+			With("message_id", id).
 			Hintf("see who has read it: %s", stick.Cmd("tt msg show <message_id>", id))
 	default:
-		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).With("message_id", id).
+		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).
+			With("message_id", id).
 			Hintf("%s lists yours", stick.Cmd("tt inbox"))
 	}
+
 	return *sent, c, err
 }
 
 // ViewMessage returns the message of an event. Another event becomes a message whose body is its sentence.
 func ViewMessage(e stick.Event) MessageView {
 	v := MessageView{MessageID: e.Seq, EventID: e.ID, From: e.From, TaskID: e.Task, CreatedAt: e.CreatedAt}
+
 	if m := e.Message(); m != nil {
 		v.Message = *m
 		return v
 	}
+
 	v.Event, v.Body = e.Type, string(e.Say())
 	return v
 }
@@ -261,36 +293,50 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 	states, known := inboxStates[p.State]
 	switch {
 	case !known:
-		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).With("field", "state").
-			Hintf("the states are unread, read, acked and all; without one, you get the unread ones and those you still have to accept")
+		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).
+			With("field", "state").
+			Hintf("the states are unread, read, acked and all; " +
+				"without one, you get the unread ones and those you still have to accept")
 	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+			With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
+
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) (err error) {
 		q := store.InboxQuery{
-			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "", Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
+			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "",
+			Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
 		}
+
 		if p.From != "" {
 			if q.From, err = r.NamedEver(p.From, probes.Probed, tx.Now()); err != nil {
 				return stick.AsError(err).With("field", "from")
 			}
 		}
+
+		// Of messages that the caller sent, From names the recipient.
 		if p.Sent {
 			q.Agent, q.From = q.From, me.Agent
 		}
+
 		entries, more, err := tx.Inbox(q)
 		if err != nil {
 			return err
 		}
+
 		res = GetInboxResult{RoomID: r.ID, AgentID: me.Agent, Messages: []InboxMessage{}, More: more}
 		for _, i := range entries {
 			res.Messages = append(res.Messages, InboxMessage{
 				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, probes.Probed),
-				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt, Overdue: isOverdue(i.Event, i.Receipt, tx.Now()),
+				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt,
+				Overdue: isOverdue(i.Event, i.Receipt, tx.Now()),
 			})
 		}
+
 		res.clipToAnswer(p.After == 0)
 		res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent)
 		return err
@@ -300,17 +346,21 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 
 // clipToAnswer leaves out what is too much for one answer: the oldest messages, or the newest ones.
 func (res *GetInboxResult) clipToAnswer(newest bool) {
+	// Of the newest messages the oldest are left out; of those after a number, the newest.
 	all := res.Messages
 	if newest {
 		slices.Reverse(all)
 	}
+
 	n := countFitting(all, maxAnswer)
 	if n < len(all) {
 		all, res.More = all[:n], true
 	}
+
 	if newest {
 		slices.Reverse(all)
 	}
+
 	res.Messages = all
 	if len(all) > 0 {
 		res.Cursor = all[len(all)-1].MessageID
@@ -346,11 +396,14 @@ type ReceiptView struct {
 // even that the message was read. It fails with [stick.CodeNoRoom] and [stick.CodeNotFound].
 func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessageResult, error) {
 	var res GetMessageResult
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) error {
 		sent, err := tx.Event(r.ID, p.MessageID)
 		if err != nil {
 			return err
 		}
+
 		var cs []stick.Receipt
 		if sent != nil {
 			if cs, err = tx.Receipts(p.MessageID); err != nil {
@@ -358,15 +411,18 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 			}
 			cs = slices.DeleteFunc(cs, func(c stick.Receipt) bool { return c.Owes == stick.OwesNothing })
 		}
+
 		if sent == nil || sent.Message() == nil && len(cs) == 0 {
 			return errNoMessage(p.MessageID)
 		}
+
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
 		for _, c := range cs {
 			res.Receipts = append(res.Receipts, ReceiptView{
 				c.Agent, r.Receipt(c, probes.Probed), c.ShownAt, c.ReadAt, c.AckedAt, isOverdue(*sent, c, tx.Now()),
 			})
 		}
+
 		return nil
 	})
 	return res, err
@@ -379,5 +435,6 @@ func isOverdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
 	if seen.IsZero() || !c.ReadAt.IsZero() && c.ReadAt < seen {
 		seen = c.ReadAt
 	}
+
 	return m != nil && m.Overdue(sent.CreatedAt, seen, now)
 }

@@ -72,20 +72,24 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	if err != nil {
 		return res, err
 	}
+
 	m := stick.Message{
 		To: p.To, Category: category, Subject: p.Subject, Body: p.Body, RequiresAck: category.Asks(),
 		Thread: p.Thread, ReplyTo: p.ReplyTo, Hint: p.Hint, Contract: p.Contract,
 	}
+
 	m.Urgency = strings.ToLower(strings.TrimSpace(m.Urgency))
 	if p.RequiresAck != nil {
 		m.RequiresAck = *p.RequiresAck
 	}
 	if err := m.Check(); err != nil {
-		return res, err // before it makes a room
+		// A message with a fault makes no room.
+		return res, err
 	}
 	if err := stick.CheckTask(p.TaskID); err != nil {
 		return res, err
 	}
+
 	in := e.core.Inboxes()
 	send := func() error {
 		return e.writeRoom(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
@@ -94,15 +98,20 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			if err := o.completeAddress(&q); err != nil {
 				return err
 			}
+
 			r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 			if err != nil {
 				return err
 			}
+
 			o.Apply(r, events)
 			res = SendMessageResult{
-				RoomID: r.ID, AgentID: o.Me.Agent, Category: m.Category, RequiresAck: m.RequiresAck, Thread: q.Message.Thread,
-				Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined, Reopened: o.Before.Closed, Note: o.Me.Note,
+				RoomID: r.ID, AgentID: o.Me.Agent, Category: m.Category, RequiresAck: m.RequiresAck,
+				Thread:     q.Message.Thread,
+				Recipients: []Recipient{}, LeftOut: events[0].Message().LeftOut, Joined: o.Joined,
+				Reopened: o.Before.Closed, Note: o.Me.Note,
 			}
+
 			for _, a := range events[0].For {
 				how, wake, err := o.Reaches(a.Agent, events[0], in)
 				if err != nil {
@@ -114,15 +123,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 				}
 				res.Recipients = append(res.Recipients, to)
 			}
-			if missing := m.Missing(m.Category); len(missing) > 0 {
-				res.Contract = &Missing{missing}
-			}
-			if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.reachesSoon) {
-				res.Note = joinNotes(res.Note, "no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
-			}
-			if m.Category == stick.Handover {
-				res.Note = joinNotes(res.Note, stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …")).As(p.Caller.Flag()).Words())
-			}
+			res.addNotes(m, p.Caller)
 			return nil
 		}, func(o *op) error {
 			sent := o.LastEvent(stick.EventMessageSent)
@@ -130,8 +131,25 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			return nil
 		})
 	}
+
 	err = in.Seen(ctx, send)
 	return res, err
+}
+
+// addNotes adds what the sender of a message should know of it besides its recipients.
+func (res *SendMessageResult) addNotes(m stick.Message, by core.Caller) {
+	if missing := m.Missing(m.Category); len(missing) > 0 {
+		res.Contract = &Missing{missing}
+	}
+
+	if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.reachesSoon) {
+		res.Note = joinNotes(res.Note,
+			"no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
+	}
+	if m.Category == stick.Handover {
+		pass := stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …"))
+		res.Note = joinNotes(res.Note, pass.As(by.Flag()).Words())
+	}
 }
 
 // joinNotes joins the notes that aren't empty.
@@ -139,8 +157,8 @@ func joinNotes(notes ...stick.Words) stick.Words {
 	return stick.JoinWords(slices.DeleteFunc(notes, func(s stick.Words) bool { return s == "" }), "; ")
 }
 
-// completeAddress completes a message: the full names of its recipients, its thread, and the author of the message
-// that it replies to.
+// completeAddress completes a message: the full names of its recipients, its thread, and the author of the
+// message that it replies to.
 func (o *op) completeAddress(q *stick.Sending) error {
 	m := &q.Message
 	to := make([]stick.AgentID, len(m.To))
@@ -149,6 +167,7 @@ func (o *op) completeAddress(q *stick.Sending) error {
 		if name == stick.ToRoom || name == stick.ToBroadcast || name == stick.ToSystem || stick.NamesRole(name) {
 			continue
 		}
+
 		var err error
 		if to[i], err = o.resolveRecipient(name); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
@@ -157,12 +176,15 @@ func (o *op) completeAddress(q *stick.Sending) error {
 			return err
 		}
 	}
+
 	m.To = to
+
 	if m.ReplyTo != 0 {
 		parent, err := o.loadMessage(m.ReplyTo)
 		if err != nil {
 			return err
 		}
+
 		q.Author = parent.From
 		if m.Thread == "" {
 			m.Thread = parent.Message().Thread
@@ -174,11 +196,14 @@ func (o *op) completeAddress(q *stick.Sending) error {
 			m.Thread = fmt.Sprintf("message:%d", m.ReplyTo)
 		}
 	}
+
 	if m.Thread == "" && q.Task != "" {
 		if m.Thread = "bead:" + q.Task; len(m.Thread) > stick.MaxLabel {
-			m.Thread = q.Task // a task's name may already be as long as a thread's may be
+			// A task's name may already be as long as a thread's may be.
+			m.Thread = q.Task
 		}
 	}
+
 	return nil
 }
 
@@ -223,37 +248,46 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 		if err := o.RequireMember(); err != nil {
 			return err
 		}
+
 		res = WithdrawMessageResult{RoomID: o.Room.ID, MessageID: p.MessageID, Withdrawn: []stick.AgentID{}}
 		sent, err := o.loadMessage(p.MessageID)
 		if err != nil {
 			return err
 		}
+
 		if sent.From != o.Me.Agent {
-			return stick.Errorf(stick.CodeWithdrawForbidden, "message %d is from %s: only its sender can withdraw it", p.MessageID, sent.From).
+			return stick.Errorf(stick.CodeWithdrawForbidden, "message %d is from %s: only its sender can withdraw it",
+				p.MessageID, sent.From).
 				With("message_id", p.MessageID).Hintf("tell %s what is wrong with it", sent.From)
 		}
+
 		cs, err := o.Tx.Receipts(p.MessageID)
 		if err != nil {
 			return err
 		}
+
 		changed, events := o.Room.WithdrawMessage(o.Me.Agent, cs)
 		if len(changed) == 0 {
 			res.Already = slices.ContainsFunc(cs, func(c stick.Receipt) bool { return c.Withdrawn })
 			switch {
 			case len(cs) == 0:
-				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d went only to the log, and the log keeps it", p.MessageID).
+				return stick.Errorf(stick.CodeWithdrawForbidden,
+					"message %d went only to the log, and the log keeps it", p.MessageID).
 					With("message_id", p.MessageID)
 			case !res.Already:
-				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d has already been accepted", p.MessageID).With("message_id", p.MessageID).
+				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d has already been accepted", p.MessageID).
+					With("message_id", p.MessageID).
 					Hintf("say what has changed in a message that replies to it: --reply-to %d", p.MessageID)
 			}
 		}
+
 		for _, c := range changed {
 			if err := o.Tx.PutReceipt(o.Room.ID, c); err != nil {
 				return err
 			}
 			res.Withdrawn = append(res.Withdrawn, c.Agent)
 		}
+
 		o.Apply(o.Room, events)
 		return nil
 	}, nil)
@@ -267,6 +301,7 @@ func (o *op) listUnanswered(a stick.AgentID, typ stick.EventType) error {
 	if err != nil || len(owed) == 0 {
 		return err
 	}
+
 	end := o.LastEvent(typ)
 	var ids []int64
 	for _, c := range owed {
@@ -274,11 +309,14 @@ func (o *op) listUnanswered(a stick.AgentID, typ stick.EventType) error {
 		if err != nil || sent == nil {
 			return err
 		}
+
 		ids = append(ids, c.Event)
-		if sent.From != end.From && !slices.ContainsFunc(end.For, func(x stick.Addressee) bool { return x.Agent == sent.From }) {
+		isAddressed := slices.ContainsFunc(end.For, func(x stick.Addressee) bool { return x.Agent == sent.From })
+		if sent.From != end.From && !isAddressed {
 			end.For = append(end.For, stick.Addressee{Agent: sent.From})
 		}
 	}
+
 	*end = end.Owing(ids)
 	return nil
 }

@@ -31,6 +31,7 @@ func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, e
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
+
 		events, err := o.Room.AddNote(o.Me.Agent, p.Body, p.AboutTurn)
 		o.Apply(o.Room, events)
 		return err
@@ -62,11 +63,15 @@ func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesRes
 	var res ListNotesResult
 	switch {
 	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+			With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
+	) error {
 		q := openNotes(r)
 		q.Open, q.Limit = !p.All, p.Limit
 		notes, more, err := tx.Notes(q)
@@ -109,14 +114,17 @@ func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveN
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
+
 		notes, _, err := o.Tx.Notes(store.NoteQuery{Room: o.Room.ID, ID: p.NoteID, Limit: 1})
 		if err != nil {
 			return err
 		}
 		if len(notes) == 0 || p.NoteID == 0 {
-			return stick.Errorf(stick.CodeNotFound, "there is no note %d in this room", p.NoteID).With("note_id", p.NoteID).
+			return stick.Errorf(stick.CodeNotFound, "there is no note %d in this room", p.NoteID).
+				With("note_id", p.NoteID).
 				Hintf("%s", stick.Cmd("tt notes list"))
 		}
+
 		events := o.Room.ResolveNote(o.Me.Agent, notes[0])
 		o.Apply(o.Room, events)
 		res = ResolveNoteResult{RoomID: o.Room.ID, Note: notes[0], Already: len(events) == 0}

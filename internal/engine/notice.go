@@ -29,8 +29,10 @@ func (e *Engine) TakeNotices(ctx context.Context, p TakeNoticesParams) (TakeNoti
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMemberQuietly, func(o *op) (err error) {
 		res = TakeNoticesResult{RoomID: o.Room.ID, Keys: []string{}}
 		if !o.Me.Person() {
-			return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").Hintf("%s shows what waits for you", stick.Cmd("tt state"))
+			return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").
+				Hintf("%s shows what waits for you", stick.Cmd("tt state"))
 		}
+
 		fresh, err := o.Tx.TakeNotices(o.Room.ID, o.Me.Agent, p.Keys)
 		res.Keys = append(res.Keys, fresh...)
 		return err
