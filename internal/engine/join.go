@@ -65,6 +65,7 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 	w := core.Where{RoomID: p.RoomID, Path: p.Path}
 	var above string
 	var move roomMove
+
 	if p.RoomID != "" {
 		var err error
 		if move, err = e.findMove(ctx, p); err != nil {
@@ -72,24 +73,21 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		}
 		w.Path = ""
 	}
+
 	if p.ForceNew {
-		place, err := e.core.Place(w)
-		if err != nil {
-			return res, err
-		}
-		if place == nil {
-			return res, stick.Errorf(stick.CodeUsage, "a new room is made at a path, not by an id").With("field", "force_new")
-		}
-		if above, err = e.makeNestedRoom(ctx, place); err != nil {
+		var err error
+		if above, err = e.makeRoomAt(ctx, w); err != nil {
 			return res, err
 		}
 	}
+
 	lost := e.checkRepository(w)
 	err := e.writeRoom(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
 		if err := move.moveRoom(o); err != nil {
 			return err
 		}
+
 		if len(p.Policy) > 0 {
 			r, events, err := o.Room.SetPolicy(o.Me.Agent, o.Me.Person(), p.Policy, o.Tx.Now())
 			if err != nil {
@@ -97,14 +95,19 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			}
 			o.Apply(r, events)
 		}
-		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false) // asks for the verdicts that the result shows
+
+		// This asks for the verdicts that the result shows.
+		roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false)
 		return nil
 	}, func(o *op) error {
 		*room = o.Room
 		res = JoinPathResult{
-			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent, Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
-			Policy: o.Room.Policy, Template: HandoffTemplate(), Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
+			RoomID: o.Room.ID, Path: o.Room.Path, Key: o.Room.Key, AgentID: o.Me.Agent,
+			Joined: o.Joined, Created: o.Created || above == "" && p.ForceNew,
+			Policy: o.Room.Policy, Template: HandoffTemplate(),
+			Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
+
 		var warnings []stick.Words
 		if lost != nil {
 			warnings = append(warnings, stick.AsError(lost).Words())
@@ -119,8 +122,10 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			warnings = append(warnings, "there was already a room at this path; you joined it")
 		case p.ForceNew && above != "":
 			res.Created = true
-			warnings = append(warnings, stick.Wordsf("this room lies inside the room of %s, whose members don't see it", above))
+			warnings = append(warnings,
+				stick.Wordsf("this room lies inside the room of %s, whose members don't see it", above))
 		}
+
 		if o.Me.Note != "" {
 			warnings = append(warnings, o.Me.Note)
 		}
@@ -130,23 +135,39 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 	return res, err
 }
 
+// makeRoomAt makes a room at the path of w itself, unless there is one, as [Engine.makeNestedRoom] does. It
+// fails with [stick.CodeUsage] where w has no path.
+func (e *Engine) makeRoomAt(ctx context.Context, w core.Where) (above string, err error) {
+	place, err := e.core.Place(w)
+	if err != nil {
+		return "", err
+	}
+	if place == nil {
+		return "", stick.Errorf(stick.CodeUsage, "a new room is made at a path, not by an id").
+			With("field", "force_new")
+	}
+	return e.makeNestedRoom(ctx, place)
+}
+
 // checkRepository fails with [stick.CodeRepositoryMissing] if w means a checkout whose repository can't be
 // found.
 func (e *Engine) checkRepository(w core.Where) error {
 	place, err := e.core.Place(w)
 	if err != nil || place == nil {
-		return nil // the operation itself says what is wrong
+		// The operation itself says what is wrong.
+		return nil
 	}
 	return place.CheckRepository()
 }
 
-// makeNestedRoom makes a room at the first path of a place's chain, unless there is one. above is the path of the room
-// that was there before, at that path or above it; empty for none.
+// makeNestedRoom makes a room at the first path of a place's chain, unless there is one. above is the path of
+// the room that was there before, at that path or above it; empty for none.
 func (e *Engine) makeNestedRoom(ctx context.Context, place *workspace.Place) (above string, err error) {
 	db, err := e.core.Open(ctx, true)
 	if err != nil {
 		return "", err
 	}
+
 	chain := place.Chain
 	return above, e.core.WithKey(ctx, db, place, chain[0], func(key string) error {
 		return db.Update(ctx, func(tx *store.Tx) error {
@@ -155,12 +176,14 @@ func (e *Engine) makeNestedRoom(ctx context.Context, place *workspace.Place) (ab
 			if err != nil {
 				return err
 			}
+
 			if ok {
 				above = r.Path
 			}
 			if above == chain[0] {
 				return nil
 			}
+
 			_, _, err = core.MakeRoom(tx, chain[0], key)
 			return err
 		})
@@ -173,7 +196,8 @@ type roomMove struct {
 	to   *workspace.Place // where the caller is; nil if the room is there
 }
 
-// findMove finds out whether the room that the caller names has lost its directory, and where it would move to.
+// findMove finds out whether the room that the caller names has lost its directory, and where it would move
+// to.
 func (e *Engine) findMove(ctx context.Context, p JoinPathParams) (roomMove, error) {
 	path, err := e.core.PathOf(ctx, p.RoomID)
 	if stick.CodeOf(err) == stick.CodeNoRoom || err == nil && path != "" && !core.IsGone(path) {
@@ -182,6 +206,7 @@ func (e *Engine) findMove(ctx context.Context, p JoinPathParams) (roomMove, erro
 	if err != nil {
 		return roomMove{}, err
 	}
+
 	to, err := e.core.Place(core.Where{Path: p.Path})
 	return roomMove{path, to}, err
 }
@@ -191,35 +216,45 @@ func (m roomMove) moveRoom(o *op) error {
 	if m.to == nil || o.Room.Path != m.from {
 		return nil
 	}
-	if _, taken, err := o.Tx.RoomAt(m.to.Chain); taken || err != nil || m.to.Broad || m.to.CheckRepository() != nil {
+
+	_, taken, err := o.Tx.RoomAt(m.to.Chain)
+	if taken || err != nil || m.to.Broad || m.to.CheckRepository() != nil {
 		return err
 	}
+
 	if o.Room.Key == "" {
 		o.Apply(o.Room.Move(o.Me.Agent, m.to.Root))
 		return nil
 	}
-	if m.from != "" { // other hosts have it elsewhere, and aren't concerned
+
+	// Other hosts have the room elsewhere, and aren't concerned.
+	if m.from != "" {
 		if err := o.Tx.LeaveCheckout(o.Room, m.from); err != nil {
 			return err
 		}
 	}
+
 	r, err := o.Tx.Checkout(o.Room, m.to.Root)
 	o.Room.Path = r.Path
 	return err
 }
 
-// explainRefusal says why a room whose directory is gone, or that has none on this host, doesn't get that of the
-// caller.
+// explainRefusal says why a room whose directory is gone, or that has none on this host, doesn't get that of
+// the caller.
 func (m roomMove) explainRefusal() stick.Words {
 	why := stick.Words("has a room")
+
 	switch {
 	case m.to.CheckRepository() != nil:
 		why = " leads to a repository that can't be found"
 	case m.to.Broad:
 		why = "is a whole home directory or disk"
 	}
+
 	if m.from == "" {
-		return stick.Wordsf("this room has no directory on this host, and it can't have this one: %s %s", m.to.Root, why)
+		return stick.Wordsf("this room has no directory on this host, and it can't have this one: %s %s",
+			m.to.Root, why)
 	}
+
 	return stick.Wordsf("the directory of this room is gone, and the room can't move here: %s %s", m.to.Root, why)
 }

@@ -52,14 +52,17 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		}
 		p.Handoff = &h
 	}
+
 	already := false
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
 			return o.requireRepetition(p.Fence, ending{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
 		}
+
 		o.Settle()
 		q := stick.Leaving{By: o.Me.Agent, Handoff: p.Handoff, Abandon: p.Abandon}
+
 		if o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent {
 			f, err := o.completeEndingFence(p.Fence.stickFence())
 			if err != nil {
@@ -74,21 +77,30 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 				return err
 			}
 		}
+
 		r, events, err := o.Room.Leave(q, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
 			return err
 		}
 		o.Apply(r, events)
-		o.Room.State(o.Probes.Probed, o.Tx.Now()) // asks for the verdicts that the result needs
+
+		// This asks for the verdicts that the result needs.
+		o.Room.State(o.Probes.Probed, o.Tx.Now())
+
 		if err := o.listUnanswered(o.Me.Agent, stick.EventLeave); err != nil {
 			return err
 		}
 		return o.dropListeners(o.Me.Agent)
 	}, func(o *op) error {
-		res = LeaveRoomResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, RoomState: o.Room.State(o.Probes.Probed, o.Tx.Now()), Already: already}
+		res = LeaveRoomResult{
+			RoomID: o.Room.ID, AgentID: o.Me.Agent,
+			RoomState: o.Room.State(o.Probes.Probed, o.Tx.Now()), Already: already,
+		}
+
 		if o.Room.Turn.State == stick.Reserved {
 			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
+
 		if leave := o.LastEvent(stick.EventLeave); leave != nil {
 			if res.Abandoned = leave.TurnEndedOf() != ""; res.Abandoned {
 				d, err := o.draftOf(leave.Turn)
@@ -96,29 +108,36 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 				return err
 			}
 		}
+
 		return nil
 	})
 	return res, err
 }
 
-// requireRepetition refuses a command that would end a turn, where there is nothing to end any more, if it says
-// something that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and for a
-// caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
+// requireRepetition refuses a command that would end a turn, where there is nothing to end any more, if it
+// says something that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and
+// for a caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
 // [stick.CodeNotYourTurn].
 func (o *op) requireRepetition(given Fence, q ending) error {
 	if q.handoff == nil {
 		if q.reason == "" {
-			return nil // it says nothing that could be lost
+			// The command says nothing that could be lost.
+			return nil
 		}
-		last, _, err := o.Tx.Events(store.EventQuery{Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{q.typ}, Limit: 1, Newest: true})
+
+		last, _, err := o.Tx.Events(store.EventQuery{
+			Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{q.typ}, Limit: 1, Newest: true,
+		})
 		if err != nil || len(last) > 0 && last[0].Reason == strings.TrimSpace(q.reason) {
 			return err
 		}
 	}
+
 	f, err := o.completeEndingFence(given.stickFence())
 	if stick.CodeOf(err) == stick.CodeNotYourTurn {
 		return cmp.Or(o.RequireMember(), err)
 	}
+
 	if err == nil {
 		_, err = o.endingEvent(f, q)
 	}
@@ -166,14 +185,17 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
+
 		who, err := o.resolveRecipient(p.AgentID)
 		if err != nil {
 			return err
 		}
+
 		if m, ok := o.Room.Member(who); ok && m.State == stick.Kicked {
 			res = KickMemberResult{AgentID: who, Verdict: m.Verdict(o.Probes.Probed), Already: true}
 			return nil
 		}
+
 		r, events, err := o.Room.Kick(stick.Kicking{
 			By: o.Me.Agent, Who: who, Force: p.Force, Relayed: !o.Me.Caller.Person, Reason: p.Reason,
 		}, o.Probes.Probed, o.Tx.Now())
@@ -183,19 +205,25 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		if err != nil {
 			return err
 		}
+
 		o.Apply(r, events)
 		kick, _ := stick.PayloadOf[stick.KickPayload](*o.LastEvent(stick.EventKick))
 		res = KickMemberResult{AgentID: who, Verdict: kick.Verdict, EndedTurn: kick.Ends}
+
 		if err := o.listUnanswered(who, stick.EventKick); err != nil {
 			return err
 		}
-		o.Room.State(o.Probes.Probed, o.Tx.Now()) // asks for the verdicts that the result needs
+
+		// This asks for the verdicts that the result needs.
+		o.Room.State(o.Probes.Probed, o.Tx.Now())
 		return o.dropListeners(who)
 	}, func(o *op) error {
 		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Probed, o.Tx.Now())
+
 		if o.Room.Turn.State == stick.Reserved {
 			res.ReservedFor = &o.Room.Turn.ReservedFor
 		}
+
 		return nil
 	})
 	return res, err
@@ -229,12 +257,15 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 		}
 		p.Handoff = &h
 	}
+
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		res = CloseRoomResult{RoomID: o.Room.ID, Path: o.Room.Path}
+
 		if o.Room.Closed {
 			res.Already = true
 			return o.requireRepetition(p.Fence, ending{typ: stick.EventClose, handoff: p.Handoff})
 		}
+
 		o.Settle()
 		q := stick.Closing{By: o.Me.Agent, Person: o.Me.Caller.Person, Handoff: p.Handoff, Reason: p.Reason}
 		if o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent {
@@ -244,6 +275,7 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 			}
 			q.Fence = f
 		}
+
 		r, events, err := o.Room.Close(q, o.Tx.Now())
 		o.Apply(r, events)
 		return err
@@ -269,18 +301,23 @@ type SetRoomPolicyResult struct {
 // with [stick.CodeUsage], [stick.CodePersonOnly] and [stick.CodeUnknownMember].
 func (e *Engine) SetRoomPolicy(ctx context.Context, p SetRoomPolicyParams) (SetRoomPolicyResult, error) {
 	var res SetRoomPolicyResult
+
 	if len(p.Set) == 0 {
-		err := e.core.Read(ctx, p.Where, p.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		err := e.core.Read(ctx, p.Where, p.Caller, func(
+			_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
+		) error {
 			res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy}
 			return nil
 		})
 		return res, err
 	}
+
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
+
 		r, events, err := o.Room.SetPolicy(o.Me.Agent, o.Me.Person(), p.Set, o.Tx.Now())
 		o.Apply(r, events)
 		res = SetRoomPolicyResult{RoomID: r.ID, Policy: r.Policy, Changed: len(events) > 0}
@@ -312,6 +349,7 @@ func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (Re
 		if err := o.RequireMember(); err != nil && !o.Me.Caller.Person {
 			return err
 		}
+
 		order := make([]stick.AgentID, len(p.Order))
 		for i, name := range p.Order {
 			var err error
@@ -319,10 +357,12 @@ func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (Re
 				return err
 			}
 		}
+
 		r, events, err := o.Room.Reorder(o.Me.Agent, order)
 		if err != nil {
 			return err
 		}
+
 		o.Apply(r, events)
 		res = ReorderMembersResult{RoomID: r.ID, Order: []stick.AgentID{}, Changed: len(events) > 0}
 		for _, m := range r.Members {
@@ -330,6 +370,7 @@ func (e *Engine) ReorderMembers(ctx context.Context, p ReorderMembersParams) (Re
 				res.Order = append(res.Order, m.Agent)
 			}
 		}
+
 		return nil
 	}, nil)
 	return res, err

@@ -40,21 +40,26 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	cfg := e.core.Config
 	switch {
 	case !p.Caller.ActsAsPerson():
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may move the database: all agents of this machine notice it").Hintf("ask a person to run it")
+		return res, stick.Errorf(stick.CodePersonOnly, "only a person may move the database: all agents of this machine notice it").
+			Hintf("ask a person to run it")
 	case cfg.Database == "":
 		return res, stick.Errorf(stick.CodeUsage, "tt isn't told where to move its database").
 			Hintf(`put the address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
 	}
+
 	to, err := e.core.Open(ctx, true)
 	if err != nil {
 		return res, err
 	}
+
+	// The same configuration without a server means the file.
 	cfg.Database = ""
 	file := core.New(cfg)
 	defer file.Close()
 	from, err := file.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to be moved", cfg.Dir).With("path", cfg.Dir).
+		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to be moved", cfg.Dir).
+			With("path", cfg.Dir).
 			Hintf("nothing is to be done: rooms begin on the server with %s", stick.Cmd("tt join"))
 	}
 	if stick.CodeOf(err) == stick.CodeDatabaseMoved && stick.AsError(err).Fields["database"] == to.Where() {
@@ -64,18 +69,24 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	if err != nil {
 		return res, err
 	}
+
 	if res.Rooms, err = e.movedRooms(ctx, from); err != nil {
 		return res, err
 	}
+
 	m, err := store.Move(ctx, from, to, func(r stick.Room) string {
 		for _, x := range res.Rooms {
 			if x.RoomID == r.ID {
 				return x.Key
 			}
 		}
-		return core.RandomKey(from) // it was made meanwhile
+
+		// The room was made meanwhile.
+		return core.RandomKey(from)
 	})
-	res.From, res.To, res.Events, res.Tasks, res.Persons, res.Already = from.Where(), to.Where(), m.Events, m.Tasks, m.Persons, m.Already
+
+	res.From, res.To, res.Already = from.Where(), to.Where(), m.Already
+	res.Events, res.Tasks, res.Persons = m.Events, m.Tasks, m.Persons
 	return res, err
 }
 
@@ -87,14 +98,17 @@ func (e *Engine) movedRooms(ctx context.Context, from *store.DB) ([]MovedRoom, e
 		rooms, err = tx.Rooms(nil, "")
 		return err
 	})
+
 	moved, taken := []MovedRoom{}, map[string]bool{}
 	for _, r := range rooms {
 		x := MovedRoom{RoomID: r.ID, Path: r.Path, Key: e.core.KeyOfPath(ctx, from, r.Path)}
 		if x.Alone = taken[x.Key]; x.Alone {
 			x.Key = core.RandomKey(from)
 		}
+
 		taken[x.Key] = true
 		moved = append(moved, x)
 	}
+
 	return moved, err
 }

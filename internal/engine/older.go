@@ -25,14 +25,18 @@ func (g *lostGrant) Error() string { return fmt.Sprintf("the grant of turn %d is
 func (o *op) requireKnown(given stick.Fence) error {
 	now := o.Room.Turn
 	isCurrent := now.ID == given.Turn && now.Lease == given.Lease
-	isBelow := given.Turn <= o.Tx.Generation().Above // what may have been lost up to there was noticed
+
+	// What may have been lost up to there was noticed before.
+	isBelow := given.Turn <= o.Tx.Generation().Above
 	if isCurrent || isBelow || !o.Room.ID.HasMade(given.Lease) {
 		return nil
 	}
+
 	known, err := o.Tx.HasGrant(o.Room.ID, given.Turn, stick.LeaseSum(given.Lease))
 	if err != nil || known {
 		return err
 	}
+
 	return &lostGrant{given}
 }
 
@@ -45,15 +49,18 @@ func noticeOlder(rule func(*op) error) func(*op) error {
 		if !ok {
 			return err
 		}
+
 		if err := o.Tx.BeginAfterCopy(lost.Turn); err != nil {
 			return err
 		}
 		o.Apply(o.Room.Restore(o.Tx.Generation(), o.Probes.Probed, o.Tx.Now()))
 
 		r := o.Room
-		o.Refused = stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: the database has granted it and no longer knows it, so it is an older copy. "+
+		o.Refused = stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: "+
+			"the database has granted it and no longer knows it, so it is an older copy. "+
 			"All turns and reservations end, and handoffs stay", lost.Turn).
-			With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).With("current_owner", nil).
+			With("current_turn_id", r.Turn.ID).With("room_state", r.State(o.Probes.Probed, o.Tx.Now())).
+			With("current_owner", nil).
 			Hintf("%s", r.FencedStep(o.Me.Agent))
 		return nil
 	}
@@ -72,14 +79,20 @@ func (e *Engine) noticeCursor(ctx context.Context, by core.Caller, err error) er
 	if !ok {
 		return err
 	}
-	refusal := stick.Errorf(stick.CodeUsage, "the cursor %d is beyond all that this database has given out, up to %d: it is an older copy, or the number is wrong", u.cursor, u.issued).
+
+	refusal := stick.Errorf(stick.CodeUsage, "the cursor %d is beyond all that this database has given out, up to %d: "+
+		"it is an older copy, or the number is wrong", u.cursor, u.issued).
 		With("field", "after").With("cursor", u.last).Hintf("to go on from the end: --after %d", u.last)
+
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return refusal
 	}
-	if err := e.core.Update(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error { return tx.IssueAbove(u.cursor) }); err != nil {
-		return refusal // as where nothing can be written: the next one who can notices it
+
+	issue := func(tx *store.Tx, _ *core.Probes) error { return tx.IssueAbove(u.cursor) }
+	if err := e.core.Update(ctx, db, by, issue); err != nil {
+		// The next caller who can write notices it.
+		return refusal
 	}
 	return refusal
 }

@@ -34,10 +34,11 @@ type HeartbeatResult struct {
 
 	// CountsAsActivity says that the heartbeat put off IdleAt. A heartbeat doesn't if no process of the
 	// caller proves the session, or after HeartbeatsUntil.
-	CountsAsActivity bool       `json:"counts_as_activity"`
-	IdleAt           stick.Time `json:"idle_at"`            // when the caller counts as idle unless it acts; null if the lease runs out instead
-	HeartbeatsUntil  stick.Time `json:"heartbeats_until"`   // until when heartbeats alone can put that off
-	Takeover         *Takeover  `json:"takeover,omitempty"` // that is open in spite of the heartbeat
+	CountsAsActivity bool `json:"counts_as_activity"`
+	// IdleAt is when the caller counts as idle unless it acts; null if the lease runs out instead.
+	IdleAt          stick.Time `json:"idle_at"`
+	HeartbeatsUntil stick.Time `json:"heartbeats_until"`   // until when heartbeats alone can put that off
+	Takeover        *Takeover  `json:"takeover,omitempty"` // that is open in spite of the heartbeat
 }
 
 // Heartbeat says that the caller still works on its turn: see [stick.Room.Heartbeat]. It fails with
@@ -49,20 +50,26 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 		if err != nil {
 			return err
 		}
+
+		// This refuses a turn that has ended, and says how it ended.
 		if _, err := o.endingEvent(f, ending{}); err != nil {
 			return err
 		}
+
 		o.Room, err = o.Room.Heartbeat(o.Me.Agent, f, o.callerProof(), o.Tx.Now())
 		return err
 	}, func(o *op) error {
 		r, s, now := o.Room, o.Probes.Probed, o.Tx.Now()
 		res = HeartbeatResult{
-			RoomID: r.ID, TurnID: r.Turn.ID, LeaseExpiresAt: r.LeaseExpiresAt(s, now), LeaseKeptBy: r.LeaseKeptBy(s, now),
-			IdleAt: r.IdleAt(s, now), Takeover: openTakeover(r, o.Probes, now),
+			RoomID: r.ID, TurnID: r.Turn.ID, LeaseExpiresAt: r.LeaseExpiresAt(s, now),
+			LeaseKeptBy: r.LeaseKeptBy(s, now),
+			IdleAt:      r.IdleAt(s, now), Takeover: openTakeover(r, o.Probes, now),
 		}
+
 		if !res.IdleAt.IsZero() {
 			res.CountsAsActivity, res.HeartbeatsUntil = r.HeartbeatCounts(o.callerProof(), now), r.HeartbeatsUntil()
 		}
+
 		return nil
 	})
 	return res, err
@@ -94,7 +101,8 @@ type ReleaseStickResult struct {
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
 	Nobody         stick.Words     `json:"nobody,omitempty"` // why the stick is reserved for nobody
 	Already        bool            `json:"already,omitempty"`
-	Unpushed       string          `json:"unpushed,omitempty"` // the commit that the handoff names, if no remote is known to have it
+	// Unpushed is the commit that the handoff names, if no remote is known to have it.
+	Unpushed string `json:"unpushed,omitempty"`
 }
 
 // ReleaseStick ends the caller's turn with a handoff, and reserves the stick for the member that the release
@@ -103,19 +111,24 @@ type ReleaseStickResult struct {
 // handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
 	var res ReleaseStickResult
+
 	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
 		return res, err
 	}
+
 	var end *stick.Event
 	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		f, err := o.completeEndingFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
+
+		// A repeated command gets its first result.
 		if end, err = o.endingEvent(f, ending{typ: stick.EventRelease, handoff: &h}); end != nil || err != nil {
 			return err
 		}
+
 		r, events, err := o.Room.Release(o.Me.Agent, f, h, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		return err
@@ -124,9 +137,11 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 			res = releaseResult(*end, true)
 			return nil
 		}
+
 		res = releaseResult(*o.LastEvent(stick.EventRelease), false)
 		return nil
 	})
+
 	res.Unpushed = unpushedCommit(h)
 	return res, err
 }
@@ -146,9 +161,11 @@ func releaseResult(e stick.Event, already bool) ReleaseStickResult {
 		RoomID: e.Room, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
 		ClaimExpiresAt: f.Expires, Nobody: stick.Words(f.Nobody), Already: already,
 	}
+
 	if e.To != "" {
 		res.RoomState, res.ReservedFor = stick.StateReserved, &e.To
 	}
+
 	return res
 }
 
@@ -179,23 +196,29 @@ type PassStickResult struct {
 // recipient is unknown, gone or inactive.
 func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickResult, error) {
 	var res PassStickResult
+
 	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
 		return res, err
 	}
+
 	var end *stick.Event
 	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		f, err := o.completeEndingFence(p.Fence.stickFence())
 		if err != nil {
 			return err
 		}
+
+		// A repeated command gets its first result.
 		if end, err = o.endingEvent(f, ending{typ: stick.EventPass, handoff: &h, to: p.To}); end != nil || err != nil {
 			return err
 		}
+
 		to, err := o.resolveRecipient(p.To)
 		if err != nil {
 			return err
 		}
+
 		r, events, err := o.Room.Pass(o.Me.Agent, f, to, h, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		return err
@@ -204,13 +227,16 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		if pass == nil {
 			pass = o.LastEvent(stick.EventPass)
 		}
+
 		facts, _ := stick.PayloadOf[stick.PassPayload](*pass)
 		res = PassStickResult{
-			RoomID: pass.Room, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved, ReservedFor: pass.To,
-			Reachable: facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires, Already: end != nil,
+			RoomID: pass.Room, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved,
+			ReservedFor: pass.To,
+			Reachable:   facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires, Already: end != nil,
 		}
 		return nil
 	})
+
 	res.Unpushed = unpushedCommit(h)
 	return res, err
 }
@@ -246,13 +272,18 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	if err := (stick.Take{Reason: p.Reason}).Check(); err != nil {
 		return res, err
 	}
+
 	var why stick.ClaimReason
 	var committed guard.CommittedTakeover
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Probed, o.Tx.Now()))
+
 		r, events, got, err := o.Room.Takeover(stick.Take{
-			By: o.Me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator, Relayed: !o.Me.Caller.Person,
+			By: o.Me.Agent, ExpectedTurn: p.ExpectedTurn, Reason: p.Reason, Operator: p.Operator,
+			Relayed: !o.Me.Caller.Person,
 		}, o.Lease, o.Probes.Probed, o.Tx.Now())
+
+		// A refusal may come with events. They are saved all the same.
 		if err != nil && len(events) == 0 {
 			return err
 		}
@@ -268,16 +299,21 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 				res.From = &took.To
 			}
 		}
+
 		if committed, err = guard.DescribeTakeover(o.Op, why); err != nil {
 			return err
 		}
+
 		res.Grant, err = grantOf(o.Tx, o.Probes, o.Room, o.Me, why, nil)
 		return err
 	})
 	if err != nil {
 		return res, err
 	}
+
 	e.addDrift(ctx, res.Grant)
+
+	// The turn is granted by now: it stands even if no copy can be made.
 	e.core.KillPoint("before rescue")
 	res.Rescue, res.RescueWhy = e.Guard.RescueAfterTakeover(ctx, p.Where, committed)
 	return res, nil
@@ -286,17 +322,19 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 // snapshotLimit is how long git may take to describe the working tree for a handoff.
 const snapshotLimit = 300 * time.Millisecond
 
-// completeHandoff checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of the
-// working tree if git answers in time. Where the workspace is gone it adds nothing.
+// completeHandoff checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of
+// the working tree if git answers in time. Where the workspace is gone it adds nothing.
 func (e *Engine) completeHandoff(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
 	h.Workspace = nil
 	if err := h.Check(); err != nil {
 		return h, err
 	}
+
 	p, err := e.placeArtifacts(ctx, w, &h)
 	if err != nil || core.IsGone(p.Root) {
 		return h, err
 	}
+
 	h.Workspace = e.describeTree(ctx, p)
 	return h, nil
 }
@@ -308,19 +346,24 @@ func (e *Engine) placeArtifacts(ctx context.Context, w core.Where, h *stick.Hand
 	if err != nil || core.IsGone(p.Root) {
 		return p, err
 	}
+
 	tops := p.Worktrees()
 	artifacts := make([]stick.Artifact, len(h.Artifacts))
 	for i, a := range h.Artifacts {
 		rel, err := workspace.RelPath(a.Path, p.Path, p.Root, tops)
 		if err != nil {
-			return p, stick.Errorf(stick.CodeInvalidHandoff, "artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
+			return p, stick.Errorf(stick.CodeInvalidHandoff,
+				"artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
 				With("field", "artifacts").Hintf("name a file of the workspace or of one of its worktrees")
 		}
+
 		a.RoomPath = rel
 		artifacts[i] = a
 	}
+
 	if len(artifacts) > 0 {
 		h.Artifacts = artifacts
 	}
+
 	return p, nil
 }

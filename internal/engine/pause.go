@@ -31,12 +31,15 @@ func (e *Engine) PauseRoom(ctx context.Context, p PauseRoomParams) (PauseRoomRes
 	var res PauseRoomResult
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
+
 		r, events, err := o.Room.Pause(o.Me.Agent, o.Me.Person(), p.Reason, o.Tx.Now())
 		o.Apply(r, events)
 		res = PauseRoomResult{RoomID: r.ID, Path: r.Path, Paused: r.Paused, Already: len(events) == 0}
+
 		if r.Turn.State == stick.Owned {
 			res.Owner = &r.Turn.Owner
 		}
+
 		return err
 	}, nil)
 	return res, err
@@ -68,12 +71,17 @@ func (e *Engine) ResumeRoom(ctx context.Context, p ResumeRoomParams) (ResumeRoom
 		if err != nil {
 			return err
 		}
+
 		o.Apply(r, events)
-		o.Settle() // who died in the pause is seen now
+
+		// Who died in the pause is seen now.
+		o.Settle()
+
 		res = ResumeRoomResult{RoomID: r.ID, Path: r.Path, Already: !was.On()}
 		if was.On() {
 			res.Paused = &was
 		}
+
 		return nil
 	}, func(o *op) error {
 		switch t := o.Room.Turn; t.State {
@@ -82,6 +90,7 @@ func (e *Engine) ResumeRoom(ctx context.Context, p ResumeRoomParams) (ResumeRoom
 		case stick.Reserved:
 			res.ReservedFor = &t.ReservedFor
 		}
+
 		return nil
 	})
 	return res, err

@@ -27,8 +27,8 @@ type project struct {
 	anchor anchor
 }
 
-// readProject reads the configuration for a room: from its own directory, else from the root of its workspace. If
-// the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
+// readProject reads the configuration for a room: from its own directory, else from the root of its
+// workspace. If the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
 func (e *Engine) readProject(room string) (project, error) {
 	from := room
 	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
@@ -36,15 +36,17 @@ func (e *Engine) readProject(room string) (project, error) {
 			from = place.Root
 		}
 	}
+
 	c, err := config.Read(from)
 	return project{c, anchorOf(room, c)}, err
 }
 
-// roleContract returns the contract of the room's roles. By default only the primary changes its own file and the
-// configuration.
+// roleContract returns the contract of the room's roles. By default only the primary changes its own file and
+// the configuration.
 func (p project) roleContract() *RoleContract {
 	out := &RoleContract{Append: []glob.Pattern{}, PrimaryOnly: p.Roles.PrimaryOnly}
 	out.Append = append(out.Append, p.Roles.Append...)
+
 	if out.PrimaryOnly == nil {
 		for _, path := range []string{p.anchor.file, config.FileName} {
 			if p, err := stick.ParsePattern(glob.Quote(path)); err == nil {
@@ -52,11 +54,12 @@ func (p project) roleContract() *RoleContract {
 			}
 		}
 	}
+
 	return out
 }
 
-// roleFiles reads which files of a room belong to a role or to a session. If the configuration can't be read, the
-// defaults apply: a typo in it shouldn't deny edits.
+// roleFiles reads which files of a room belong to a role or to a session. If the configuration can't be read,
+// the defaults apply: a typo in it shouldn't deny edits.
 func (e *Engine) roleFiles(room string) guard.RoleFiles {
 	its, _ := e.readProject(room)
 	return guard.RoleFiles{PrimaryOnly: its.roleContract().PrimaryOnly, SessionFile: its.anchor.relPath}
@@ -115,5 +118,6 @@ func readInstructions(room string) string {
 	case err != nil:
 		return ""
 	}
+
 	return strings.TrimSpace(string(b))
 }

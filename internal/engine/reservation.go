@@ -48,14 +48,17 @@ type ReservationView struct {
 func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
 	var res ReservePathsResult
 	q := stick.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
+
 	root, dir, err := e.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
+
 	scopes, err := e.parseSelections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
+
 	q.Fold = workspace.FoldsCase(root)
 	for _, s := range scopes {
 		for _, m := range s.means {
@@ -63,14 +66,18 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 				q.Patterns = append(q.Patterns, m)
 			}
 		}
+
 		if res.Warning == "" && s.outside {
-			res.Warning = stick.Wordsf("%s", s.written) + " leads to a place that can't be reserved here, so only the link itself is reserved"
+			res.Warning = stick.Wordsf("%s", s.written) +
+				" leads to a place that can't be reserved here, so only the link itself is reserved"
 		}
 	}
+
 	res.Warning = cmp.Or(warnMisplaced(root, dir, q.Patterns), res.Warning)
 	err = e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		q.By = o.Me.Agent
+
 		near, err := o.Tx.ReservationsMeeting(o.Room.ID, q.Patterns)
 		if err != nil {
 			return err
@@ -78,13 +85,17 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 		if q.Told, err = o.loggedIncursions(near); err != nil {
 			return err
 		}
+
 		events, met, err := o.Room.Reserve(q, near, o.Probes.Probed, o.Tx.Now())
 		if res.Overlaps = append([]stick.Meet{}, met...); err != nil {
 			if len(events) == 0 {
 				return err
 			}
-			o.Refused = err // the event about the overlap is saved all the same
+
+			// The event about the overlap is saved all the same.
+			o.Refused = err
 		}
+
 		o.Apply(o.Room, events)
 		res.Already = err == nil && len(events) == 0
 		return nil
@@ -95,34 +106,41 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 // fillReserved fills in the caller's reservations for the named patterns.
 func (o *op) fillReserved(q stick.Reserving, res *ReservePathsResult) error {
 	res.RoomID, res.AgentID, res.Joined, res.Reservations = o.Room.ID, o.Me.Agent, o.Joined, []ReservationView{}
+
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
 	if err != nil {
 		return err
 	}
+
 	asked := map[string]bool{}
 	for _, p := range q.Patterns {
 		asked[p.Key(q.Fold)] = true
 		if res.Warning == "" && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
-			res.Warning = stick.Wordsf("%s", p) + " could match anywhere, so it gives no right to edit without the stick; reserve files or directories by their names"
+			res.Warning = stick.Wordsf("%s", p) + " could match anywhere, so it gives no right to edit without the stick; " +
+				"reserve files or directories by their names"
 		}
 	}
+
 	for _, v := range mine {
 		if asked[v.Pattern.Key(q.Fold)] {
 			res.Reservations = append(res.Reservations, viewReservation(o.Room, v, o.Probes, o.Tx.Now()))
 		}
 	}
+
 	for _, e := range o.Events {
-		if e.Type == stick.EventIncursion { // the answer shows it
+		// The answer shows it, so no hook has to.
+		if e.Type == stick.EventIncursion {
 			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, e.Seq); err != nil {
 				return err
 			}
 		}
 	}
+
 	return nil
 }
 
-// loggedIncursions returns the events in the log that say that the caller's scope overlaps with reservations in
-// near.
+// loggedIncursions returns the events in the log that say that the caller's scope overlaps with reservations
+// in near.
 func (o *op) loggedIncursions(near []stick.Reservation) ([]stick.Event, error) {
 	oldest := int64(0)
 	for _, v := range near {
@@ -130,11 +148,14 @@ func (o *op) loggedIncursions(near []stick.Reservation) ([]stick.Event, error) {
 			oldest = v.ID
 		}
 	}
+
 	if oldest == 0 {
 		return nil, nil
 	}
+
 	events, _, err := o.Tx.Events(store.EventQuery{
-		Room: o.Room.ID, After: oldest, From: o.Me.Agent, Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,
+		Room: o.Room.ID, After: oldest, From: o.Me.Agent,
+		Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,
 	})
 	return events, err
 }
@@ -143,15 +164,18 @@ func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now
 	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Probed, now)}
 }
 
-// findRoots returns the path of the room that a call means, or that it would make, and the directory of the call.
+// findRoots returns the path of the room that a call means, or that it would make, and the directory of the
+// call.
 func (e *Engine) findRoots(ctx context.Context, w core.Where) (root, dir string, err error) {
 	place, err := e.core.Place(w)
 	if err != nil {
 		return "", "", err
 	}
+
 	if place != nil {
 		root, dir = place.Root, place.Path
 	}
+
 	db, err := e.core.Open(ctx, place != nil)
 	if err == store.ErrAbsent {
 		return "", "", stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(w.RoomID), 60))
@@ -159,11 +183,14 @@ func (e *Engine) findRoots(ctx context.Context, w core.Where) (root, dir string,
 	if err != nil {
 		return "", "", err
 	}
+
 	err = db.View(ctx, func(tx *store.Tx) error {
 		r, err := core.FindRoom(tx, w, place)
 		if stick.CodeOf(err) == stick.CodeNoRoom && place != nil {
-			return nil // the first reservation makes the room, at the root
+			// The first reservation makes the room, at the root.
+			return nil
 		}
+
 		root = r.Path
 		return err
 	})
@@ -195,29 +222,35 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 		return res, stick.Errorf(stick.CodeUsage, "no reservation is named").With("field", "paths").
 			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
+
 	root, _, err := e.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
+
 	scopes, err := e.parseSelections(root, p.Paths)
 	if err != nil {
 		return res, err
 	}
+
 	fold := workspace.FoldsCase(root)
 	err = e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		if err := o.RequireMember(); err != nil && !o.Me.Person() {
 			return err
 		}
+
 		res = ReleasePathsResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Released: []stick.Reservation{}}
 		vs, err := o.loadChosen(p, scopes, fold)
 		if err != nil {
 			return err
 		}
+
 		events, err := o.Room.Unreserve(o.Me.Agent, o.Me.Person(), vs)
 		if err != nil {
 			return err
 		}
+
 		o.Apply(o.Room, events)
 		res.Released, res.Already = append(res.Released, vs...), len(vs) == 0
 		return nil
@@ -231,15 +264,22 @@ func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs
 	if err != nil || p.All {
 		return mine, err
 	}
+
 	for _, s := range scopes {
-		asked := map[string]bool{s.written.Key(fold): true} // for a link that led elsewhere when it was reserved
+		// A link may have led elsewhere when it was reserved.
+		asked := map[string]bool{s.written.Key(fold): true}
 		for _, m := range s.means {
 			asked[m.Key(fold)] = true
 		}
-		some := slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return !asked[v.Pattern.Key(fold)] })
+
+		some := slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool {
+			return !asked[v.Pattern.Key(fold)]
+		})
 		if vs = addMissing(vs, some...); len(some) > 0 {
 			continue
 		}
+
+		// The command may be a repetition: then the log says that the caller has released it.
 		ended, err := o.HasUnreserved(func(e stick.Event) bool {
 			p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
 			return asked[p.Pattern.Key(fold)]
@@ -248,22 +288,28 @@ func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs
 			return nil, err
 		}
 		if !ended {
-			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", s.written).With("pattern", s.written).
+			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", s.written).
+				With("pattern", s.written).
 				Hintf("%s lists what is reserved", stick.Cmd("tt reservations"))
 		}
 	}
+
 	for _, id := range p.ReservationIDs {
 		v, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, ID: id})
 		if err != nil {
 			return nil, err
 		}
-		name := glob.Pattern(strconv.FormatInt(id, 10)) // a file may have a number as its name
+
+		// A file may have a number as its name.
+		name := glob.Pattern(strconv.FormatInt(id, 10))
 		if len(v) == 0 {
 			v = slices.DeleteFunc(slices.Clone(mine), func(v stick.Reservation) bool { return v.Pattern != name })
 		}
+
 		if vs = addMissing(vs, v...); len(v) > 0 {
 			continue
 		}
+
 		ended, err := o.HasUnreserved(func(e stick.Event) bool {
 			p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
 			return p.ReservationID == id || p.Pattern == name
@@ -272,10 +318,12 @@ func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs
 			return nil, err
 		}
 		if !ended {
-			return nil, stick.Errorf(stick.CodeNotFound, "there is no reservation %d in this room", id).With("reservation_id", id).
+			return nil, stick.Errorf(stick.CodeNotFound, "there is no reservation %d in this room", id).
+				With("reservation_id", id).
 				Hintf("%s lists what is reserved", stick.Cmd("tt reservations"))
 		}
 	}
+
 	return vs, nil
 }
 
@@ -313,22 +361,30 @@ func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams)
 	var res ListReservationsResult
 	switch {
 	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+			With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultEvents
 	}
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
+
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) (err error) {
 		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: p.Limit}
 		if p.Agent != "" {
 			if q.Agent, err = r.Named(p.Agent, probes.Probed, tx.Now()); err != nil {
 				return err
 			}
 		}
+
 		vs, more, err := tx.Reservations(q)
-		res = ListReservationsResult{RoomID: r.ID, AgentID: me.Agent, Enforce: r.Policy.Enforce, Reservations: []ReservationView{}, More: more}
+		res = ListReservationsResult{
+			RoomID: r.ID, AgentID: me.Agent, Enforce: r.Policy.Enforce, Reservations: []ReservationView{}, More: more,
+		}
 		for _, v := range vs {
 			res.Reservations = append(res.Reservations, viewReservation(r, v, probes, tx.Now()))
 		}
+
 		return err
 	})
 	return res, err
