@@ -71,8 +71,10 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	t := r.Turn
 	v := PathRoom{
 		RoomID: r.ID, Path: r.Path, State: r.State(probes.Probed, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
-		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{}, NoSnapshots: r.Enforces() && !r.KeepsSnapshots(),
+		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{},
+		NoSnapshots: r.Enforces() && !r.KeepsSnapshots(),
 	}
+
 	switch t.State {
 	case stick.Owned:
 		v.Owner, v.GrantedAt, v.GuardianPID = &t.Owner, t.GrantedAt, r.Guardian(now)
@@ -84,6 +86,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	case stick.Reserved:
 		v.ReservedFor = &t.ReservedFor
 	}
+
 	if t.HandoffSeq != 0 {
 		v.HandoffSeq = &t.HandoffSeq
 	}
@@ -93,6 +96,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	if r.Paused.On() {
 		v.Paused = &r.Paused
 	}
+
 	v.Takeover = openTakeover(r, probes, now)
 	for _, m := range r.Members {
 		if m.State != stick.Joined && !all {
@@ -101,6 +105,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 		}
 		v.Members = append(v.Members, memberView(r, m, probes, now))
 	}
+
 	return v
 }
 
@@ -110,25 +115,30 @@ func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Tim
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: r.SeenAt(m),
 		Status: "inactive", Verdict: m.Verdict(probes.Probed), State: m.State,
 	}
+
 	switch {
 	case m.State != stick.Joined:
 		v.Status = string(m.State)
 	case r.Active(m.Agent, now, probes.Probed):
 		v.Status = "active"
 	}
+
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
 	}
+
 	for _, ev := range m.Processes {
 		if probes.Processes[ev.Process] == stick.Alive {
 			v.Process = ev.Process
 		}
 	}
+
 	for _, intent := range []stick.Purpose{stick.Wake, stick.Listen, stick.Work} {
 		if r.Listening(m.Agent, intent, probes.Probed) {
 			v.Listening = intent
 		}
 	}
+
 	return v
 }
 
@@ -175,6 +185,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 	if !res.Member && !me.Person() {
 		return nil
 	}
+
 	open, err := tx.OpenTasks(res.RoomID)
 	for _, t := range open {
 		next := t.Needs(stick.TaskCall{By: me.Agent, Person: me.Person()})
@@ -186,6 +197,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.Flag()).Words()})
 		}
 	}
+
 	return err
 }
 
@@ -199,6 +211,7 @@ func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r 
 	if err != nil {
 		return err
 	}
+
 	for i := range res.Members {
 		m := &res.Members[i]
 		m.Owes, m.OlderHooks = owes[m.AgentID], signs[m.AgentID].OlderProgram && m.State == stick.Joined
@@ -206,6 +219,7 @@ func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r 
 			m.Activity = &does
 		}
 	}
+
 	res.LooksUntil, res.Watched = r.LooksUntil(signs, probes.Probed, tx.Now()), res.Watched[:0]
 	for _, m := range r.Members {
 		for _, ev := range m.Processes {
@@ -214,17 +228,22 @@ func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r 
 			}
 		}
 	}
+
 	return nil
 }
 
 // GetRoomState returns the state of a room. It writes nothing. It fails with [stick.CodeNoRoom].
 func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoomStateResult, error) {
 	var res GetRoomStateResult
-	err := e.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+	err := e.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) error {
 		res = GetRoomStateResult{PathRoom: roomView(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
-		res.NextAction, res.Messages = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).Words(), r.Turn.Messages
+		res.NextAction = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).Words()
+		res.Messages = r.Turn.Messages
+
 		var err error
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
 			return err
@@ -235,14 +254,17 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		if err = res.addTasks(tx, me); err != nil {
 			return err
 		}
+
 		if r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent {
 			if res.Draft, err = draftOf(tx, r.ID, r.Turn.ID); err != nil {
 				return err
 			}
 		}
+
 		if res.Changes, err = guard.CountNotedWork(tx, probes, r, me); err != nil {
 			return err
 		}
+
 		res.Notes, err = tx.CountNotes(openNotes(r))
 		return err
 	})
@@ -270,5 +292,6 @@ func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
 	case me.Human():
 		return stick.Hintf("%s", stick.Cmd("tt watch"))
 	}
+
 	return stick.Hintf("%s", stick.Cmd("tt wait"))
 }

@@ -49,10 +49,12 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 	if err != nil {
 		return ListRoomsResult{}, err
 	}
+
 	limit := p.Limit
 	if limit <= 0 {
 		limit = 50
 	}
+
 	res := ListRoomsResult{Path: place.Path, Root: place.Root, Rooms: []ListedRoom{}}
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -61,6 +63,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 	if err != nil {
 		return res, err
 	}
+
 	err = e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		res.Rooms, res.Hidden = []ListedRoom{}, 0
 		var rooms []stick.Room
@@ -73,37 +76,51 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 		if err != nil {
 			return err
 		}
+
 		if p.Recent {
 			slices.SortStableFunc(rooms, func(a, b stick.Room) int { return cmp.Compare(b.UpdatedAt, a.UpdatedAt) })
 		}
-		var shown stick.Room // has the members and listeners of all listed rooms, so that they are probed at once
+
+		// This room has the members and listeners of all listed ones, so that they are probed at once.
+		var shown stick.Room
 		here := nearestRoom(rooms, place)
+
 		for i, r := range rooms {
 			if len(res.Rooms) >= limit {
 				res.Hidden = len(rooms) - i
 				break
 			}
+
 			relation := relationOf(r, place)
 			if i == here {
 				relation = "here"
 			}
+
 			if r, err = tx.Room(r.ID); err != nil {
 				return err
 			}
+
 			shown.Members, shown.Listeners = append(shown.Members, r.Members...), append(shown.Listeners, r.Listeners...)
-			res.Rooms = append(res.Rooms, shortView(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now()))
+			short := shortView(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now())
+			res.Rooms = append(res.Rooms, short)
 		}
+
 		return probes.Enough(shown)
 	})
+
 	for i := range res.Rooms {
 		res.Rooms[i].PathGone = res.Rooms[i].Path != "" && core.IsGone(res.Rooms[i].Path)
 	}
+
 	return res, err
 }
 
 // shortView returns a room in short.
 func shortView(r stick.Room, relation string, probes *core.Probes, now stick.Time) ListedRoom {
-	v := ListedRoom{RoomID: r.ID, Path: r.Path, Key: r.Key, Relation: relation, State: r.State(probes.Probed, now), TurnID: r.Turn.ID}
+	v := ListedRoom{
+		RoomID: r.ID, Path: r.Path, Key: r.Key, Relation: relation,
+		State: r.State(probes.Probed, now), TurnID: r.Turn.ID,
+	}
 	switch {
 	case r.Closed:
 	case r.Turn.State == stick.Owned:
@@ -118,10 +135,13 @@ func shortView(r stick.Room, relation string, probes *core.Probes, now stick.Tim
 func nearestRoom(rooms []stick.Room, place *workspace.Place) int {
 	here := -1
 	for i, r := range rooms {
-		if at := slices.Index(place.Chain, r.Path); at >= 0 && (here < 0 || at < slices.Index(place.Chain, rooms[here].Path)) {
+		at := slices.Index(place.Chain, r.Path)
+		isNearer := here < 0 || at < slices.Index(place.Chain, rooms[here].Path)
+		if at >= 0 && isNearer {
 			here = i
 		}
 	}
+
 	return here
 }
 
@@ -134,5 +154,6 @@ func relationOf(r stick.Room, place *workspace.Place) string {
 	case strings.HasPrefix(r.Path, strings.TrimSuffix(place.Path, "/")+"/"):
 		return "below"
 	}
+
 	return "elsewhere"
 }

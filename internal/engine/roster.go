@@ -54,22 +54,27 @@ type scanResult struct {
 	elsewhere []harness.Running
 }
 
-// scanAgents finds the agents that work in a workspace, and with all those elsewhere, too. It is called outside of
-// transactions. If the scan fails, the result is blind.
+// scanAgents finds the agents that work in a workspace, and with all those elsewhere, too. It is called
+// outside of transactions. If the scan fails, the result is blind.
 func (e *Engine) scanAgents(by core.Caller, place *workspace.Place, all bool) scanResult {
 	inside := e.insideFilter(place)
 	asked := inside
 	if all {
 		asked = func(string) bool { return true }
 	}
+
 	mine := by.Process
-	if by.Person { // agents that the person's shell started count as others
+
+	// To a person, agents that the person's shell started are others.
+	if by.Person {
 		mine = stick.Process{}
 	}
+
 	found, err := harness.Scan(e.core.Config.Procs, asked, e.ownPID(), mine)
 	if err != nil {
 		found = harness.Roster{Blind: true}
 	}
+
 	out := scanResult{Roster: found}
 	out.Agents = nil
 	for _, a := range found.Agents {
@@ -79,18 +84,21 @@ func (e *Engine) scanAgents(by core.Caller, place *workspace.Place, all bool) sc
 			out.elsewhere = append(out.elsewhere, a)
 		}
 	}
+
 	return out
 }
 
-// insideFilter returns a function that reports whether a process with this working directory works in the workspace
-// of a place.
+// insideFilter returns a function that reports whether a process with this working directory works in the
+// workspace of a place.
 func (e *Engine) insideFilter(place *workspace.Place) func(dir string) bool {
 	root, tops := place.Root, place.Worktrees()
 	if e.isUnmarked(place) {
 		return func(dir string) bool { return dir == root }
 	}
+
 	return func(dir string) bool {
-		return workspace.Within(dir, root) || slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
+		return workspace.Within(dir, root) ||
+			slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
 	}
 }
 
@@ -105,6 +113,7 @@ func (e *Engine) isUnmarked(p *workspace.Place) bool {
 		home, err := filepath.EvalSymlinks(e.core.Config.Workspace.Home)
 		return err == nil && home == p.Root
 	}
+
 	return false
 }
 
@@ -113,6 +122,7 @@ func (e *Engine) ownPID() int {
 	if p, err := e.core.Config.Procs.Self(); err == nil {
 		return p.PID
 	}
+
 	return os.Getpid()
 }
 
@@ -125,14 +135,15 @@ type scanned struct {
 
 // matchMembers finds out which member each agent of a scan is. Most are known by their process.
 //
-// A member whose sessions run in a daemon shows up as one of its harness's terminals. matchMembers gives such a
-// member a terminal of this harness that nobody else has, and the caller the youngest of them. A member whose
-// own process the scan found needs no terminal: it is that process.
+// A member whose sessions run in a daemon shows up as one of its harness's terminals. matchMembers gives such
+// a member a terminal of this harness that nobody else has, and the caller the youngest of them. A member
+// whose own process the scan found needs no terminal: it is that process.
 func matchMembers(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scanned {
 	out := make([]scanned, len(s.Agents))
 	for i, a := range s.Agents {
 		out[i] = scanned{Running: a, member: carriedBy(r, a.Process)}
 	}
+
 	findTerminal := func(name string, from, step int) int {
 		for i := from; i >= 0 && i < len(out); i += step {
 			if out[i].Harness == name && out[i].DaemonTerminal && out[i].member == "" && !out[i].mine {
@@ -141,35 +152,43 @@ func matchMembers(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, 
 		}
 		return -1
 	}
+
 	if by.OnDaemon {
 		if i := findTerminal(by.Harness, len(out)-1, -1); i >= 0 {
 			out[i].mine, out[i].member = true, me
 		}
 	}
+
 	for _, m := range r.Members {
-		if m.State != stick.Joined || m.Agent == me || !m.Session.Running || !isCarried(m) || s.hasProcessOf(m, by) || m.Verdict(probed) == stick.Gone {
+		isInTerminal := m.State == stick.Joined && m.Agent != me && m.Session.Running && isCarried(m)
+		if !isInTerminal || s.hasProcessOf(m, by) || m.Verdict(probed) == stick.Gone {
 			continue
 		}
+
 		name, _, _ := strings.Cut(string(m.Agent), ":")
 		if i := findTerminal(name, 0, 1); i >= 0 {
 			out[i].member = m.Agent
 		}
 	}
+
 	return out
 }
 
-// hasProcessOf reports whether a process of a member is an agent on its own and no daemon: the scan found it, or it is
-// the caller's.
+// hasProcessOf reports whether a process of a member is an agent on its own and no daemon: the scan found it,
+// or it is the caller's.
 func (s scanResult) hasProcessOf(m stick.Member, by core.Caller) bool {
 	return slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
 		is := func(a harness.Running) bool { return a.Process == e.Process }
-		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) || e.Process == by.Process && !by.OnDaemon
+		return slices.ContainsFunc(s.Agents, is) || slices.ContainsFunc(s.elsewhere, is) ||
+			e.Process == by.Process && !by.OnDaemon
 	})
 }
 
 // isCarried reports whether a member is known only by processes that outlive sessions.
 func isCarried(m stick.Member) bool {
-	return len(m.Processes) > 0 && !slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Proof != stick.ProvesCarrier })
+	return len(m.Processes) > 0 && !slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool {
+		return e.Proof != stick.ProvesCarrier
+	})
 }
 
 // carriedBy returns the member that p belongs to, or empty for none. If there are several, it returns one
@@ -197,6 +216,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	if err != nil {
 		return res, err
 	}
+
 	around := e.scanAgents(p.Caller, place, p.All)
 	withoutRoom := func(me stick.AgentID) {
 		res = e.buildRoster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
@@ -205,6 +225,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 			res.Note = stick.AsError(lost).Words()
 		}
 	}
+
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		withoutRoom(e.core.IdentifyUnrecorded(p.Caller).Agent)
@@ -213,11 +234,13 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 	if err != nil {
 		return res, err
 	}
+
 	return res, e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil {
 			return err
 		}
+
 		r, ok, err := tx.RoomAt(place.Chain)
 		if err != nil {
 			return err
@@ -226,40 +249,56 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 			withoutRoom(me.Agent)
 			return nil
 		}
+
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		res = e.buildRoster(r, around, p, me.Agent, probes.Probed, tx.Now())
 		if err := res.addAgentTasks(tx); err != nil {
 			return err
 		}
+
 		return probes.Enough(r)
 	})
 }
 
 // buildRoster makes the list of agents from a scan and from the members of a room.
-func (e *Engine) buildRoster(r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time) GetRosterResult {
+func (e *Engine) buildRoster(
+	r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time,
+) GetRosterResult {
 	by := p.Caller
-	res := GetRosterResult{RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{}}
-	res.Self = RosterAgent{Harness: by.Harness, AgentID: me, PID: by.Process.PID, Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive}
+	res := GetRosterResult{
+		RoomID: r.ID, Path: r.Path, Blind: around.Blind, Closed: around.Closed, Others: []RosterAgent{},
+	}
+	res.Self = RosterAgent{
+		Harness: by.Harness, AgentID: me, PID: by.Process.PID,
+		Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive,
+	}
 	if m, ok := r.Member(me); ok {
 		res.Self = rosterMember(r, m, s)
-		res.Self.Harness, res.Self.PID, res.Self.Cwd, res.Self.Verdict = by.Harness, by.Process.PID, e.core.Config.Workspace.Dir, stick.Alive
+		res.Self.Harness, res.Self.PID, res.Self.Verdict = by.Harness, by.Process.PID, stick.Alive
+		res.Self.Cwd = e.core.Config.Workspace.Dir
 	}
+
 	listed := map[stick.AgentID]bool{me: true}
 	for _, f := range matchMembers(r, around, by, me, s) {
 		if f.mine || f.member == me && me != "" {
 			continue
 		}
+
 		res.Others = append(res.Others, rosterProcess(r, f.Running, f.member, s))
-		for _, m := range r.Members { // also the members that the process carried before: they are the same agent
+
+		// The members that the process carried before are the same agent, too.
+		for _, m := range r.Members {
 			if m.Agent == f.member || hasProcess(m, f.Process) {
 				listed[m.Agent] = true
 			}
 		}
 	}
+
 	for _, m := range r.Members {
 		if listed[m.Agent] || m.Agent.Human() || isRelated(m, around.Related) {
 			continue
 		}
+
 		v := rosterMember(r, m, s)
 		switch {
 		case r.Active(m.Agent, now, s):
@@ -274,6 +313,7 @@ func (e *Engine) buildRoster(r stick.Room, around scanResult, p GetRosterParams,
 	for _, a := range around.elsewhere {
 		res.More = append(res.More, rosterProcess(r, a, carriedBy(r, a.Process), s))
 	}
+
 	res.Alone = new(len(res.Others) == 0)
 	return res
 }
@@ -294,18 +334,21 @@ func (res *GetRosterResult) addAgentTasks(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+
 	of := map[stick.AgentID]string{}
 	for _, t := range all {
 		if t.Busy() {
 			of[t.Worker] = t.ID
 		}
 	}
+
 	res.Self.Task = of[res.Self.AgentID]
 	for _, list := range [][]RosterAgent{res.Others, res.More} {
 		for i := range list {
 			list[i].Task = of[list[i].AgentID]
 		}
 	}
+
 	return nil
 }
 
@@ -321,6 +364,7 @@ func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *sti
 	if m, ok := r.Member(member); ok && member != "" {
 		v = rosterMember(r, m, s)
 	}
+
 	v.PID, v.Harness, v.Cwd, v.Verdict = a.Process.PID, a.Harness, a.Dir, stick.Alive
 	return v
 }
@@ -328,16 +372,23 @@ func rosterProcess(r stick.Room, a harness.Running, member stick.AgentID, s *sti
 func rosterMember(r stick.Room, m stick.Member, s *stick.Probed) RosterAgent {
 	name, _, _ := strings.Cut(string(m.Agent), ":")
 	if _, known := harness.ByName(name); !known && name != harness.Human {
-		name = "" // it is a name of its own, such as alice
+		// The agent has a name of its own, such as alice.
+		name = ""
 	}
-	v := RosterAgent{Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s), Registered: m.State == stick.Joined, LastSeenAt: r.SeenAt(m)}
+
+	v := RosterAgent{
+		Harness: name, AgentID: m.Agent, Verdict: m.Verdict(s),
+		Registered: m.State == stick.Joined, LastSeenAt: r.SeenAt(m),
+	}
 	if m.State == stick.Joined && m.Session.Running {
 		v.Role = m.Session.Role
 	}
+
 	for _, e := range m.Processes {
 		if e.Proof == stick.ProvesSession && s.Processes[e.Process] == stick.Alive {
 			v.PID = e.Process.PID
 		}
 	}
+
 	return v
 }

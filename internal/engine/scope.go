@@ -31,6 +31,7 @@ func (e *Engine) parseSelections(root string, paths []string) ([]selection, erro
 		}
 		out = append(out, s)
 	}
+
 	return out, nil
 }
 
@@ -44,24 +45,32 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	} else if existsLiterally(root, path) {
 		path = glob.Quote(path)
 	}
+
 	if s.written, err = stick.ParsePattern(path); err != nil {
 		return s, err
 	}
+
 	name := s.written.Prefix(false)
 	if name == "" {
 		s.means = []glob.Pattern{s.written}
 		return s, nil
 	}
+
+	// The name is what precedes the first wildcard; wild is what follows it.
 	wild := strings.Join(strings.Split(string(s.written), "/")[1+strings.Count(name, "/"):], "/")
 	if wild != "" {
-		name += "/" // the directory, even if the name is a link
+		// With a slash it means the directory, even if the name is a link.
+		name += "/"
 	}
-	found, _ := targets.ResolveWritten(name) // with an error, the name is taken as it is
+
+	// With an error, the name is taken as it is.
+	found, _ := targets.ResolveWritten(name)
 	for i, x := range found {
 		rel, ok := workspace.Below(x.Full, root)
 		if !ok && i == 0 {
 			return s, errOutside(root, string(s.written))
 		}
+
 		p, err := stick.ParsePattern(glob.Quote(rel) + "/" + wild)
 		switch {
 		case !ok || err != nil && i > 0:
@@ -72,6 +81,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 			s.means = append(s.means, p)
 		}
 	}
+
 	return s, nil
 }
 
@@ -80,16 +90,19 @@ func relativeToRoot(targets *workspace.Targets, root, path string) (string, erro
 	name, wild := path, ""
 	if !existsLiterally("", path) {
 		parts := strings.Split(filepath.ToSlash(path), "/")
-		if i := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, wildcards) }); i >= 0 {
+		i := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, wildcards) })
+		if i >= 0 {
 			name, wild = strings.Join(parts[:i], "/")+"/", strings.Join(parts[i:], "/")
 		}
 	}
+
 	found, _ := targets.ResolveWritten(name)
 	for _, x := range found {
 		if rel, ok := workspace.Below(x.Full, root); ok {
 			return glob.Quote(rel) + "/" + wild, nil
 		}
 	}
+
 	return "", errOutside(root, path)
 }
 
@@ -101,12 +114,13 @@ func errOutside(root, path string) *stick.Error {
 
 const wildcards = "*?[{"
 
-// existsLiterally reports whether a file has exactly this name although the name has wildcards, such as [id].ts. Then
-// the file is meant, and not the pattern.
+// existsLiterally reports whether a file has exactly this name although the name has wildcards, such as
+// [id].ts. Then the file is meant, and not the pattern.
 func existsLiterally(dir, path string) bool {
 	if !strings.ContainsAny(path, wildcards) || strings.ContainsRune(path, 0) {
 		return false
 	}
+
 	_, err := os.Lstat(filepath.Join(dir, path))
 	return err == nil
 }
@@ -117,14 +131,18 @@ func warnMisplaced(root, dir string, ps []glob.Pattern) stick.Words {
 	if !ok || from == "." {
 		return ""
 	}
+
 	for _, p := range ps {
 		name := p.Prefix(false)
 		if _, err := os.Lstat(filepath.Join(root, name)); err == nil || name == "" {
 			continue
 		}
+
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return stick.Wordsf("there is no %s at the root of the workspace, and patterns are relative to the root; did you mean %s?", name, from+"/"+string(p))
+			return stick.Wordsf("there is no %s at the root of the workspace, and patterns are relative to the root; "+
+				"did you mean %s?", name, from+"/"+string(p))
 		}
 	}
+
 	return ""
 }

@@ -25,20 +25,23 @@ type StartSessionParams struct {
 // StartSessionResult is what an agent should know when its session starts. If it is alone and there is no
 // room, RoomID is empty, and nothing was written.
 type StartSessionResult struct {
-	RoomID      stick.RoomID     `json:"room_id,omitempty"`
-	Path        string           `json:"canonical_path,omitempty"`
-	AgentID     stick.AgentID    `json:"agent_id,omitempty"`
-	Alone       *bool            `json:"alone"` // null where nobody can know that from here
-	Blind       bool             `json:"blind,omitempty"`
-	Role        stick.Role       `json:"role,omitempty"`
-	Start       stick.StartKind  `json:"verdict,omitempty"` // how the session starts
-	Already     bool             `json:"already,omitempty"` // it had started before
-	Context     string           `json:"context_path,omitempty"`
-	Primary     *stick.AgentID   `json:"primary,omitempty"` // another agent
-	Parent      *stick.AgentID   `json:"parent,omitempty"`  // who started the caller and holds the stick: the caller works under its turn
-	Recovered   *Recovered       `json:"recovered,omitempty"`
-	Abandoned   *AbandonedTurn   `json:"abandoned,omitempty"` // by the session before this one
-	Draft       *stick.Draft     `json:"draft,omitempty"`     // of the handoff of a turn that ended without one, or of a holder from whom the stick can be taken over
+	RoomID  stick.RoomID    `json:"room_id,omitempty"`
+	Path    string          `json:"canonical_path,omitempty"`
+	AgentID stick.AgentID   `json:"agent_id,omitempty"`
+	Alone   *bool           `json:"alone"` // null where nobody can know that from here
+	Blind   bool            `json:"blind,omitempty"`
+	Role    stick.Role      `json:"role,omitempty"`
+	Start   stick.StartKind `json:"verdict,omitempty"` // how the session starts
+	Already bool            `json:"already,omitempty"` // it had started before
+	Context string          `json:"context_path,omitempty"`
+	Primary *stick.AgentID  `json:"primary,omitempty"` // another agent
+	// Parent is who started the caller and holds the stick: the caller works under its turn.
+	Parent    *stick.AgentID `json:"parent,omitempty"`
+	Recovered *Recovered     `json:"recovered,omitempty"`
+	Abandoned *AbandonedTurn `json:"abandoned,omitempty"` // by the session before this one
+	// Draft is of the handoff of a turn that ended without one, or of a holder from whom the stick can be
+	// taken over.
+	Draft       *stick.Draft     `json:"draft,omitempty"`
 	Contract    *RoleContract    `json:"contract,omitempty"`
 	Others      []RosterAgent    `json:"others"`
 	RoomState   stick.RoomState  `json:"room_state,omitempty"`
@@ -105,10 +108,12 @@ type sessionStart struct {
 func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
 	if p.RoomID == "" {
-		if _, err := e.core.Place(p.Where); err != nil { // a session may make the room, and none is made where nothing is
+		// A session may make the room, and none is made where nothing is.
+		if _, err := e.core.Place(p.Where); err != nil {
 			return silent, err
 		}
 	}
+
 	place, err := e.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return silent, err
@@ -116,25 +121,30 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	if err := requireAgent(p.Caller); err != nil {
 		return silent, err
 	}
+
 	s := &sessionStart{e: e, p: p, root: place.Root, seed: store.NewID()}
 	room, err := e.core.RoomAt(ctx, place)
 	if err != nil {
 		return silent, err
 	}
+
 	path := room
 	if room == "" {
 		path = place.Root
 	}
+
 	s.continues = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
 	if s.project, wrong = e.readProject(path); p.Auto && !s.Session.Auto {
 		return silent, nil
 	}
+
 	if room == "" {
 		if err := place.CheckRepository(); err != nil {
 			return silent, err // the agents of that repository can't be seen from here
 		}
 	}
+
 	s.around = e.scanAgents(p.Caller, place, false)
 	s.tasks = taskWorktrees(place.Root)
 	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
@@ -145,28 +155,45 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		silent.Alone, silent.Blind = aloneOutside(place, s.around, nil), s.around.Blind
 		return silent, nil
 	}
-	if wrong != nil { // after the return above: a hook in a place without agents needs no configuration
+
+	// This comes last: a hook in a place without agents needs no configuration.
+	if wrong != nil {
 		return silent, wrong
 	}
+
 	s.taken = s.anchor.takenNames()
 	s.leftAt, s.left = s.anchor.lastWritten()
-	who := core.JoinsIfNew
-	if p.Auto && p.Source == "compact" { // the same agent goes on: if it left the room, it stays out
-		who = core.JoinsUnlessLeft
-	}
-	err = e.writeRoom(ctx, p.Where, p.Caller, who, s.startInRoom, s.fillResult)
-	if p.Auto && slices.Contains([]stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}, stick.CodeOf(err)) {
+
+	err = e.writeRoom(ctx, p.Where, p.Caller, p.joining(), s.startInRoom, s.fillResult)
+	if p.Auto && isExclusion(err) {
 		return silent, nil
 	}
 	if err != nil {
 		return silent, err
 	}
+
 	if p.Auto {
 		e.keepInbox(p.HookParams, s.me)
 	}
 	s.finishStart()
 	s.addFiles(ctx, place)
+
 	return s.res, nil
+}
+
+// joining says how the start of a session joins its room.
+func (p StartSessionParams) joining() core.Joining {
+	// After a compaction the same agent goes on: if it left the room, it stays out.
+	if p.Auto && p.Source == "compact" {
+		return core.JoinsUnlessLeft
+	}
+	return core.JoinsIfNew
+}
+
+// isExclusion reports whether an error says that the caller may not be in the room.
+func isExclusion(err error) bool {
+	codes := []stick.Code{stick.CodeKicked, stick.CodeRoomClosed, stick.CodeUnknownMember}
+	return slices.Contains(codes, stick.CodeOf(err))
 }
 
 // addFiles adds to the result what only files say: what is uncommitted after a turn that was given up, and
@@ -199,7 +226,8 @@ func requireAgent(by core.Caller) error {
 
 // hasOthers reports whether other agents are there, in a workspace without a room.
 func (s *sessionStart) hasOthers() bool {
-	return slices.ContainsFunc(matchMembers(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed()), func(f scanned) bool { return !f.mine })
+	agents := matchMembers(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed())
+	return slices.ContainsFunc(agents, func(f scanned) bool { return !f.mine })
 }
 
 // startInRoom gives the session its role, inside of the transaction.
@@ -208,33 +236,42 @@ func (s *sessionStart) startInRoom(o *op) error {
 	s.me = o.Me
 	by := s.p.Caller
 	was, _ := o.Before.Member(o.Me.Agent)
+
 	q := stick.Starting{
-		By: o.Me.Agent, Above: o.Me.Above, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context, Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
+		By: o.Me.Agent, Above: o.Me.Above, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context,
+		Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
 		Continues: s.continues, Follows: s.works,
-		Same: by.Process.IsZero() || len(was.Processes) == 0 || slices.ContainsFunc(was.Processes, func(e stick.Evidence) bool { return e.Process == by.Process }),
+		Same: by.Process.IsZero() || len(was.Processes) == 0 || hasProcess(was, by.Process),
 	}
+
 	s.before = []stick.AgentID{o.Me.Agent}
 	if !s.p.Sub && by.As == "" && by.Proof == stick.ProvesSession {
 		before, err := o.Tx.CarriedBefore(by.Process, o.Me.Agent)
 		if err != nil {
 			return err
 		}
+
 		s.before = append(s.before, before...)
+
 		// A process of this kind carries one session at a time. So when it names its session, the one that it
 		// carried before is over.
 		if by.SessionID != "" && !by.Earlier {
 			q.Before = before
 		}
 	}
+
 	s.compareAgents(o, &q)
 	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
 	s.out, s.at = out, o.Tx.Now()
-	for _, m := range r.Members { // asks for the verdicts that fillResult needs, so that all members are probed
+
+	// This asks for the verdicts that fillResult needs, so that all members are probed.
+	for _, m := range r.Members {
 		if m.State == stick.Joined {
 			m.Verdict(o.Probes.Probed)
 		}
 	}
+
 	if !s.p.Auto {
 		return nil
 	}
@@ -242,14 +279,18 @@ func (s *sessionStart) startInRoom(o *op) error {
 	if s.answered, err = s.isBriefed(o); err != nil {
 		return err
 	}
+
 	o.Tx.RingLooks(o.Room.ID)
 	record := o.Tx.RecordStart
-	if s.p.Source == "" || s.p.Source == "compact" { // it starts at a hook in the middle of its work, or goes on with it
+
+	// The session starts at a hook in the middle of its work, or goes on with it.
+	if s.p.Source == "" || s.p.Source == "compact" {
 		record = o.Tx.RecordWork
 	}
 	if err := record(o.Me.Session.Key); err != nil {
 		return err
 	}
+
 	if !by.Process.IsZero() && !by.Person && o.Me.Session.Key != "" {
 		// The session that was recorded last is the one that the process carries now.
 		return o.Tx.PutProcess(o.Me.Agent, o.Me.Session.Key, stick.Evidence{Process: by.Process, Proof: by.Proof})
@@ -264,35 +305,43 @@ func (s *sessionStart) isBriefed(o *op) (bool, error) {
 	if err != nil || h.At.IsZero() {
 		return false, err
 	}
+
 	if s.p.Source == "startup" && s.out.Already {
 		return true, nil
 	}
+
 	return o.hasOtherHookRun(s.p.HookParams)
 }
 
-// compareAgents compares the session with the other agents at work. It finds one that began before this one, has
-// started no session here, and may still do so. In a nested room only agents below the room's path count: the
-// others start theirs in the outer room. Workers in the worktrees of their tasks don't count, because they
-// never lead.
+// compareAgents compares the session with the other agents at work. It finds one that began before this one,
+// has started no session here, and may still do so. In a nested room only agents below the room's path count:
+// the others start theirs in the outer room. Workers in the worktrees of their tasks don't count, because
+// they never lead.
 func (s *sessionStart) compareAgents(o *op, q *stick.Starting) {
 	agents := matchMembers(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	q.Process = s.p.Caller.Process
+
 	for _, f := range agents {
 		if f.mine {
 			q.Process = f.Process
 		}
+
 		if s.inTask(f.Dir) {
 			q.Followers = append(q.Followers, f.member)
 		}
 	}
+
 	i := slices.IndexFunc(agents, func(f scanned) bool {
 		comes := o.Room.Path == s.root || workspace.Within(f.Dir, o.Room.Path)
-		return comes && !f.mine && !s.inTask(f.Dir) && f.member != o.Me.Agent && !isRegistered(o.Room, f) && f.Process.Before(q.Process)
+		isOther := !f.mine && f.member != o.Me.Agent && !s.inTask(f.Dir)
+		return comes && isOther && !isRegistered(o.Room, f) && f.Process.Before(q.Process)
 	})
+
 	s.elder = nil
 	if i >= 0 {
 		s.elder = &agents[i]
 	}
+
 	q.Earlier = s.elder != nil
 }
 
@@ -308,130 +357,4 @@ func isRegistered(r stick.Room, f scanned) bool {
 		return m.Session.Role != "" && (m.Agent == f.member ||
 			slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == f.Process }))
 	})
-}
-
-// fillResult makes the result.
-func (s *sessionStart) fillResult(o *op) error {
-	now := o.Tx.Now()
-	s.res = StartSessionResult{
-		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent, Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
-		Context: s.anchor.absPath(s.out.Context), Contract: s.roleContract(), RoomState: o.Room.State(o.Probes.Probed, now),
-		Answered: s.answered,
-		Holder:   o.Room.Holder(now), Enforce: o.Room.Policy.Enforce, Apart: o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.FencedAll, Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
-		NoSnapshots: o.Room.Enforces() && !o.Room.KeepsSnapshots(),
-		YourTurn:    o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
-	}
-	if s.out.Primary != "" {
-		s.res.Primary = &s.out.Primary
-	}
-	if s.out.Parent != "" {
-		s.res.Parent = &s.out.Parent
-	}
-	if o.Room.Paused.On() {
-		s.res.Paused = &o.Room.Paused
-	}
-	if o.Room.Turn.State == stick.Reserved {
-		s.res.ReservedFor = &o.Room.Turn.ReservedFor
-	}
-	roster := s.e.buildRoster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
-	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
-	var err error
-	if !s.continues || !s.out.Already { // a session that goes on has read this at its start
-		var how stick.StartKind
-		if how, s.res.Recovered, err = startOf(o.Tx, o.Room, o.Me.Agent); err != nil {
-			return err
-		}
-		s.res.Start = how
-		s.res.Recovered.setPath(s.anchor)
-		if s.res.Abandoned, err = abandonedBy(o.Tx, o.Room, s.before); err != nil {
-			return err
-		}
-		if s.res.Draft, err = o.leftDraft(); err != nil {
-			return err
-		}
-	}
-	if s.res.Unread, s.res.Unacked, err = o.Tx.CountOpen(o.Room.ID, o.Me.Agent); err != nil {
-		return err
-	}
-	if s.res.Changes, err = guard.CountNotedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
-		return err
-	}
-	if s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room)); err != nil {
-		return err
-	}
-	s.res.OlderHooks, err = o.olderHooks()
-	return err
-}
-
-// olderHooks lists the active members, other than the caller, whose hooks an older program answers.
-func (o *op) olderHooks() (agents []stick.AgentID, err error) {
-	signs, err := o.Tx.Signs(o.Room.ID)
-	for _, m := range o.Room.Members {
-		isOther := m.State == stick.Joined && m.Agent != o.Me.Agent
-		if isOther && signs[m.Agent].OlderProgram && o.Room.Active(m.Agent, o.Tx.Now(), o.Probes.Probed) {
-			agents = append(agents, m.Agent)
-		}
-	}
-	return agents, err
-}
-
-// noPrimaryNote tells a helper without a primary who will become the primary. A member has to start its
-// session itself; another agent is told to by its next hook.
-func (s *sessionStart) noPrimaryNote() stick.Words {
-	promote := stick.Hintf("if you are the only one: %s", stick.Cmd("tt session promote")).As(s.p.Caller.Flag())
-	switch f := s.elder; {
-	case f == nil:
-		return promote.Words()
-	case f.member != "":
-		return stick.Wordsf("%s was here before you, and becomes the primary when it starts its session; %s", f.member, promote)
-	default:
-		return stick.Wordsf("%s (pid %d) was here before you, and becomes the primary at its next prompt; if it ends before that, and %s", f.Harness, f.Process.PID, promote)
-	}
-}
-
-// startOf reads from the log how a member's running session started, and what it should recover. It returns
-// the same as often as it is called, because an answer may have been lost.
-func startOf(tx *store.Tx, r stick.Room, a stick.AgentID) (stick.StartKind, *Recovered, error) {
-	started, _, err := tx.Events(store.EventQuery{Room: r.ID, From: a, Types: []stick.EventType{stick.EventSessionStarted}, Limit: 1, Newest: true})
-	if err != nil || len(started) == 0 {
-		return "", nil, err
-	}
-	f, _ := stick.PayloadOf[stick.SessionStartedPayload](started[0])
-	if f.Start != stick.StartRecover {
-		return f.Start, nil, nil
-	}
-	left := &Recovered{AgentID: f.Prior, WrittenAt: f.Written}
-	if seq := r.Turn.HandoffSeq; seq != 0 {
-		last, err := tx.Event(r.ID, seq)
-		if err != nil {
-			return "", nil, err
-		}
-		if last != nil { // on a damaged log it may be missing
-			left.Handoff, left.From, left.EventSeq = last.Handoff, last.From, seq
-		}
-	}
-	return f.Start, left, nil
-}
-
-// setPath fills in the path, now that the place of the room's context files is known.
-func (r *Recovered) setPath(a anchor) {
-	if r != nil {
-		r.Path = a.absPath("")
-	}
-}
-
-// finishStart makes the session's context file, and adds notes and the project's instructions to the result.
-func (s *sessionStart) finishStart() {
-	if !s.out.Already || !s.anchor.hasFile(s.out.Context) { // an earlier start may have been killed before this
-		if err := s.anchor.beginFile(s.out.Context, s.res.AgentID, s.at); err != nil {
-			s.res.Note = joinNotes(s.res.Note, stick.Wordsf("the context file can't be created: %s", err))
-		}
-	}
-	if s.out.Elder != "" { // if this fails, its own next start makes the file
-		_ = s.anchor.beginFile("", s.out.Elder, s.at)
-	}
-	if s.out.Role == stick.RoleHelper && s.out.Primary == "" && s.out.Parent == "" && !s.works {
-		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
-	}
-	s.res.Instructions = readInstructions(s.res.Path)
 }

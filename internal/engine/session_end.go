@@ -34,8 +34,8 @@ type endedSession struct {
 	context string
 }
 
-// isOwnHeader reports whether tt wrote this first line of a context file: the name of the session's context or, in
-// the primary's file, a member of the room. The member may be an earlier primary.
+// isOwnHeader reports whether tt wrote this first line of a context file: the name of the session's context
+// or, in the primary's file, a member of the room. The member may be an earlier primary.
 func (o endedSession) isOwnHeader(line string) bool {
 	if o.context != "" {
 		return line == o.context
@@ -53,6 +53,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	if err := requireAgent(p.Caller); err != nil {
 		return res, err
 	}
+
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
@@ -60,6 +61,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	if err != nil {
 		return res, err
 	}
+
 	reason := "session ended"
 	switch {
 	case p.Wrapped:
@@ -67,6 +69,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	case p.Why != "":
 		reason += " (" + stick.Clip(p.Why, 60) + ")"
 	}
+
 	var endedSessions []endedSession
 	endedKey := "" // the key of the session
 	err = e.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
@@ -75,14 +78,17 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		if err != nil || me.Unrecorded {
 			return err
 		}
+
 		res.AgentID, endedKey = me.Agent, me.Session.Key
 		rooms, err := tx.LockRoomsOf(me.Agent)
 		if err != nil {
 			return err
 		}
+
 		if live, err := tx.EndSession(me.Session.Key, me.Agent); live || err != nil {
 			return err
 		}
+
 		for n, id := range rooms {
 			r, err := e.leaveRoom(tx, probes, me, id, n, reason)
 			if err != nil {
@@ -94,33 +100,43 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			if err := tx.ForgetReads(id, me.Agent); err != nil {
 				return err
 			}
+
 			res.Left = append(res.Left, id)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return EndSessionResult{Left: []stick.RoomID{}}, err
 	}
+
+	// Nobody writes to the inbox of a session that has ended.
 	if endedKey != "" {
 		_ = wake.In(e.core.Config.Dir).Drop(endedKey)
 	}
+
 	for _, o := range endedSessions {
 		e.removeContext(ctx, db, o, p.Wrapped, &res)
 	}
+
 	return res, nil
 }
 
 // removeContext removes the context file of a session that has ended, if it is the session's own, and adds to
 // res what became of it. Where the configuration can't be read it does nothing, because it doesn't know the
 // path.
-func (e *Engine) removeContext(ctx context.Context, db *store.DB, o endedSession, wrapped bool, res *EndSessionResult) {
+func (e *Engine) removeContext(
+	ctx context.Context, db *store.DB, o endedSession, wrapped bool, res *EndSessionResult,
+) {
 	its, err := e.readProject(o.room.Path)
 	if err != nil {
 		return
 	}
+
 	path := filepath.Clean(its.anchor.absPath(o.context))
 	e.core.KillPoint("before aside")
-	switch its.anchor.removeEnded(contextRemoval{o.context, wrapped, o.isOwnHeader, func() bool { return e.isContextTaken(ctx, db, o) }}) {
+	isTaken := func() bool { return e.isContextTaken(ctx, db, o) }
+	switch its.anchor.removeEnded(contextRemoval{o.context, wrapped, o.isOwnHeader, isTaken}) {
 	case fileRemoved:
 		res.Removed = append(res.Removed, path)
 	case fileForeign:
@@ -138,30 +154,40 @@ func (e *Engine) isContextTaken(ctx context.Context, db *store.DB, o endedSessio
 		r, err := tx.Room(o.room.ID)
 		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
 			was, _ := o.room.Member(m.Agent)
-			return m.Session.Role != "" && m.Session.Context == o.context && (m.Session.Running || m.Session.Since != was.Session.Since)
+			hasFile := m.Session.Role != "" && m.Session.Context == o.context
+			return hasFile && (m.Session.Running || m.Session.Since != was.Session.Since)
 		})
+
 		return err
 	})
 	return yes || err != nil
 }
 
-// leaveRoom makes an agent leave a room, and returns the room as it was. n counts the rooms, so that events of
-// different rooms get different ids.
-func (e *Engine) leaveRoom(tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string) (stick.Room, error) {
+// leaveRoom makes an agent leave a room, and returns the room as it was. n counts the rooms, so that events
+// of different rooms get different ids.
+func (e *Engine) leaveRoom(
+	tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string,
+) (stick.Room, error) {
 	r, err := tx.Room(id)
 	if err != nil {
 		return r, err
 	}
+
 	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}}
 	o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
+
 	q := stick.Leaving{By: me.Agent, Abandon: reason}
 	if now := o.Room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
 		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
 	}
+
 	left, events, err := o.Room.Leave(q, probes.Probed, tx.Now())
+
+	// Without all verdicts the outcome doesn't count: they are found out, and this runs again.
 	if missed := probes.Enough(o.Room); missed != nil {
 		return r, missed
 	}
+
 	if stick.CodeOf(err) == stick.CodeInvalidHandoff {
 		err = stick.AsError(err).Hintf("release it first: %s; or: %s",
 			stick.Cmd("tt release --status … --next-action …"), stick.Cmd("tt session end --abandon …"))
@@ -169,6 +195,7 @@ func (e *Engine) leaveRoom(tx *store.Tx, probes *core.Probes, me core.Identity, 
 	if err != nil {
 		return r, err
 	}
+
 	o.Apply(left, events)
 	if err := o.listUnanswered(me.Agent, stick.EventLeave); err != nil {
 		return r, err
@@ -176,6 +203,7 @@ func (e *Engine) leaveRoom(tx *store.Tx, probes *core.Probes, me core.Identity, 
 	if err := o.dropListeners(me.Agent); err != nil {
 		return r, err
 	}
+
 	return r, o.Save()
 }
 

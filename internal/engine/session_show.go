@@ -35,7 +35,9 @@ type GetSessionResult struct {
 func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
 	var res GetSessionResult
 	var left *Recovered
-	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, r stick.Room, me stick.AgentID) (err error) {
+	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, r stick.Room, me stick.AgentID,
+	) (err error) {
 		if left = nil; isSessionRunning(r, me) {
 			_, left, err = startOf(tx, r, me)
 		}
@@ -44,20 +46,25 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 	if err != nil {
 		return res, err
 	}
+
 	its, err := e.readProject(r.Path)
 	if err != nil {
 		return res, err
 	}
+
 	left.setPath(its.anchor)
 	res = GetSessionResult{RoomID: r.ID, AgentID: me.Agent, Contract: its.roleContract(), Recovered: left}
 	if m, _ := r.Member(me.Agent); isSessionRunning(r, me.Agent) {
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
 	} else {
-		res.Name = stick.ContextName(p.Context) // what it asks for; it may get another one when it starts
+		// This is what it asks for. It may get another one when it starts.
+		res.Name = stick.ContextName(p.Context)
 	}
+
 	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
 		res.Primary = &prior.Agent
 	}
+
 	res.Context = its.anchor.absPath(res.Name)
 	return res, nil
 }
@@ -70,11 +77,14 @@ func isSessionRunning(r stick.Room, a stick.AgentID) bool {
 
 // sessionRoom reads the room of a place, and calls also with it in the same transaction. If there is no room,
 // r has only the path that a room would have.
-func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
+func (e *Engine) sessionRoom(
+	ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error,
+) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
 	place, err := e.core.PlaceOf(ctx, w)
 	if err != nil {
 		return r, me, nil, err
 	}
+
 	probed, me = core.NewProbed(), e.core.IdentifyUnrecorded(by)
 	db, err := e.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -83,19 +93,24 @@ func (e *Engine) sessionRoom(ctx context.Context, w core.Where, by core.Caller, 
 	if err != nil {
 		return r, me, nil, err
 	}
+
 	err = e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) (err error) {
 		if me, err = core.Identify(tx, probes, by); err != nil {
 			return err
 		}
+
 		var ok bool
 		if r, ok, err = tx.RoomAt(place.Chain); err != nil || !ok {
 			r = stick.Room{Path: place.Root}
 			return err
 		}
+
 		r, probed = r.AtGeneration(tx.Generation(), tx.Now()), probes.Probed
 		for _, m := range r.Members {
-			m.Verdict(probed) // asks for it, so that the member is probed
+			// This asks for the verdict, so that the member is probed.
+			m.Verdict(probed)
 		}
+
 		if err := also(tx, r, me.Agent); err != nil {
 			return err
 		}
@@ -133,25 +148,31 @@ type ListedSession struct {
 // ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath] and
 // [stick.CodeProjectConfig].
 func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
-	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error { return nil })
+	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error {
+		return nil
+	})
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
+
 	its, err := e.readProject(r.Path)
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
+
 	res := ListSessionsResult{RoomID: r.ID, Path: r.Path, Sessions: []ListedSession{}}
 	for _, m := range r.Members {
 		running := m.State == stick.Joined && m.Session.Running
 		if m.Session.Role == "" || !running && !p.All {
 			continue
 		}
+
 		res.Sessions = append(res.Sessions, ListedSession{
 			AgentID: m.Agent, Role: m.Session.Role, Since: m.Session.Since, Running: running, Verdict: m.Verdict(s),
 			Name: m.Session.Context, Context: its.anchor.absPath(m.Session.Context), Self: m.Agent == me.Agent,
 		})
 	}
+
 	return res, nil
 }
 
@@ -178,6 +199,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	if err := requireAgent(p.Caller); err != nil {
 		return res, err
 	}
+
 	var at stick.Time
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
@@ -185,6 +207,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 		if err != nil {
 			return err
 		}
+
 		o.Apply(r, events)
 		res = PromoteSessionResult{RoomID: r.ID, AgentID: o.Me.Agent, Already: len(events) == 0, Context: r.Path}
 		if len(events) > 0 {
@@ -192,16 +215,22 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 				res.Replaced = &p.Prior
 			}
 		}
+
 		at = o.Tx.Now()
 		return nil
 	}, nil)
 	if err != nil {
 		return res, err
 	}
-	its, _ := e.readProject(res.Context) // the role is granted already; with an error the file has its default place
+
+	// The role is granted already. With an error the file has its default place.
+	its, _ := e.readProject(res.Context)
 	res.Context = its.anchor.absPath("")
+
 	if !res.Already || !its.anchor.hasFile("") {
-		_ = its.anchor.beginFile("", res.AgentID, at) // without a file the promotion holds just as well
+		// Without a file the promotion holds just as well.
+		_ = its.anchor.beginFile("", res.AgentID, at)
 	}
+
 	return res, nil
 }

@@ -46,31 +46,41 @@ func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimel
 	p.Limit, p.Reach = cmp.Or(p.Limit, defaultTimeline), cmp.Or(p.Reach, timelineReach)
 	switch {
 	case p.Limit < 0 || p.Limit > maxTimeline:
-		return GetTimelineResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxTimeline).With("field", "limit")
+		return GetTimelineResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxTimeline).
+			With("field", "limit")
 	case p.LastMS < 0:
-		return GetTimelineResult{}, stick.Errorf(stick.CodeUsage, "last_ms must be 0 or more, not %d", p.LastMS).With("field", "last_ms")
+		return GetTimelineResult{}, stick.Errorf(stick.CodeUsage, "last_ms must be 0 or more, not %d", p.LastMS).
+			With("field", "last_ms")
 	}
+
 	var res GetTimelineResult
 	err := e.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		res = GetTimelineResult{RoomID: r.ID, Path: r.Path}
 		now, waiting := tx.Now(), r.Waiters(probes.Probed, tx.Now())
+
 		if p.Before != 0 {
 			end, err := tx.Event(r.ID, p.Before)
 			if err != nil {
 				return err
 			}
 			if end == nil {
-				return stick.Errorf(stick.CodeUsage, "this room's log has no event %d", p.Before).With("field", "before").
+				return stick.Errorf(stick.CodeUsage, "this room's log has no event %d", p.Before).
+					With("field", "before").
 					Hintf("without it the time up to now is shown: %s", stick.Cmd("tt timeline"))
 			}
-			now, waiting = end.CreatedAt, nil // who waited then and got no turn isn't in the log
+
+			// Who waited then and got no turn isn't in the log.
+			now, waiting = end.CreatedAt, nil
 		}
+
 		s, err := readStretch(tx, r, p)
 		if err != nil {
 			return err
 		}
+
 		from, to := s.timeRange(now, stick.Millis(p.LastMS))
 		res.More, res.Before = s.hasOlder(from)
+
 		before, err := s.openingEvents(tx, r)
 		res.Timeline = stick.TimelineOf(append(before, s.events...), waiting, from, to)
 		return err
@@ -81,10 +91,12 @@ func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimel
 // stretch is a part of a room's log.
 type stretch struct {
 	events []stick.Event // those about the turn, the oldest first
-	first  *stick.Event  // where it begins, which is another event if it is as long as a stretch may be; nil if the log has nothing
-	more   bool          // the log goes back further
-	limit  int
-	reach  int
+	// first is where it begins, which is another event if the stretch is as long as one may be; nil if the
+	// log has nothing.
+	first *stick.Event
+	more  bool // the log goes back further
+	limit int
+	reach int
 }
 
 // readStretch reads the newest events, or those before an event.
@@ -94,6 +106,7 @@ func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, er
 	if err != nil {
 		return s, err
 	}
+
 	s.events, s.more, err = tx.Events(store.EventQuery{
 		Room: r.ID, After: back - 1, Before: p.Before, Types: stick.TimelineEvents, Limit: p.Limit, Newest: true,
 	})
@@ -105,6 +118,7 @@ func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, er
 	case len(s.events) > 0:
 		s.first = &s.events[0]
 	}
+
 	return s, err
 }
 
@@ -114,12 +128,16 @@ func (s *stretch) timeRange(to stick.Time, last stick.Millis) (from, until stick
 	if s.first != nil {
 		from = min(from, s.first.CreatedAt)
 	}
-	for _, e := range s.events { // the clock may have gone back
+
+	// The clock may have gone back.
+	for _, e := range s.events {
 		from, to = min(from, e.CreatedAt), max(to, e.CreatedAt)
 	}
+
 	if last > 0 {
 		from = max(from, to-stick.Time(last))
 	}
+
 	return from, to
 }
 
@@ -128,35 +146,44 @@ func (s *stretch) hasOlder(from stick.Time) (more bool, before int64) {
 	if s.first == nil || !s.more && s.first.CreatedAt >= from {
 		return false, 0
 	}
+
 	for _, e := range s.events {
 		if e.CreatedAt >= from {
 			return true, e.Seq
 		}
 	}
-	if n := len(s.events); n > 0 && s.first.CreatedAt < from { // nothing happened in the range
+
+	// Nothing happened in the range.
+	if n := len(s.events); n > 0 && s.first.CreatedAt < from {
 		return true, s.events[n-1].Seq
 	}
+
 	return true, s.first.Seq
 }
 
-// openingEvents returns the events that tell how things stood where the stretch begins: the grant of the turn, and
-// what happened in that turn. If that is too far back, the stretch's own events have to tell it.
+// openingEvents returns the events that tell how things stood where the stretch begins: the grant of the
+// turn, and what happened in that turn. If that is too far back, the stretch's own events have to tell it.
 func (s *stretch) openingEvents(tx *store.Tx, r stick.Room) ([]stick.Event, error) {
 	if s.first == nil || s.first.Type.Grants() {
 		return nil, nil
 	}
-	q := store.EventQuery{Room: r.ID, Turn: s.first.Turn, Limit: 1} // a turn's first event is its grant
+
+	// A turn's first event is its grant.
+	q := store.EventQuery{Room: r.ID, Turn: s.first.Turn, Limit: 1}
 	grant, _, err := tx.Events(q)
 	switch {
 	case err != nil || len(grant) == 0 || !grant[0].Type.Grants():
-		return nil, err // there was no turn, or a restart has skipped its number
+		// There was no turn, or a restart has skipped its number.
+		return nil, err
 	case r.Turn.State == stick.Owned && r.Turn.ID == s.first.Turn:
 		return grant, nil
 	}
+
 	back, err := tx.Back(r.ID, s.first.Seq, s.reach)
 	if err != nil || grant[0].Seq < back {
 		return nil, err
 	}
+
 	q.After, q.Before, q.Limit, q.Types, q.Newest = grant[0].Seq, s.first.Seq, s.limit, stick.TimelineEvents, true
 	since, _, err := tx.Events(q)
 	return slices.Concat(grant, since), err
