@@ -17,7 +17,8 @@ func draft(text, next string) engine.SaveDraftParams {
 	return engine.SaveDraftParams{Text: text, Handoff: &stick.Handoff{NextAction: next}}
 }
 
-// describeAwaited checks the draft that a grant brings: its author, its text, and how many earlier ones there are.
+// describeAwaited checks the draft that a grant brings: its author, its text, and how many earlier ones there
+// are.
 func describeAwaited(by *scene.Actor, text string, earlier int) func(engine.WaitForTurnResult) bool {
 	return func(r engine.WaitForTurnResult) bool {
 		v := r.Recovery

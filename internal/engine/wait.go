@@ -39,7 +39,9 @@ type Standing struct {
 	NextAction  string        // of the handoff that the holder works on, or that waits for the next holder
 	ReservedFor stick.AgentID // empty if the stick isn't reserved
 	Paused      stick.Pause   // why nobody gets the stick now
-	Place, Of   int           // the caller's place among those that wait for the stick, from 1; 0 if it waits for events only
+	// Place is the caller's place among the Of that wait for the stick, from 1; 0 if it waits for events
+	// only.
+	Place, Of int
 }
 
 // WaitForTurnResult is the answer of a wait. Status says which of the other fields are set.
@@ -55,13 +57,14 @@ type WaitForTurnResult struct {
 	Owner       *stick.AgentID   `json:"current_owner"`
 	OwnedSince  stick.Time       `json:"owned_since"`
 	ReservedFor *stick.AgentID   `json:"reserved_for"`
-	Paused      *stick.Pause     `json:"paused"`                   // null unless the room is paused
-	Parent      *stick.AgentID   `json:"parent,omitempty"`         // of under_parent: who started the caller, and holds the stick
-	ParentTurn  int64            `json:"parent_turn_id,omitempty"` // of under_parent
-	Joined      bool             `json:"joined,omitempty"`         // by this call
-	Note        stick.Words      `json:"note,omitempty"`
-	Events      []stick.Event    `json:"events"` // addressed to the caller, the oldest first
-	More        bool             `json:"more,omitempty"`
+	Paused      *stick.Pause     `json:"paused"` // null unless the room is paused
+	// Parent is of under_parent: who started the caller, and holds the stick.
+	Parent     *stick.AgentID `json:"parent,omitempty"`
+	ParentTurn int64          `json:"parent_turn_id,omitempty"` // of under_parent
+	Joined     bool           `json:"joined,omitempty"`         // by this call
+	Note       stick.Words    `json:"note,omitempty"`
+	Events     []stick.Event  `json:"events"` // addressed to the caller, the oldest first
+	More       bool           `json:"more,omitempty"`
 	*Grant
 
 	cursor         int64  // of the last event that was read
@@ -72,14 +75,17 @@ type WaitForTurnResult struct {
 // once.
 const (
 	maxWaitEvents = 50
-	maxAnswer     = 15 << 10 // bytes of its messages and events as they are printed; the rest of 16 KB is for the fields around them
+	// maxAnswer limits the messages and events of an answer, in bytes as they are printed. The rest of 16 KB
+	// is for the fields around them.
+	maxAnswer = 15 << 10
 )
 
 // countFitting returns how many of the entries fit into that many bytes of indented JSON: at least one.
 func countFitting[E any](entries []E, most int) int {
 	size := 0
 	for n, e := range entries {
-		b, _ := json.MarshalIndent(e, "    ", "  ") // it can't fail: they come from JSON
+		// This can't fail: the entries come from JSON.
+		b, _ := json.MarshalIndent(e, "    ", "  ")
 		for _, r := range string(b) {
 			switch {
 			case r < utf8.RuneSelf:
@@ -90,10 +96,12 @@ func countFitting[E any](entries []E, most int) int {
 				size += len(`\u0000\u0000`) // printed as an escape
 			}
 		}
+
 		if size += len(",\n    "); size > most {
 			return max(n, 1)
 		}
 	}
+
 	return len(entries)
 }
 
@@ -112,18 +120,23 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Purpose = stick.Listen
 	}
+
 	if answered, err := w.answerByReading(ctx); answered || err != nil {
 		w.traceRead(byStart, true, err)
 		return w.res, err
 	}
+
 	err := w.answerOutsider(ctx, w.joinAndAsk(ctx))
 	w.traceRead(byStart, w.done || !w.q.Blocking, err)
 	if err == nil && !w.done && w.q.Blocking {
 		err = w.blockUntilAnswered(ctx)
 	}
+
 	if w.res.releaseTelling = w.unlockTelling; p.AtMost != 0 {
-		w.unlockTelling() // a client says with its next call that it got the answer, and its agent isn't idle until then
+		// A client says with its next call that it got the answer, and its agent isn't idle until then.
+		w.unlockTelling()
 	}
+
 	e.addDrift(ctx, w.res.Grant)
 	return w.res, err
 }
@@ -134,19 +147,23 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 	if res.releaseTelling != nil {
 		defer res.releaseTelling()
 	}
+
 	if len(res.Events) == 0 {
 		return nil
 	}
+
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
+
 	return db.Update(ctx, func(tx *store.Tx) error {
 		for _, ev := range res.Events {
 			if err := tx.MarkShown(res.RoomID, res.AgentID, ev.Seq); err != nil {
 				return err
 			}
 		}
+
 		return tx.Advance(res.RoomID, res.AgentID, waitStream, res.cursor)
 	})
 }
@@ -154,21 +171,24 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 // checkMaxWait refuses a limit below zero.
 func checkMaxWait(ms *int64) error {
 	if ms != nil && *ms < 0 {
-		return stick.Errorf(stick.CodeUsage, "max_wait_ms must be 0 or more, not %d", *ms).With("field", "max_wait_ms")
+		return stick.Errorf(stick.CodeUsage, "max_wait_ms must be 0 or more, not %d", *ms).
+			With("field", "max_wait_ms")
 	}
 	return nil
 }
 
-// waitLimit returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants. Through
-// a server (atMost isn't 0) the room's policy is a limit too, and atMost is the default.
+// waitLimit returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants.
+// Through a server (atMost isn't 0) the room's policy is a limit too, and atMost is the default.
 func waitLimit(asked *int64, atMost, policy time.Duration) *int64 {
 	if atMost == 0 {
 		return asked
 	}
+
 	most := min(atMost, policy).Milliseconds()
 	if asked != nil {
 		most = min(*asked, policy.Milliseconds())
 	}
+
 	return &most
 }
 
@@ -206,17 +226,21 @@ func (w *wait) joinAndAsk(ctx context.Context) error {
 	if w.forIdle {
 		how = core.MustBeMemberQuietly
 	}
+
 	return w.e.writeRoom(ctx, w.p.Where, w.p.Caller, how, func(o *op) error {
 		w.me, w.q.Agent, w.q.Above, w.q.Lease = o.Me, o.Me.Agent, o.Me.Above, o.Lease
+
 		if w.q.Blocking {
 			if err := w.requireAlone(o.Room, o.Probes, o.Tx.Now()); err != nil {
 				return err
 			}
 		}
+
 		r, events, answer := o.Room.Ask(w.q, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		err := w.buildAnswer(o.Tx, o.Probes, o.Room, answer, o.Events)
 		w.res.Joined, w.res.Note = o.Joined, o.Me.Note
+
 		if w.done && w.q.Blocking {
 			w.markReturned(o)
 		}
@@ -230,12 +254,17 @@ func (w *wait) answerOutsider(ctx context.Context, err error) error {
 	if c := stick.CodeOf(err); c != stick.CodeRoomClosed && c != stick.CodeKicked {
 		return err
 	}
-	return w.e.core.Read(ctx, w.p.Where, w.p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+
+	return w.e.core.Read(ctx, w.p.Where, w.p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) error {
 		w.me = me
+
 		status := r.WaitStatusOf(me.Agent)
 		if status != stick.WasKicked && r.Closed {
 			status = stick.RoomClosed
 		}
+
 		return w.buildAnswer(tx, probes, r, stick.Answer{Status: status}, nil)
 	})
 }
@@ -245,19 +274,25 @@ func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) e
 	if w.p.Replace || w.forIdle || w.me.Agent.Human() {
 		return nil
 	}
+
 	for _, l := range r.Listeners {
 		if l.Agent != w.me.Agent || l.ID == w.listener.ID || l.Purpose == stick.Wake {
 			continue
 		}
+
+		// A wait that isn't probed yet is probed first. After the last round it doesn't count.
 		if v, ok := probes.Listeners[l.ID]; !ok && probes.Rounds < core.MaxProbes {
 			probes.Wanted = r
 			return core.ErrProbe
 		} else if v == stick.Alive {
-			return stick.Errorf(stick.CodeAlreadyListening, "%s is already waiting in process %d (started %s)", w.me.Agent, l.Process.PID, stick.Ago(now.Sub(l.StartedAt))).
+			return stick.Errorf(stick.CodeAlreadyListening, "%s is already waiting in process %d (started %s)",
+				w.me.Agent, l.Process.PID, stick.Ago(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
-				Hintf("that wait brings you %s; to replace it with this one: %s", describeAwaited(l), w.replaceCommand())
+				Hintf("that wait brings you %s; to replace it with this one: %s",
+					describeAwaited(l), w.replaceCommand())
 		}
 	}
+
 	return nil
 }
 
@@ -283,27 +318,32 @@ func (w *wait) replaceCommand() stick.Command {
 	return stick.Cmd("tt wait --replace")
 }
 
-// buildAnswer makes the result from the answer of the rules. It sets done if there is something to act on. The log
-// of the transaction doesn't have the unsaved events yet.
-func (w *wait) buildAnswer(tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event) error {
+// buildAnswer makes the result from the answer of the rules. It sets done if there is something to act on.
+// The log of the transaction doesn't have the unsaved events yet.
+func (w *wait) buildAnswer(
+	tx *store.Tx, probes *core.Probes, r stick.Room, a stick.Answer, unsaved []stick.Event,
+) error {
 	now := tx.Now()
 	w.done = a.Status != ""
 	w.res = WaitForTurnResult{
 		Status: stick.NotYet, RoomID: r.ID, Path: r.Path, AgentID: w.me.Agent, Joined: w.res.Joined, Note: w.res.Note,
 		RoomState: r.State(probes.Probed, now), CurrentTurn: r.Turn.ID, Events: []stick.Event{},
 	}
+
 	switch r.Turn.State {
 	case stick.Owned:
 		w.res.Owner, w.res.OwnedSince = &r.Turn.Owner, r.Turn.GrantedAt
 	case stick.Reserved:
 		w.res.ReservedFor = &r.Turn.ReservedFor
 	}
+
 	if r.Paused.On() {
 		w.res.Status, w.res.Paused = stick.InPause, &r.Paused
 	}
 	if a.Status != "" {
 		w.res.Status = a.Status
 	}
+
 	switch a.Status {
 	case stick.YourTurn:
 		w.res.TurnID = r.Turn.ID
@@ -319,9 +359,11 @@ func (w *wait) buildAnswer(tx *store.Tx, probes *core.Probes, r stick.Room, a st
 		w.res.TurnID = r.Turn.ID
 		w.res.Reason = string(a.Opening.Cause)
 	}
+
 	if w.turnOnly() {
 		return nil
 	}
+
 	return w.readEvents(tx, probes, r)
 }
 

@@ -17,14 +17,21 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	w.db = db
+
 	if !w.hasInbox {
 		_, w.hasInbox = w.e.core.Inboxes().Of(w.me.Agent)
 	}
+
 	self, err := w.e.core.Config.Procs.Self()
 	if err != nil {
 		self = stick.Process{}
 	}
-	w.listener = stick.Listener{ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Purpose: w.q.Purpose, Deaf: w.turnOnly(), Process: self}
+
+	w.listener = stick.Listener{
+		ID: stick.ListenerID(db.NewID()), Agent: w.me.Agent, Purpose: w.q.Purpose,
+		Deaf: w.turnOnly(), Process: self,
+	}
+
 	// The order matters: lock, bell, then the transaction that adds the listener's row. Whoever reads the row
 	// finds the lock taken, and the bell rings for every commit after that transaction.
 	presence, err := db.Bell.TakePresence(string(w.listener.ID))
@@ -32,11 +39,13 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		return err
 	}
 	defer presence.Close()
+
 	watch, err := db.Watch(w.res.RoomID)
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
+
 	err = w.registerListener(ctx)
 	w.traceRead(byStart, w.done, err)
 	if err != nil {
@@ -45,16 +54,26 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	if w.done {
 		return nil
 	}
+
 	w.wakeOthers(ctx)
 	defer w.stopWakingOthers()
+
+	return w.sleepUntilAnswered(ctx, watch)
+}
+
+// sleepUntilAnswered sleeps and reads the room in turns, until there is something to act on.
+func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error {
 	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, waitLimit(w.p.MaxWaitMS, w.p.AtMost, w.maxWait))
 	defer s.close()
 	s.alone = w.e.core.Config.Alone
+
 	proc.Shrink()
+
 	for !w.done {
 		if w.p.Shows != nil {
 			w.p.Shows(w.standing)
 		}
+
 		why := s.sleepUntil(ctx, w.next, w.now, w.watched)
 		switch why {
 		case byInterrupt:
@@ -62,40 +81,56 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 		case byLimit:
 			return w.endAtLimit(ctx)
 		}
+
+		// The machine has slept. No offer comes until the others have had time to wake, too.
 		if s.suspended {
 			s.suspended = false
 			w.q.NotSoon = stick.At(w.e.core.Now()).Add(w.grace)
 		}
+
 		err := w.checkRoom(ctx)
 		w.traceRead(why, w.done, err)
 		if err == nil && !w.done {
 			w.wakeOthers(ctx)
 		}
+
 		if err != nil && ctx.Err() != nil {
-			return w.leaveUnanswered(stick.CodeCanceled) // while it read
+			// The wait was interrupted while it read.
+			return w.leaveUnanswered(stick.CodeCanceled)
 		}
+
 		if s.noteRead(isUnavailable(err)); isUnavailable(err) {
-			w.done = false // whatever it was about to answer, perhaps that wasn't committed
-			w.next = 0     // the next ring, or the net under it, reads again: the server may be back
+			// Whatever it was about to answer, perhaps that wasn't committed.
+			w.done = false
+			// The next ring, or the net under it, reads again: the server may be back.
+			w.next = 0
+
 			continue
 		}
+
 		if err != nil {
 			w.leaveUnanswered("")
 			return err
 		}
 	}
+
 	return nil
 }
 
-// traceRead writes an entry for one read of the room, what caused it, and the answer if the wait ends with it.
+// traceRead writes an entry for one read of the room, what caused it, and the answer if the wait ends with
+// it.
 func (w *wait) traceRead(why wakeCause, ends bool, err error) {
-	r := core.WaitRead{RoomID: w.res.RoomID, AgentID: w.me.Agent, WokenBy: string(why), Next: w.next, Watched: len(w.watched)}
+	r := core.WaitRead{
+		RoomID: w.res.RoomID, AgentID: w.me.Agent, WokenBy: string(why),
+		Next: w.next, Watched: len(w.watched),
+	}
 	if ends {
 		r.Status = string(w.res.Status)
 	}
 	if err != nil {
 		r.Error = string(stick.CodeOf(err))
 	}
+
 	w.e.core.Config.Trace.WaitRead(r)
 }
 
@@ -105,6 +140,7 @@ func (w *wait) registerListener(ctx context.Context) error {
 		if err := w.requireAlone(*r, probes, tx.Now()); err != nil {
 			return err
 		}
+
 		for _, l := range r.Listeners {
 			if w.replacesListener(l) {
 				if err := tx.DropListener(l.ID); err != nil {
@@ -113,6 +149,7 @@ func (w *wait) registerListener(ctx context.Context) error {
 				tx.Ring(r.ID)
 			}
 		}
+
 		r.Listeners = slices.DeleteFunc(r.Listeners, w.replacesListener)
 		w.listener.StartedAt = tx.Now()
 		return w.addListenerRow(tx, r)
@@ -131,29 +168,38 @@ func (w *wait) hasListenerRow(r stick.Room) bool {
 	return slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool { return l.ID == w.listener.ID })
 }
 
-// lostListenerRow reports whether the listener's row is gone although no other wait has replaced this one. A server
-// that its standby has replaced may have lost the row, and the wait itself has deleted it where the answer to
-// a commit got lost.
+// lostListenerRow reports whether the listener's row is gone although no other wait has replaced this one. A
+// server that its standby has replaced may have lost the row, and the wait itself has deleted it where the
+// answer to a commit got lost.
 func (w *wait) lostListenerRow(r stick.Room) bool {
-	return !w.hasListenerRow(r) && r.WaitStatusOf(w.me.Agent) == "" && (w.me.Agent.Human() || !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
+	if w.hasListenerRow(r) || r.WaitStatusOf(w.me.Agent) != "" {
+		return false
+	}
+	if w.me.Agent.Human() {
+		return true // people may wait in several terminals
+	}
+
+	return !slices.ContainsFunc(r.Listeners, func(l stick.Listener) bool {
 		return l.Agent == w.me.Agent && (l.Purpose == stick.Wake) == w.forIdle
-	}))
+	})
 }
 
-// replacesListener reports whether the wait ends l, another wait of its member. It does so on request, and when both
-// would wake the same idle agent.
+// replacesListener reports whether the wait ends l, another wait of its member. It does so on request, and
+// when both would wake the same idle agent.
 func (w *wait) replacesListener(l stick.Listener) bool {
 	if l.Agent != w.me.Agent || l.ID == w.listener.ID {
 		return false
 	}
+
 	if w.forIdle || l.Purpose == stick.Wake {
 		return w.forIdle && l.Purpose == stick.Wake
 	}
+
 	return w.p.Replace && !w.me.Agent.Human()
 }
 
-// checkRoom answers the wait if there is something to act on. It reads first, and writes only if the rules would
-// change something.
+// checkRoom answers the wait if there is something to act on. It reads first, and writes only if the rules
+// would change something.
 func (w *wait) checkRoom(ctx context.Context) error {
 	act := false
 	err := w.e.core.View(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
@@ -161,18 +207,22 @@ func (w *wait) checkRoom(ctx context.Context) error {
 		if err := tx.LaterListener(w.listener.ID, &here); err != nil {
 			return err
 		}
+
 		// After most rings nothing has changed for most waiters, and a part of the room is enough to see
 		// that. Only who is shown a place among those that wait needs all of it.
 		r, err := tx.RoomPart(w.res.RoomID, w.me.Agent)
 		if act = !here; err != nil || act {
 			return err
 		}
+
 		r.Listeners, probes.Listeners[w.listener.ID] = []stick.Listener{w.listener}, stick.Alive
 		after, quiet, err := w.tryRules(tx, probes, r)
 		if act = err == nil && !quiet && r.Turn.ReservedFor == w.me.Agent; act {
-			return nil // whatever the rest of the room says, it is for this wait to write
+			// Whatever the rest of the room says, it is for this wait to write.
+			return nil
 		}
-		if err == nil && (w.p.Shows != nil || !quiet || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open()) {
+
+		if err == nil && (w.p.Shows != nil || !quiet || isClaimable(after, probes, tx.Now())) {
 			if r, err = tx.Room(w.res.RoomID); err != nil {
 				return err
 			}
@@ -181,22 +231,31 @@ func (w *wait) checkRoom(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		if act = !quiet; act {
 			return nil
 		}
+
 		if err := w.planWake(tx, probes, after); err != nil {
 			return err
 		}
 		if err := w.buildAnswer(tx, probes, after, stick.Answer{}, nil); err != nil {
 			return err
 		}
+
 		act = w.done
 		return probes.Enough(after)
 	})
 	if err != nil || !act {
 		return err
 	}
+
 	return w.askAndWrite(ctx, nil)
+}
+
+// isClaimable reports whether nobody has the stick, or it can be taken over.
+func isClaimable(r stick.Room, probes *core.Probes, now stick.Time) bool {
+	return r.Turn.State == stick.Idle || r.Opening(probes.Probed, now).Open()
 }
 
 // tryRules tries the rules on a room that was read. quiet is true if they would neither answer nor change it.
@@ -210,6 +269,7 @@ func (w *wait) tryRules(tx *store.Tx, probes *core.Probes, r stick.Room) (after 
 func (w *wait) planWake(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	w.grace, w.maxWait = r.Policy.WaiterGrace, r.Policy.TurnMaxWait
 	w.now, w.next = tx.Now(), r.NextDeadline(w.q, probes.Probed, tx.Now())
+
 	w.watched = w.watched[:0]
 	for _, a := range []stick.AgentID{r.Turn.Owner, r.Turn.ReservedFor} {
 		m, ok := r.Member(a)
@@ -219,9 +279,11 @@ func (w *wait) planWake(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 			}
 		}
 	}
+
 	if w.p.Shows != nil {
 		w.recordStanding(probes, r)
 	}
+
 	return probes.Enough(r)
 }
 
@@ -234,6 +296,7 @@ func (w *wait) recordStanding(probes *core.Probes, r stick.Room) {
 	case stick.Reserved:
 		w.standing.ReservedFor = r.Turn.ReservedFor
 	}
+
 	if w.q.Purpose == stick.Work {
 		line := r.InLine(probes.Probed)
 		w.standing.Place, w.standing.Of = slices.Index(line, w.me.Agent)+1, len(line)
@@ -245,28 +308,35 @@ func (w *wait) recordStanding(probes *core.Probes, r stick.Room) {
 func (w *wait) askAndWrite(ctx context.Context, first func(*store.Tx, *core.Probes, *stick.Room) error) error {
 	w.lockTelling(ctx)
 	defer func() {
-		if !w.done { // else the agent knows the events of its answer once they are recorded as delivered
+		// With an answer, the agent knows its events once they are recorded as delivered.
+		if !w.done {
 			w.unlockTelling()
 		}
 	}()
+
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		r, err := tx.Room(w.res.RoomID)
 		if err != nil {
 			return err
 		}
+
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}}
 		probes.Listeners[w.listener.ID] = stick.Alive
 		o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
+
 		if first != nil {
 			if err := first(tx, probes, &o.Room); err != nil {
 				return err
 			}
 		}
+
+		// The row may be lost although nobody replaced the wait.
 		if w.lostListenerRow(o.Room) {
 			if err := w.addListenerRow(tx, &o.Room); err != nil {
 				return err
 			}
 		}
+
 		var a stick.Answer
 		if w.hasListenerRow(o.Room) {
 			var events []stick.Event
@@ -275,6 +345,7 @@ func (w *wait) askAndWrite(ctx context.Context, first func(*store.Tx, *core.Prob
 		} else if a.Status = o.Room.WaitStatusOf(w.me.Agent); a.Status == "" {
 			a.Status = stick.WasReplaced
 		}
+
 		if err := w.planWake(tx, probes, o.Room); err != nil {
 			return err
 		}
@@ -284,11 +355,13 @@ func (w *wait) askAndWrite(ctx context.Context, first func(*store.Tx, *core.Prob
 		if err := probes.Enough(o.Room); err != nil {
 			return err
 		}
+
 		if w.done {
 			if err := w.removeListener(o); err != nil {
 				return err
 			}
 		}
+
 		return o.Save()
 	})
 }
@@ -303,11 +376,15 @@ func (w *wait) removeListener(o *op) error {
 // markReturned marks a member whose wait for work ended without the turn. It stays a candidate for a moment,
 // because it will probably ask again. One that works under another's turn won't.
 func (w *wait) markReturned(o *op) {
-	if w.q.Purpose == stick.Work && !slices.Contains([]stick.WaitStatus{stick.YourTurn, stick.WasReplaced, stick.UnderParent}, w.res.Status) {
+	settled := []stick.WaitStatus{stick.YourTurn, stick.WasReplaced, stick.UnderParent}
+	if w.q.Purpose == stick.Work && !slices.Contains(settled, w.res.Status) {
 		since := w.listener.StartedAt
-		if since.IsZero() { // it didn't block
+
+		// A wait that didn't block has no start.
+		if since.IsZero() {
 			since = o.Tx.Now()
 		}
+
 		o.Room = o.Room.Returned(w.me.Agent, since, o.Tx.Now())
 	}
 }
@@ -319,11 +396,13 @@ func (w *wait) endAtLimit(ctx context.Context) error {
 	if err != nil || w.done {
 		return err
 	}
+
 	return w.e.core.Update(ctx, w.db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		r, err := tx.Room(w.res.RoomID)
 		if err != nil {
 			return err
 		}
+
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: w.me, Before: r, Room: r}}
 		if err := w.removeListener(o); err != nil {
 			return err
@@ -332,18 +411,20 @@ func (w *wait) endAtLimit(ctx context.Context) error {
 	})
 }
 
-// leaveUnanswered deletes the listener's row without an answer. A member whose wait was interrupted won't ask again, so
-// it is no candidate afterwards.
+// leaveUnanswered deletes the listener's row without an answer. A member whose wait was interrupted won't ask
+// again, so it is no candidate afterwards.
 func (w *wait) leaveUnanswered(code stick.Code) error {
 	err := w.db.Update(context.Background(), func(tx *store.Tx) error {
 		tx.RingLooksHere(w.res.RoomID)
 		return tx.DropListener(w.listener.ID)
 	})
+
 	if code == "" {
 		return err
 	}
 	if w.res.Joined {
 		return stick.Errorf(code, "the wait was interrupted; you joined the room, and nothing else was changed")
 	}
+
 	return stick.Errorf(code, "the wait was interrupted; nothing was changed")
 }

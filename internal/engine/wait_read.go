@@ -17,20 +17,25 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 	if w.q.Blocking {
 		return false, nil
 	}
+
 	p, err := w.e.core.Place(w.p.Where)
 	if err != nil {
 		return false, err
 	}
 	db, err := w.e.core.Open(ctx, false)
 	if err != nil {
-		return false, nil // joinAndAsk creates the database, or returns the error
+		// joinAndAsk creates the database, or returns the error.
+		return false, nil
 	}
+
 	err = w.e.core.View(ctx, db, w.p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		answered = false
+
 		var chain []string
 		if p != nil {
 			chain = p.Chain
 		}
+
 		id, state, err := tx.TurnAt(w.p.RoomID, chain)
 		if err != nil || id == "" || state == stick.Idle {
 			return err
@@ -38,26 +43,33 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 		if w.me, err = core.Identify(tx, probes, w.p.Caller); err != nil {
 			return err
 		}
+
 		r, err := tx.RoomPart(id, w.me.Agent)
 		if err != nil {
 			return err
 		}
+
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		m, ok := r.Member(w.me.Agent)
-		if !ok || m.State != stick.Joined || w.me.Unrecorded || !isProcessRecorded(m, w.me) || (stick.Deadline{SetAt: m.LastSeenAt, TTL: freshActivity}).Due(tx.Now()) {
+		isFresh := !(stick.Deadline{SetAt: m.LastSeenAt, TTL: freshActivity}).Due(tx.Now())
+		if !ok || m.State != stick.Joined || w.me.Unrecorded || !isProcessRecorded(m, w.me) || !isFresh {
 			return nil
 		}
+
 		w.q.Agent, w.q.Above = w.me.Agent, w.me.Above
 		after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
 		if err := probes.Enough(r); err != nil {
 			return err
 		}
-		if a.Changed || a.Status != "" || after.Turn.State == stick.Idle || after.Opening(probes.Probed, tx.Now()).Open() {
+
+		if a.Changed || a.Status != "" || isClaimable(after, probes, tx.Now()) {
 			return nil
 		}
+
 		if err := w.buildAnswer(tx, probes, after, a, nil); err != nil {
 			return err
 		}
+
 		answered = !w.done
 		return probes.Enough(after)
 	})
@@ -70,8 +82,8 @@ func isProcessRecorded(m stick.Member, me core.Identity) bool {
 	return p.IsZero() || slices.ContainsFunc(m.Processes, func(ev stick.Evidence) bool { return ev.Process == p })
 }
 
-// readEvents adds the events for the caller that weren't delivered yet. In a transaction that writes, it moves the
-// cursor past the leading events that are old news.
+// readEvents adds the events for the caller that weren't delivered yet. In a transaction that writes, it
+// moves the cursor past the leading events that are old news.
 func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 	after, q := w.cursor, store.EventQuery{Room: r.ID, For: w.me.Agent, Fresh: true, Limit: maxWaitEvents}
 	if after == 0 {
@@ -82,7 +94,10 @@ func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error
 			return err
 		}
 	}
+
 	read := after
+
+	// A batch of nothing but old news is followed by the next one.
 	for more := true; more && len(w.res.Events) == 0; q.Cursor = "" {
 		var events []stick.Event
 		var err error
@@ -93,6 +108,7 @@ func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error
 		if q.Cursor != "" {
 			read = after
 		}
+
 		for _, e := range events {
 			stale, err := w.isStale(tx, probes, e, r)
 			if err != nil {
@@ -101,6 +117,8 @@ func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error
 			if !stale {
 				w.res.Events = append(w.res.Events, e)
 			}
+
+			// Only leading old news is passed for good: the rest may get lost with the answer.
 			if len(w.res.Events) == 0 {
 				read = e.Seq
 			}
@@ -108,26 +126,32 @@ func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error
 		}
 		w.res.More = more
 	}
+
 	if w.listener.ID != "" {
 		w.cursor = after
 	}
+
 	if n := countFitting(w.res.Events, maxAnswer); n < len(w.res.Events) {
 		w.res.Events, w.res.More = w.res.Events[:n], true
 		w.res.cursor = w.res.Events[n-1].Seq
 	}
+
 	if tx.Writes() && read > after {
 		if err := tx.Advance(r.ID, w.me.Agent, waitStream, read); err != nil {
 			return err
 		}
 	}
+
 	if w.forIdle {
 		if err := w.holdBack(tx, r); err != nil {
 			return err
 		}
 	}
+
 	if len(w.res.Events) > 0 && !w.done {
 		w.done, w.res.Status = true, stick.GotEvents
 	}
+
 	return nil
 }
 
@@ -139,18 +163,22 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 	if m.IdleAt.IsZero() && !w.knownIdle {
 		w.res.Events = w.res.Events[:0]
 	}
+
 	for _, e := range w.res.Events {
 		at, err := core.WakeAt(tx, r.ID, e, w.me.Agent)
 		if err != nil {
 			return err
 		}
+
 		if at.Due(tx.Now()) {
 			return nil
 		}
+
 		if w.next.IsZero() || at.At() < w.next {
 			w.next = at.At()
 		}
 	}
+
 	w.res.Events = w.res.Events[:0]
 	return nil
 }
@@ -164,13 +192,18 @@ func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick
 	case e.Type == stick.EventEditTold, e.Type == stick.EventDraftAsked && w.forIdle:
 		return true, nil
 	case (e.Type == stick.EventRoomPaused || e.Type == stick.EventRoomResumed) && w.q.Purpose == stick.Work:
-		return true, nil // it goes on through a pause, and gets the turn after it
-	case e.Type == stick.EventRoomPaused && w.forIdle, e.Type == stick.EventRoomResumed && w.forIdle && r.Turn.Owner != w.me.Agent:
-		return true, nil // only the holder has anything to do when the pause ends
+		// Such a wait goes on through a pause, and gets the turn after it.
+		return true, nil
+	case e.Type == stick.EventRoomPaused && w.forIdle,
+		e.Type == stick.EventRoomResumed && w.forIdle && r.Turn.Owner != w.me.Agent:
+		// Only the holder has anything to do when the pause ends.
+		return true, nil
 	}
+
 	if m, _ := r.Member(w.me.Agent); e.Type == stick.EventSessionStarted && m.HooksSeen {
 		return true, nil
 	}
+
 	return isStaleFor(tx, probes, e, r, w.me.Agent, w.q.Purpose == stick.Work)
 }
 
@@ -178,10 +211,13 @@ func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick
 // was overtaken is. A reservation of the stick is if a asks for the turn anyway, here or in another wait; an
 // INCURSION if the reservation has ended; the wish for a draft if there is one; a withdrawal if a never saw
 // the message.
-func isStaleFor(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, a stick.AgentID, asks bool) (bool, error) {
+func isStaleFor(
+	tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, a stick.AgentID, asks bool,
+) (bool, error) {
 	if r.Overtaken(e, a) {
 		return true, nil
 	}
+
 	switch e.Type {
 	case stick.EventRelease, stick.EventPass, stick.EventRerouted:
 		return asks || r.Listening(a, stick.Work, probes.Probed), nil
@@ -197,5 +233,6 @@ func isStaleFor(tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, 
 		c, _, err := tx.Receipt(r.ID, a, p.MessageID)
 		return c.ShownAt.IsZero() && c.ReadAt.IsZero(), err
 	}
+
 	return false, nil
 }

@@ -43,12 +43,15 @@ const suspendedAfter = 30 * time.Second
 
 func newSleep(procs *proc.Table, watch *store.Watch, serves stick.Process, maxWaitMS *int64) *sleep {
 	s := &sleep{watch: watch, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
+
 	if maxWaitMS != nil {
 		s.limit = time.After(time.Duration(*maxWaitMS) * time.Millisecond)
 	}
 	if !serves.IsZero() {
-		s.served, _ = procs.Watch(serves) // if that fails, the wait ends when standard output is closed
+		// If this fails, the wait ends when standard output is closed.
+		s.served, _ = procs.Watch(serves)
 	}
+
 	return s
 }
 
@@ -69,30 +72,35 @@ func (s *sleep) noteRead(failed bool) {
 	if failed && !s.failed {
 		s.net.Reset()
 	}
+
 	s.failed = failed
 }
 
-// sleepUntil sleeps until the room should be read again. next is a deadline that was computed at now, zero for
-// none.
+// sleepUntil sleeps until the room should be read again. next is a deadline that was computed at now, zero
+// for none.
 func (s *sleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
 	s.deaths.Watch(watched)
 	start := time.Now()
 	net := time.NewTimer(s.net.Next())
 	defer net.Stop()
+
 	var deadline <-chan time.Time
 	if !next.IsZero() {
 		t := time.NewTimer(max(next.Sub(now), 0))
 		defer t.Stop()
 		deadline = t.C
 	}
+
 	var served <-chan struct{}
 	if s.served != nil {
 		served = s.served.C
 	}
+
 	s.watch.Sleeps()
 	if s.alone {
 		defer proc.Doze()()
 	}
+
 	var why wakeCause
 	for why == "" {
 		select {
@@ -117,11 +125,13 @@ func (s *sleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []
 			why = byInterrupt
 		}
 	}
+
+	// Rounded times have no monotonic clock, which stops while the machine is suspended.
 	end := time.Now()
 	s.suspended = wasSuspended(end.Round(0).Sub(start.Round(0)), end.Sub(start))
 	return why
 }
 
-// wasSuspended reports whether the machine was suspended. wall and monotonic are the same time by two clocks; only
-// the wall clock goes on in a suspended machine.
+// wasSuspended reports whether the machine was suspended. wall and monotonic are the same time by two clocks;
+// only the wall clock goes on in a suspended machine.
 func wasSuspended(wall, monotonic time.Duration) bool { return wall-monotonic > suspendedAfter }

@@ -34,9 +34,11 @@ func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	if in.Empty() {
 		return
 	}
+
 	e.core.KillPoint("before wake")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.core.Slack(wakeLimit))
 	defer cancel()
+
 	slices.Sort(rooms)
 	for _, id := range slices.Compact(rooms) {
 		e.wakeIdle(ctx, in, id, true)
@@ -54,6 +56,7 @@ func (w *wait) wakeOthers(ctx context.Context) {
 	if in.Empty() {
 		return
 	}
+
 	if w.attendLock == nil {
 		l, free, err := bell.TryLock(wake.In(w.e.core.Config.Dir).AttendantLock(w.res.RoomID))
 		if err != nil || !free {
@@ -61,8 +64,10 @@ func (w *wait) wakeOthers(ctx context.Context) {
 		}
 		w.attendLock = l
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, w.e.core.Slack(wakeLimit))
 	defer cancel()
+
 	if next := w.e.wakeIdle(ctx, in, w.res.RoomID, false); !next.IsZero() && (w.next.IsZero() || next < w.next) {
 		if w.next = next; w.now.IsZero() {
 			w.now = stick.At(w.e.core.Now())
@@ -73,7 +78,8 @@ func (w *wait) wakeOthers(ctx context.Context) {
 // stopWakingOthers leaves that to another wait.
 func (w *wait) stopWakingOthers() {
 	if w.attendLock != nil {
-		_ = w.attendLock.Unlock() // it ends with the process at the latest
+		// The lock ends with the process at the latest.
+		_ = w.attendLock.Unlock()
 	}
 }
 
@@ -85,12 +91,14 @@ func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.Room
 	if err != nil {
 		return 0
 	}
+
 	news, next := e.pendingNews(ctx, db, in, room, "")
 	var mu sync.Mutex // guards next
 	var all sync.WaitGroup
 	for _, w := range news {
 		all.Go(func() {
 			later := e.tellByInbox(ctx, db, in, w, patient)
+
 			mu.Lock()
 			defer mu.Unlock()
 			if !later.IsZero() && (next.IsZero() || later < next) {
@@ -98,84 +106,111 @@ func (e *Engine) wakeIdle(ctx context.Context, in *core.Inboxes, room stick.Room
 			}
 		})
 	}
+
 	all.Wait()
 	return next
 }
 
-// tellByInbox tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that finds the
-// agent's lock taken.
-func (e *Engine) tellByInbox(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (next stick.Time) {
+// tellByInbox tells an agent by its inbox what is untold, and what comes meanwhile: whoever commits that
+// finds the agent's lock taken.
+func (e *Engine) tellByInbox(
+	ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool,
+) (next stick.Time) {
 	for told := true; told && ctx.Err() == nil; {
 		told, next = e.tellOnce(ctx, db, in, w, patient)
 	}
+
 	return next
 }
 
 // tellOnce tells an agent by its inbox what is still untold once nobody else is telling it anything, and
 // records that it was shown.
-func (e *Engine) tellOnce(ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool) (told bool, next stick.Time) {
+func (e *Engine) tellOnce(
+	ctx context.Context, db *store.DB, in *core.Inboxes, w *wait, patient bool,
+) (told bool, next stick.Time) {
 	free, alone := e.takeTellingLock(ctx, db, w.res.RoomID, w.me.Agent, patient)
 	if !alone {
-		return false, 0 // the agent is about to work, and its hooks tell it the rest
+		// The agent is about to work, and its hooks tell it the rest.
+		return false, 0
 	}
 	defer free()
+
 	news, next := e.pendingNews(ctx, db, in, w.res.RoomID, w.me.Agent)
 	b, _ := in.Of(w.me.Agent)
 	row, ok := harness.ByName(b.Harness)
 	if len(news) == 0 || !ok || row.Inbox == nil {
 		return false, next
 	}
+
 	res := news[0].res.clipForHook()
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < recordLimit {
-		return false, next // it would be told, and couldn't be recorded in time
-	}
-	e.core.KillPoint("before inbox")
-	if err := b.Write(ctx, e.core.Config.InboxPeer, row.Inbox.Lines(b.Token, db.NewID(), e.core.Config.News(res.Events, res.More))); err != nil {
+		// The agent would be told, and that couldn't be recorded in time.
 		return false, next
 	}
+
+	e.core.KillPoint("before inbox")
+	lines := row.Inbox.Lines(b.Token, db.NewID(), e.core.Config.News(res.Events, res.More))
+	if err := b.Write(ctx, e.core.Config.InboxPeer, lines); err != nil {
+		return false, next
+	}
+
 	e.core.KillPoint("inbox written")
+
 	// If it can't be recorded, a hook shows it once more: each event comes at least once.
 	return e.Delivered(ctx, res) == nil, next
 }
 
-// pendingNews returns the idle agents in a room, or only one of them, that have an inbox and something new that
-// may wake them now, as waits whose answers hold it. next is as in wakeIdle.
-func (e *Engine) pendingNews(ctx context.Context, db *store.DB, in *core.Inboxes, room stick.RoomID, only stick.AgentID) (news []*wait, next stick.Time) {
+// pendingNews returns the idle agents in a room, or only one of them, that have an inbox and something new
+// that may wake them now, as waits whose answers hold it. next is as in wakeIdle.
+func (e *Engine) pendingNews(
+	ctx context.Context, db *store.DB, in *core.Inboxes, room stick.RoomID, only stick.AgentID,
+) (news []*wait, next stick.Time) {
 	err := e.core.View(ctx, db, core.Caller{}, func(tx *store.Tx, probes *core.Probes) error {
 		news, next = nil, 0
 		r, err := tx.Room(room)
 		if err != nil {
 			return err
 		}
+
 		r = onlyInboxes(r.AtGeneration(tx.Generation(), tx.Now()), in, only)
 		if len(r.Members) == 0 {
 			return nil
 		}
+
 		signs, err := tx.Signs(room)
 		if err != nil {
 			return err
 		}
+
 		for _, m := range r.Members {
 			if _, ok := in.Of(m.Agent); !ok || !r.WokenByInbox(m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
 				continue
 			}
-			w := &wait{e: e, forIdle: true, knownIdle: true, q: stick.Asking{Purpose: stick.Wake}, me: core.Identity{Agent: m.Agent}}
+
+			w := &wait{
+				e: e, forIdle: true, knownIdle: true,
+				q: stick.Asking{Purpose: stick.Wake}, me: core.Identity{Agent: m.Agent},
+			}
 			w.res = WaitForTurnResult{RoomID: room, AgentID: m.Agent, Events: []stick.Event{}}
 			if err := w.readEvents(tx, probes, r); err != nil {
 				return err
 			}
+
 			if !w.next.IsZero() && (next.IsZero() || w.next < next) {
 				next = w.next
 			}
+
 			if len(w.res.Events) > 0 {
 				news = append(news, w)
 			}
 		}
+
 		return probes.Enough(r)
 	})
 	if err != nil {
 		return nil, 0
 	}
+
 	return news, next
 }
 
@@ -186,6 +221,7 @@ func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room 
 		_, ok := in.Of(a)
 		return ok && (only == "" || a == only)
 	}
+
 	r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(m stick.Member) bool { return !matters(m.Agent) })
 	r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l stick.Listener) bool { return !matters(l.Agent) })
 	return r
@@ -201,22 +237,27 @@ func (e *Engine) keepInbox(p core.HookParams, me core.Identity) {
 		}
 		return
 	}
+
+	// Without the file, the agent is woken as one without an inbox.
 	_ = all.Keep(me.Session.Key, wake.Inbox{
-		Agent: me.Agent, Harness: p.Caller.Harness, Process: p.Caller.Process, Socket: p.Inbox.Socket, Token: p.Inbox.Token,
-	}) // without the file, the agent is woken as one without an inbox
+		Agent: me.Agent, Harness: p.Caller.Harness, Process: p.Caller.Process, Socket: p.Inbox.Socket,
+		Token: p.Inbox.Token,
+	})
 }
 
-// lockTelling takes the lock of whoever tells the wait's agent something, if others might tell it the same by its
-// inbox. If somebody has it for too long, the wait goes on without it: the agent is told something twice
+// lockTelling takes the lock of whoever tells the wait's agent something, if others might tell it the same by
+// its inbox. If somebody has it for too long, the wait goes on without it: the agent is told something twice
 // rather than never.
 func (w *wait) lockTelling(ctx context.Context) {
 	if !w.hasInbox || w.tellLock != nil {
 		return
 	}
+
 	db, err := w.e.core.Open(ctx, false)
 	if err != nil {
 		return
 	}
+
 	w.tellLock, _ = w.e.takeTellingLock(ctx, db, w.res.RoomID, w.me.Agent, true)
 }
 
@@ -228,11 +269,14 @@ func (w *wait) unlockTelling() {
 	}
 }
 
-// takeTellingLock takes the lock of whoever tells an agent of a room something. alone is false if somebody else has it,
-// with patience for longer than that usually takes.
-func (e *Engine) takeTellingLock(ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool) (free func(), alone bool) {
+// takeTellingLock takes the lock of whoever tells an agent of a room something. alone is false if somebody
+// else has it, with patience for longer than that usually takes.
+func (e *Engine) takeTellingLock(
+	ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool,
+) (free func(), alone bool) {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
+
 	sum := sha256.Sum256([]byte(string(room) + " " + string(a)))
 	for {
 		p, err := db.Bell.TakePresence(hookStream + "-" + hex.EncodeToString(sum[:16]))
@@ -240,11 +284,14 @@ func (e *Engine) takeTellingLock(ctx context.Context, db *store.DB, room stick.R
 			return func() { _ = p.Close() }, true
 		}
 		if _, taken := errors.AsType[*bell.LockedError](err); !taken {
-			return func() {}, true // nobody can know it then
+			// Without a working lock nobody can know.
+			return func() {}, true
 		}
+
 		if !patient {
 			return func() {}, false
 		}
+
 		select {
 		case <-time.After(tellRetry):
 		case <-ctx.Done():

@@ -34,6 +34,7 @@ func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, erro
 		id, err = core.Identify(tx, probes, p.Caller)
 		return err
 	}
+
 	db, err := e.core.Open(ctx, false)
 	switch err {
 	case nil:
@@ -44,16 +45,20 @@ func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, erro
 	if err != nil {
 		return WhoamiResult{}, err
 	}
+
 	by := p.Caller
 	res := WhoamiResult{
 		AgentID: id.Agent, Harness: by.Harness, SessionID: by.SessionID, Terminal: by.Terminal, Proves: by.Proof,
 		Known: id.Session.Key != "" && !id.Unrecorded, Note: id.Note,
 	}
+
 	if !by.Process.IsZero() {
 		res.Process = &by.Process
 	}
+
 	if p.Explain {
 		res.Explain = append(append([]stick.Words{}, by.Explain...), id.Explain...)
 	}
+
 	return res, nil
 }
