@@ -196,6 +196,8 @@ func (a anchor) removeEnded(o contextRemoval) removalResult {
 	defer root.Close()
 
 	rel := a.relPath(o.context)
+
+	// Several sessions may end at the same time, so each gets a name of its own.
 	aside := rel + ".ended-" + store.NewID()
 	if _, err := root.Lstat(rel); err != nil {
 		return fileStays
@@ -245,6 +247,7 @@ func (a anchor) removeEnded(o contextRemoval) removalResult {
 
 // restoreFile renames a file back to its place. If there is another file by now, both stay.
 func restoreFile(root *os.Root, aside, rel string) {
+	// A link, unlike a rename, never replaces a file that is there by now.
 	err := root.Link(aside, rel)
 	if err == nil {
 		_ = root.Remove(aside)
@@ -266,6 +269,7 @@ func firstLine(root *os.Root, rel string) (line string, bare, ok bool) {
 	}
 	defer f.Close()
 
+	// The file may be anything, of any size. Only its first line matters.
 	b, err := io.ReadAll(io.LimitReader(f, maxHeader))
 	line, rest, ended := strings.Cut(string(b), "\n")
 	return line, rest == "", err == nil && ended

@@ -94,6 +94,7 @@ func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetCon
 	seen, err := e.core.Config.Git.Collisions(limited, dir)
 	switch {
 	case ctx.Err() != nil:
+		// The caller gave up. That isn't a limit of git.
 		return res, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
 		return res, stick.Errorf(stick.CodeInternal, "git didn't answer within %s", stick.Age(conflictsLimit))

@@ -57,6 +57,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 		return res, nil
 	}
 
+	// Nothing of this process may have the database open while its files go.
 	if err := e.Close(); err != nil {
 		return res, err
 	}

@@ -190,6 +190,7 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 
 	want, ok := plainfile.Owner(dir)
 	if !ok || want == 0 {
+		// This system has no owners of files, or root owns these, whose commands can open every file.
 		return f, false
 	}
 
@@ -249,6 +250,7 @@ func (e *Engine) checkWaking(ctx context.Context) core.Finding {
 		return core.Finding{Status: core.FindingOK, Detail: "nothing to wake yet"}
 	}
 
+	// A watch shows by which mechanism this system wakes.
 	w, err := db.Bell.Watch("doctor")
 	if err != nil {
 		return core.Fault(err)

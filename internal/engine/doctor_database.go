@@ -206,6 +206,7 @@ func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
 			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
 	}
 
+	// What was moved aside before stays as it is.
 	aside := path + ".other"
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {

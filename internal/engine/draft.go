@@ -108,6 +108,7 @@ func (o *op) leftDraft() (*stick.Draft, error) {
 	last := o.Room.Turn.ID
 	switch {
 	case o.HoldsStick():
+		// The caller's own turn is still running, so an earlier one left the draft.
 		last--
 	case o.Room.Turn.State == stick.Owned && openTakeover(o.Room, o.Probes, o.Tx.Now()) == nil:
 		return nil, nil
@@ -132,6 +133,8 @@ func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResul
 		}
 
 		res = AskDraftResult{RoomID: o.Room.ID, TurnID: o.Room.Turn.ID}
+
+		// Once a turn is enough.
 		asked, _, err := o.Tx.Events(store.EventQuery{
 			Room: o.Room.ID, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventDraftAsked}, Limit: 1,
 		})
@@ -139,6 +142,7 @@ func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResul
 			return err
 		}
 
+		// Whoever has saved a draft needn't be asked.
 		if saved, err := o.draftOf(o.Room.Turn.ID); err != nil || saved != nil {
 			return err
 		}

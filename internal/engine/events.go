@@ -110,6 +110,7 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 		return err
 	}
 
+	// A number that wasn't given out at all may mean that the database is an older copy.
 	if issued, err := tx.Issued(); err != nil || f.After > issued {
 		return cmp.Or(err, error(&unissued{cursor: f.After, issued: issued, last: last}))
 	}
@@ -260,6 +261,7 @@ func (e *Engine) FollowEvents(
 		limit = time.After(time.Duration(*ms) * time.Millisecond)
 	}
 
+	// From here on it sleeps most of the time, perhaps for hours.
 	net := bell.NewNet(rand.Float64)
 	proc.Shrink()
 	for {
@@ -307,6 +309,7 @@ func (e *Engine) awaitRing(
 			net.Reset()
 			return false, nil
 		case <-t.C:
+			// Where no ring can be missed, it sleeps on.
 			more := watch.SleepOn(net)
 			if more == 0 {
 				return false, nil
@@ -325,6 +328,7 @@ func (e *Engine) awaitRing(
 func (e *Engine) firstBatch(
 	ctx context.Context, p *WaitForEventsParams,
 ) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
+	// The transaction may run again, and then starts from the filter as it was given.
 	given := p.EventFilter
 	err = e.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity,
@@ -352,7 +356,6 @@ func (e *Engine) firstBatch(
 		res, err = readBatch(tx, r.ID, me, p.EventFilter, false)
 		return err
 	})
-
 	// What was read before an error says how far the log goes, and nothing of what is in it.
 	if err != nil {
 		res = EventsResult{}

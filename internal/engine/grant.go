@@ -81,11 +81,13 @@ func grantOf(
 		return g, err
 	}
 
+	// A grant says how many changes there are, and not which.
 	if g.Changes != nil {
 		g.Changes.Paths = nil
 	}
 
 	if t.HandoffSeq != 0 {
+		// On a damaged log the handoff may be missing.
 		if last == nil || last.Handoff == nil {
 			return g, nil
 		}
@@ -204,6 +206,8 @@ const maxRecovery = 20
 // it may be called inside a transaction.
 func needsGuardian(r stick.Room, me core.Identity, probes *core.Probes) bool {
 	mine := me.Caller.Process
+
+	// Without a process of its own, a session has nothing that a guardian could watch.
 	if mine.IsZero() || me.Caller.Proof == stick.ProvesCarrier {
 		return false
 	}

@@ -35,6 +35,7 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 	}
 	defer alive.Close()
 
+	// The room's bell rings when the turn ends.
 	rings, err := db.Watch(p.RoomID)
 	if err != nil {
 		return err
@@ -65,6 +66,7 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 			}
 		}
 
+		// While the database doesn't answer, the slow timer tries again.
 		pause := net.Next()
 		switch {
 		case isTemporary(err):

@@ -60,6 +60,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 			return err
 		}
 
+		// Events are for the agent itself, and not for its sub-agents.
 		if !p.Sub {
 			events, more, err := o.Tx.Events(store.EventQuery{
 				Room: o.Room.ID, After: seen, For: o.Me.Agent, Fresh: true, Limit: maxHookEvents,
@@ -70,6 +71,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 
 			n := countForHook(events)
 			for _, ev := range events[:n] {
+				// Old news is passed over, and not shown.
 				empty, err := isStaleFor(o.Tx, o.Probes, ev, o.Room, o.Me.Agent, false)
 				if err != nil {
 					return err
@@ -238,6 +240,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
 
+	// Whoever commits may be telling the agent the same by its inbox.
 	w.lockTelling(ctx)
 	err = w.joinAndAsk(ctx)
 	if !w.done {

@@ -110,6 +110,7 @@ func (o *op) putReceipt(sent stick.Event, c stick.Receipt, rule receiptRule) (st
 		return c, err
 	}
 
+	// A rule that changes nothing writes nothing.
 	if after != c {
 		if err := o.Tx.PutReceipt(o.Room.ID, after); err != nil {
 			return c, err
@@ -412,6 +413,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 			cs = slices.DeleteFunc(cs, func(c stick.Receipt) bool { return c.Owes == stick.OwesNothing })
 		}
 
+		// Another event counts as a message if somebody has to answer it.
 		if sent == nil || sent.Message() == nil && len(cs) == 0 {
 			return errNoMessage(p.MessageID)
 		}
@@ -431,6 +433,8 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 // isOverdue reports whether a message with the hint interrupt wasn't seen in time by a recipient.
 func isOverdue(sent stick.Event, c stick.Receipt, now stick.Time) bool {
 	m := sent.Message()
+
+	// The earlier of both times counts.
 	seen := c.ShownAt
 	if seen.IsZero() || !c.ReadAt.IsZero() && c.ReadAt < seen {
 		seen = c.ReadAt

@@ -81,6 +81,7 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		}
 	}
 
+	// A room can be joined where the repository is lost. The answer then warns of it.
 	lost := e.checkRepository(w)
 	err := e.writeRoom(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
@@ -116,6 +117,7 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 		case o.Room.Path != o.Before.Path:
 			res.Moved = o.Before.Path
 		case move.to != nil && move.from == o.Room.Path:
+			// The room couldn't move.
 			warnings = append(warnings, move.explainRefusal())
 		case p.ForceNew && above == o.Room.Path:
 			res.Created = false
@@ -171,6 +173,7 @@ func (e *Engine) makeNestedRoom(ctx context.Context, place *workspace.Place) (ab
 	chain := place.Chain
 	return above, e.core.WithKey(ctx, db, place, chain[0], func(key string) error {
 		return db.Update(ctx, func(tx *store.Tx) error {
+			// The transaction may run again.
 			above = ""
 			r, ok, err := tx.RoomAt(chain)
 			if err != nil {

@@ -148,6 +148,7 @@ func (w *roomsWatch) updateRooms(ctx context.Context) error {
 func (w *roomsWatch) run(ctx context.Context) error {
 	due, all := map[stick.RoomID]bool{}, true
 	for {
+		// There may be other rooms now, and what was seen of each may have changed.
 		if all {
 			if err := w.updateRooms(ctx); err != nil {
 				return w.endError(ctx, err)
@@ -181,6 +182,8 @@ func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) e
 
 	slices.Sort(ids)
 	holds, err := w.p.Look(ctx, ids)
+
+	// The server may come back, so the slow timer tries again.
 	if isUnavailable(err) && ctx.Err() == nil {
 		w.news.Missed()
 		return nil
@@ -238,6 +241,7 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 			w.net.Reset()
 			all = true
 		case <-w.deaths.C:
+			// It doesn't say whose process has ended.
 			for id, r := range w.rooms {
 				if len(r.holds.Watched) > 0 {
 					due[id] = true

@@ -55,6 +55,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 
 	already := false
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+		// A repeated command gets the answer that the caller has left.
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
 			return o.requireRepetition(p.Fence, ending{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
@@ -70,6 +71,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			}
 			q.Fence = f
 		} else if p.Turn != 0 || p.Lease != "" {
+			// Whoever names a turn believes to hold it, and hears that it has ended.
 			if err := o.requireKnown(p.Fence.stickFence()); err != nil {
 				return err
 			}
@@ -191,6 +193,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			return err
 		}
 
+		// A repeated command changes nothing.
 		if m, ok := o.Room.Member(who); ok && m.State == stick.Kicked {
 			res = KickMemberResult{AgentID: who, Verdict: m.Verdict(o.Probes.Probed), Already: true}
 			return nil

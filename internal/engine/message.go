@@ -179,6 +179,7 @@ func (o *op) completeAddress(q *stick.Sending) error {
 
 	m.To = to
 
+	// A reply belongs to the thread and the task of its message, unless it names others.
 	if m.ReplyTo != 0 {
 		parent, err := o.loadMessage(m.ReplyTo)
 		if err != nil {

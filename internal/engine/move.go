@@ -62,6 +62,8 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 			With("path", cfg.Dir).
 			Hintf("nothing is to be done: rooms begin on the server with %s", stick.Cmd("tt join"))
 	}
+
+	// An earlier run has moved it there.
 	if stick.CodeOf(err) == stick.CodeDatabaseMoved && stick.AsError(err).Fields["database"] == to.Where() {
 		res.To, res.Already = to.Where(), true
 		return res, nil
@@ -102,6 +104,8 @@ func (e *Engine) movedRooms(ctx context.Context, from *store.DB) ([]MovedRoom, e
 	moved, taken := []MovedRoom{}, map[string]bool{}
 	for _, r := range rooms {
 		x := MovedRoom{RoomID: r.ID, Path: r.Path, Key: e.core.KeyOfPath(ctx, from, r.Path)}
+
+		// Two rooms can't be found by one key.
 		if x.Alone = taken[x.Key]; x.Alone {
 			x.Key = core.RandomKey(from)
 		}

@@ -223,6 +223,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		o.Apply(r, events)
 		return err
 	}, func(o *op) (err error) {
+		// A repeated command describes its first result.
 		pass := end
 		if pass == nil {
 			pass = o.LastEvent(stick.EventPass)
@@ -325,6 +326,7 @@ const snapshotLimit = 300 * time.Millisecond
 // completeHandoff checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of
 // the working tree if git answers in time. Where the workspace is gone it adds nothing.
 func (e *Engine) completeHandoff(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
+	// Git says what the tree is like, and not the caller.
 	h.Workspace = nil
 	if err := h.Check(); err != nil {
 		return h, err

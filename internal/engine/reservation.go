@@ -153,6 +153,7 @@ func (o *op) loggedIncursions(near []stick.Reservation) ([]stick.Event, error) {
 		return nil, nil
 	}
 
+	// A reservation has the number of its event, and nothing about it is older.
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, After: oldest, From: o.Me.Agent,
 		Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,

@@ -133,6 +133,7 @@ func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Tim
 		}
 	}
 
+	// Of several waits, the one for the most counts.
 	for _, intent := range []stick.Purpose{stick.Wake, stick.Listen, stick.Work} {
 		if r.Listening(m.Agent, intent, probes.Probed) {
 			v.Listening = intent

@@ -153,6 +153,7 @@ func matchMembers(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, 
 		return -1
 	}
 
+	// The caller's terminal is the youngest one.
 	if by.OnDaemon {
 		if i := findTerminal(by.Harness, len(out)-1, -1); i >= 0 {
 			out[i].mine, out[i].member = true, me

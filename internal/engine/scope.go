@@ -67,6 +67,8 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	found, _ := targets.ResolveWritten(name)
 	for i, x := range found {
 		rel, ok := workspace.Below(x.Full, root)
+
+		// The name itself has to lie in the workspace. What a link leads to needn't.
 		if !ok && i == 0 {
 			return s, errOutside(root, string(s.written))
 		}

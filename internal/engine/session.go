@@ -148,6 +148,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	s.around = e.scanAgents(p.Caller, place, false)
 	s.tasks = taskWorktrees(place.Root)
 	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
+
+	// A hook makes no room for a whole home directory or disk.
 	if room == "" && place.Broad && p.Auto {
 		return silent, nil
 	}

@@ -73,6 +73,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 	var endedSessions []endedSession
 	endedKey := "" // the key of the session
 	err = e.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+		// The transaction may run again.
 		res, endedSessions = EndSessionResult{Left: []stick.RoomID{}}, nil
 		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil || me.Unrecorded {
@@ -85,6 +86,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 			return err
 		}
 
+		// While another session of the agent runs, the agent stays.
 		if live, err := tx.EndSession(me.Session.Key, me.Agent); live || err != nil {
 			return err
 		}
@@ -154,6 +156,8 @@ func (e *Engine) isContextTaken(ctx context.Context, db *store.DB, o endedSessio
 		r, err := tx.Room(o.room.ID)
 		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
 			was, _ := o.room.Member(m.Agent)
+
+			// A session that began since then has used the file, even if it has ended.
 			hasFile := m.Session.Role != "" && m.Session.Context == o.context
 			return hasFile && (m.Session.Running || m.Session.Since != was.Session.Since)
 		})

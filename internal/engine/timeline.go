@@ -113,6 +113,7 @@ func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, er
 	switch {
 	case err != nil:
 	case back > 0 && !s.more:
+		// The log goes back further than this call reads.
 		s.more = true
 		s.first, err = tx.Event(r.ID, back)
 	case len(s.events) > 0:

@@ -34,6 +34,7 @@ func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 			Hintf("give --turn and --lease, or neither for your own last turn")
 	}
 
+	// Without a fence it is the caller's turn now, else its last one.
 	now := o.Room.Turn
 	if now.State == stick.Owned && now.Owner == o.Me.Agent {
 		return stick.Fence{Turn: now.ID, Lease: now.Lease}, nil
@@ -131,6 +132,7 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 		}
 	}
 
+	// The caller ended the turn itself: it repeats that command, or says something else too late.
 	if end != nil && end.From == o.Me.Agent && q.typ != "" && o.sameLease(f, events) {
 		if q.isRepeatOf(*end, handoff) {
 			return end, nil
@@ -161,6 +163,8 @@ func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
 	what.Handoff = nil // the sentence would repeat its next action, and HolderFor gives the current one
 	e := stick.Errorf(stick.CodeTurnMismatch, "turn %d is over: %s; %s",
 		f.Turn, what.Say(), r.HolderFor(o.Me.Agent, o.Tx.Now()))
+
+	// The number is that of the current turn, so it is the lease that is old.
 	if f.Turn == r.Turn.ID {
 		e.Code = stick.CodeStaleLease
 	}
@@ -207,6 +211,7 @@ func (o *op) errAlreadyEnded(turn int64, end stick.Event, handoff *stick.Handoff
 		With("current_owner", nil).
 		With("ended_by", end.Type).With("handoff", handoff)
 
+	// next is who has the stick now, or gets it next.
 	next := stick.AgentID("")
 	switch {
 	case r.Closed:

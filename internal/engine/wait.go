@@ -121,6 +121,7 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 		w.q.Purpose = stick.Listen
 	}
 
+	// A single try that gets nothing, as most do, writes nothing.
 	if answered, err := w.answerByReading(ctx); answered || err != nil {
 		w.traceRead(byStart, true, err)
 		return w.res, err
@@ -223,6 +224,8 @@ const freshActivity = time.Second
 // joinAndAsk joins the room and asks for the turn once.
 func (w *wait) joinAndAsk(ctx context.Context) error {
 	how := core.JoinsIfNew
+
+	// Waiting for an idle agent is no activity of the agent.
 	if w.forIdle {
 		how = core.MustBeMemberQuietly
 	}

@@ -146,6 +146,8 @@ func (w *wait) registerListener(ctx context.Context) error {
 				if err := tx.DropListener(l.ID); err != nil {
 					return err
 				}
+
+				// The wait that is replaced has to read that it is.
 				tx.Ring(r.ID)
 			}
 		}
@@ -158,6 +160,7 @@ func (w *wait) registerListener(ctx context.Context) error {
 
 // addListenerRow adds the listener's row.
 func (w *wait) addListenerRow(tx *store.Tx, r *stick.Room) error {
+	// The room that was read keeps its rows.
 	r.Listeners = append(slices.Clip(r.Listeners), w.listener)
 	tx.RingLooksHere(r.ID)
 	return tx.PutListener(r.ID, w.listener)
@@ -414,6 +417,7 @@ func (w *wait) endAtLimit(ctx context.Context) error {
 // leaveUnanswered deletes the listener's row without an answer. A member whose wait was interrupted won't ask
 // again, so it is no candidate afterwards.
 func (w *wait) leaveUnanswered(code stick.Code) error {
+	// The caller's context may have ended.
 	err := w.db.Update(context.Background(), func(tx *store.Tx) error {
 		tx.RingLooksHere(w.res.RoomID)
 		return tx.DropListener(w.listener.ID)

@@ -179,6 +179,7 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 		}
 	}
 
+	// All of them come too soon.
 	w.res.Events = w.res.Events[:0]
 	return nil
 }

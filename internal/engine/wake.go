@@ -36,6 +36,8 @@ func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	}
 
 	e.core.KillPoint("before wake")
+
+	// What was committed is told even if the caller gives up.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.core.Slack(wakeLimit))
 	defer cancel()
 
@@ -277,6 +279,7 @@ func (e *Engine) takeTellingLock(
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 
+	// A hash turns the names into a short file name.
 	sum := sha256.Sum256([]byte(string(room) + " " + string(a)))
 	for {
 		p, err := db.Bell.TakePresence(hookStream + "-" + hex.EncodeToString(sum[:16]))
