@@ -14,8 +14,8 @@ const (
 	oldestPostgres     = 15              // the oldest major version that is tested
 	maxClockDifference = 5 * time.Second // times of a host and of the server look odd beside each other
 	longTransaction    = 5 * time.Minute // rows stay that nobody needs
-	manyDead           = 100_000         // rows, of which vacuum should have removed most
-	fullOfConnection   = 0.8             // of all that the server takes
+	manyDeadRows       = 100_000         // rows, of which vacuum should have removed most
+	fullConnections    = 0.8             // of all that the server takes
 )
 
 // checkServer looks at the server of a database that several hosts share.
@@ -56,14 +56,14 @@ func serverProblems(s *store.Server) (all []core.Problem) {
 		"notices don't arrive: a pooler gives each transaction another session. Waits wake only by a slow timer")
 	reportIf(s.Version < oldestPostgres, stick.Wordsf("use PostgreSQL %d or newer", oldestPostgres),
 		"the server is PostgreSQL %d, and tt is tested with %d and newer", s.Version, oldestPostgres)
-	reportIf(float64(s.Used) >= fullOfConnection*float64(s.Most),
+	reportIf(float64(s.Used) >= fullConnections*float64(s.Most),
 		"raise max_connections, or put a pooler in session mode before the server",
 		"%d of the server's %s are in use", s.Used, stick.Count(s.Most, "connection"))
 	reportIf(s.Longest >= longTransaction,
 		stick.Wordsf("see what it does: SELECT * FROM pg_stat_activity WHERE pid = %d", s.LongestPID),
 		"a transaction has been open for %s; until it ends, old rows stay and slow everything down",
 		stick.Age(s.Longest))
-	reportIf(s.Dead >= manyDead && s.Dead > s.Live, "let autovacuum run, or as the owner of the tables: VACUUM",
+	reportIf(s.Dead >= manyDeadRows && s.Dead > s.Live, "let autovacuum run, or as the owner of the tables: VACUUM",
 		"the tables have %d old rows beside %d that count", s.Dead, s.Live)
 	reportIf(s.Clock.Abs() >= maxClockDifference, "set this host's clock, or the server's",
 		"the server's clock is %s this host's, and tt goes by the server's", clockDifference(s.Clock))

@@ -57,7 +57,7 @@ func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftRes
 		}
 
 		// This refuses a turn that has ended, and says how it ended.
-		if _, err := o.endingEvent(f, ending{}); err != nil {
+		if _, err := o.endingEvent(f, turnEnding{}); err != nil {
 			return err
 		}
 

@@ -112,7 +112,7 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 
 	// A number that wasn't given out at all may mean that the database is an older copy.
 	if issued, err := tx.Issued(); err != nil || f.After > issued {
-		return cmp.Or(err, error(&unissued{cursor: f.After, issued: issued, last: last}))
+		return cmp.Or(err, error(&unissuedCursor{cursor: f.After, issued: issued, last: last}))
 	}
 
 	return stick.Errorf(stick.CodeUsage,

@@ -43,11 +43,11 @@ func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 
 	w := &roomsWatch{
 		e: e, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(),
-		rooms: map[stick.RoomID]*watchedRoom{}, rang: make(chan stick.RoomID),
+		rooms: map[stick.RoomID]*watchedRoom{}, rings: make(chan stick.RoomID),
 	}
 	defer w.close()
 
-	if w.news, err = db.WatchRooms(); err != nil {
+	if w.newRooms, err = db.WatchRooms(); err != nil {
 		return err
 	}
 
@@ -56,14 +56,14 @@ func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 
 // roomsWatch is one call of [Engine.WatchRooms].
 type roomsWatch struct {
-	e      *Engine
-	db     *store.DB
-	p      WatchRoomsParams
-	net    *bell.Net
-	news   *store.Watch // of new rooms
-	deaths *proc.Deaths
-	rooms  map[stick.RoomID]*watchedRoom
-	rang   chan stick.RoomID // a room whose bell rang
+	e        *Engine
+	db       *store.DB
+	p        WatchRoomsParams
+	net      *bell.Net
+	newRooms *store.Watch // of new rooms
+	deaths   *proc.Deaths
+	rooms    map[stick.RoomID]*watchedRoom
+	rings    chan stick.RoomID // a room whose bell rang
 }
 
 // watchedRoom is a room with its bell.
@@ -78,8 +78,8 @@ func (w *roomsWatch) close() {
 		w.unwatchRoom(id)
 	}
 
-	if w.news != nil {
-		w.news.Close()
+	if w.newRooms != nil {
+		w.newRooms.Close()
 	}
 
 	w.deaths.Close()
@@ -105,7 +105,7 @@ func (w *roomsWatch) watchRoom(id stick.RoomID) error {
 			}
 
 			select {
-			case w.rang <- id:
+			case w.rings <- id:
 			case <-r.unwatched:
 				return
 			}
@@ -185,7 +185,7 @@ func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) e
 
 	// The server may come back, so the slow timer tries again.
 	if isUnavailable(err) && ctx.Err() == nil {
-		w.news.Missed()
+		w.newRooms.Missed()
 		return nil
 	}
 	if err != nil {
@@ -218,7 +218,7 @@ const burstWindow = 20 * time.Millisecond
 // sleepUntilDue sleeps until rooms are due, and adds them to due. all means that the list of rooms has
 // changed, or everything may have.
 func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
-	w.news.Sleeps()
+	w.newRooms.Sleeps()
 	net := time.NewTimer(w.net.Next())
 	defer net.Stop()
 
@@ -234,10 +234,10 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 	var enough <-chan time.Time
 	for {
 		select {
-		case id := <-w.rang:
+		case id := <-w.rings:
 			w.net.Reset()
 			due[id] = true
-		case <-w.news.C:
+		case <-w.newRooms.C:
 			w.net.Reset()
 			all = true
 		case <-w.deaths.C:
@@ -256,7 +256,7 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 			}
 			deadline = nil
 		case <-net.C:
-			if more := w.news.SleepOn(w.net); more > 0 {
+			if more := w.newRooms.SleepOn(w.net); more > 0 {
 				net.Reset(more)
 				continue
 			}

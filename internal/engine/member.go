@@ -58,7 +58,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		// A repeated command gets the answer that the caller has left.
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
-			return o.requireRepetition(p.Fence, ending{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
+			return o.requireRepetition(p.Fence, turnEnding{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
 		}
 
 		o.Settle()
@@ -75,7 +75,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 			if err := o.requireKnown(p.Fence.stickFence()); err != nil {
 				return err
 			}
-			if _, err := o.endingEvent(p.Fence.stickFence(), ending{}); err != nil {
+			if _, err := o.endingEvent(p.Fence.stickFence(), turnEnding{}); err != nil {
 				return err
 			}
 		}
@@ -120,7 +120,7 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 // says something that the caller didn't say when it ended its last turn. It fails like [op.endingEvent]; and
 // for a caller that never had a turn with [stick.CodeUnknownMember] if it has left, else with
 // [stick.CodeNotYourTurn].
-func (o *op) requireRepetition(given Fence, q ending) error {
+func (o *op) requireRepetition(given Fence, q turnEnding) error {
 	if q.handoff == nil {
 		if q.reason == "" {
 			// The command says nothing that could be lost.
@@ -266,7 +266,7 @@ func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomRes
 
 		if o.Room.Closed {
 			res.Already = true
-			return o.requireRepetition(p.Fence, ending{typ: stick.EventClose, handoff: p.Handoff})
+			return o.requireRepetition(p.Fence, turnEnding{typ: stick.EventClose, handoff: p.Handoff})
 		}
 
 		o.Settle()

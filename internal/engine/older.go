@@ -66,16 +66,16 @@ func noticeOlder(rule func(*op) error) func(*op) error {
 	}
 }
 
-// unissued is why a cursor is refused that the database hasn't given out.
-type unissued struct{ cursor, issued, last int64 }
+// unissuedCursor is why a cursor is refused that the database hasn't given out.
+type unissuedCursor struct{ cursor, issued, last int64 }
 
-func (u *unissued) Error() string { return fmt.Sprintf("event %d wasn't given out", u.cursor) }
+func (u *unissuedCursor) Error() string { return fmt.Sprintf("event %d wasn't given out", u.cursor) }
 
 // noticeCursor makes the error of a command whose cursor the database hasn't given out. New events get
 // numbers above that cursor, so that none is given out twice if the caller is right. If the number is wrong,
 // that costs nothing.
 func (e *Engine) noticeCursor(ctx context.Context, by core.Caller, err error) error {
-	u, ok := errors.AsType[*unissued](err)
+	u, ok := errors.AsType[*unissuedCursor](err)
 	if !ok {
 		return err
 	}

@@ -52,7 +52,7 @@ func (e *Engine) Heartbeat(ctx context.Context, p HeartbeatParams) (HeartbeatRes
 		}
 
 		// This refuses a turn that has ended, and says how it ended.
-		if _, err := o.endingEvent(f, ending{}); err != nil {
+		if _, err := o.endingEvent(f, turnEnding{}); err != nil {
 			return err
 		}
 
@@ -125,7 +125,7 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		}
 
 		// A repeated command gets its first result.
-		if end, err = o.endingEvent(f, ending{typ: stick.EventRelease, handoff: &h}); end != nil || err != nil {
+		if end, err = o.endingEvent(f, turnEnding{typ: stick.EventRelease, handoff: &h}); end != nil || err != nil {
 			return err
 		}
 
@@ -210,7 +210,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		}
 
 		// A repeated command gets its first result.
-		if end, err = o.endingEvent(f, ending{typ: stick.EventPass, handoff: &h, to: p.To}); end != nil || err != nil {
+		if end, err = o.endingEvent(f, turnEnding{typ: stick.EventPass, handoff: &h, to: p.To}); end != nil || err != nil {
 			return err
 		}
 

@@ -61,13 +61,13 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 
 	q.Fold = workspace.FoldsCase(root)
 	for _, s := range scopes {
-		for _, m := range s.means {
+		for _, m := range s.patterns {
 			if !slices.Contains(q.Patterns, m) {
 				q.Patterns = append(q.Patterns, m)
 			}
 		}
 
-		if res.Warning == "" && s.outside {
+		if res.Warning == "" && s.leadsOutside {
 			res.Warning = stick.Wordsf("%s", s.written) +
 				" leads to a place that can't be reserved here, so only the link itself is reserved"
 		}
@@ -269,7 +269,7 @@ func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs
 	for _, s := range scopes {
 		// A link may have led elsewhere when it was reserved.
 		asked := map[string]bool{s.written.Key(fold): true}
-		for _, m := range s.means {
+		for _, m := range s.patterns {
 			asked[m.Key(fold)] = true
 		}
 

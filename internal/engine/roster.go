@@ -126,8 +126,8 @@ func (e *Engine) ownPID() int {
 	return os.Getpid()
 }
 
-// scanned is an agent of a scan, and the member that it is.
-type scanned struct {
+// scannedAgent is an agent of a scan, and the member that it is.
+type scannedAgent struct {
 	harness.Running
 	member stick.AgentID // empty if it isn't known to be a member
 	mine   bool          // it is the caller itself
@@ -138,10 +138,10 @@ type scanned struct {
 // A member whose sessions run in a daemon shows up as one of its harness's terminals. matchMembers gives such
 // a member a terminal of this harness that nobody else has, and the caller the youngest of them. A member
 // whose own process the scan found needs no terminal: it is that process.
-func matchMembers(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scanned {
-	out := make([]scanned, len(s.Agents))
+func matchMembers(r stick.Room, s scanResult, by core.Caller, me stick.AgentID, probed *stick.Probed) []scannedAgent {
+	out := make([]scannedAgent, len(s.Agents))
 	for i, a := range s.Agents {
-		out[i] = scanned{Running: a, member: carriedBy(r, a.Process)}
+		out[i] = scannedAgent{Running: a, member: carriedBy(r, a.Process)}
 	}
 
 	findTerminal := func(name string, from, step int) int {

@@ -13,9 +13,9 @@ import (
 
 // selection is one pattern that somebody named to reserve or release.
 type selection struct {
-	written glob.Pattern   // as named, relative to the root
-	means   []glob.Pattern // with links resolved; a link means itself and what it leads to
-	outside bool           // a link leads outside of what can be reserved here
+	written      glob.Pattern   // as named, relative to the root
+	patterns     []glob.Pattern // with links resolved; a link means itself and what it leads to
+	leadsOutside bool           // a link leads outside of what can be reserved here
 }
 
 // parseSelections parses the patterns to reserve or release.
@@ -52,7 +52,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 
 	name := s.written.Prefix(false)
 	if name == "" {
-		s.means = []glob.Pattern{s.written}
+		s.patterns = []glob.Pattern{s.written}
 		return s, nil
 	}
 
@@ -76,11 +76,11 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 		p, err := stick.ParsePattern(glob.Quote(rel) + "/" + wild)
 		switch {
 		case !ok || err != nil && i > 0:
-			s.outside = true
+			s.leadsOutside = true
 		case err != nil:
 			return s, err
-		case !slices.Contains(s.means, p):
-			s.means = append(s.means, p)
+		case !slices.Contains(s.patterns, p):
+			s.patterns = append(s.patterns, p)
 		}
 	}
 

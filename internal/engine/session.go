@@ -82,22 +82,22 @@ type sessionStart struct {
 	e *Engine
 	p StartSessionParams
 	project
-	around    scanResult
-	taken     []string   // names of helpers' context files that exist
-	left      bool       // the primary's context file exists
-	leftAt    stick.Time // when that was last written
-	root      string     // of the workspace; a nested room lies below it
-	tasks     []string   // the worktrees of tasks
-	works     bool       // the agent works in one of them
-	continues bool       // the harness says that the session goes on
-	elder     *scanned   // an agent that began before this one and has started no session here yet
-	out       stick.Started
-	res       StartSessionResult
-	before    []stick.AgentID // the agents of the sessions before this one: its own, and those that its process carried
-	at        stick.Time      // when the session started
-	answered  bool            // another hook has briefed the agent on this start
-	seed      string          // for the name of a context file; the same in every run
-	me        core.Identity   // the session's agent
+	scan            scanResult
+	takenNames      []string      // names of helpers' context files that exist
+	hasAnchorFile   bool          // the primary's context file exists
+	anchorWrittenAt stick.Time    // when that was last written
+	root            string        // of the workspace; a nested room lies below it
+	taskTrees       []string      // the worktrees of tasks
+	inTaskTree      bool          // the agent works in one of them
+	continues       bool          // the harness says that the session goes on
+	elder           *scannedAgent // an agent that began before this one and has started no session here yet
+	started         stick.Started
+	res             StartSessionResult
+	earlierAgents   []stick.AgentID // the agents of the sessions before this one: its own, and those that its process carried
+	startedAt       stick.Time      // when the session started
+	answered        bool            // another hook has briefed the agent on this start
+	seed            string          // for the name of a context file; the same in every run
+	me              core.Identity   // the session's agent
 }
 
 // StartSession starts the session of an agent, or says that it goes on. It scans for other agents first. Then
@@ -145,16 +145,16 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		}
 	}
 
-	s.around = e.scanAgents(p.Caller, place, false)
-	s.tasks = taskWorktrees(place.Root)
-	s.works = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
+	s.scan = e.scanAgents(p.Caller, place, false)
+	s.taskTrees = taskWorktrees(place.Root)
+	s.inTaskTree = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
 
 	// A hook makes no room for a whole home directory or disk.
 	if room == "" && place.Broad && p.Auto {
 		return silent, nil
 	}
 	if room == "" && !p.Helper && !p.Launched && (p.Auto || wrong == nil) && !s.hasOthers() {
-		silent.Alone, silent.Blind = aloneOutside(place, s.around, nil), s.around.Blind
+		silent.Alone, silent.Blind = aloneOutside(place, s.scan, nil), s.scan.Blind
 		return silent, nil
 	}
 
@@ -163,10 +163,10 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, wrong
 	}
 
-	s.taken = s.anchor.takenNames()
-	s.leftAt, s.left = s.anchor.lastWritten()
+	s.takenNames = s.anchor.takenNames()
+	s.anchorWrittenAt, s.hasAnchorFile = s.anchor.lastWritten()
 
-	err = e.writeRoom(ctx, p.Where, p.Caller, p.joining(), s.startInRoom, s.fillResult)
+	err = e.writeRoom(ctx, p.Where, p.Caller, p.joiningMode(), s.startInRoom, s.fillResult)
 	if p.Auto && isExclusion(err) {
 		return silent, nil
 	}
@@ -183,8 +183,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	return s.res, nil
 }
 
-// joining says how the start of a session joins its room.
-func (p StartSessionParams) joining() core.Joining {
+// joiningMode says how the start of a session joins its room.
+func (p StartSessionParams) joiningMode() core.Joining {
 	// After a compaction the same agent goes on: if it left the room, it stays out.
 	if p.Auto && p.Source == "compact" {
 		return core.JoinsUnlessLeft
@@ -228,8 +228,8 @@ func requireAgent(by core.Caller) error {
 
 // hasOthers reports whether other agents are there, in a workspace without a room.
 func (s *sessionStart) hasOthers() bool {
-	agents := matchMembers(stick.Room{}, s.around, s.p.Caller, "", core.NewProbed())
-	return slices.ContainsFunc(agents, func(f scanned) bool { return !f.mine })
+	agents := matchMembers(stick.Room{}, s.scan, s.p.Caller, "", core.NewProbed())
+	return slices.ContainsFunc(agents, func(f scannedAgent) bool { return !f.mine })
 }
 
 // startInRoom gives the session its role, inside of the transaction.
@@ -241,19 +241,19 @@ func (s *sessionStart) startInRoom(o *op) error {
 
 	q := stick.Starting{
 		By: o.Me.Agent, Above: o.Me.Above, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context,
-		Seed: s.seed, Taken: s.taken, Anchor: s.left, AnchorAt: s.leftAt,
-		Continues: s.continues, Follows: s.works,
+		Seed: s.seed, Taken: s.takenNames, Anchor: s.hasAnchorFile, AnchorAt: s.anchorWrittenAt,
+		Continues: s.continues, Follows: s.inTaskTree,
 		Same: by.Process.IsZero() || len(was.Processes) == 0 || hasProcess(was, by.Process),
 	}
 
-	s.before = []stick.AgentID{o.Me.Agent}
+	s.earlierAgents = []stick.AgentID{o.Me.Agent}
 	if !s.p.Sub && by.As == "" && by.Proof == stick.ProvesSession {
 		before, err := o.Tx.CarriedBefore(by.Process, o.Me.Agent)
 		if err != nil {
 			return err
 		}
 
-		s.before = append(s.before, before...)
+		s.earlierAgents = append(s.earlierAgents, before...)
 
 		// A process of this kind carries one session at a time. So when it names its session, the one that it
 		// carried before is over.
@@ -265,7 +265,7 @@ func (s *sessionStart) startInRoom(o *op) error {
 	s.compareAgents(o, &q)
 	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
-	s.out, s.at = out, o.Tx.Now()
+	s.started, s.startedAt = out, o.Tx.Now()
 
 	// This asks for the verdicts that fillResult needs, so that all members are probed.
 	for _, m := range r.Members {
@@ -308,7 +308,7 @@ func (s *sessionStart) isBriefed(o *op) (bool, error) {
 		return false, err
 	}
 
-	if s.p.Source == "startup" && s.out.Already {
+	if s.p.Source == "startup" && s.started.Already {
 		return true, nil
 	}
 
@@ -320,7 +320,7 @@ func (s *sessionStart) isBriefed(o *op) (bool, error) {
 // the others start theirs in the outer room. Workers in the worktrees of their tasks don't count, because
 // they never lead.
 func (s *sessionStart) compareAgents(o *op, q *stick.Starting) {
-	agents := matchMembers(o.Room, s.around, s.p.Caller, o.Me.Agent, o.Probes.Probed)
+	agents := matchMembers(o.Room, s.scan, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	q.Process = s.p.Caller.Process
 
 	for _, f := range agents {
@@ -333,7 +333,7 @@ func (s *sessionStart) compareAgents(o *op, q *stick.Starting) {
 		}
 	}
 
-	i := slices.IndexFunc(agents, func(f scanned) bool {
+	i := slices.IndexFunc(agents, func(f scannedAgent) bool {
 		comes := o.Room.Path == s.root || workspace.Within(f.Dir, o.Room.Path)
 		isOther := !f.mine && f.member != o.Me.Agent && !s.inTask(f.Dir)
 		return comes && isOther && !isRegistered(o.Room, f) && f.Process.Before(q.Process)
@@ -349,12 +349,12 @@ func (s *sessionStart) compareAgents(o *op, q *stick.Starting) {
 
 // inTask reports whether a directory lies in the worktree of a task.
 func (s *sessionStart) inTask(dir string) bool {
-	return slices.ContainsFunc(s.tasks, func(top string) bool { return workspace.Within(dir, top) })
+	return slices.ContainsFunc(s.taskTrees, func(top string) bool { return workspace.Within(dir, top) })
 }
 
 // isRegistered reports whether an agent of a scan has ever started a session here. If so, it won't come later
 // and become the primary, even if that session has ended.
-func isRegistered(r stick.Room, f scanned) bool {
+func isRegistered(r stick.Room, f scannedAgent) bool {
 	return slices.ContainsFunc(r.Members, func(m stick.Member) bool {
 		return m.Session.Role != "" && (m.Agent == f.member ||
 			slices.ContainsFunc(m.Processes, func(e stick.Evidence) bool { return e.Process == f.Process }))

@@ -11,8 +11,8 @@ func (s *sessionStart) fillResult(o *op) error {
 	now := o.Tx.Now()
 	s.res = StartSessionResult{
 		RoomID: o.Room.ID, Path: o.Room.Path, AgentID: o.Me.Agent,
-		Role: s.out.Role, Start: s.out.Kind, Already: s.out.Already,
-		Context: s.anchor.absPath(s.out.Context), Contract: s.roleContract(),
+		Role: s.started.Role, Start: s.started.Kind, Already: s.started.Already,
+		Context: s.anchor.absPath(s.started.Context), Contract: s.roleContract(),
 		RoomState: o.Room.State(o.Probes.Probed, now),
 		Answered:  s.answered,
 		Holder:    o.Room.Holder(now), Enforce: o.Room.Policy.Enforce,
@@ -22,11 +22,11 @@ func (s *sessionStart) fillResult(o *op) error {
 		YourTurn:    o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 
-	if s.out.Primary != "" {
-		s.res.Primary = &s.out.Primary
+	if s.started.Primary != "" {
+		s.res.Primary = &s.started.Primary
 	}
-	if s.out.Parent != "" {
-		s.res.Parent = &s.out.Parent
+	if s.started.Parent != "" {
+		s.res.Parent = &s.started.Parent
 	}
 	if o.Room.Paused.On() {
 		s.res.Paused = &o.Room.Paused
@@ -35,13 +35,13 @@ func (s *sessionStart) fillResult(o *op) error {
 		s.res.ReservedFor = &o.Room.Turn.ReservedFor
 	}
 
-	roster := s.e.buildRoster(o.Room, s.around, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
+	roster := s.e.buildRoster(o.Room, s.scan, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 
 	var err error
 
 	// A session that goes on has read this at its start.
-	if !s.continues || !s.out.Already {
+	if !s.continues || !s.started.Already {
 		var how stick.StartKind
 		if how, s.res.Recovered, err = startOf(o.Tx, o.Room, o.Me.Agent); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *sessionStart) fillResult(o *op) error {
 		s.res.Start = how
 		s.res.Recovered.setPath(s.anchor)
 
-		if s.res.Abandoned, err = abandonedBy(o.Tx, o.Room, s.before); err != nil {
+		if s.res.Abandoned, err = abandonedBy(o.Tx, o.Room, s.earlierAgents); err != nil {
 			return err
 		}
 
@@ -142,18 +142,18 @@ func (r *Recovered) setPath(a anchor) {
 // finishStart makes the session's context file, and adds notes and the project's instructions to the result.
 func (s *sessionStart) finishStart() {
 	// An earlier start may have been killed before this.
-	if !s.out.Already || !s.anchor.hasFile(s.out.Context) {
-		if err := s.anchor.beginFile(s.out.Context, s.res.AgentID, s.at); err != nil {
+	if !s.started.Already || !s.anchor.hasFile(s.started.Context) {
+		if err := s.anchor.beginFile(s.started.Context, s.res.AgentID, s.startedAt); err != nil {
 			s.res.Note = joinNotes(s.res.Note, stick.Wordsf("the context file can't be created: %s", err))
 		}
 	}
 
 	// If this fails, the next start of that agent's own makes the file.
-	if s.out.Elder != "" {
-		_ = s.anchor.beginFile("", s.out.Elder, s.at)
+	if s.started.Elder != "" {
+		_ = s.anchor.beginFile("", s.started.Elder, s.startedAt)
 	}
 
-	if s.out.Role == stick.RoleHelper && s.out.Primary == "" && s.out.Parent == "" && !s.works {
+	if s.started.Role == stick.RoleHelper && s.started.Primary == "" && s.started.Parent == "" && !s.inTaskTree {
 		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
 	}
 

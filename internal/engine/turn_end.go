@@ -72,8 +72,8 @@ func (o *op) errNotYourTurn() error {
 	return e
 }
 
-// ending is a command by which a caller ends its turn, as far as it can repeat an earlier one.
-type ending struct {
+// turnEnding is a command by which a caller ends its turn, as far as it can repeat an earlier one.
+type turnEnding struct {
 	typ     stick.EventType // of the event that it makes; empty for a command that doesn't end a turn
 	handoff *stick.Handoff
 	to      stick.AgentID // whom it passes the stick to, as the caller named it
@@ -82,7 +82,7 @@ type ending struct {
 
 // isRepeatOf reports whether the command says again what the caller said when it ended the turn. first is the
 // handoff of that turn, or nil.
-func (q ending) isRepeatOf(end stick.Event, first *stick.Handoff) bool {
+func (q turnEnding) isRepeatOf(end stick.Event, first *stick.Handoff) bool {
 	switch {
 	case q.typ != end.Type:
 		return false
@@ -101,7 +101,7 @@ func (q ending) isRepeatOf(end stick.Event, first *stick.Handoff) bool {
 // says now would be lost. If the turn ended in any other way, it fails with [stick.CodeTurnMismatch] or
 // [stick.CodeStaleLease] and says how. While the turn runs, or if nothing is known of its end, it returns
 // nil.
-func (o *op) endingEvent(f stick.Fence, q ending) (*stick.Event, error) {
+func (o *op) endingEvent(f stick.Fence, q turnEnding) (*stick.Event, error) {
 	r := o.Room
 	if r.Turn.State == stick.Owned && r.Turn.ID == f.Turn {
 		return nil, nil

@@ -25,8 +25,8 @@ const (
 	byInterrupt wakeCause = "interrupted" // the context ended, or the process that the wait serves did
 )
 
-// sleep is how a wait passes its time: without writing, polling or forking.
-type sleep struct {
+// waitSleep is how a wait passes its time: without writing, polling or forking.
+type waitSleep struct {
 	watch     *store.Watch
 	net       *bell.Net
 	limit     <-chan time.Time
@@ -41,8 +41,8 @@ type sleep struct {
 // suspended machine.
 const suspendedAfter = 30 * time.Second
 
-func newSleep(procs *proc.Table, watch *store.Watch, serves stick.Process, maxWaitMS *int64) *sleep {
-	s := &sleep{watch: watch, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
+func newSleep(procs *proc.Table, watch *store.Watch, serves stick.Process, maxWaitMS *int64) *waitSleep {
+	s := &waitSleep{watch: watch, net: bell.NewNet(rand.Float64), deaths: procs.Deaths()}
 
 	if maxWaitMS != nil {
 		s.limit = time.After(time.Duration(*maxWaitMS) * time.Millisecond)
@@ -55,7 +55,7 @@ func newSleep(procs *proc.Table, watch *store.Watch, serves stick.Process, maxWa
 	return s
 }
 
-func (s *sleep) close() {
+func (s *waitSleep) close() {
 	s.deaths.Close()
 	if s.served != nil {
 		s.served.Close()
@@ -65,7 +65,7 @@ func (s *sleep) close() {
 // noteRead says how reading the room ended. Where the server didn't answer, a deadline may have passed that
 // nobody commits anything at, so the slow timer, from its shortest time, reads again even where somebody
 // hears all rings.
-func (s *sleep) noteRead(failed bool) {
+func (s *waitSleep) noteRead(failed bool) {
 	if failed {
 		s.watch.Missed()
 	}
@@ -78,7 +78,7 @@ func (s *sleep) noteRead(failed bool) {
 
 // sleepUntil sleeps until the room should be read again. next is a deadline that was computed at now, zero
 // for none.
-func (s *sleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
+func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watched []stick.Process) wakeCause {
 	s.deaths.Watch(watched)
 	start := time.Now()
 	net := time.NewTimer(s.net.Next())
