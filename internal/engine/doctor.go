@@ -210,7 +210,8 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 			f = core.Finding{
 				Status: core.FindingFault,
 				Fix:    stick.Cmd("sudo chown -R <uid> <path>", want, e.core.Config.Dir).Words(),
-				Detail: stick.Wordsf("%s belongs to uid %d, and the data directory to uid %d, whose commands can't open it",
+				Detail: stick.Wordsf("%s belongs to uid %d, and the data directory to uid %d, "+
+					"whose commands can't open it",
 					path, uid, want),
 			}
 			return fs.SkipAll
@@ -330,7 +331,8 @@ func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
 		for _, r := range rooms {
 			if word := r.Policy.Enforce; !r.Closed && !word.Known() {
 				unknown = append(unknown, core.Problem{
-					Detail: stick.Wordsf("the room of %s has enforce=%s, which this tt doesn't know: it stops and tells nobody there",
+					Detail: stick.Wordsf("the room of %s has enforce=%s, which this tt doesn't know: "+
+						"it stops and tells nobody there",
 						cmp.Or(r.Path, r.Key), word),
 					Fix: "use the newer tt that set it",
 				})

@@ -114,8 +114,8 @@ func (e *Engine) checkRemoved() core.Finding {
 }
 
 // setAsideAdvice says what to do about a damaged file.
-const setAsideAdvice = "commands that only read show what can still be read. To go on, a person runs tt doctor --set-aside, " +
-	"which keeps the damaged files and " +
+const setAsideAdvice = "commands that only read show what can still be read. " +
+	"To go on, a person runs tt doctor --set-aside, which keeps the damaged files and " +
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 
 // repairAdvice is what to do about a database whose check has found something.

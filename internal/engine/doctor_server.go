@@ -40,8 +40,11 @@ func (e *Engine) checkServer(ctx context.Context) core.Finding {
 		return core.Found(core.FindingWarning, problems)
 	}
 
-	return core.Finding{Status: core.FindingOK, Detail: stick.Wordsf("%s, schema %s, version %d, as the role %s; %d of %s in use",
-		s.Name, s.Schema, s.Version, s.Role, s.Used, stick.Count(s.Most, "connection"))}
+	return core.Finding{
+		Status: core.FindingOK,
+		Detail: stick.Wordsf("%s, schema %s, version %d, as the role %s; %d of %s in use",
+			s.Name, s.Schema, s.Version, s.Role, s.Used, stick.Count(s.Most, "connection")),
+	}
 }
 
 // serverProblems lists what is wrong with a server, what hurts most first.

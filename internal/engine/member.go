@@ -58,7 +58,8 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		// A repeated command gets the answer that the caller has left.
 		if m, ok := o.Room.Member(o.Me.Agent); ok && m.State == stick.Left {
 			already = true
-			return o.requireRepetition(p.Fence, turnEnding{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon})
+			said := turnEnding{typ: stick.EventLeave, handoff: p.Handoff, reason: p.Abandon}
+			return o.requireRepetition(p.Fence, said)
 		}
 
 		o.Settle()

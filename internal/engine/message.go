@@ -147,7 +147,8 @@ func (res *SendMessageResult) addNotes(m stick.Message, by core.Caller) {
 			"no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
 	}
 	if m.Category == stick.Handover {
-		pass := stick.Hintf("a message never moves the stick; to pass it: %s", stick.Cmd("tt pass <agent> --status … --next-action …"))
+		pass := stick.Hintf("a message never moves the stick; to pass it: %s",
+			stick.Cmd("tt pass <agent> --status … --next-action …"))
 		res.Note = joinNotes(res.Note, pass.As(by.Flag()).Words())
 	}
 }

@@ -40,7 +40,8 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	cfg := e.core.Config
 	switch {
 	case !p.Caller.ActsAsPerson():
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may move the database: all agents of this machine notice it").
+		return res, stick.Errorf(stick.CodePersonOnly,
+			"only a person may move the database: all agents of this machine notice it").
 			Hintf("ask a person to run it")
 	case cfg.Database == "":
 		return res, stick.Errorf(stick.CodeUsage, "tt isn't told where to move its database").

@@ -125,7 +125,8 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		}
 
 		// A repeated command gets its first result.
-		if end, err = o.endingEvent(f, turnEnding{typ: stick.EventRelease, handoff: &h}); end != nil || err != nil {
+		end, err = o.endingEvent(f, turnEnding{typ: stick.EventRelease, handoff: &h})
+		if end != nil || err != nil {
 			return err
 		}
 
@@ -210,7 +211,8 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		}
 
 		// A repeated command gets its first result.
-		if end, err = o.endingEvent(f, turnEnding{typ: stick.EventPass, handoff: &h, to: p.To}); end != nil || err != nil {
+		end, err = o.endingEvent(f, turnEnding{typ: stick.EventPass, handoff: &h, to: p.To})
+		if end != nil || err != nil {
 			return err
 		}
 

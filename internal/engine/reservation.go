@@ -116,7 +116,8 @@ func (o *op) fillReserved(q stick.Reserving, res *ReservePathsResult) error {
 	for _, p := range q.Patterns {
 		asked[p.Key(q.Fold)] = true
 		if res.Warning == "" && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
-			res.Warning = stick.Wordsf("%s", p) + " could match anywhere, so it gives no right to edit without the stick; " +
+			res.Warning = stick.Wordsf("%s", p) +
+				" could match anywhere, so it gives no right to edit without the stick; " +
 				"reserve files or directories by their names"
 		}
 	}

@@ -100,7 +100,8 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 				return err
 			}
 
-			shown.Members, shown.Listeners = append(shown.Members, r.Members...), append(shown.Listeners, r.Listeners...)
+			shown.Members = append(shown.Members, r.Members...)
+			shown.Listeners = append(shown.Listeners, r.Listeners...)
 			short := shortView(r.AtGeneration(tx.Generation(), tx.Now()), relation, probes, tx.Now())
 			res.Rooms = append(res.Rooms, short)
 		}

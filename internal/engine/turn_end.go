@@ -217,7 +217,8 @@ func (o *op) errAlreadyEnded(turn int64, end stick.Event, handoff *stick.Handoff
 	case r.Closed:
 	case r.Turn.State == stick.Owned && r.Turn.Owner == o.Me.Agent:
 		return e.With("current_owner", o.Me.Agent).
-			Hintf("say it in the handoff of turn %d, which you hold; %s shows its lease", r.Turn.ID, stick.Cmd("tt try"))
+			Hintf("say it in the handoff of turn %d, which you hold; %s shows its lease",
+				r.Turn.ID, stick.Cmd("tt try"))
 	case r.Turn.State == stick.Owned:
 		e.With("current_owner", r.Turn.Owner)
 		next = r.Turn.Owner
