@@ -33,7 +33,8 @@ type takenIn struct {
 	stick.Taken
 }
 
-// joined makes one telling of what several parts of a command take in a checkout, if the same copy has all of it.
+// joined makes one telling of what several parts of a command take in a checkout, if the same copy has all of
+// it.
 func joined(all []takenIn) (out []takenIn) {
 	for _, t := range all {
 		i := slices.IndexFunc(out, func(o takenIn) bool {
@@ -113,8 +114,8 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 	return all
 }
 
-// actsBelow says what an act that takes a directory means in the checkouts that lie in it: each goes as a whole. Of git's commands, only some
-// take those.
+// actsBelow says what an act that takes a directory means in the checkouts that lie in it: each goes as a
+// whole. Of git's commands, only some take those.
 func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place) (below []actIn) {
 	isGit := strings.HasPrefix(act.Form, "git ")
 	if act.Kind != shell.Takes || act.Some || isGit && act.Loses&shell.Nested == 0 {
@@ -130,9 +131,10 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 	return below
 }
 
-// checkActs judges what a command would take of uncommitted work. Where the room only warns, nothing is denied for whose work it is. What
-// fails on the way stops nothing, except that work of which there is no whole copy is denied once. What a command has done is told after
-// it, see [Guard.tellEnd] and [Guard.tellHappened].
+// checkActs judges what a command would take of uncommitted work. Where the room only warns, nothing is
+// denied for whose work it is. What fails on the way stops nothing, except that work of which there is no
+// whole copy is denied once. What a command has done is told after it, see [Guard.tellEnd] and
+// [Guard.tellHappened].
 func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
 	for _, a := range q.acts {
@@ -178,7 +180,8 @@ func (r *MayEditResult) deny(room stick.RoomID, why *stick.Error) {
 	r.Enforce, _ = why.Fields["enforce"].(stick.Enforce)
 }
 
-// enforcing returns the part of a checkout's room that the caller needs, and whether there is one that enforces anything.
+// enforcing returns the part of a checkout's room that the caller needs, and whether there is one that
+// enforces anything.
 func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r stick.Room, ok bool, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || by.Person {
@@ -200,9 +203,9 @@ func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r s
 	return r, ok, err
 }
 
-// takes judges an act by the uncommitted work that it would take. Where no snapshot has all of that, the act is refused once, and the
-// telling has the form of the command. Else the telling says what it sweeps up. Whose work it is can't be told in time where very many files
-// have changes.
+// takes judges an act by the uncommitted work that it would take. Where no snapshot has all of that, the act
+// is refused once, and the telling has the form of the command. Else the telling says what it sweeps up.
+// Whose work it is can't be told in time where very many files have changes.
 func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snapshot, t *telling) (why *stick.Error, err error) {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
@@ -274,8 +277,8 @@ func (a actIn) judge(w whoseWork) (stick.Taken, stick.Judgement) {
 	return taken, w.room.MayTake(q)
 }
 
-// mayLose reports whether an act may lose something, if so many of the files that git tells of are concerned. Git doesn't tell of files
-// that it was told to take for unchanged, and of those in submodules.
+// mayLose reports whether an act may lose something, if so many of the files that git tells of are concerned.
+// Git doesn't tell of files that it was told to take for unchanged, and of those in submodules.
 func (a actIn) mayLose(files int) bool {
 	switch {
 	case files > 0:
@@ -293,7 +296,8 @@ func (a actIn) mayLose(files int) bool {
 	})
 }
 
-// maxRescuePaths is how many paths a look and a rescue are narrowed to. With more, they are of the whole checkout.
+// maxRescuePaths is how many paths a look and a rescue are narrowed to. With more, they are of the whole
+// checkout.
 const maxRescuePaths = 500
 
 func narrowed(paths []string) []string {

@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that is, and no copy can be kept of it.
-// Of other acts the caller is told after them.
+// takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that
+// is, and no copy can be kept of it. Of other acts the caller is told after them.
 func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error, t *telling) (why *stick.Error, err error) {
 	if a.Kind != shell.Takes {
 		return nil, nil
@@ -29,7 +29,8 @@ func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room
 	return room.NoneKept(a.Form, foreign), nil
 }
 
-// notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no copies, nothing is missing.
+// notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no
+// copies, nothing is missing.
 func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []stick.Words, err error) {
 	if !w.room.KeepsSnapshots() {
 		return nil, nil
@@ -70,8 +71,8 @@ func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
 	return l.Path == "./" || len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
 }
 
-// isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many and large ones are nobody's work,
-// and of what is never copied somebody wanted no copy.
+// isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many
+// and large ones are nobody's work, and of what is never copied somebody wanted no copy.
 func isLeftOnPurpose(l rescue.LeftOut) bool {
 	return l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever
 }
@@ -89,8 +90,8 @@ func lacks(kept rescue.Taken, err error) (missing []stick.Words) {
 	return missing
 }
 
-// sum tells what a command takes from what others do: by its kind, directory, paths and refs, and by the sorts of work. Where nobody can
-// tell which files it means, all its words count.
+// sum tells what a command takes from what others do: by its kind, directory, paths and refs, and by the
+// sorts of work. Where nobody can tell which files it means, all its words count.
 func (a actIn) sum() string {
 	text := a.Text
 	if !a.Some {

@@ -19,8 +19,8 @@ import (
 	"talkingstick/stick"
 )
 
-// runs runs a command in bash, with the hooks before and after it, and returns the answer of the one before. instead, if it isn't nil, is done
-// in its place.
+// runs runs a command in bash, with the hooks before and after it, and returns the answer of the one before.
+// instead, if it isn't nil, is done in its place.
 func runs(t *testing.T, a *scene.Actor, command string, instead func()) guard.MayEditResult {
 	t.Helper()
 	p := commandOf(a, command)
@@ -69,8 +69,8 @@ func told(t *testing.T, a *scene.Actor) (said []string) {
 	return said
 }
 
-// TestOthersWorkIsntTaken: a command that would take another's uncommitted work away is denied where edits are, also to the holder. The
-// holder's own work, and work that nobody noted, is copied first.
+// TestOthersWorkIsntTaken: a command that would take another's uncommitted work away is denied where edits
+// are, also to the holder. The holder's own work, and work that nobody noted, is copied first.
 func TestOthersWorkIsntTaken(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -124,8 +124,8 @@ func TestWhereTheRoomOnlyWarns(t *testing.T) {
 	}
 }
 
-// TestTheHoldersWorkIsOthers: who takes the holder's work without the stick takes another's. Once the stick has passed on, the work
-// is the next holder's.
+// TestTheHoldersWorkIsOthers: who takes the holder's work without the stick takes another's. Once the stick
+// has passed on, the work is the next holder's.
 func TestTheHoldersWorkIsOthers(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -147,8 +147,8 @@ func TestTheHoldersWorkIsOthers(t *testing.T) {
 	s.Check(runs(t, bob, "git add -- a.go", nil).Allowed, "it has passed on")
 }
 
-// TestOldTipsAreKept: the commits of a branch that is deleted stay, and so do those of the stash. The branch of another's task isn't
-// deleted where edits are denied.
+// TestOldTipsAreKept: the commits of a branch that is deleted stay, and so do those of the stash. The branch
+// of another's task isn't deleted where edits are denied.
 func TestOldTipsAreKept(t *testing.T) {
 	s := scene.InGit(t)
 	ann := s.Agent("claude:a")
@@ -193,8 +193,8 @@ func TestOldTipsAreKept(t *testing.T) {
 	s.Check(len(told(t, ann)) == 0, "a branch that doesn't exist was kept")
 }
 
-// TestTheWorkerHearsOfItsBranch: where the room only warns, the branch of another's task may be deleted. Its worker is told, and where the
-// commit is.
+// TestTheWorkerHearsOfItsBranch: where the room only warns, the branch of another's task may be deleted. Its
+// worker is told, and where the commit is.
 func TestTheWorkerHearsOfItsBranch(t *testing.T) {
 	s := scene.InQueue(t, "")
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -236,8 +236,8 @@ func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
 	s.Check(len(said) == 0, "%q", said)
 }
 
-// TestNotKept_ComparesWhatIsTaken: after one command was refused because there is no copy of what it takes, another one is refused as well,
-// however much of its text is the same. The same one goes through.
+// TestNotKept_ComparesWhatIsTaken: after one command was refused because there is no copy of what it takes,
+// another one is refused as well, however much of its text is the same. The same one goes through.
 func TestNotKept_ComparesWhatIsTaken(t *testing.T) {
 	long := strings.Repeat("long/", 20)
 	for name, pair := range map[string]struct{ one, other, first, second string }{
@@ -268,8 +268,8 @@ func TestNotKept_ComparesWhatIsTaken(t *testing.T) {
 	}
 }
 
-// TestMovesAreKept: before a move of a tree there is a snapshot of its uncommitted work. Nobody is told, because git takes that along. Of
-// ignored files, those are told that a command names.
+// TestMovesAreKept: before a move of a tree there is a snapshot of its uncommitted work. Nobody is told,
+// because git takes that along. Of ignored files, those are told that a command names.
 func TestMovesAreKept(t *testing.T) {
 	s := scene.InGit(t)
 	ann := s.Agent("claude:a")
@@ -311,7 +311,8 @@ func keeps(t *testing.T, a *scene.Actor, path string) bool {
 	return false
 }
 
-// TestASubmoduleIsOfTheRoomAround: where a submodule has no room of its own, the room around it judges what is taken there.
+// TestASubmoduleIsOfTheRoomAround: where a submodule has no room of its own, the room around it judges what
+// is taken there.
 func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -336,7 +337,8 @@ func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
 	s.Check(runs(t, bob, "git -C sm checkout one", nil).Allowed, "his own work")
 }
 
-// TestWithoutAMergeNothingIsAborted: where none is in progress, git refuses to end one, so nobody's work is taken. Where one is, it is.
+// TestWithoutAMergeNothingIsAborted: where none is in progress, git refuses to end one, so nobody's work is
+// taken. Where one is, it is.
 func TestWithoutAMergeNothingIsAborted(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -363,8 +365,9 @@ func TestWithoutAMergeNothingIsAborted(t *testing.T) {
 	}
 }
 
-// TestWhatGitDoesntTellIsCopied: an entry of the stash by its number, files that git was told to take for unchanged, new files that the same
-// command has swept up before, a file that stands where a directory was, and a directory named with one below it.
+// TestWhatGitDoesntTellIsCopied: an entry of the stash by its number, files that git was told to take for
+// unchanged, new files that the same command has swept up before, a file that stands where a directory was,
+// and a directory named with one below it.
 func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 	for command, setup := range testenv.NthByName(t, "commands of which git tells nothing", 3, map[string]func(*scene.Scene){
 		"git stash drop": func(s *scene.Scene) {
@@ -411,8 +414,8 @@ func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 	}
 }
 
-// TestADeniedCommandTakesNothing: where a later part of a command is denied, nobody hears that an earlier one ran. A clean tree with new
-// files in it isn't copied, because nothing of it goes.
+// TestADeniedCommandTakesNothing: where a later part of a command is denied, nobody hears that an earlier one
+// ran. A clean tree with new files in it isn't copied, because nothing of it goes.
 func TestADeniedCommandTakesNothing(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -453,8 +456,8 @@ func TestOneCommandIsToldOnce(t *testing.T) {
 	s.Check(len(said) == 1 && strings.Contains(said[0], "ran \"git branch -D one and git branch -D two\"; the old commits are kept: tt rescue list"), "%q", said)
 }
 
-// TestVariables_AreRead: what a command's text sets a variable, a function's arguments or an alias to is judged like the same words written
-// out.
+// TestVariables_AreRead: what a command's text sets a variable, a function's arguments or an alias to is
+// judged like the same words written out.
 func TestVariables_AreRead(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -479,8 +482,8 @@ func TestVariables_AreRead(t *testing.T) {
 	}
 }
 
-// TestCheckoutsBelowARemovedDirectory: a command that removes a directory takes the work in each checkout that lies in it, wherever it lies and
-// whether git ignores it or not.
+// TestCheckoutsBelowARemovedDirectory: a command that removes a directory takes the work in each checkout
+// that lies in it, wherever it lies and whether git ignores it or not.
 func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
 	for name, c := range testenv.NthByName(t, "ways to remove a directory with checkouts", 3, map[string]struct{ dir, command string }{
 		"ignored":            {".claude/trees", "rm -rf .claude/trees"},
@@ -520,7 +523,8 @@ func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
 	}
 }
 
-// TestNeverCopiedIsNoReasonToRefuse: what a project has never copied stops no command, also where that cleans everything away.
+// TestNeverCopiedIsNoReasonToRefuse: what a project has never copied stops no command, also where that cleans
+// everything away.
 func TestNeverCopiedIsNoReasonToRefuse(t *testing.T) {
 	for _, command := range []string{"rm key.pem", "git clean -fd", "git clean -fdx"} {
 		t.Run(command, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task, the telling names that agent.
-// If a commit can't be kept, the act is refused once.
+// keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task,
+// the telling names that agent. If a commit can't be kept, the act is refused once.
 func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller, t *telling) (why *stick.Error, err error) {
 	t.Taken.Form = a.Form
 	t.Taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)

@@ -54,8 +54,9 @@ func recordCall(tx *store.Tx, room stick.RoomID, c *stick.Call) error {
 	return tx.ForgetCalls(room, tx.Now().Add(-callsFor), maxCalls)
 }
 
-// beginCalls records that a command begins, in each checkout of the room of which a snapshot was made before it. elsewhere are the other rooms in
-// which it may change something. An edit is over so soon that its end is enough.
+// beginCalls records that a command begins, in each checkout of the room of which a snapshot was made before
+// it. elsewhere are the other rooms in which it may change something. An edit is over so soon that its end is
+// enough.
 func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.RoomID, err error) {
 	if !q.Unread {
 		return nil, nil
@@ -84,8 +85,8 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 	return elsewhere, nil
 }
 
-// beginElsewhere records that a command begins in other rooms than that of its working directory, as far as the caller is a member there: else
-// nothing is noted of it there either.
+// beginElsewhere records that a command begins in other rooms than that of its working directory, as far as
+// the caller is a member there: else nothing is noted of it there either.
 func (g *Guard) beginElsewhere(ctx context.Context, q editQuestion, rooms []stick.RoomID, kept []*snapshot) (err error) {
 	for _, room := range rooms {
 		p := q.HookParams
@@ -135,8 +136,8 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	return err
 }
 
-// callsElsewhere returns the calls in which this one began in other checkouts than those that are known, in all rooms: where its text names
-// others.
+// callsElsewhere returns the calls in which this one began in other checkouts than those that are known, in
+// all rooms: where its text names others.
 func (q editQuestion) callsElsewhere(tx *store.Tx, me stick.AgentID, known []*checkout) (calls []stick.Call, err error) {
 	open, err := tx.Calls(store.CallQuery{Agent: me, Open: true, Limit: maxOpen})
 	for _, b := range open {
@@ -193,14 +194,16 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	return cmp.Or(err, s.commitsErr)
 }
 
-// dropTaskFile leaves out the file that tt itself puts into the worktree of a task: it is nobody's work, and tt writes it again.
+// dropTaskFile leaves out the file that tt itself puts into the worktree of a task: it is nobody's work, and
+// tt writes it again.
 func (c *checkout) dropTaskFile() {
 	if c.apart {
 		delete(c.own, core.TaskFileName)
 	}
 }
 
-// uncommittedIn lists what a snapshot of all of a checkout found uncommitted. It is nil if the snapshot couldn't look everywhere.
+// uncommittedIn lists what a snapshot of all of a checkout found uncommitted. It is nil if the snapshot
+// couldn't look everywhere.
 func uncommittedIn(t rescue.Taken) []git.Uncommitted {
 	if slices.ContainsFunc(t.LeftOut, func(l rescue.LeftOut) bool { return strings.HasSuffix(l.Path, "/") }) {
 		return nil
@@ -212,7 +215,8 @@ func uncommittedIn(t rescue.Taken) []git.Uncommitted {
 	return dirty
 }
 
-// endGone finds what a call has taken with a checkout that it has removed. Where only the repository is gone, files are still there.
+// endGone finds what a call has taken with a checkout that it has removed. Where only the repository is gone,
+// files are still there.
 func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 	c.own = map[string]rescue.PathChange{}
 	if c.call.Before == "" {
@@ -235,8 +239,8 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 	return err
 }
 
-// ownChanges returns what a call has changed for sure, by path: what has changed while no other agent's call ran. Of an edit, these are the
-// files that it names.
+// ownChanges returns what a call has changed for sure, by path: what has changed while no other agent's call
+// ran. Of an edit, these are the files that it names.
 func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (map[string]rescue.PathChange, error) {
 	own := map[string]rescue.PathChange{}
 	if c.call.Before == "" || c.call.Before == c.call.After {
@@ -274,8 +278,9 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 	return own, nil
 }
 
-// askUncommitted asks git of the files of an edit that nobody had seen before whether they had uncommitted changes, such as those that a person
-// has just made. The snapshot before an edit asks no git. Where git can't say, nobody is told.
+// askUncommitted asks git of the files of an edit that nobody had seen before whether they had uncommitted
+// changes, such as those that a person has just made. The snapshot before an edit asks no git. Where git
+// can't say, nobody is told.
 func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]rescue.PathChange) {
 	var unsure []rescue.PathChange
 	for _, ch := range own {
@@ -300,8 +305,8 @@ func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]
 	}
 }
 
-// dropCommitted leaves out files that are clean because they were committed as they were: nothing of them is lost. Where git can't say what
-// was committed, they stay.
+// dropCommitted leaves out files that are clean because they were committed as they were: nothing of them is
+// lost. Where git can't say what was committed, they stay.
 func (g *Guard) dropCommitted(ctx context.Context, top string, own map[string]rescue.PathChange) {
 	const most = 500
 	clean := map[string][]string{} // by the commit
@@ -323,7 +328,8 @@ func (g *Guard) dropCommitted(ctx context.Context, top string, own map[string]re
 	}
 }
 
-// changedPaths are the files that a command has changed or removed, other than new ones: of these the room is asked as of an edit's.
+// changedPaths are the files that a command has changed or removed, other than new ones: of these the room is
+// asked as of an edit's.
 func (c *checkout) changedPaths() (paths []string) {
 	for path, ch := range c.own {
 		if ch.Kind == rescue.ChangeChanged || ch.Kind == rescue.ChangeDeleted {
@@ -334,7 +340,8 @@ func (c *checkout) changedPaths() (paths []string) {
 	return paths
 }
 
-// hadWork lists the files that the call has changed and that were uncommitted before it, as far as anybody has to be told.
+// hadWork lists the files that the call has changed and that were uncommitted before it, as far as anybody
+// has to be told.
 func (c *checkout) hadWork() (files []git.Uncommitted) {
 	for _, path := range slices.Sorted(maps.Keys(c.own)) {
 		ch := c.own[path]
@@ -346,8 +353,8 @@ func (c *checkout) hadWork() (files []git.Uncommitted) {
 	return files
 }
 
-// othersWork lists the files of others, and those that nobody has noted, whose uncommitted state a call has taken or changed. Whoever is
-// noted as an editor of a file has been told already.
+// othersWork lists the files of others, and those that nobody has noted, whose uncommitted state a call has
+// taken or changed. Whoever is noted as an editor of a file has been told already.
 func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identity) (t stick.Taken, err error) {
 	had := c.hadWork()
 	if len(had) == 0 {
@@ -400,7 +407,8 @@ func withAgents(agents, more []stick.AgentID) []stick.AgentID {
 	return agents
 }
 
-// isNamed reports whether the call names a path, or a directory above it. What a build makes and removes again nobody has to be told of.
+// isNamed reports whether the call names a path, or a directory above it. What a build makes and removes
+// again nobody has to be told of.
 func (c *checkout) isNamed(path string) bool {
 	return slices.ContainsFunc(c.files, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
@@ -427,7 +435,8 @@ func (q editQuestion) form(c stick.Call) string {
 	return string(text)
 }
 
-// tellEnd tells those whose work a call has taken or changed, and the caller, and has the snapshot stay that they are told of.
+// tellEnd tells those whose work a call has taken or changed, and the caller, and has the snapshot stay that
+// they are told of.
 func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) error {
 	var told []takenIn
 	var err error

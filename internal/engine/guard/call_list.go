@@ -31,9 +31,9 @@ type ListCallsResult struct {
 	More    bool          `json:"more,omitempty"` // there are older ones
 }
 
-// ListCalls lists the calls of tools in a room, as far as they are of this host and there are snapshots of them. It writes nothing. It fails with
-// [stick.CodeNoRoom] and [stick.CodeUsage], and for an agent that is unknown with [stick.CodeUnknownMember] and
-// [stick.CodeAmbiguousRecipient].
+// ListCalls lists the calls of tools in a room, as far as they are of this host and there are snapshots of
+// them. It writes nothing. It fails with [stick.CodeNoRoom] and [stick.CodeUsage], and for an agent that is
+// unknown with [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
 func (g *Guard) ListCalls(ctx context.Context, p ListCallsParams) (ListCallsResult, error) {
 	var res ListCallsResult
 	switch {

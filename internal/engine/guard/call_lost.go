@@ -16,8 +16,8 @@ import (
 // maxLost is how many calls whose ends nobody has seen are ended before a call.
 const maxLost = 5
 
-// lostCall is a call that is over though no hook has seen its end: its harness, or the hook, was killed. It ends with the next snapshot of its
-// checkout, which is the one before another call.
+// lostCall is a call that is over though no hook has seen its end: its harness, or the hook, was killed. It
+// ends with the next snapshot of its checkout, which is the one before another call.
 type lostCall struct {
 	stick.Call
 	next *snapshot
@@ -53,8 +53,8 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 	return lost, nil
 }
 
-// endLost ends calls whose ends nobody has seen: it notes what each has changed, and tells of others' work among that, as the hook after it would
-// have done.
+// endLost ends calls whose ends nobody has seen: it notes what each has changed, and tells of others' work
+// among that, as the hook after it would have done.
 func (g *Guard) endLost(ctx context.Context, p core.HookParams, lost []lostCall) (err error) {
 	for _, l := range lost {
 		err = errors.Join(err, g.endLostCall(ctx, p, l))
@@ -119,7 +119,8 @@ func (g *Guard) lookAtLost(ctx context.Context, q editQuestion, c *checkout, nex
 	return cmp.Or(err, lerr)
 }
 
-// claimNoted has the agent of such a call be the editor of what it has changed, where a hook has noted that as somebody's meanwhile.
+// claimNoted has the agent of such a call be the editor of what it has changed, where a hook has noted that
+// as somebody's meanwhile.
 func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identity) error {
 	r, err := tx.Room(c.room)
 	if err != nil || len(c.own) == 0 {

@@ -13,7 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// begins plays the hook before a command, and the command, and no hook after it: that was killed, or its harness was.
+// begins plays the hook before a command, and the command, and no hook after it: that was killed, or its
+// harness was.
 func begins(t *testing.T, a *scene.Actor, command, key string) (p guard.CheckEditParams) {
 	t.Helper()
 	p = commandOf(a, command)
@@ -26,8 +27,9 @@ func begins(t *testing.T, a *scene.Actor, command, key string) (p guard.CheckEdi
 	return p
 }
 
-// TestLostCalls: a call whose end no hook has seen ends before the next one, if it is sure to be over. What it has changed is its agent's, what it
-// has taken of others is told, and the next call isn't taken for one beside it.
+// TestLostCalls: a call whose end no hook has seen ends before the next one, if it is sure to be over. What
+// it has changed is its agent's, what it has taken of others is told, and the next call isn't taken for one
+// beside it.
 func TestLostCalls(t *testing.T) {
 	for name, x := range testenv.NthByName(t, "things that happened to a call", 3, map[string]struct {
 		happens func(*testing.T, *scene.Scene, *scene.Actor)
@@ -87,7 +89,8 @@ func TestLostCalls(t *testing.T) {
 	}
 }
 
-// goesOn plays more commands of an agent after one: of three, the first two begin beside it, one of them ends, and then the third begins.
+// goesOn plays more commands of an agent after one: of three, the first two begin beside it, one of them
+// ends, and then the third begins.
 func goesOn(t *testing.T, s *scene.Scene, a *scene.Actor, commands int) {
 	t.Helper()
 	s.Later(1e9)

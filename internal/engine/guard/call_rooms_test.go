@@ -10,8 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestCallsOfSeveralRooms: a command that may change something in the checkout of another room has begun there, too, if its agent is a member. Who
-// works there knows of it, and it ends in both, also if it removes that checkout.
+// TestCallsOfSeveralRooms: a command that may change something in the checkout of another room has begun
+// there, too, if its agent is a member. Who works there knows of it, and it ends in both, also if it removes
+// that checkout.
 func TestCallsOfSeveralRooms(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

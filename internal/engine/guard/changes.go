@@ -54,9 +54,10 @@ const maxDiff = 4 << 20
 // changesLimit is how long git may take to say what is uncommitted.
 const changesLimit = 20 * time.Second
 
-// ListChanges says which files of the checkout of a place are uncommitted, and whose they are. It writes nothing. It fails with
-// [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing] and [stick.CodeGitFailed], and for an agent that is
-// unknown with [stick.CodeUnknownMember], [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
+// ListChanges says which files of the checkout of a place are uncommitted, and whose they are. It writes
+// nothing. It fails with [stick.CodeNoRoom], [stick.CodeNoRepository], [stick.CodeGitMissing] and
+// [stick.CodeGitFailed], and for an agent that is unknown with [stick.CodeUnknownMember],
+// [stick.CodeAmbiguousRecipient] and [stick.CodeUsage].
 func (g *Guard) ListChanges(ctx context.Context, p ListChangesParams) (ListChangesResult, error) {
 	res := ListChangesResult{Changes: []Change{}}
 	c, err := g.checkoutAt(ctx, p.Where)
@@ -100,7 +101,8 @@ func (c Change) editedBy(a stick.AgentID) bool {
 	return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool { return e.Agent == a })
 }
 
-// editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also a former one.
+// editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also
+// a former one.
 func (g *Guard) editorNamed(ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID) (found stick.AgentID, err error) {
 	if slices.ContainsFunc(w.changes, func(c Change) bool { return c.editedBy(name) }) {
 		return name, nil
@@ -143,8 +145,8 @@ type whoseWork struct {
 	found   []stick.SeenFile // what the files are like, as far as they can be read
 }
 
-// whose finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only those that are there or
-// below. It fails with [stick.CodeNoRoom].
+// whose finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only those
+// that are there or below. It fails with [stick.CodeNoRoom].
 func (g *Guard) whose(ctx context.Context, by core.Caller, c *checkout, paths ...string) (w whoseWork, err error) {
 	where := core.Where{}
 	read := func(fn func(*store.Tx, *core.Probes, stick.Room) error) error {

@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so some may have been
-// committed since; [Guard.ListChanges] asks.
+// NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so
+// some may have been committed since; [Guard.ListChanges] asks.
 type NotedWork struct {
 	Own    int      `json:"own,omitempty"`    // the caller's
 	Passed int      `json:"passed,omitempty"` // of earlier holders: they passed with the stick
@@ -21,7 +21,8 @@ type NotedWork struct {
 	Of     []WorkOf `json:"of,omitempty"`     // whose those of others and of earlier holders are, the most files first; at most three
 	Paths  []string `json:"paths,omitempty"`  // the first three that aren't the caller's
 
-	// Held and HeldOthers are how many of Passed and of Others the present holder of the stick has edited. They are 0 if the caller holds it.
+	// Held and HeldOthers are how many of Passed and of Others the present holder of the stick has edited.
+	// They are 0 if the caller holds it.
 	Held       int `json:"-"`
 	HeldOthers int `json:"-"`
 }
@@ -48,7 +49,8 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 		if !f.Asleep.IsZero() {
 			continue
 		}
-		// A reservation matters only for work that was done with the stick. To read them for each file would cost more than that.
+		// A reservation matters only for work that was done with the stick. To read them for each file would
+		// cost more than that.
 		share, _ := r.WhoseEdit(f, q, nil, probes.Probed, tx.Now())
 		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent == r.Turn.Owner })
 		switch share {
@@ -108,8 +110,8 @@ func sharedEdits(tx *store.Tx, r stick.Room) (all []stick.EditedFile, err error)
 	return all, err
 }
 
-// CountEdited fills in how many files an agent has edited since an event that tells of the first, in the turn of that event. What it
-// edited before, it had a right to.
+// CountEdited fills in how many files an agent has edited since an event that tells of the first, in the turn
+// of that event. What it edited before, it had a right to.
 func CountEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error) {
 	if e.Type != stick.EventEditTold {
 		return e, nil

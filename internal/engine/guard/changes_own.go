@@ -31,9 +31,10 @@ type ClaimChangesResult struct {
 	Already  bool          `json:"already,omitempty"` // it is news of none
 }
 
-// ClaimChanges records that uncommitted changes are a person's own, so that no agent takes them for its own or for nobody's. All named paths
-// count, or none. A person that isn't a member joins. It fails with [stick.CodePersonOnly], [stick.CodeNotFound] for a path
-// without uncommitted changes, [stick.CodeNotEnforced], [stick.CodeRoomClosed], [stick.CodeKicked], [stick.CodeUsage],
+// ClaimChanges records that uncommitted changes are a person's own, so that no agent takes them for its own
+// or for nobody's. All named paths count, or none. A person that isn't a member joins. It fails with
+// [stick.CodePersonOnly], [stick.CodeNotFound] for a path without uncommitted changes,
+// [stick.CodeNotEnforced], [stick.CodeRoomClosed], [stick.CodeKicked], [stick.CodeUsage],
 // [stick.CodeInvalidPath], and as [Guard.ListChanges] does.
 func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimChangesResult, error) {
 	var res ClaimChangesResult
@@ -80,9 +81,11 @@ type AdoptedCopy struct {
 	LeftOut []rescue.LeftOut `json:"left_out,omitempty"` // what it lacks
 }
 
-// AdoptChanges makes uncommitted changes the caller's own, whoever made them, if the caller may change these files now. It makes a rescue of them
-// first, whose failure is in the result, and tells the former editors. The files stay as they are. All named paths count, or none. A
-// caller that isn't a member joins. An entry of the stash is adopted alike, whoever may change files; its commit is kept. It fails with [stick.CodeEditDenied], and as [Guard.ClaimChanges] does for people.
+// AdoptChanges makes uncommitted changes the caller's own, whoever made them, if the caller may change these
+// files now. It makes a rescue of them first, whose failure is in the result, and tells the former editors.
+// The files stay as they are. All named paths count, or none. A caller that isn't a member joins. An entry of
+// the stash is adopted alike, whoever may change files; its commit is kept. It fails with
+// [stick.CodeEditDenied], and as [Guard.ClaimChanges] does for people.
 func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptChangesResult, error) {
 	var res AdoptChangesResult
 	q := stick.Adoption{Reason: p.Reason}
@@ -154,8 +157,8 @@ func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f
 	return nil, "nothing is uncommitted"
 }
 
-// own lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of w as they are noted now, and
-// returns those that have changed. A caller that isn't a member joins.
+// own lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of w as
+// they are noted now, and returns those that have changed. A caller that isn't a member joins.
 func (g *Guard) own(ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(*op, stick.Editor, []stick.EditedFile) ([]stick.EditedFile, error)) error {
 	chosen := map[string]bool{}
 	for _, ch := range w.changes {
@@ -178,7 +181,8 @@ func (g *Guard) own(ctx context.Context, by core.Caller, c *checkout, w whoseWor
 	})
 }
 
-// namedChanges finds the uncommitted files that paths name, in the checkout in which they lie, and whose they are.
+// namedChanges finds the uncommitted files that paths name, in the checkout in which they lie, and whose they
+// are.
 func (g *Guard) namedChanges(ctx context.Context, by core.Caller, at core.Where, paths []string) (w whoseWork, c *checkout, err error) {
 	if len(paths) == 0 {
 		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
@@ -213,7 +217,8 @@ func (g *Guard) namedChanges(ctx context.Context, by core.Caller, at core.Where,
 	return w, c, nil
 }
 
-// checkoutOfPaths returns the checkout in which paths lie, with these paths relative to it. They must lie in the same one.
+// checkoutOfPaths returns the checkout in which paths lie, with these paths relative to it. They must lie in
+// the same one.
 func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []string) (c *checkout, err error) {
 	at, err := g.core.PlaceOf(ctx, w)
 	if err != nil {

@@ -56,8 +56,8 @@ func TestAPersonsChanges(t *testing.T) {
 	ann.AdoptChanges(guard.AdoptChangesParams{Paths: []string{"docs"}, Reason: "mine"}).Refused(stick.CodeNotEnforced)
 }
 
-// TestAdoptedChanges: who may change files may make the changes of others its own. There is a rescue of them then, and
-// the former editors are told.
+// TestAdoptedChanges: who may change files may make the changes of others its own. There is a rescue of them
+// then, and the former editors are told.
 func TestAdoptedChanges(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, cyd, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("pat")
@@ -120,8 +120,8 @@ func TestChangesOfAnotherCheckout(t *testing.T) {
 	ann.ListChanges(guard.ListChangesParams{Agent: "gemini"}).Refused(stick.CodeUnknownMember)
 }
 
-// TestHowManyFilesAnAgentHasEdited: the holder is told how many files another has edited since in its turn, though the event was made at
-// the first. Those that the other had reserved, and edited before, don't count.
+// TestHowManyFilesAnAgentHasEdited: the holder is told how many files another has edited since in its turn,
+// though the event was made at the first. Those that the other had reserved, and edited before, don't count.
 func TestHowManyFilesAnAgentHasEdited(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -139,7 +139,8 @@ func TestHowManyFilesAnAgentHasEdited(t *testing.T) {
 	s.Check(string(told[0].Tell()) == string(bob.ID)+" edited 3 files, first c.go while you hold the stick", "%s", told[0].Tell())
 }
 
-// TestWorkThatIsUncommitted: the state, a session's start and a grant count what hooks have noted of uncommitted work.
+// TestWorkThatIsUncommitted: the state, a session's start and a grant count what hooks have noted of
+// uncommitted work.
 func TestWorkThatIsUncommitted(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")

@@ -12,7 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// How many commits of a room it is noted for which agent made them, and how long. What was pushed by then doesn't matter any more.
+// How many commits of a room it is noted for which agent made them, and how long. What was pushed by then
+// doesn't matter any more.
 const (
 	maxCommits  = 5000
 	keepCommits = 30 * 24 * time.Hour
@@ -25,8 +26,8 @@ type NoteCommitsParams struct {
 	Landed []string // those that tt itself brings to a branch, after a review: from now on they are nobody's
 }
 
-// NoteCommits notes that an agent has made commits. A commit that is noted already stays its first maker's. It notes nothing outside
-// of rooms, where the room enforces nothing, and of somebody who isn't a member.
+// NoteCommits notes that an agent has made commits. A commit that is noted already stays its first maker's.
+// It notes nothing outside of rooms, where the room enforces nothing, and of somebody who isn't a member.
 func (g *Guard) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 	if len(p.Made)+len(p.Landed) == 0 {
 		return nil
@@ -54,8 +55,9 @@ type CheckPushParams struct {
 	Commits []git.NewCommit // those that the remote doesn't have, parents first
 }
 
-// CheckPush decides whether a push may run: whether it is the caller's turn, where that matters, and whether it may carry these commits
-// along. It allows everything outside of rooms and for people, and commits of which nobody knows who made them. It only reads.
+// CheckPush decides whether a push may run: whether it is the caller's turn, where that matters, and whether
+// it may carry these commits along. It allows everything outside of rooms and for people, and commits of
+// which nobody knows who made them. It only reads.
 func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditResult, err error) {
 	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	ids := make([]string, len(p.Commits))
@@ -101,7 +103,8 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 	return res, err
 }
 
-// without returns the command that pushes as much as can be pushed without some commits, and none if that is nothing.
+// without returns the command that pushes as much as can be pushed without some commits, and none if that is
+// nothing.
 func (p CheckPushParams) without(theirs []stick.Carried) stick.Command {
 	with := map[string]bool{} // the commits that carry some of them along
 	for _, c := range theirs {

@@ -10,13 +10,14 @@ import (
 	"talkingstick/stick"
 )
 
-// firstKeep is how long the first copy of a repository's own commits may take. What takes longer is copied in the background, after the
-// first hook.
+// firstKeep is how long the first copy of a repository's own commits may take. What takes longer is copied in
+// the background, after the first hook.
 const firstKeep = 10 * time.Second
 
-// KeepFirstCommits copies the commits that only the repository around a room has, if that was never done, so that the first command of an
-// agent doesn't have to wait for it. If that fails, the first command tries again. It does nothing outside of git, and where the room wants
-// no copies. What it leaves out, [Guard.ListRescues] says.
+// KeepFirstCommits copies the commits that only the repository around a room has, if that was never done, so
+// that the first command of an agent doesn't have to wait for it. If that fails, the first command tries
+// again. It does nothing outside of git, and where the room wants no copies. What it leaves out,
+// [Guard.ListRescues] says.
 func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
 	if !r.KeepsSnapshots() || r.Path == "" {
 		return

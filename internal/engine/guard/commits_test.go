@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// pushes asks as git's hook does before a push of these commits, each of which has the one before it as its parent.
+// pushes asks as git's hook does before a push of these commits, each of which has the one before it as its
+// parent.
 func pushes(a *scene.Actor, commits ...string) scene.Editing {
 	a.Helper()
 	p := guard.CheckPushParams{HookParams: a.Hook(), Remote: "origin", Refs: []string{"refs/heads/main"}}
@@ -21,8 +22,8 @@ func pushes(a *scene.Actor, commits ...string) scene.Editing {
 	return scene.Editing{Answer: a.CheckPush(p)}
 }
 
-// TestPushes: a push that carries along commits of a live agent is refused, with the commits, the agent, and the step that works. What
-// was made with the stick passes with it, and what tt has landed is nobody's.
+// TestPushes: a push that carries along commits of a live agent is refused, with the commits, the agent, and
+// the step that works. What was made with the stick passes with it, and what tt has landed is nobody's.
 func TestPushes(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

@@ -67,7 +67,8 @@ const maxEditPaths = 5000
 
 // MayEdit decides whether the caller may change paths now, by the policy enforce of the room of each path. It
 // allows everything outside of rooms, for people, and in a worktree, which isn't shared (unless it belongs to
-// the task of another agent, or the room is paused). It writes nothing. It fails with [stick.CodeUsage] and [stick.CodeInvalidPath].
+// the task of another agent, or the room is paused). It writes nothing. It fails with [stick.CodeUsage] and
+// [stick.CodeInvalidPath].
 func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
 	if len(p.Paths) == 0 && !p.Tree {
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
@@ -158,8 +159,8 @@ func (q *editQuestion) findAround() {
 	}
 }
 
-// places are those that the question is about: of the files and directories, then of the checkouts, then of the call. The room of a command
-// is asked also where its text only names files elsewhere.
+// places are those that the question is about: of the files and directories, then of the checkouts, then of
+// the call. The room of a command is asked also where its text only names files elsewhere.
 func (q editQuestion) places() (places []workspace.Place) {
 	for _, x := range q.in {
 		places = append(places, x.Place)

@@ -36,13 +36,14 @@ type CheckEditParams struct {
 	Unread  bool          // it is a command that may have changed more than is known
 	LookFor time.Duration // how long to look for that, or for whose work it takes; after that only what the command names counts. 0 for any time
 
-	// Rescuing is called before the hook looks at what a command would take away, and copies it, which takes longer
-	// than a decision. It may be called more than once, and may be nil.
+	// Rescuing is called before the hook looks at what a command would take away, and copies it, which takes
+	// longer than a decision. It may be called more than once, and may be nil.
 	Rescuing func()
 }
 
 // CheckEdit decides for a hook whether a tool call may run. It decides like [Guard.MayEdit], and allows a
-// call that changes nothing. [Guard.EditChecked] records what there is to record, but for a refusal that comes once.
+// call that changes nothing. [Guard.EditChecked] records what there is to record, but for a refusal that
+// comes once.
 func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult, error) {
 	q, err := g.hookQuestion(p)
 	if err != nil {
@@ -125,8 +126,8 @@ func (g *Guard) hookQuestion(p CheckEditParams) (editQuestion, error) {
 	return q, nil
 }
 
-// EditChecked records that a tool call of the caller begins, or that it was denied, and what a command is going to do to work of others.
-// It writes nothing if there is nothing new to record.
+// EditChecked records that a tool call of the caller begins, or that it was denied, and what a command is
+// going to do to work of others. It writes nothing if there is nothing new to record.
 func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditResult) error {
 	if err := g.putTellings(ctx, editQuestion{CheckEditParams: p}, res.tellings); err != nil || !res.due {
 		return err
@@ -167,8 +168,8 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	return cmp.Or(err, g.beginElsewhere(ctx, q, elsewhere, res.kept), g.endLost(ctx, p.HookParams, lost))
 }
 
-// times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle then, and to tell what a
-// command has changed.
+// times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle
+// then, and to tell what a command has changed.
 func (o *op) times(p CheckEditParams) bool { return o.HoldsStick() || p.Unread && o.Room.Enforces() }
 
 // alreadyDenied reports whether the log already says that an edit was denied to the caller in this turn.
@@ -191,13 +192,15 @@ type EditedResult struct {
 	Told stick.Words // what was against the rules; empty if nothing was, or if the agent has been told already
 	Hint stick.Words // the next safe step
 
-	// Prune is true if the caller is to start a process that calls [Guard.PruneRescues]. Nobody has to wait for that.
+	// Prune is true if the caller is to start a process that calls [Guard.PruneRescues]. Nobody has to wait
+	// for that.
 	Prune bool
 }
 
-// CheckEdited asks again after a tool call has run. If the caller lost the right to make the change meanwhile, an event tells
-// it and the holder of the stick. Where the room only warns, the caller is told once in a turn, and so is the holder. It also notes
-// who has edited which files, and what the caller was shown.
+// CheckEdited asks again after a tool call has run. If the caller lost the right to make the change
+// meanwhile, an event tells it and the holder of the stick. Where the room only warns, the caller is told
+// once in a turn, and so is the holder. It also notes who has edited which files, and what the caller was
+// shown.
 func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedResult, err error) {
 	defer func() { err = cmp.Or(err, g.noteReads(ctx, p)) }()
 	pushes := slices.ContainsFunc(p.Acts, func(a shell.Act) bool { return a.Kind == shell.Pushes })

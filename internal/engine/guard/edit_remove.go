@@ -32,8 +32,8 @@ func removals(targets *workspace.Targets, acts []shell.Act) (all []removal) {
 	return all
 }
 
-// addRemovals adds what is removed to the parts of the rooms that can't do without it: those whose root goes, and the one that
-// the repository serves.
+// addRemovals adds what is removed to the parts of the rooms that can't do without it: those whose root goes,
+// and the one that the repository serves.
 func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.AgentID) error {
 	for _, x := range q.gone {
 		var rooms []store.Place

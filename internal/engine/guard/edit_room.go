@@ -91,8 +91,8 @@ func (all *roomQuestions) of(tx *store.Tx, at store.Place, me stick.AgentID) (*r
 	return a, err
 }
 
-// rooms returns the rooms that decide, and the room of the place of the call, empty if there is none. If nothing is to be changed, that
-// one decides.
+// rooms returns the rooms that decide, and the room of the place of the call, empty if there is none. If
+// nothing is to be changed, that one decides.
 func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, here stick.RoomID, err error) {
 	places := q.places()
 	chains := make([][]string, len(places))

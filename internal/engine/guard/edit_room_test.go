@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestARefusalOfAnotherRoomNamesIt: who edits in a repository beside its own learns of which room the holder is, and gets commands that
-// mean that room.
+// TestARefusalOfAnotherRoomNamesIt: who edits in a repository beside its own learns of which room the holder
+// is, and gets commands that mean that room.
 func TestARefusalOfAnotherRoomNamesIt(t *testing.T) {
 	s := scene.InGit(t)
 	lib := s.Dir("lib")

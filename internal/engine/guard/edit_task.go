@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// mayWork judges changes by the tasks of the room: of the worktrees and branches of others' tasks, and of what lies outside of the
-// worktree that the caller is kept to. It reads tasks only where they could matter.
+// mayWork judges changes by the tasks of the room: of the worktrees and branches of others' tasks, and of
+// what lies outside of the worktree that the caller is kept to. It reads tasks only where they could matter.
 func (a *roomQuestion) mayWork(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask stick.Editing) (j stick.Judgement, err error) {
 	if me.Person() || !a.room.Enforces() {
 		return j, nil
@@ -99,7 +99,8 @@ func (a *roomQuestion) working(tx *store.Tx, probes *core.Probes, me core.Identi
 	return w, nil
 }
 
-// tasksOf lists the open tasks that the caller works on: first the one in whose worktree it is, then the newest.
+// tasksOf lists the open tasks that the caller works on: first the one in whose worktree it is, then the
+// newest.
 func (a *roomQuestion) tasksOf(tx *store.Tx, w stick.Working, at *workspace.Place) ([]stick.Task, error) {
 	tasks, err := tx.OpenTasksOf(a.room.ID, append([]stick.AgentID{w.By}, w.Under...))
 	if err == nil && w.Mark.Room == a.room.ID {

@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAWorkerIsKeptToItsWorktree: neither its reservation nor its parent's turn lets a worker change another tree, and what it has
-// started is kept as it is. With the stick it may.
+// TestAWorkerIsKeptToItsWorktree: neither its reservation nor its parent's turn lets a worker change another
+// tree, and what it has started is kept as it is. With the stick it may.
 func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 	s := scene.InQueue(t, "")
 	s.Git("worktree", "add", "-q", "-b", "side", filepath.Join(s.Work, "..", "side"))
@@ -62,7 +62,8 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 	ann.MayIEdit(main).Allowed()
 	ann.MayIEdit(own).Denied("worktrees/ui")
 
-	// where the room only warns it is told; with the stick it isn't; and not while its commit waits for the review
+	// where the room only warns it is told; with the stick it isn't; and not while its commit waits for the
+	// review
 	carl.Sets("enforce=warn").OK()
 	bob.MayIEdit(main).That("that it is told", func(r guard.MayEditResult) bool {
 		return r.Allowed && r.Told != "" && string(r.Hint) == "change "+own+" instead"

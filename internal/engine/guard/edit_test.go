@@ -84,7 +84,8 @@ func TestPrimaryOnlyFiles(t *testing.T) {
 	ann.MayIEdit(ann.Session().Context).Allowed()
 }
 
-// TestNobodyRemovesTheWorkspace: its root and its repository are no agent's to remove, and the log says who tried.
+// TestNobodyRemovesTheWorkspace: its root and its repository are no agent's to remove, and the log says who
+// tried.
 func TestNobodyRemovesTheWorkspace(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
@@ -110,8 +111,8 @@ func TestNobodyRemovesTheWorkspace(t *testing.T) {
 	ann.CheckEdit(removes(s.Work)).That("allowed", func(r guard.MayEditResult) bool { return r.Allowed })
 }
 
-// TestRepository_IsntRemoved: a command whose text tells that it removes the repository is denied to every agent under every policy but off,
-// also to the holder. One that leaves it alone isn't.
+// TestRepository_IsntRemoved: a command whose text tells that it removes the repository is denied to every
+// agent under every policy but off, also to the holder. One that leaves it alone isn't.
 func TestRepository_IsntRemoved(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")

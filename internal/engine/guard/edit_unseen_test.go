@@ -12,8 +12,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestEditOfUnseenChanges: an edit tool that changes a file which a person has just changed is told, though no look has seen it so. What is as
-// committed, what the tool has made, and what its agent has changed before, isn't.
+// TestEditOfUnseenChanges: an edit tool that changes a file which a person has just changed is told, though
+// no look has seen it so. What is as committed, what the tool has made, and what its agent has changed
+// before, isn't.
 func TestEditOfUnseenChanges(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
