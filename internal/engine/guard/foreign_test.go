@@ -33,8 +33,8 @@ func distrusting(t *testing.T) (path string) {
 	return path
 }
 
-// TestWhereGitRefusesToWork: in a repository of another user no copies can be kept. A command that names what it takes away is denied once, and
-// whoever runs another is told once in a session.
+// TestWhereGitRefusesToWork: in a repository of another user no copies can be kept. A command that names what
+// it takes away is denied once, and whoever runs another is told once in a session.
 func TestWhereGitRefusesToWork(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -66,7 +66,8 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 	s.Check(found.Status == core.FindingWarning && strings.Contains(string(found.Detail), "none can be kept here: "+why), "%+v", found)
 }
 
-// TestWhatIsToldOfCopies: a call is answered with what is against the rules, and the next one with that no copies can be kept.
+// TestWhatIsToldOfCopies: a call is answered with what is against the rules, and the next one with that no
+// copies can be kept.
 func TestWhatIsToldOfCopies(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")

@@ -1,13 +1,14 @@
-// Package guard keeps agents from spoiling each other's uncommitted work. It answers whether a caller may change a
-// file, run a command, commit or push now; it notes who has edited which files, so that everybody can see whose an
-// uncommitted change is; and it copies work that a command or a takeover could lose, and brings it back.
+// Package guard keeps agents from spoiling each other's uncommitted work. It answers whether a caller may
+// change a file, run a command, commit or push now; it notes who has edited which files, so that everybody
+// can see whose an uncommitted change is; and it copies work that a command or a takeover could lose, and
+// brings it back.
 //
-// The hooks of harnesses and of git ask it before a tool call and tell it afterwards. What it decides are rules of
-// package stick, by the policy enforce of the room in which a file lies. It denies nothing outside of rooms, and
-// nothing to people.
+// The hooks of harnesses and of git ask it before a tool call and tell it afterwards. What it decides are
+// rules of package stick, by the policy enforce of the room in which a file lies. It denies nothing outside
+// of rooms, and nothing to people.
 //
-// Its operations are built as those of package engine, which hands it the roles of a room and asks it for the copy
-// at a takeover.
+// Its operations are built as those of package engine, which hands it the roles of a room and asks it for the
+// copy at a takeover.
 //
 // See docs/decisions/guard-what-a-command-changes.md and docs/decisions/whose-changes.md.
 package guard

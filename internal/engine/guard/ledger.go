@@ -10,12 +10,13 @@ import (
 	"talkingstick/stick"
 )
 
-// maxEdited is of how many files of a checkout it is noted who has edited them. With more, it is noted for whole directories.
+// maxEdited is of how many files of a checkout it is noted who has edited them. With more, it is noted for
+// whole directories.
 const maxEdited = 5000
 
-// noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names, and what a
-// command has changed that only a look at its checkout shows. It notes nothing where the room enforces nothing, and nothing
-// of somebody who isn't a member.
+// noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names,
+// and what a command has changed that only a look at its checkout shows. It notes nothing where the room
+// enforces nothing, and nothing of somebody who isn't a member.
 func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, error) {
 	all := q.checkouts()
 	hasChangedNothing := q.Failed && !q.Unread // only a command that fails may have done a part of its work
@@ -36,7 +37,8 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 	return all, cmp.Or(g.writeNoted(ctx, db, q, all), err)
 }
 
-// readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which something is to be noted.
+// readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which
+// something is to be noted.
 func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all []*checkout) (noted []*checkout, by keeper, err error) {
 	var elsewhere []*checkout
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {

@@ -48,8 +48,8 @@ func TestWhoEditedWhat(t *testing.T) {
 	changesAre(t, ann, "a.go own by claude:a codex:b; b.go passed by codex:b ?; c.go nobody by ?")
 }
 
-// TestWhatACommandChanged: after a command of which nobody can tell what it changes, a look finds it. It is the caller's if no other
-// agent's command ran at the same time.
+// TestWhatACommandChanged: after a command of which nobody can tell what it changes, a look finds it. It is
+// the caller's if no other agent's command ran at the same time.
 func TestWhatACommandChanged(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -79,7 +79,8 @@ func TestWhatACommandChanged(t *testing.T) {
 	changesAre(t, ann, "before nobody by ?; both nobody by ?; made others by codex:b; moved others by codex:b")
 }
 
-// TestWhatIsNotNoted: nothing is noted where the room enforces nothing, outside of the room's repository, and of somebody who isn't a member.
+// TestWhatIsNotNoted: nothing is noted where the room enforces nothing, outside of the room's repository, and
+// of somebody who isn't a member.
 func TestWhatIsNotNoted(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, eve, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("codex:e"), s.Person("pat")

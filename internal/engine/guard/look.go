@@ -57,8 +57,8 @@ func (q editQuestion) looking(ctx context.Context) (context.Context, context.Can
 	return context.WithTimeout(ctx, q.LookFor)
 }
 
-// markOwn has what the call has changed for sure be its agent's, and nothing else. Where there are no snapshots, what the file system
-// tells has to do.
+// markOwn has what the call has changed for sure be its agent's, and nothing else. Where there are no
+// snapshots, what the file system tells has to do.
 func (c *checkout) markOwn() {
 	if c.call.Before == "" || c.call.After == "" || !c.looks {
 		return
@@ -102,8 +102,9 @@ func (c *checkout) look(ctx context.Context, g git.Client, q editQuestion) error
 	return nil
 }
 
-// seeUncommitted lists the files of a checkout that have changes, and says what they are like, and which of known are gone. What has
-// changed since a time is new; if that time is zero, nothing is. With paths, it looks only there and below.
+// seeUncommitted lists the files of a checkout that have changes, and says what they are like, and which of
+// known are gone. What has changed since a time is new; if that time is zero, nothing is. With paths, it
+// looks only there and below.
 func seeUncommitted(ctx context.Context, g git.Client, top string, known map[string]stick.FileState, since stick.Time, paths ...string) (dirty []git.Uncommitted, found []stick.SeenFile, err error) {
 	if dirty, err = g.Uncommitted(ctx, top, paths...); err != nil {
 		return nil, nil, err
@@ -112,8 +113,8 @@ func seeUncommitted(ctx context.Context, g git.Client, top string, known map[str
 	return dirty, found, err
 }
 
-// seeFiles says what the files of a checkout that have changes are like, and which of known are gone. Its since is that of
-// [seeUncommitted].
+// seeFiles says what the files of a checkout that have changes are like, and which of known are gone. Its
+// since is that of [seeUncommitted].
 func seeFiles(ctx context.Context, top string, dirty []git.Uncommitted, known map[string]stick.FileState, since stick.Time) (found []stick.SeenFile, err error) {
 	const coarse = 10 * time.Millisecond // file systems take their time from a clock that ticks that slowly
 	isDirty := map[string]bool{}

@@ -39,9 +39,9 @@ func ordinaryCommands(t *testing.T) (all []string) {
 	return all
 }
 
-// TestOrdinaryCommandsArentDenied compares which commands of a working day are denied with a table that a person has looked through: to
-// the holder of the stick, who has uncommitted work beside some that nobody noted, and to another agent. Where the room only warns,
-// nobody is denied anything.
+// TestOrdinaryCommandsArentDenied compares which commands of a working day are denied with a table that a
+// person has looked through: to the holder of the stick, who has uncommitted work beside some that nobody
+// noted, and to another agent. Where the room only warns, nobody is denied anything.
 func TestOrdinaryCommandsArentDenied(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -93,7 +93,8 @@ func TestOrdinaryCommandsArentDenied(t *testing.T) {
 	}
 }
 
-// rowsOf returns a table of what is denied with the rows of some commands alone. A row begins with its command and ends with a reason.
+// rowsOf returns a table of what is denied with the rows of some commands alone. A row begins with its
+// command and ends with a reason.
 func rowsOf(table string, commands []string) string {
 	var kept, row strings.Builder
 	for line := range strings.Lines(table) {

@@ -28,8 +28,8 @@ func (g *Guard) pushesIn(q editQuestion) (all []pushTo) {
 	return all
 }
 
-// mayPush judges a push by whose turn it is, where members work in checkouts of their own. What they share there is the default branch
-// of the remote, and the branch of the last handoff.
+// mayPush judges a push by whose turn it is, where members work in checkouts of their own. What they share
+// there is the default branch of the remote, and the branch of the last handoff.
 //
 // began is when the caller's call began, if that is recorded.
 func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, began stick.Time, err error) {
@@ -119,7 +119,8 @@ func (g *Guard) checkPushes(ctx context.Context, q editQuestion, res *MayEditRes
 	return failed
 }
 
-// hasReached reports whether a push has reached a branch since a time. Where the repository doesn't tell, it has.
+// hasReached reports whether a push has reached a branch since a time. Where the repository doesn't tell, it
+// has.
 func (p pushTo) hasReached(branch string, since stick.Time) bool {
 	tree, ok := workspace.FindCheckout(p.in.top, workspace.Env{})
 	if !ok {
@@ -129,8 +130,8 @@ func (p pushTo) hasReached(branch string, since stick.Time) bool {
 	return pushed || !known
 }
 
-// pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller, and the holder. A push that failed,
-// or that had nothing to bring, isn't told.
+// pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller,
+// and the holder. A push that failed, or that had nothing to bring, isn't told.
 func (g *Guard) pushed(ctx context.Context, p core.HookParams, to pushTo) (out EditedResult, err error) {
 	r, j, began, err := g.mayPush(ctx, p.Caller, to)
 	if err != nil || j.Told == nil {

@@ -22,8 +22,8 @@ func linked(s *scene.Scene, dir, branch string) {
 	s.File(rel, "nobody's")
 }
 
-// TestReach_IsBesideTheRepository: checkouts in a directory that lies in no room are kept, and told of, by the room in which a command
-// that takes them runs.
+// TestReach_IsBesideTheRepository: checkouts in a directory that lies in no room are kept, and told of, by
+// the room in which a command that takes them runs.
 func TestReach_IsBesideTheRepository(t *testing.T) {
 	for _, command := range []string{"rm -rf ../wts", "cd .. && rm -rf wts", "mv ../wts ../gone"} {
 		t.Run(command, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestReach_IsWhatACleanTakes(t *testing.T) {
 	s.Check(strings.Contains(said, "left.go"), "told %q", said)
 }
 
-// TestTells_OfARepositoryThatIsGone: what a command has taken with the repository is told, though nothing is left to look at. Files that
-// are still there are not taken.
+// TestTells_OfARepositoryThatIsGone: what a command has taken with the repository is told, though nothing is
+// left to look at. Files that are still there are not taken.
 func TestTells_OfARepositoryThatIsGone(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -77,7 +77,8 @@ func TestTells_OfARepositoryThatIsGone(t *testing.T) {
 	}
 }
 
-// TestTells_OfARepositoryAlone: a script that removes the repository and no file is told to everybody in the room, once.
+// TestTells_OfARepositoryAlone: a script that removes the repository and no file is told to everybody in the
+// room, once.
 func TestTells_OfARepositoryAlone(t *testing.T) {
 	for _, part := range []string{".git", ".git/objects", ".git/HEAD"} {
 		t.Run(part, func(t *testing.T) {
@@ -104,8 +105,8 @@ func TestTells_OfARepositoryAlone(t *testing.T) {
 	}
 }
 
-// TestTells_OfAnIndexThatIsGone: who removes the index has edited none of the files that git then finds untracked. What the same command has
-// changed is told.
+// TestTells_OfAnIndexThatIsGone: who removes the index has edited none of the files that git then finds
+// untracked. What the same command has changed is told.
 func TestTells_OfAnIndexThatIsGone(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
@@ -129,7 +130,8 @@ func TestTells_OfAnIndexThatIsGone(t *testing.T) {
 	s.Check(pat.Changes() == "a.go others by claude:a; b.go others by codex:b", "%s", pat.Changes())
 }
 
-// TestTells_OfATasksWorktree: who removes the worktree of a task is told of the work in it, and not of the file that tt has put there.
+// TestTells_OfATasksWorktree: who removes the worktree of a task is told of the work in it, and not of the
+// file that tt has put there.
 func TestTells_OfATasksWorktree(t *testing.T) {
 	for _, command := range []string{"rm -rf worktrees/ui", "git worktree remove --force worktrees/ui", "sh wipe.sh"} {
 		t.Run(command, func(t *testing.T) {

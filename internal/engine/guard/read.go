@@ -15,7 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// How much is noted of what an agent has read, together with its sub-agents, and how long. What it read earlier it has rarely in mind.
+// How much is noted of what an agent has read, together with its sub-agents, and how long. What it read
+// earlier it has rarely in mind.
 const (
 	maxReads  = 500
 	keepReads = 48 * time.Hour
@@ -34,7 +35,8 @@ type knownRead struct {
 	stick.NotedRead
 }
 
-// checkoutsOf returns the checkouts that files lie in. It leaves out what can't be looked up, and what lies outside of git.
+// checkoutsOf returns the checkouts that files lie in. It leaves out what can't be looked up, and what lies
+// outside of git.
 func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 	for _, path := range paths {
 		found, err := targets.ResolveWritten(path)
@@ -80,9 +82,9 @@ func (o *op) readsOf(c *checkout, paths []string) store.ReadQuery {
 	return store.ReadQuery{Room: o.Room.ID, Agent: o.Me.Agent, Helper: o.Me.Caller.Helper, Checkout: c.top, Paths: paths}
 }
 
-// checkReads refuses once to write files whole that somebody has changed since the caller last saw them. Of most calls nothing is
-// known, and they cost nothing here.
-// See docs/decisions/stash-sweeps-and-stale-reads.md#stale-reads.
+// checkReads refuses once to write files whole that somebody has changed since the caller last saw them. Of
+// most calls nothing is known, and they cost nothing here. See
+// docs/decisions/stash-sweeps-and-stale-reads.md#stale-reads.
 func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var writes []stick.StaleWrite
 	var stale []knownRead
@@ -139,8 +141,8 @@ func (g *Guard) findChangers(ctx context.Context, by core.Caller, stale []knownR
 	return r, err
 }
 
-// countLines counts the lines that have changed since a file was read, where it was read as it is in the commit that is checked out.
-// What was in another file isn't known any more.
+// countLines counts the lines that have changed since a file was read, where it was read as it is in the
+// commit that is checked out. What was in another file isn't known any more.
 func (g *Guard) countLines(ctx context.Context, n knownRead, w *stick.StaleWrite) {
 	ctx, cancel := context.WithTimeout(ctx, g.core.Slack(countLimit))
 	defer cancel()
@@ -182,8 +184,8 @@ func (g *Guard) noteRefusal(ctx context.Context, p CheckEditParams, res MayEditR
 	})
 }
 
-// noteReads notes the files that a tool call has shown to the caller. It notes nothing for one that is alone in its room: nobody else
-// changes its files.
+// noteReads notes the files that a tool call has shown to the caller. It notes nothing for one that is alone
+// in its room: nobody else changes its files.
 func (g *Guard) noteReads(ctx context.Context, p CheckEditParams) error {
 	if len(p.Shown) == 0 || p.Caller.Person {
 		return nil
@@ -212,7 +214,8 @@ func (g *Guard) noteReads(ctx context.Context, p CheckEditParams) error {
 	return nil
 }
 
-// noteReadsIn is [Guard.noteReads] for the files in one checkout. If they are as they were noted, it writes nothing.
+// noteReadsIn is [Guard.noteReads] for the files in one checkout. If they are as they were noted, it writes
+// nothing.
 func (g *Guard) noteReadsIn(ctx context.Context, db *store.DB, by core.Caller, c *checkout) error {
 	var known []stick.NotedRead
 	noting := false
@@ -275,8 +278,8 @@ func (c *checkout) seenAnew(known []stick.NotedRead) (seen []stick.SeenFile) {
 	return seen
 }
 
-// paysToNote reports whether it is noted what the caller reads and writes: in a room that enforces something, of a member that isn't
-// alone. A sub-agent isn't, and neither is the agent above it.
+// paysToNote reports whether it is noted what the caller reads and writes: in a room that enforces something,
+// of a member that isn't alone. A sub-agent isn't, and neither is the agent above it.
 func (o *op) paysToNote() (bool, error) {
 	m, ok := o.Room.Member(o.Me.Agent)
 	switch {
@@ -301,8 +304,9 @@ func (c *checkout) putReads(tx *store.Tx, me core.Identity, seen []stick.SeenFil
 	)
 }
 
-// noteWritten notes that the caller knows the files that it has written: those that its tool call names, and of those that a look has
-// found new the ones that it had read. A file that is as another has left it wasn't written by the call, whatever it tried.
+// noteWritten notes that the caller knows the files that it has written: those that its tool call names, and
+// of those that a look has found new the ones that it had read. A file that is as another has left it wasn't
+// written by the call, whatever it tried.
 func (c *checkout) noteWritten(o *op) error {
 	if notes, err := o.paysToNote(); err != nil || !notes {
 		return err

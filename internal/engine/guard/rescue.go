@@ -37,11 +37,13 @@ type ListRescuesResult struct {
 	TipsHidden int               `json:"kept_tips_hidden,omitempty"` // how many more tips there are
 	TipsWhy    stick.Words       `json:"kept_tips_unread,omitempty"` // why they can't be read
 
-	// LeftOut are commits that only the repository of the call has, and that aren't copied: refs, or "./" for all.
+	// LeftOut are commits that only the repository of the call has, and that aren't copied: refs, or "./" for
+	// all.
 	LeftOut []rescue.LeftOut `json:"commits_left_out,omitempty"`
 }
 
-// KeptTip is the last commit of a branch that was deleted or moved, or one that the repository has lost and ours has.
+// KeptTip is the last commit of a branch that was deleted or moved, or one that the repository has lost and
+// ours has.
 type KeptTip struct {
 	rescue.Tip
 	Inside string `json:"inside,omitempty"` // the git directory of the repository inside that of the call which had it
@@ -53,8 +55,9 @@ type KeptTip struct {
 // Command is the command that makes a branch of the commit.
 func (t KeptTip) Command() stick.Command { return t.command }
 
-// ListRescues lists the rescues of the repository of a place, even if the repository itself is gone by now. It writes
-// nothing. It fails with [stick.CodeNoRepository], [stick.CodeUsage] and, if there are rescues, [stick.CodeGitMissing].
+// ListRescues lists the rescues of the repository of a place, even if the repository itself is gone by now.
+// It writes nothing. It fails with [stick.CodeNoRepository], [stick.CodeUsage] and, if there are rescues,
+// [stick.CodeGitMissing].
 func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
 	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
 	switch {
@@ -95,8 +98,8 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	return res, err
 }
 
-// goneRepository returns the common git directory of a repository around path that is gone and left rescues. It is empty if
-// there is none.
+// goneRepository returns the common git directory of a repository around path that is gone and left rescues.
+// It is empty if there is none.
 func (g *Guard) goneRepository(path string) string {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if common := filepath.Join(dir, ".git"); g.rescues().Knows(common) {
@@ -142,15 +145,16 @@ func (g *Guard) branchesIn(ctx context.Context, common string) (map[string]strin
 	return branches, err
 }
 
-// headRef returns the branch that is checked out in the main checkout of a repository, also if it has no commit. It is empty if there is none.
+// headRef returns the branch that is checked out in the main checkout of a repository, also if it has no
+// commit. It is empty if there is none.
 func headRef(common string) string {
 	b, _ := os.ReadFile(filepath.Join(common, "HEAD"))
 	name, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
 	return name
 }
 
-// addLostTips adds the commits that ours keeps of a repository and that doesn't have any more, or all if it is gone: of the repository of the
-// call, or of one inside.
+// addLostTips adds the commits that ours keeps of a repository and that doesn't have any more, or all if it
+// is gone: of the repository of the call, or of one inside.
 func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common string, limit int) {
 	lost, err := g.rescues().LostTips(ctx, common)
 	if limit = max(limit-len(res.Tips), 0); err == nil && len(lost) > limit {
@@ -193,8 +197,9 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 // repositoryName is the name of the directory around a .git, or of a git directory.
 func repositoryName(common string) string { return filepath.Base(strings.TrimSuffix(common, "/.git")) }
 
-// innerFetchCommand is [fetchCommand] for a repository inside another. If it is gone, the commit comes into the one around it, unless it leans on
-// commits of a remote: then the inner one has to be cloned again before.
+// innerFetchCommand is [fetchCommand] for a repository inside another. If it is gone, the commit comes into
+// the one around it, unless it leans on commits of a remote: then the inner one has to be cloned again
+// before.
 func innerFetchCommand(l rescue.LostTip, common, into, branch string) stick.Command {
 	to := l.Ref + ":refs/heads/" + branch
 	switch dir := strings.TrimSuffix(common, "/.git"); {
@@ -207,7 +212,8 @@ func innerFetchCommand(l rescue.LostTip, common, into, branch string) stick.Comm
 	}
 }
 
-// branchFor names the branch for a lost tip: as its own, after a prefix, and with the start of the commit where that is taken.
+// branchFor names the branch for a lost tip: as its own, after a prefix, and with the start of the commit
+// where that is taken.
 func branchFor(l rescue.LostTip, prefix string, branches map[string]bool) string {
 	name, isBranch := strings.CutPrefix(l.Of, "refs/heads/")
 	name = prefix + name
@@ -223,7 +229,8 @@ func branchFor(l rescue.LostTip, prefix string, branches map[string]bool) string
 	return name
 }
 
-// fetchCommand makes the command that brings a lost tip back as a branch. Commits that a remote has have to be fetched from there before.
+// fetchCommand makes the command that brings a lost tip back as a branch. Commits that a remote has have to
+// be fetched from there before.
 func fetchCommand(l rescue.LostTip, common, branch string) stick.Command {
 	to := l.Ref + ":refs/heads/" + branch
 	if l.Leans {
@@ -242,8 +249,8 @@ func lostStashed(tips []rescue.Tip, common string) []rescue.Tip {
 	return slices.DeleteFunc(tips, func(t rescue.Tip) bool { return t.Of == stashRef && has[t.Commit] })
 }
 
-// bringsBack makes the command that brings a tip back. A branch of its name may exist again; then the new one has the start
-// of the commit in its name.
+// bringsBack makes the command that brings a tip back. A branch of its name may exist again; then the new one
+// has the start of the commit in its name.
 func bringsBack(t rescue.Tip, branches map[string]string) stick.Command {
 	name, isBranch := strings.CutPrefix(t.Of, "refs/heads/")
 	switch {
@@ -274,7 +281,8 @@ type ShowRescueResult struct {
 // defaultFiles is how many files of a rescue are shown, if nobody says how many.
 const defaultFiles = 200
 
-// ShowRescue says what a rescue holds. It writes nothing. It fails with [stick.CodeNotFound] and [stick.CodeUsage].
+// ShowRescue says what a rescue holds. It writes nothing. It fails with [stick.CodeNotFound] and
+// [stick.CodeUsage].
 func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
 	if p.Limit < 0 {
 		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").With("field", "limit")
@@ -364,13 +372,13 @@ type RestoreRescueResult struct {
 	Told   stick.Words     `json:"told,omitempty"`   // what the room says of the change, though it allows it
 }
 
-// RestoreRescue brings back what a rescue holds, if the caller may change these paths now. It destroys nothing: a path that
-// has changed since stays as it is, and the rescued file is put beside it. What fails for one path is in the result.
-// RestoreRescue may be repeated.
+// RestoreRescue brings back what a rescue holds, if the caller may change these paths now. It destroys
+// nothing: a path that has changed since stays as it is, and the rescued file is put beside it. What fails
+// for one path is in the result. RestoreRescue may be repeated.
 //
-// It fails with [stick.CodeNotFound] if there is no such rescue, no such path in it, or its checkout is gone, with
-// [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same repository, and with
-// [stick.CodeEditDenied].
+// It fails with [stick.CodeNotFound] if there is no such rescue, no such path in it, or its checkout is gone,
+// with [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same
+// repository, and with [stick.CodeEditDenied].
 func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
 	shown, r, top, err := g.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"))
 	if err != nil {
@@ -395,8 +403,8 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 	return res, err
 }
 
-// restoring finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top. again is the command
-// for another checkout.
+// restoring finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top. again is
+// the command for another checkout.
 func (g *Guard) restoring(ctx context.Context, w core.Where, name string, paths []string, again stick.Command) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
 	if r, err = g.rescueNamed(ctx, name); err != nil {
 		return r, q, "", err
@@ -415,8 +423,8 @@ func (g *Guard) restoring(ctx context.Context, w core.Where, name string, paths 
 	return r, q, top, err
 }
 
-// otherCheckout finds the checkout of a place, which has to be one of the repository of a rescue. If that is gone, any
-// checkout will do, such as one of a new clone.
+// otherCheckout finds the checkout of a place, which has to be one of the repository of a rescue. If that is
+// gone, any checkout will do, such as one of a new clone.
 func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
 	place, err := g.core.PlaceOf(ctx, w)
 	if err != nil {
@@ -436,8 +444,8 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 	return tree, nil
 }
 
-// errCheckoutGone says that the checkout of a rescue was removed, while its repository is there. again is the command that
-// takes another checkout.
+// errCheckoutGone says that the checkout of a rescue was removed, while its repository is there. again is the
+// command that takes another checkout.
 func errCheckoutGone(m rescue.Manifest, again stick.Command) error {
 	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s is gone", m.Top, m.ID).With("rescue", m.ID).With("checkout", m.Top)
 	if main, ok := workspace.FindCheckout(filepath.Dir(m.Common), workspace.Env{}); ok && main.Common == m.Common {

@@ -34,7 +34,8 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 	}
 }
 
-// CheckCopies is the doctor's check whether copies can be kept of what is uncommitted around the working directory.
+// CheckCopies is the doctor's check whether copies can be kept of what is uncommitted around the working
+// directory.
 func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 	place, err := g.core.PlaceToRead(core.Where{})
 	switch {

@@ -28,11 +28,12 @@ type ForgetRescueResult struct {
 	Kept    bool     `json:"kept_again,omitempty"` // the file is there, so the next snapshot may keep it again
 }
 
-// ForgetRescue removes a rescue, or a file from all rescues of a repository, and the bytes from the disk. Only a person may: an agent
-// could remove what others need. Nothing brings them back. It may be repeated.
+// ForgetRescue removes a rescue, or a file from all rescues of a repository, and the bytes from the disk.
+// Only a person may: an agent could remove what others need. Nothing brings them back. It may be repeated.
 //
-// It fails with [stick.CodePersonOnly] for an agent, with [stick.CodeNotFound] if there is no such rescue, or no rescue has the file, with
-// [stick.CodeNoRepository] and [stick.CodeUsage] for a file that isn't in a checkout, and with [stick.CodeDataDirNotWritable].
+// It fails with [stick.CodePersonOnly] for an agent, with [stick.CodeNotFound] if there is no such rescue, or
+// no rescue has the file, with [stick.CodeNoRepository] and [stick.CodeUsage] for a file that isn't in a
+// checkout, and with [stick.CodeDataDirNotWritable].
 func (g *Guard) ForgetRescue(ctx context.Context, p ForgetRescueParams) (ForgetRescueResult, error) {
 	switch {
 	case !isPerson(p.Caller):
@@ -83,7 +84,8 @@ func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res Forge
 	return res, nil
 }
 
-// repositoryOf finds the checkout in which a file lies or lay, and its common git directory. The repository may be gone.
+// repositoryOf finds the checkout in which a file lies or lay, and its common git directory. The repository
+// may be gone.
 func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, common string, err error) {
 	place, err := g.core.PlaceOf(ctx, p.Where)
 	if err != nil {

@@ -22,12 +22,12 @@ func (g *Guard) rescues() *rescue.Store {
 // RescueDir is the directory in which all copies of uncommitted work lie. It may not exist.
 func (g *Guard) RescueDir() string { return g.rescues().Root() }
 
-// PruneRescues drops the rescues and snapshots that aren't kept any longer. What fails it tries again another time. It isn't an operation: a
-// process in the background calls it.
+// PruneRescues drops the rescues and snapshots that aren't kept any longer. What fails it tries again another
+// time. It isn't an operation: a process in the background calls it.
 func (g *Guard) PruneRescues(ctx context.Context) { g.rescues().Prune(ctx, stick.At(g.core.Now())) }
 
-// takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as [rescue.Store.Take]
-// does, and may be called only outside of transactions.
+// takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as
+// [rescue.Store.Take] does, and may be called only outside of transactions.
 func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
 	if r.At.IsZero() {
 		r.At = stick.At(g.core.Now())
@@ -35,8 +35,9 @@ func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken,
 	return g.rescues().Take(ctx, r)
 }
 
-// RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks names those that the rescue
-// doesn't hold. It isn't an operation: those on tasks call it. It may be called only outside of transactions.
+// RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks
+// names those that the rescue doesn't hold. It isn't an operation: those on tasks call it. It may be called
+// only outside of transactions.
 func (g *Guard) RescueFiles(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error) {
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok {

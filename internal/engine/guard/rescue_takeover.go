@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TakeoverRescue is the rescue of what the holder before left uncommitted, made before the new holder changes anything.
+// TakeoverRescue is the rescue of what the holder before left uncommitted, made before the new holder changes
+// anything.
 type TakeoverRescue struct {
 	ID       string           `json:"id"`                 // of the rescue
 	Checkout string           `json:"checkout"`           // the top level of the checkout that it is of
@@ -19,7 +20,8 @@ type TakeoverRescue struct {
 	Nested   []rescue.Nested  `json:"nested,omitempty"`   // rescues of repositories inside the checkout
 }
 
-// CommittedTakeover is what a transaction knows of a takeover that it commits, as far as the rescue after it needs to know.
+// CommittedTakeover is what a transaction knows of a takeover that it commits, as far as the rescue after it
+// needs to know.
 type CommittedTakeover struct {
 	took     bool // the caller holds the stick by a takeover
 	already  bool // which an earlier command made
@@ -55,8 +57,8 @@ func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, e
 	return t, nil
 }
 
-// RescueAfterTakeover makes the rescue after a takeover that was committed. If there is none, why says so. Nothing that fails here
-// undoes the takeover.
+// RescueAfterTakeover makes the rescue after a takeover that was committed. If there is none, why says so.
+// Nothing that fails here undoes the takeover.
 func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t CommittedTakeover) (got *TakeoverRescue, why stick.Words) {
 	switch {
 	case !t.took:
@@ -93,8 +95,9 @@ func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t Committ
 	return nil, why
 }
 
-// treesLeft returns the checkouts in which a prior owner may have left work, the likeliest first: that in which its process
-// still runs, the one that the members of the room share, and the caller's. Other repositories aren't the room's.
+// treesLeft returns the checkouts in which a prior owner may have left work, the likeliest first: that in
+// which its process still runs, the one that the members of the room share, and the caller's. Other
+// repositories aren't the room's.
 func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.Checkout) {
 	var dirs []string
 	for _, p := range t.left {

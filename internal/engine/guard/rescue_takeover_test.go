@@ -9,8 +9,8 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// TestOfWhichCheckoutATakeoverKeepsTheWork: that in which the former holder still works comes first, then the shared tree, then
-// the caller's. One without uncommitted work is passed over.
+// TestOfWhichCheckoutATakeoverKeepsTheWork: that in which the former holder still works comes first, then the
+// shared tree, then the caller's. One without uncommitted work is passed over.
 func TestOfWhichCheckoutATakeoverKeepsTheWork(t *testing.T) {
 	s := scene.InGit(t)
 	fix, docs := filepath.Join(filepath.Dir(s.Work), "fix"), filepath.Join(filepath.Dir(s.Work), "docs")

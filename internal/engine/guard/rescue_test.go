@@ -13,7 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestATakeoverKeepsWhatIsUncommitted: whoever takes over has a copy of what a dead holder left, and can bring it back.
+// TestATakeoverKeepsWhatIsUncommitted: whoever takes over has a copy of what a dead holder left, and can
+// bring it back.
 func TestATakeoverKeepsWhatIsUncommitted(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, cyd, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("pat")
@@ -50,8 +51,8 @@ func TestATakeoverKeepsWhatIsUncommitted(t *testing.T) {
 	bob.RestoreRescue(guard.RestoreRescueParams{ID: kept.ID, Where: core.Where{Path: s.Dir("elsewhere")}}).Refused(stick.CodeNoRepository)
 }
 
-// TestForgetRescue: a person has a file forgotten by all rescues of a repository, also of one that is gone, or a whole rescue. An agent
-// may not, whatever name it asks for.
+// TestForgetRescue: a person has a file forgotten by all rescues of a repository, also of one that is gone,
+// or a whole rescue. An agent may not, whatever name it asks for.
 func TestForgetRescue(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")

@@ -32,8 +32,9 @@ type snapshot struct {
 // maxSnapshots is how many checkouts one call keeps. Each has a git of its own.
 const maxSnapshots = 20
 
-// reachOf lists the checkouts that a call may change: those of the files that it names, of the directories that it removes or moves
-// with all below or cleans of repositories, and, for a command of which not everything is known, that of its working directory.
+// reachOf lists the checkouts that a call may change: those of the files that it names, of the directories
+// that it removes or moves with all below or cleans of repositories, and, for a command of which not
+// everything is known, that of its working directory.
 func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 	add := func(c *checkout, paths ...string) {
 		if c.top == "" {
@@ -70,7 +71,8 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 	return reach
 }
 
-// relative returns a path relative to the top level, and nothing for the top level itself, or for a path that isn't below it.
+// relative returns a path relative to the top level, and nothing for the top level itself, or for a path that
+// isn't below it.
 func (c *checkout) relative(full string) []string {
 	if c.top == "" {
 		return nil
@@ -82,8 +84,9 @@ func (c *checkout) relative(full string) []string {
 	return []string{rel}
 }
 
-// checkoutsBelow lists the checkouts that lie in a directory but aren't the one around it: linked worktrees of the repository around it
-// and of the one in which the caller works, wherever they lie, and what else a short walk finds.
+// checkoutsBelow lists the checkouts that lie in a directory but aren't the one around it: linked worktrees
+// of the repository around it and of the one in which the caller works, wherever they lie, and what else a
+// short walk finds.
 func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []*checkout) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return nil
@@ -123,7 +126,8 @@ const (
 	walkEntries = 5000
 )
 
-// repositoriesBelow finds the directories that hold a repository or a linked worktree, in a directory and a few levels below it.
+// repositoriesBelow finds the directories that hold a repository or a linked worktree, in a directory and a
+// few levels below it.
 func repositoriesBelow(dir string) (tops []string) {
 	seen := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -188,8 +192,8 @@ func (k keeper) facts(q editQuestion) rescue.Facts {
 	}
 }
 
-// keepBefore makes sure that snapshots have what a call could take, before it runs. What the last snapshot of a checkout has isn't
-// copied again.
+// keepBefore makes sure that snapshots have what a call could take, before it runs. What the last snapshot of
+// a checkout has isn't copied again.
 func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*snapshot {
 	reach := g.reachOf(q)
 	if len(by.off) > 0 {
@@ -199,7 +203,8 @@ func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*sn
 	return reach
 }
 
-// leaveOff leaves out the checkouts of rooms that want no snapshots, where a call concerns several rooms. If it can't tell, it leaves out all.
+// leaveOff leaves out the checkouts of rooms that want no snapshots, where a call concerns several rooms. If
+// it can't tell, it leaves out all.
 func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot, by keeper) (left []*snapshot) {
 	var chains [][]string
 	for _, s := range reach {
@@ -225,13 +230,15 @@ func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot,
 	return left
 }
 
-// keepAnyway is [Guard.keepBefore] where the database can't be read: for checkouts of which there are snapshots already.
+// keepAnyway is [Guard.keepBefore] where the database can't be read: for checkouts of which there are
+// snapshots already.
 func (g *Guard) keepAnyway(ctx context.Context, q editQuestion) {
 	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.rescues().Knows(s.tree.Common) })
 	g.keep(ctx, q, reach, keeper{}.facts(q))
 }
 
-// keep makes snapshots of checkouts, all at the same time. Where a call can only change the files that it names, no others are looked at.
+// keep makes snapshots of checkouts, all at the same time. Where a call can only change the files that it
+// names, no others are looked at.
 func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, facts rescue.Facts) {
 	if len(reach) == 0 {
 		return
@@ -259,8 +266,9 @@ func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, fac
 	}
 }
 
-// keepCommits copies the commits that only the repositories of checkouts have, each once: after each command, and before one if it was never
-// done. A command may take a repository inside a checkout as a whole, so that is looked at before, too: while no ref moves, that asks no git.
+// keepCommits copies the commits that only the repositories of checkouts have, each once: after each command,
+// and before one if it was never done. A command may take a repository inside a checkout as a whole, so that
+// is looked at before, too: while no ref moves, that asks no git.
 func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
 	type outcome struct {
 		rescue.KeptCommits

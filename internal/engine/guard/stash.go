@@ -16,7 +16,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Of how many entries of the stash it is noted for a room who made them, and how long: as long as their commits are kept.
+// Of how many entries of the stash it is noted for a room who made them, and how long: as long as their
+// commits are kept.
 const (
 	maxStashed  = 1000
 	keepStashed = 14 * 24 * time.Hour
@@ -56,8 +57,8 @@ func makesEntry(a shell.Act) bool {
 	return a.Kind == shell.Takes && namesStash(a) || a.Kind == shell.Applies && strings.HasPrefix(a.Form, "git stash store")
 }
 
-// usesStash reports whether an act uses entries of the stash. What git drops with the work of another command, after a pop, was used by
-// that pop.
+// usesStash reports whether an act uses entries of the stash. What git drops with the work of another
+// command, after a pop, was used by that pop.
 func usesStash(a shell.Act) bool {
 	switch a.Kind {
 	case shell.Applies, shell.Pops:
@@ -74,14 +75,16 @@ type stashedUse struct {
 	stick.StashUse
 }
 
-// laterStash is the stash of a repository as it is at some step of a command. An entry without a commit is one that the command makes.
+// laterStash is the stash of a repository as it is at some step of a command. An entry without a commit is
+// one that the command makes.
 type laterStash struct {
 	now     []stick.StashEntry // before the command
 	entries []stick.StashEntry
 	empty   bool // the command would stash something, but there was nothing
 }
 
-// readStash reads the stash of a repository. It is empty where files alone don't tell what is in it: then nothing is judged.
+// readStash reads the stash of a repository. It is empty where files alone don't tell what is in it: then
+// nothing is judged.
 func readStash(common string) *laterStash {
 	found, _ := workspace.Stash(common)
 	l := &laterStash{}
@@ -92,8 +95,8 @@ func readStash(common string) *laterStash {
 	return l
 }
 
-// stashUses goes through a command as it will run, and finds which entries of the stash it uses. An entry that it makes first stands
-// before the others then.
+// stashUses goes through a command as it will run, and finds which entries of the stash it uses. An entry
+// that it makes first stands before the others then.
 func (g *Guard) stashUses(ctx context.Context, q editQuestion) (uses []stashedUse, err error) {
 	if !slices.ContainsFunc(q.Acts, usesStash) {
 		return nil, nil
@@ -165,7 +168,8 @@ func (g *Guard) take(ctx context.Context, l *laterStash, at stashPlace, act shel
 	return slices.DeleteFunc(slices.Clone(takes), func(e stick.StashEntry) bool { return e.Commit == "" })
 }
 
-// indexOf returns the number by which a ref names an entry of the stash. ok is false if it names something else.
+// indexOf returns the number by which a ref names an entry of the stash. ok is false if it names something
+// else.
 func indexOf(ref string) (i int, ok bool) {
 	number, ok := strings.CutPrefix(ref, stashRef+"@{")
 	i, err := strconv.Atoi(strings.TrimSuffix(number, "}"))
@@ -180,7 +184,8 @@ func (l *laterStash) commit(id string) stick.StashEntry {
 	return stick.StashEntry{Commit: id, Name: id}
 }
 
-// hasToStash reports whether git stash would find something to stash. With nothing it makes no entry, and no error.
+// hasToStash reports whether git stash would find something to stash. With nothing it makes no entry, and no
+// error.
 func (g *Guard) hasToStash(ctx context.Context, q editQuestion, act shell.Act) (bool, error) {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
@@ -201,9 +206,9 @@ func (g *Guard) hasToStash(ctx context.Context, q editQuestion, act shell.Act) (
 	return false, nil
 }
 
-// checkStash judges what the text of a command asks of the stash. Before a command that may use the entry of another, or one that nobody
-// has noted, it keeps the entry's commit.
-// See docs/decisions/stash-sweeps-and-stale-reads.md#the-stash.
+// checkStash judges what the text of a command asks of the stash. Before a command that may use the entry of
+// another, or one that nobody has noted, it keeps the entry's commit. See
+// docs/decisions/stash-sweeps-and-stale-reads.md#the-stash.
 func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	uses, failed := g.stashUses(ctx, q)
 	for _, use := range uses {
@@ -295,7 +300,8 @@ func noted(tx *store.Tx, room stick.RoomID, entries []stick.StashEntry) ([]stick
 	return out, err
 }
 
-// keepStashed keeps commits of the stash, which otherwise only its log names, and returns the refs that keep them.
+// keepStashed keeps commits of the stash, which otherwise only its log names, and returns the refs that keep
+// them.
 func (g *Guard) keepStashed(ctx context.Context, common string, commits []string) (refs []string, err error) {
 	if len(commits) == 0 {
 		return nil, nil

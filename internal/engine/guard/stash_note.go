@@ -20,9 +20,9 @@ type newStash struct {
 	to      []stick.StashEntry // what is to be noted
 }
 
-// noteStash notes which entries of the stash a tool call of the caller has made, and keeps their commits. An entry is the caller's if it
-// was made since the call began, and no other agent's call can have made it. It reads a file of git's, and goes on only if there is a
-// stash.
+// noteStash notes which entries of the stash a tool call of the caller has made, and keeps their commits. An
+// entry is the caller's if it was made since the call began, and no other agent's call can have made it. It
+// reads a file of git's, and goes on only if there is a stash.
 func (g *Guard) noteStash(ctx context.Context, q editQuestion) error {
 	if !q.Unread {
 		return nil
@@ -95,8 +95,8 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 	return cmp.Or(err, kerr)
 }
 
-// read finds out which entries are to be noted. There are none where the room enforces nothing, of somebody who isn't a member, and if
-// nobody knows when the call began.
+// read finds out which entries are to be noted. There are none where the room enforces nothing, of somebody
+// who isn't a member, and if nobody knows when the call began.
 func (s *newStash) read(tx *store.Tx, probes *core.Probes, by core.Caller) error {
 	s.room, s.to = "", nil
 	me, err := core.Identify(tx, probes, by)
@@ -131,9 +131,9 @@ func (s *newStash) read(tx *store.Tx, probes *core.Probes, by core.Caller) error
 	return probes.Enough(r)
 }
 
-// choose chooses those of the entries that nobody has noted and that are the caller's. If its text makes an entry and no other agent's
-// call runs, they are. Otherwise the branch of an entry has to be that of a checkout in which the call works: another agent, or a
-// person, has another branch in its own.
+// choose chooses those of the entries that nobody has noted and that are the caller's. If its text makes an
+// entry and no other agent's call runs, they are. Otherwise the branch of an entry has to be that of a
+// checkout in which the call works: another agent, or a person, has another branch in its own.
 func (s *newStash) choose(tx *store.Tx, alone bool, made []workspace.StashEntry) error {
 	ids := make([]string, len(made))
 	for i, e := range made {

@@ -115,8 +115,8 @@ func TestStashOfTwoAtOnce(t *testing.T) {
 	}
 }
 
-// TestStashByAScript: what a call stashes whose text doesn't say so is the caller's only if its branch says so, and nobody else's call
-// runs.
+// TestStashByAScript: what a call stashes whose text doesn't say so is the caller's only if its branch says
+// so, and nobody else's call runs.
 func TestStashByAScript(t *testing.T) {
 	s := newStashes(t, "stick")
 	s.change(s.ann)
@@ -143,7 +143,8 @@ func TestStashByAScript(t *testing.T) {
 	s.Check(s.asks(s.bob, "git stash pop").Allowed, "an entry that was made while two calls ran")
 }
 
-// TestStashBeforeTheCall: an entry that was there before is nobody's, and so is one of which nobody knows when the call began.
+// TestStashBeforeTheCall: an entry that was there before is nobody's, and so is one of which nobody knows
+// when the call began.
 func TestStashBeforeTheCall(t *testing.T) {
 	s := newStashes(t, "stick")
 	s.change(s.ann)
@@ -164,7 +165,8 @@ func TestStashBeforeTheCall(t *testing.T) {
 	s.Check(s.asks(s.bob, "git stash pop").Allowed, "the entry of a call of which no hook saw the beginning")
 }
 
-// TestStashThatACommandMakesItself: an entry that a command makes before is what it pops then, if there is something to stash.
+// TestStashThatACommandMakesItself: an entry that a command makes before is what it pops then, if there is
+// something to stash.
 func TestStashThatACommandMakesItself(t *testing.T) {
 	s := newStashes(t, "stick")
 	s.change(s.ann)

@@ -14,10 +14,11 @@ import (
 	"talkingstick/stick"
 )
 
-// CheckCommit decides for git's hook pre-commit whether a commit of the files p.Tracked may take along others' work. Whether the caller
-// may change these files at all, [Guard.CheckEdit] says. It allows everything outside of rooms and checkouts, and looks at files only
-// where somebody else is known to have edited some. Like CheckEdit, it only reads; [Guard.EditChecked] records what there is to record.
-// See docs/decisions/stash-sweeps-and-stale-reads.md#what-a-commit-sweeps-up.
+// CheckCommit decides for git's hook pre-commit whether a commit of the files p.Tracked may take along
+// others' work. Whether the caller may change these files at all, [Guard.CheckEdit] says. It allows
+// everything outside of rooms and checkouts, and looks at files only where somebody else is known to have
+// edited some. Like CheckEdit, it only reads; [Guard.EditChecked] records what there is to record. See
+// docs/decisions/stash-sweeps-and-stale-reads.md#what-a-commit-sweeps-up.
 func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEditResult, err error) {
 	res = MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	at, err := g.core.PlaceOfHook(p.Where)
@@ -57,8 +58,9 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 	return res, err
 }
 
-// maybeOthers returns those of the staged files of a checkout that may be others': none if nobody but the caller has edited anything
-// there. Files that nobody is known to have edited count only where one that another has edited is gone, and may have got their names.
+// maybeOthers returns those of the staged files of a checkout that may be others': none if nobody but the
+// caller has edited anything there. Files that nobody is known to have edited count only where one that
+// another has edited is gone, and may have got their names.
 func (g *Guard) maybeOthers(ctx context.Context, by core.Caller, c *checkout, staged []string) (out []git.Uncommitted, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent {
@@ -106,9 +108,10 @@ func (g *Guard) maybeOthers(ctx context.Context, by core.Caller, c *checkout, st
 	return out, nil
 }
 
-// swept returns those of the changes that are others'. What they have edited isn't theirs any more once it is committed. Hooks that
-// look at a checkout find that out, and nobody has looked after a commit that a person has made. If only a part was committed, the rest
-// counts as committed, too. Only a commit is judged so, because it loses nothing; what is taken away stays theirs.
+// swept returns those of the changes that are others'. What they have edited isn't theirs any more once it is
+// committed. Hooks that look at a checkout find that out, and nobody has looked after a commit that a person
+// has made. If only a part was committed, the rest counts as committed, too. Only a commit is judged so,
+// because it loses nothing; what is taken away stays theirs.
 func (w *whoseWork) swept(ctx context.Context, g git.Client, top string) (theirs []stick.Swept, err error) {
 	var paths []string
 	var since stick.Time

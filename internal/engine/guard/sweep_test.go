@@ -26,8 +26,8 @@ func sweeps(t *testing.T, enforce string) (s *scene.Scene, ann, bob, pat *scene.
 	return s, ann, bob, pat
 }
 
-// TestSweeps: a commit that takes along what a live agent has edited without the stick is refused, even to the holder of the stick. What
-// nobody noted, what passes with the stick, and what its editor commits is not.
+// TestSweeps: a commit that takes along what a live agent has edited without the stick is refused, even to
+// the holder of the stick. What nobody noted, what passes with the stick, and what its editor commits is not.
 func TestSweeps(t *testing.T) {
 	for _, enforce := range []string{"stick", "scopes"} {
 		t.Run(enforce, func(t *testing.T) {
@@ -45,7 +45,8 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// TestSweepsAreTold: where the room only warns, a commit is told of, and allowed; where it enforces nothing, nobody hears of it.
+// TestSweepsAreTold: where the room only warns, a commit is told of, and allowed; where it enforces nothing,
+// nobody hears of it.
 func TestSweepsAreTold(t *testing.T) {
 	s, ann, bob, pat := sweeps(t, "warn")
 	x := ann.Commits("a.go", "b.go").Allowed().Res
@@ -66,8 +67,8 @@ func TestSweepsOfMovedFiles(t *testing.T) {
 	ann.Commits("a.go", "c.go").Allowed()
 }
 
-// TestSweepsAfterACommit: what was committed after its editor's last edit isn't its editor's any more, though no hook has seen the
-// commit.
+// TestSweepsAfterACommit: what was committed after its editor's last edit isn't its editor's any more, though
+// no hook has seen the commit.
 func TestSweepsAfterACommit(t *testing.T) {
 	s, ann, bob, pat := sweeps(t, "warn")
 	s.Git("add", "b.go")

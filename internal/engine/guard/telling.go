@@ -20,8 +20,9 @@ import (
 	"talkingstick/stick"
 )
 
-// telling is what a command is going to do to work of others, beyond what the snapshots around it show: to sweep it up, to drop refs, to use
-// entries of the stash. The hook after the command tells as much of it as has happened.
+// telling is what a command is going to do to work of others, beyond what the snapshots around it show: to
+// sweep it up, to drop refs, to use entries of the stash. The hook after the command tells as much of it as
+// has happened.
 type telling struct {
 	Top    string // of the checkout
 	Common string // the git directory of its repository
@@ -45,7 +46,8 @@ func (q editQuestion) sum() string {
 	return hex.EncodeToString(s[:12])
 }
 
-// tellsLater reports whether the hook after a call may have to tell of an act what the hook before it has found.
+// tellsLater reports whether the hook after a call may have to tell of an act what the hook before it has
+// found.
 func tellsLater(a shell.Act) bool {
 	return slices.Contains([]shell.Kind{shell.Drops, shell.Sweeps, shell.Applies, shell.Pops}, a.Kind)
 }

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestTellings_ByWhatHappened: a command that sweeps up, drops or uses what is others' is told after it, and only as far as it has done so.
+// TestTellings_ByWhatHappened: a command that sweeps up, drops or uses what is others' is told after it, and
+// only as far as it has done so.
 func TestTellings_ByWhatHappened(t *testing.T) {
 	for _, c := range testenv.Nth(t, "things that a command did", 3, []struct {
 		name, command, does string // what is run instead, if that is another

@@ -93,14 +93,16 @@ type undoStep struct {
 	do stick.UndoStep
 }
 
-// UndoCall takes a call of a tool back, if the caller may change its files now: each file that is still as the call left it gets its state from
-// before. One that somebody has changed since stays, with its state from before beside it; so does one that changed while another
-// agent's call ran. HEAD, refs and the index stay. What is there is kept before, and the undo is a call itself, so that it can be undone.
-// Those whom it concerns are told. A caller that isn't a member joins.
+// UndoCall takes a call of a tool back, if the caller may change its files now: each file that is still as
+// the call left it gets its state from before. One that somebody has changed since stays, with its state from
+// before beside it; so does one that changed while another agent's call ran. HEAD, refs and the index stay.
+// What is there is kept before, and the undo is a call itself, so that it can be undone. Those whom it
+// concerns are told. A caller that isn't a member joins.
 //
-// It may be repeated. It fails with [stick.CodeNotFound] if there is no such call, the call has changed nothing or not this path, its checkout is
-// gone, or its snapshots are past their time; with [stick.CodeAlreadyRunning] while it runs; with [stick.CodeUsage] if a person names none;
-// and with [stick.CodeEditDenied], [stick.CodeRoomClosed] and [stick.CodeKicked].
+// It may be repeated. It fails with [stick.CodeNotFound] if there is no such call, the call has changed
+// nothing or not this path, its checkout is gone, or its snapshots are past their time; with
+// [stick.CodeAlreadyRunning] while it runs; with [stick.CodeUsage] if a person names none; and with
+// [stick.CodeEditDenied], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult, error) {
 	u := &undoing{guard: g, p: p}
 	if err := u.find(ctx); err != nil {

@@ -172,7 +172,8 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 	})
 }
 
-// editorsSince returns who has edited a file after the call. The call's own agent has only if it is noted for a later call of its own.
+// editorsSince returns who has edited a file after the call. The call's own agent has only if it is noted for
+// a later call of its own.
 func (u *undoing) editorsSince(f stick.EditedFile) (by []stick.AgentID) {
 	for _, e := range f.Editors {
 		isLater := e.At >= u.call.Ended

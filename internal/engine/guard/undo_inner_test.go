@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// withInner makes a scene with a submodule, an embedded repository, and a repository in that. Each has a committed file, one.
+// withInner makes a scene with a submodule, an embedded repository, and a repository in that. Each has a
+// committed file, one.
 func withInner(t *testing.T) *scene.Scene {
 	t.Helper()
 	s := scene.InGit(t)
@@ -24,7 +25,8 @@ func withInner(t *testing.T) *scene.Scene {
 	return s
 }
 
-// TestUndoCall_InsideOtherRepositories: files in submodules and embedded repositories are taken back as others are, each as what it is there.
+// TestUndoCall_InsideOtherRepositories: files in submodules and embedded repositories are taken back as
+// others are, each as what it is there.
 func TestUndoCall_InsideOtherRepositories(t *testing.T) {
 	s := withInner(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -47,7 +49,8 @@ func TestUndoCall_InsideOtherRepositories(t *testing.T) {
 	s.Check(len(again.Left) == 0 && content(s, "own/deep/one") == "x\n" && content(s, "own/mine") == "", "%+v", again)
 }
 
-// TestUndoCall_OfACommitInside: where a call has moved HEAD of a repository inside, its files stay, and the answer says why.
+// TestUndoCall_OfACommitInside: where a call has moved HEAD of a repository inside, its files stay, and the
+// answer says why.
 func TestUndoCall_OfACommitInside(t *testing.T) {
 	s := withInner(t)
 	ann := s.Agent("claude:a")
@@ -59,7 +62,8 @@ func TestUndoCall_OfACommitInside(t *testing.T) {
 	s.Check(res.Left[0].Reason == stick.UndoNested && res.Left[0].Why == "it lies in a repository of its own that is gone, or in which the call has moved HEAD", "%+v", res.Left)
 }
 
-// TestUndoCall_AfterGC: a call is taken back by the commits that ours keeps, where the user's repository has lost the one that was checked out.
+// TestUndoCall_AfterGC: a call is taken back by the commits that ours keeps, where the user's repository has
+// lost the one that was checked out.
 func TestUndoCall_AfterGC(t *testing.T) {
 	s := scene.InGit(t)
 	ann, pat := s.Agent("claude:a"), s.Person("pat")

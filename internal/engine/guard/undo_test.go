@@ -66,7 +66,8 @@ func TestUndoCall(t *testing.T) {
 	ann.ListCalls(guard.ListCallsParams{Agent: "nobody"}).Refused(stick.CodeUnknownMember)
 }
 
-// TestUndoCall_changed: what somebody has changed since stays, and the state from before the call is put beside it.
+// TestUndoCall_changed: what somebody has changed since stays, and the state from before the call is put
+// beside it.
 func TestUndoCall_changed(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -88,7 +89,8 @@ func TestUndoCall_changed(t *testing.T) {
 	s.Check(strings.Contains(strings.Join(told(t, bob), "; "), "left as now: 2 files, first b.go, work of "), "bob isn't told")
 }
 
-// TestUndoCall_overlapped: of a call that ran beside another agent's, only what it alone has touched is taken back.
+// TestUndoCall_overlapped: of a call that ran beside another agent's, only what it alone has touched is taken
+// back.
 func TestUndoCall_overlapped(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -130,7 +132,8 @@ func TestUndoCall_stagedMeanwhile(t *testing.T) {
 	s.Check(content(s, "a.go") == "a" && content(s, "made.go") == "", "the files")
 }
 
-// TestUndoCall_commit: HEAD stays where the call has moved it, and the commands of git that bring it back are in the answer.
+// TestUndoCall_commit: HEAD stays where the call has moved it, and the commands of git that bring it back are
+// in the answer.
 func TestUndoCall_commit(t *testing.T) {
 	s := scene.InGit(t)
 	ann := s.Agent("claude:a")

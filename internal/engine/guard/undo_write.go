@@ -58,8 +58,8 @@ func (u *undoing) named() string { return fmt.Sprintf("tt undo %d", u.call.ID) }
 // undoTool is the tool of a call that is an undo.
 const undoTool = "tt undo"
 
-// begin keeps what is there now, and records that the undo begins: whatever happens next, it can be undone, and other agents' calls
-// that run meanwhile don't take its changes for theirs.
+// begin keeps what is there now, and records that the undo begins: whatever happens next, it can be undone,
+// and other agents' calls that run meanwhile don't take its changes for theirs.
 func (u *undoing) begin(ctx context.Context) error {
 	kept, err := u.snapshot(ctx)
 	if err != nil {
@@ -95,7 +95,8 @@ func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
 	}
 }
 
-// write does the steps. Removals come first, since a directory may have been in the place of a file, or the other way round.
+// write does the steps. Removals come first, since a directory may have been in the place of a file, or the
+// other way round.
 func (u *undoing) write(ctx context.Context) {
 	for _, s := range slices.Backward(u.steps) {
 		if s.do == stick.UndoRemove && u.restore(ctx, s) {
@@ -215,8 +216,8 @@ func (u *undoing) tell(o *op) {
 	}
 }
 
-// note notes an agent as the editor of the files. Where a file has the bytes again that it was noted with, its editors stay: it is their
-// work that came back.
+// note notes an agent as the editor of the files. Where a file has the bytes again that it was noted with,
+// its editors stay: it is their work that came back.
 func (u *undoing) note(o *op, found []stick.SeenFile) error {
 	if !o.Room.Enforces() || o.Me.Person() {
 		return nil
