@@ -14,28 +14,29 @@ import (
 // PluginName is the name of our plugins and extensions, and of the marketplace that offers them.
 const PluginName = SkillName
 
-// PluginPackage is the package of npm with our plugin for OpenCode. Its name is the owner's to decide, as docs/RELEASING.md says.
+// PluginPackage is the package of npm with our plugin for OpenCode. Its name is the owner's to decide, as
+// docs/RELEASING.md says.
 const PluginPackage = "@talkingstick/opencode"
 
-// Bundle is a plugin of ours that a harness installs by its own command, instead of tt install. It brings what tt install
-// would write, but not the program.
+// Bundle is a plugin of ours that a harness installs by its own command, instead of tt install. It brings
+// what tt install would write, but not the program.
 type Bundle struct {
 	Format Format
 
-	// Add are the commands of the harness that install it, one after the other. From stands for the plugins' directory or
-	// address. Remove are those that take it away; where there are none, ByHand says what to do.
+	// Add are the commands of the harness that install it, one after the other. From stands for the plugins'
+	// directory or address. Remove are those that take it away; where there are none, ByHand says what to do.
 	Add, Remove []string
 	ByHand      stick.Words
 
-	// Noted is the file by which the harness knows that it has the plugin: it is there, or, with At, the value at this path
-	// of keys says so.
+	// Noted is the file by which the harness knows that it has the plugin: it is there, or, with At, the
+	// value at this path of keys says so.
 	Noted Levels
 	At    []string
 	TOML  bool
 	Says  func(value json.RawMessage) bool
 
-	// Apart says that a plugin's server stands beside one of the same name that tt install has registered. Elsewhere there
-	// is one server of a name.
+	// Apart says that a plugin's server stands beside one of the same name that tt install has registered.
+	// Elsewhere there is one server of a name.
 	Apart bool
 }
 
@@ -66,8 +67,8 @@ func Takers(f Format) []Row {
 	return slices.DeleteFunc(slices.Clone(Rows), func(r Row) bool { return r.Setup.Bundle.Format != f })
 }
 
-// PluginServer is the entry of our server in a plugin of Claude Code's format. By its last argument the server knows that
-// it may have to stand back.
+// PluginServer is the entry of our server in a plugin of Claude Code's format. By its last argument the
+// server knows that it may have to stand back.
 func PluginServer(tt string) any { return command{"", tt, []string{"mcp", "--plugin"}} }
 
 // enabledPlugin reports whether a list of plugins, by name@marketplace, has ours and doesn't turn it off.
@@ -88,8 +89,8 @@ func enabledPlugin(value json.RawMessage) bool {
 	return false
 }
 
-// namedPackage reports whether a list of packages of npm, or of directories with such a package, has ours. An element may
-// be a list that begins with it.
+// namedPackage reports whether a list of packages of npm, or of directories with such a package, has ours. An
+// element may be a list that begins with it.
 func namedPackage(value json.RawMessage) bool {
 	var list []json.RawMessage
 	if json.Unmarshal(value, &list) != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestEnabledPlugin: a list of plugins has ours if it names it, from whatever marketplace, and doesn't turn it off.
+// TestEnabledPlugin: a list of plugins has ours if it names it, from whatever marketplace, and doesn't turn
+// it off.
 func TestEnabledPlugin(t *testing.T) {
 	for list, want := range map[string]bool{
 		`{"talking-stick@talking-stick": true}`:             true,

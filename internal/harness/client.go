@@ -22,8 +22,8 @@ func (in Input) kind() stick.Words {
 	return "a shell inside"
 }
 
-// client makes the row of an MCP client below no harness, so that it is an agent, never a person. It fills in the
-// client's process, or its connection where no process can be seen.
+// client makes the row of an MCP client below no harness, so that it is an agent, never a person. It fills in
+// the client's process, or its connection where no process can be seen.
 func (r *resolver) client(c Connection) *Row {
 	r.caller.Client = true
 	if r.belowGeneric() { // its commands have this name, too
@@ -89,8 +89,8 @@ var runners = []string{"npx", "npm", "uvx", "uv", "tt"}
 // slugLimit is the longest part of an agent's name that comes from a client's.
 const slugLimit = 32
 
-// clientName makes the part of an agent's name that stands before the colon from a client's name. It is never a
-// harness's, nor a person's.
+// clientName makes the part of an agent's name that stands before the colon from a client's name. It is never
+// a harness's, nor a person's.
 func clientName(client string) string {
 	name := strings.Trim(slug(client, slugLimit), "-._")
 	_, known := ByName(name)

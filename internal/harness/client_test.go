@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestClients: who calls through MCP below no harness is an agent by the name of the client. The nearest process that
-// doesn't only start others vouches for it as far as its end goes.
+// TestClients: who calls through MCP below no harness is an agent by the name of the client. The nearest
+// process that doesn't only start others vouches for it as far as its end goes.
 func TestClients(t *testing.T) {
 	cursor := run("cursor", "/usr/share/cursor/cursor", "--type=utility")
 	python := run("python3", "/usr/bin/python3", "agent.py")
@@ -79,8 +79,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestConnectionsHaveSeeds: each live connection of a client is another agent, and so is each connection whose client
-// can't be seen.
+// TestConnectionsHaveSeeds: each live connection of a client is another agent, and so is each connection
+// whose client can't be seen.
 func TestConnectionsHaveSeeds(t *testing.T) {
 	seeds := map[string]bool{}
 	all := []Caller{

@@ -2,8 +2,9 @@ package harness
 
 import "talkingstick/stick"
 
-// copilotRow is GitHub's Copilot CLI. npm's launcher is a node process with the native program as its child, which the kernel
-// knows as MainThread. It also runs the hooks of Claude Code in a folder that its person trusts.
+// copilotRow is GitHub's Copilot CLI. npm's launcher is a node process with the native program as its child,
+// which the kernel knows as MainThread. It also runs the hooks of Claude Code in a folder that its person
+// trusts.
 var copilotRow = Row{
 	Name:            "copilot",
 	Title:           "GitHub Copilot CLI",

@@ -48,7 +48,8 @@ type Edits struct {
 // Any reports whether we know of any change.
 func (e Edits) Any() bool { return len(e.Paths)+len(e.Trees) > 0 }
 
-// EditorTools is the pattern of the tools that a harness runs the hook before a tool for. It matches whole names.
+// EditorTools is the pattern of the tools that a harness runs the hook before a tool for. It matches whole
+// names.
 func (r Row) EditorTools() string { return EditorTools(r) }
 
 // EditorTools is the pattern of the tools of several harnesses that run the same hook.
@@ -78,7 +79,8 @@ func (r Row) isReader(tool string) bool {
 	return slices.ContainsFunc(r.Readers, func(x Reader) bool { return x.Tool == tool })
 }
 
-// toolCall is a call of a tool in a session that works in dir. After the tool, dir is where the session works then.
+// toolCall is a call of a tool in a session that works in dir. After the tool, dir is where the session works
+// then.
 type toolCall struct {
 	tool  string
 	input json.RawMessage

@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEdits: for each tool that edits, the files that it is going to change are known. Of other tools nothing is claimed.
+// TestEdits: for each tool that edits, the files that it is going to change are known. Of other tools nothing
+// is claimed.
 func TestEdits(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/b.go\n@@\n-x\n+*** Delete File: no.go\n" +
 		"*** Delete File: /tmp/c.go\n*** Update File: ./a.go\n*** End Patch"
@@ -117,8 +118,8 @@ func TestEditsAfterACommand(t *testing.T) {
 	}
 }
 
-// TestEditsOfServers: tools of MCP servers whose fields are known change the files in them. Of other tools only a name
-// that says so, with a whole path, is believed.
+// TestEditsOfServers: tools of MCP servers whose fields are known change the files in them. Of other tools
+// only a name that says so, with a whole path, is believed.
 func TestEditsOfServers(t *testing.T) {
 	for _, c := range []struct {
 		harness, tool string
@@ -154,7 +155,8 @@ func TestEditsOfServers(t *testing.T) {
 	}
 }
 
-// TestEditsCarryActs: what a command may cost comes along, and git's aliases and the home directory are known.
+// TestEditsCarryActs: what a command may cost comes along, and git's aliases and the home directory are
+// known.
 func TestEditsCarryActs(t *testing.T) {
 	in := Input{
 		Getenv: func(name string) string { return map[string]string{"HOME": "/home/ann"}[name] }, Chain: []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
@@ -187,8 +189,8 @@ func TestEditsCarryActs(t *testing.T) {
 	}
 }
 
-// TestPlugins: the plugins of OpenCode and of pi ask before exactly those tools whose input we can read, and wake at tt's own
-// status.
+// TestPlugins: the plugins of OpenCode and of pi ask before exactly those tools whose input we can read, and
+// wake at tt's own status.
 func TestPlugins(t *testing.T) {
 	for name, text := range map[string]string{"opencode": openCodePlugin, "pi": piExtension} {
 		row, _ := ByName(name)

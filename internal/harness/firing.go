@@ -9,15 +9,16 @@ import (
 	"talkingstick/internal/shell"
 )
 
-// Firing is a hook of a harness that fires. Several harnesses may run the same entry, because some of them run the
-// hooks of others. So neither the entry's file nor its command tells who calls.
+// Firing is a hook of a harness that fires. Several harnesses may run the same entry, because some of them
+// run the hooks of others. So neither the entry's file nor its command tells who calls.
 type Firing struct {
 	Harness Row // the harness that runs the hook
 	HookInput
 	dialect Row // the harness whose words the input has. The answer has to have them too
 }
 
-// Answer writes an answer in the words of the input, see [Row.WriteHook]. It breaks tags that could be taken for the harness's own.
+// Answer writes an answer in the words of the input, see [Row.WriteHook]. It breaks tags that could be taken
+// for the harness's own.
 func (f Firing) Answer(a HookAnswer) []byte {
 	for _, text := range []*string{&a.Context, &a.Block, &a.Deny, &a.Summary} {
 		*text = BreakTags(*text)
@@ -25,10 +26,11 @@ func (f Firing) Answer(a HookAnswer) []byte {
 	return f.dialect.WriteHook(f.HookInput, a)
 }
 
-// ReadFiring reads a hook's standard input, and finds out which harness runs the hook: the nearest one among the
-// ancestors, else the one that session variables name, else the one whose inputs look like this one. The session in
-// the input is that harness's. Event is empty for what we don't listen to, and for whatever a harness without an
-// entry in [Rows] says. ReadFiring fails if the input isn't JSON of the expected form; Harness may be known even then.
+// ReadFiring reads a hook's standard input, and finds out which harness runs the hook: the nearest one among
+// the ancestors, else the one that session variables name, else the one whose inputs look like this one. The
+// session in the input is that harness's. Event is empty for what we don't listen to, and for whatever a
+// harness without an entry in [Rows] says. ReadFiring fails if the input isn't JSON of the expected form;
+// Harness may be known even then.
 func ReadFiring(in Input, b []byte) (Firing, error) {
 	row, seen, foreign := nearestOf(in)
 	if foreign {
@@ -57,9 +59,9 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, env)}, nil
 }
 
-// nearestOf finds the nearest harness among the ancestors. foreign says that it runs the hooks of others and has no row in [Rows]: what it
-// does with an answer isn't known, so it gets none. The command of a worker ends the search: what runs below it isn't part of what is
-// above it.
+// nearestOf finds the nearest harness among the ancestors. foreign says that it runs the hooks of others and
+// has no row in [Rows]: what it does with an answer isn't known, so it gets none. The command of a worker
+// ends the search: what runs below it isn't part of what is above it.
 func nearestOf(in Input) (row Row, seen, foreign bool) {
 	stranger, named := generic(in.Getenv)
 	for _, p := range in.Chain {
@@ -76,9 +78,9 @@ func nearestOf(in Input) (row Row, seen, foreign bool) {
 	return Row{}, false, false
 }
 
-// sessionOf finds a harness by variables: the one whose session variable has the session of the input. Without such a
-// variable, one that says that it is a stranger comes first, because strangers inherit the variables of the harness that
-// started them.
+// sessionOf finds a harness by variables: the one whose session variable has the session of the input.
+// Without such a variable, one that says that it is a stranger comes first, because strangers inherit the
+// variables of the harness that started them.
 func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
 	r := resolver{in: in}
 	for _, row := range Rows {
@@ -100,8 +102,9 @@ func (r Row) listens(name string) bool {
 	return slices.ContainsFunc(r.Hooks, func(h Hook) bool { return h.Name == name })
 }
 
-// shapeOf finds the harness whose inputs look like this one. If several harnesses have an event with that name, the
-// path of the transcript decides, else a field that few of them have. Otherwise it is the first of the table.
+// shapeOf finds the harness whose inputs look like this one. If several harnesses have an event with that
+// name, the path of the transcript decides, else a field that few of them have. Otherwise it is the first of
+// the table.
 func shapeOf(m hookMessage, b []byte) (Row, bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(b, &fields) != nil {

@@ -7,8 +7,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// TestReadFiring: the nearest ancestor decides who calls, then variables, then the input. No two harnesses are ever
-// mixed: the words of the answer are those of the input.
+// TestReadFiring: the nearest ancestor decides who calls, then variables, then the input. No two harnesses
+// are ever mixed: the words of the answer are those of the input.
 func TestReadFiring(t *testing.T) {
 	const (
 		shared  = `{"hook_event_name":"SessionStart","session_id":"s1","cwd":"/w"}`
@@ -81,8 +81,8 @@ func TestReadFiring(t *testing.T) {
 	}
 }
 
-// TestReadFiringOfAToolOfEither: a harness that runs another's hooks may call its tools as it does itself, or as the
-// other does.
+// TestReadFiringOfAToolOfEither: a harness that runs another's hooks may call its tools as it does itself, or
+// as the other does.
 func TestReadFiringOfAToolOfEither(t *testing.T) {
 	in := Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: "opencode", Args: []string{"opencode"}}}}
 	for tool, want := range map[string]string{

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// AgentEnv is the variable in which harnesses say who they are, also such as have no row in [Rows]: crush, pi,
-// claude-code_2-1-330_agent.
+// AgentEnv is the variable in which harnesses say who they are, also such as have no row in [Rows]: crush,
+// pi, claude-code_2-1-330_agent.
 const AgentEnv = "AI_AGENT"
 
 // agentVersion matches what may follow the name in it: a version, and which part of the harness has set it.
@@ -35,8 +35,8 @@ func knownAs(name string) (Row, bool) {
 	return Rows[i], true
 }
 
-// generic returns a row for the harness that AgentEnv names, if it has none of its own. Its program is the one with that name;
-// what the life of its process proves isn't known.
+// generic returns a row for the harness that AgentEnv names, if it has none of its own. Its program is the
+// one with that name; what the life of its process proves isn't known.
 func generic(getenv func(string) string) (Row, bool) {
 	name := agentName(getenv)
 	if _, known := knownAs(name); known || strings.Trim(slug(name, slugLimit), "-._") == "" {

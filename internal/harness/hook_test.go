@@ -14,8 +14,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// samples are recorded inputs of hooks, shortened and with other names, by harness and by the event with the tool.
-// OpenCode's and pi's are what our plugin and our extension send.
+// samples are recorded inputs of hooks, shortened and with other names, by harness and by the event with the
+// tool. OpenCode's and pi's are what our plugin and our extension send.
 func samples(t testing.TB) map[string]map[string]json.RawMessage {
 	b, err := os.ReadFile("testdata/hooks.json")
 	if err != nil {
@@ -285,8 +285,8 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 	}
 }
 
-// answers are the fields that a harness knows in the answer to a hook, and the values that they may have; nil stands for
-// any text. Codex rejects an answer with a field that it doesn't know.
+// answers are the fields that a harness knows in the answer to a hook, and the values that they may have; nil
+// stands for any text. Codex rejects an answer with a field that it doesn't know.
 var answers = map[string]map[string][]string{
 	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
 	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
@@ -375,8 +375,8 @@ func TestWriteHook(t *testing.T) {
 	}
 }
 
-// FuzzReadHook reads whatever a harness might send. It never panics, the event is a known one, and the answer has no field
-// that the harness doesn't know.
+// FuzzReadHook reads whatever a harness might send. It never panics, the event is a known one, and the answer
+// has no field that the harness doesn't know.
 func FuzzReadHook(f *testing.F) {
 	for name, events := range samples(f) {
 		i := slices.Index(Names(), name)

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// serverEditor is a tool of an MCP server that changes files. People choose the names of servers, so Server is a part
-// that the name has to have. A tool of that name on another server may be about files elsewhere.
+// serverEditor is a tool of an MCP server that changes files. People choose the names of servers, so Server
+// is a part that the name has to have. A tool of that name on another server may be about files elsewhere.
 type serverEditor struct {
 	Server string
 	Editor
 	To string // the field with the file that Path is moved to
 }
 
-// serverEditors are those of servers that are much in use, as their sources name them: server-filesystem of the
-// protocol's own project, Serena, and Desktop Commander.
+// serverEditors are those of servers that are much in use, as their sources name them: server-filesystem of
+// the protocol's own project, Serena, and Desktop Commander.
 var serverEditors = []serverEditor{
 	{Server: "file", Editor: Editor{Tool: "write_file", Path: "path", Whole: true}},
 	{Server: "file", Editor: Editor{Tool: "edit_file", Path: "path"}},
@@ -52,9 +52,9 @@ var serverReaders = []serverReader{
 	{"serena", Reader{"read_file", "relative_path"}},
 }
 
-// serverEdits adds what a tool of an MCP server changes. Of a tool that isn't known, it goes by the names: one that
-// says that it writes, with a field that has a whole path. A relative one may be about files elsewhere, such as those
-// of a repository on a forge.
+// serverEdits adds what a tool of an MCP server changes. Of a tool that isn't known, it goes by the names:
+// one that says that it writes, with a field that has a whole path. A relative one may be about files
+// elsewhere, such as those of a repository on a forge.
 func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	prefix, ok := strings.CutSuffix(r.MCPTools, ".*")
 	joint := cmp.Or(r.MCPJoint, "_")

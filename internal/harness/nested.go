@@ -7,10 +7,10 @@ import (
 	"talkingstick/stick"
 )
 
-// findParents finds the harnesses in whose tool calls the caller's was started. Of one that proves its session the
-// process is enough. Of a carrier, and out of a sandbox with its own pid namespace, only the environment names the
-// session. What a worker's command runs is its own agent, whoever started that command. Nor is an agent in a carrier
-// known to be in the tool call in which the carrier was started.
+// findParents finds the harnesses in whose tool calls the caller's was started. Of one that proves its
+// session the process is enough. Of a carrier, and out of a sandbox with its own pid namespace, only the
+// environment names the session. What a worker's command runs is its own agent, whoever started that command.
+// Nor is an agent in a carrier known to be in the tool call in which the carrier was started.
 func (r *resolver) findParents() {
 	carries := r.near.proof == stick.ProvesCarrier && !r.near.row.isProgramRow() // of a program nobody knows that it does
 	if r.near.row.Name == workerRow.Name || carries {
@@ -36,8 +36,8 @@ func (r *resolver) findParents() {
 	}
 }
 
-// addParentIn adds the session of a harness that the environment names. The caller's own harness has put its own
-// session there.
+// addParentIn adds the session of a harness that the environment names. The caller's own harness has put its
+// own session there.
 func (r *resolver) addParentIn(row Row) {
 	if name, id := r.env(row.SessionEnv); name != "" && row.Name != r.near.row.Name {
 		r.caller.AboveIn = append(r.caller.AboveIn, Caller{Harness: row.Name, SessionID: id}.Seed())
@@ -45,8 +45,9 @@ func (r *resolver) addParentIn(row Row) {
 	}
 }
 
-// findTask finds the task in whose command the caller runs. The mark counts if that command is an ancestor, or if no ancestor
-// tells: a program that was started in such a command and has outlived it may keep the variable for ever.
+// findTask finds the task in whose command the caller runs. The mark counts if that command is an ancestor,
+// or if no ancestor tells: a program that was started in such a command and has outlived it may keep the
+// variable for ever.
 func (r *resolver) findTask() {
 	mark, ok := stick.ParseTaskMark(r.in.Getenv(TaskEnv))
 	started := func(p proc.Info) bool { m, ok := recognise(p); return ok && m.row.Name == workerRow.Name }

@@ -84,7 +84,8 @@ func quoteJS(s string) string {
 //go:embed opencode/index.js
 var openCodePackage string
 
-// OpenCodePackage returns the code of our package for OpenCode. The server is its entry in OpenCode's configuration.
+// OpenCodePackage returns the code of our package for OpenCode. The server is its entry in OpenCode's
+// configuration.
 func OpenCodePackage(server string) string {
 	return strings.NewReplacer("{{id}}", PluginName, "{{name}}", ServerName, "{{server}}", server).Replace(openCodePackage)
 }

@@ -46,7 +46,8 @@ func userName(user string) string {
 	return cmp.Or(slug(user, nameLimit-len(Human+":")), "user")
 }
 
-// slug turns a text into a part of an agent's name, of at most so many bytes. It is empty if nothing of the text fits.
+// slug turns a text into a part of an agent's name, of at most so many bytes. It is empty if nothing of the
+// text fits.
 func slug(text string, most int) string {
 	name := strings.Map(func(c rune) rune {
 		switch {

@@ -8,9 +8,9 @@ import (
 	"talkingstick/stick"
 )
 
-// programRows are harnesses of which only the programs are known here: nobody has run them with tt. They tell agents apart from each other
-// and from the person who started them. Whether such a process carries one session isn't known, and what it does with an answer to
-// a hook isn't either, so it gets none.
+// programRows are harnesses of which only the programs are known here: nobody has run them with tt. They tell
+// agents apart from each other and from the person who started them. Whether such a process carries one
+// session isn't known, and what it does with an answer to a hook isn't either, so it gets none.
 var programRows = []Row{
 	{Name: "aider", Title: "Aider", Programs: []string{"aider"}, Scripts: []string{"aider"}},
 	{Name: "amp", Title: "Amp", Packages: []string{"/@sourcegraph/amp/"}}, // an editor is called amp, too

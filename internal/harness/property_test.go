@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever else is true, a caller with a harness among its ancestors never counts as a person, nor does one through MCP.
-// Evidence is always one of the ancestors.
+// Whatever else is true, a caller with a harness among its ancestors never counts as a person, nor does one
+// through MCP. Evidence is always one of the ancestors.
 func TestNoPersonInsideAHarness(t *testing.T) {
 	others := []proc.Info{systemd, sshd, bash, subshell, login, makeTest, run("tmux: server", "tmux")}
 	harnesses := []proc.Info{

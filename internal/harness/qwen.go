@@ -2,7 +2,8 @@ package harness
 
 import "talkingstick/stick"
 
-// qwenRow is Alibaba's Qwen Code. Its launcher starts a node process, which in a terminal starts itself once more.
+// qwenRow is Alibaba's Qwen Code. Its launcher starts a node process, which in a terminal starts itself once
+// more.
 var qwenRow = Row{
 	Name:       "qwen",
 	Title:      "Qwen Code",

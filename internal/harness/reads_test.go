@@ -52,7 +52,8 @@ func TestRow_Readers(t *testing.T) {
 	}
 }
 
-// TestEdits_Wholes: an edit that fails by itself when the text has moved isn't one that replaces the whole file.
+// TestEdits_Wholes: an edit that fails by itself when the text has moved isn't one that replaces the whole
+// file.
 func TestEdits_Wholes(t *testing.T) {
 	const file = "/home/ann/app/a.go"
 	for _, c := range []struct {

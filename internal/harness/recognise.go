@@ -22,10 +22,11 @@ func (s match) sameAs(o match) bool {
 	return s.row.Name == o.row.Name && s.proof == o.proof && s.sandbox == o.sandbox
 }
 
-// launchedBy returns how many of the ancestors of p, the nearest ones, are of its run of the harness: they have launched it.
-// A harness below itself, in its own tool call, is another run. All processes of a run are in the kernel's same session. A run
-// has one launcher and one program, so in an unbroken line of the harness's processes every second one is launched. Where a
-// run may have more, its first process is the one that runs a launcher's script.
+// launchedBy returns how many of the ancestors of p, the nearest ones, are of its run of the harness: they
+// have launched it. A harness below itself, in its own tool call, is another run. All processes of a run are
+// in the kernel's same session. A run has one launcher and one program, so in an unbroken line of the
+// harness's processes every second one is launched. Where a run may have more, its first process is the one
+// that runs a launcher's script.
 func launchedBy(p proc.Info, near match, ancestors []proc.Info) int {
 	n := 0
 	begins := func(p proc.Info) bool { return slices.Contains(near.row.Launchers, scriptName(scriptOf(p))) }
@@ -81,7 +82,8 @@ func (r Row) proofOf(p proc.Info) stick.Proof {
 	return r.Proves
 }
 
-// servesTerminals reports whether p, a process of the harness, is a daemon to which agents' terminals connect.
+// servesTerminals reports whether p, a process of the harness, is a daemon to which agents' terminals
+// connect.
 func (r Row) servesTerminals(p proc.Info) bool {
 	return started(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
 		_, value, _ := strings.Cut(arg, "=")

@@ -60,8 +60,8 @@ func (c Caller) ActsAsPerson() bool {
 	return c.Person && (c.As == "" || stick.AgentID(c.As).Human())
 }
 
-// Flag returns the name that the caller asks for by the flag --as, which each of its further commands needs as well. It is
-// empty for a name from the environment, which stays.
+// Flag returns the name that the caller asks for by the flag --as, which each of its further commands needs
+// as well. It is empty for a name from the environment, which stays.
 func (f Caller) Flag() string {
 	if f.AsSource == "--as" {
 		return f.As
@@ -70,9 +70,10 @@ func (f Caller) Flag() string {
 }
 
 // Seed is the text from which an agent's id is made: the same for the same agent. It is empty for a person,
-// who has a name. Without a session, callers that share a process are one agent, except that each live connection
-// of an MCP client is another. Without a process too, those with the same harness, user and host are one, except that those whose
-// environments name different sessions are several, and none of them is the agent of such a session.
+// who has a name. Without a session, callers that share a process are one agent, except that each live
+// connection of an MCP client is another. Without a process too, those with the same harness, user and host
+// are one, except that those whose environments name different sessions are several, and none of them is the
+// agent of such a session.
 func (f Caller) Seed() string {
 	switch {
 	case f.Person:

@@ -26,8 +26,8 @@ type Row struct {
 	// Scripts are the names of its script, without the ending, where an interpreter such as node runs it.
 	Scripts []string
 
-	// Launchers are those of its scripts that begin a run of it, where that may have more processes than a launcher and a
-	// program.
+	// Launchers are those of its scripts that begin a run of it, where that may have more processes than a
+	// launcher and a program.
 	Launchers []string
 
 	// Packages are parts of the path to its program or script, for installations that start it under
@@ -41,8 +41,8 @@ type Row struct {
 	// SessionEnv are the variables in which its commands find the session id.
 	SessionEnv []string
 
-	// SubagentsDiffer says that a sub-agent's hooks and shells name sessions of their own. A sub-agent acts as its parent, so the
-	// session that its process is known to carry comes first.
+	// SubagentsDiffer says that a sub-agent's hooks and shells name sessions of their own. A sub-agent acts
+	// as its parent, so the session that its process is known to carry comes first.
 	SubagentsDiffer bool
 
 	// CallSession is the path to the session id in the _meta of an MCP call. Only this harness's calls have
@@ -64,8 +64,8 @@ type Row struct {
 	// HookField is a field that its hooks' inputs have, and those of the rows before it don't.
 	HookField string
 
-	// PromptRepeats says that it fires the hook for a prompt before each call of the model, without a prompt where there is no
-	// new one.
+	// PromptRepeats says that it fires the hook for a prompt before each call of the model, without a prompt
+	// where there is no new one.
 	PromptRepeats bool
 
 	// StartSource is its word for the source of a session that begins, where that isn't "startup".
@@ -74,10 +74,12 @@ type Row struct {
 	// Editors are its tools that change files, including those that run commands.
 	Editors []Editor
 
-	// Readers are its tools that show the agent a file. They are heard of after the call only, because nothing is asked before it.
+	// Readers are its tools that show the agent a file. They are heard of after the call only, because
+	// nothing is asked before it.
 	Readers []Reader
 
-	// MCPTools is a pattern of the tools of all MCP servers, which may change files, too. Empty where our plugin chooses.
+	// MCPTools is a pattern of the tools of all MCP servers, which may change files, too. Empty where our
+	// plugin chooses.
 	MCPTools string
 
 	// MCPJoint stands between the names of a server and its tool, where no prefix comes before them.
@@ -96,8 +98,8 @@ type Row struct {
 	// HookSummary says that what a hook prints at HookCompact is added to the instructions for the summary.
 	HookSummary bool
 
-	// CompactTrigger is the trigger with which it means HookCompact, where it also fires that without summarizing anything.
-	// Empty means every one.
+	// CompactTrigger is the trigger with which it means HookCompact, where it also fires that without
+	// summarizing anything. Empty means every one.
 	CompactTrigger string
 
 	// Wake is how an idle agent can be woken.
@@ -110,8 +112,8 @@ type Row struct {
 	// Inbox is its socket for what other processes have for a session, nil for none.
 	Inbox *Inbox
 
-	// Tags are the names of the tags by which it marks what it adds to a prompt itself, or by which its model marks what isn't text. One that
-	// ends in * stands for all that begin like it. See [BreakTags].
+	// Tags are the names of the tags by which it marks what it adds to a prompt itself, or by which its model
+	// marks what isn't text. One that ends in * stands for all that begin like it. See [BreakTags].
 	Tags []string
 
 	// NoGitHooks is set if git runs no hooks in its shell.
@@ -198,7 +200,8 @@ var Rows = []Row{claudeRow, codexRow, geminiRow, antigravityRow, openCodeRow, co
 // room/ui-7/2. To the command it is what a session id is to a harness's.
 const TaskEnv = "TT_TASK"
 
-// RunnerName is the name of the process that attends to a worker's command. By that name, the processes below it are recognised as a worker's.
+// RunnerName is the name of the process that attends to a worker's command. By that name, the processes below
+// it are recognised as a worker's.
 const RunnerName = "tt-worker"
 
 // WorkerName is the name of a worker's command as a harness.

@@ -31,8 +31,8 @@ func whatTestsKnow(t *testing.T) known {
 	return k
 }
 
-// lacks names the parts of a harness that are missing in its row, or in what the tests know about it. The row of a harness
-// that nobody has seen running says why; such a harness needs no recorded parts.
+// lacks names the parts of a harness that are missing in its row, or in what the tests know about it. The row
+// of a harness that nobody has seen running says why; such a harness needs no recorded parts.
 func lacks(row Row, k known) (parts []string) {
 	need := func(part string, there bool) {
 		if !there {
@@ -96,7 +96,8 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-// TestANewHarnessWithoutAPart leaves out each part of a whole harness, and expects exactly the name of that part.
+// TestANewHarnessWithoutAPart leaves out each part of a whole harness, and expects exactly the name of that
+// part.
 func TestANewHarnessWithoutAPart(t *testing.T) {
 	without := func(event HookEvent) func(r *Row, k *known) {
 		return func(r *Row, k *known) {

@@ -89,7 +89,8 @@ type Trust struct {
 	Review stick.Words // what a person does to trust them
 }
 
-// Levels are the two levels at which tt is installed: a path for a user, and one for a project. Either may be empty.
+// Levels are the two levels at which tt is installed: a path for a user, and one for a project. Either may be
+// empty.
 type Levels struct{ User, Project string }
 
 // agents is where most harnesses look for skills.

@@ -2,8 +2,8 @@ package harness
 
 import "testing"
 
-// TestSkillBudget: the skill and the project's instructions stay short, because every session of every agent pays for
-// them.
+// TestSkillBudget: the skill and the project's instructions stay short, because every session of every agent
+// pays for them.
 func TestSkillBudget(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Snippet is what a person pastes into the configuration of a harness that nobody here has run. tt prints it, and never
-// writes it: what the harness makes of it is known from its documentation only.
+// Snippet is what a person pastes into the configuration of a harness that nobody here has run. tt prints it,
+// and never writes it: what the harness makes of it is known from its documentation only.
 type Snippet struct {
 	Harness string      `json:"harness"`
 	Title   stick.Words `json:"title"` // its name for people
@@ -57,8 +57,8 @@ func SnippetFor(name, tt string) (s Snippet, ok bool) {
 	return Snippet{}, false
 }
 
-// JSON writes a value as people write it, with a line end and the keys of maps in order. A text is one in TOML, too. It panics for what is no
-// JSON: callers make it of texts.
+// JSON writes a value as people write it, with a line end and the keys of maps in order. A text is one in
+// TOML, too. It panics for what is no JSON: callers make it of texts.
 func JSON(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

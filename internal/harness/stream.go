@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// StreamLine returns what a line says that a harness has written in its JSON format for programs: Claude Code with --output-format stream-json,
-// Codex with exec --json. known is false for any other line, also a broken one. The text is empty if nothing in it matters to people, and it
-// may have several lines. It is as the harness wrote it, so it isn't safe for a terminal.
+// StreamLine returns what a line says that a harness has written in its JSON format for programs: Claude Code
+// with --output-format stream-json, Codex with exec --json. known is false for any other line, also a broken
+// one. The text is empty if nothing in it matters to people, and it may have several lines. It is as the
+// harness wrote it, so it isn't safe for a terminal.
 func StreamLine(line []byte) (text string, known bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) < 2 || line[0] != '{' {

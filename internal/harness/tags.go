@@ -6,15 +6,17 @@ import (
 	"sync"
 )
 
-// BreakTags breaks the tags by which harnesses mark what they add to a prompt themselves, such as reminders and the calls of tools, in a text
-// that an agent reads: whoever wrote such a tag, it wasn't the harness. It breaks those of all harnesses, because a text that one agent reads
-// may reach another. Everything else stays as it is.
+// BreakTags breaks the tags by which harnesses mark what they add to a prompt themselves, such as reminders
+// and the calls of tools, in a text that an agent reads: whoever wrote such a tag, it wasn't the harness. It
+// breaks those of all harnesses, because a text that one agent reads may reach another. Everything else stays
+// as it is.
 func BreakTags(text string) string { return breakTags(text, "&lt;") }
 
 // EscapeTags is BreakTags for a JSON document. Whoever parses the document gets the same values as before.
 func EscapeTags(doc string) string { return breakTags(doc, `\u003c`) }
 
-// tag matches what may be the beginning of a tag, with its name. JSON writes a line break in a tag as two characters.
+// tag matches what may be the beginning of a tag, with its name. JSON writes a line break in a tag as two
+// characters.
 var tag = sync.OnceValue(func() *regexp.Regexp {
 	const blanks = `(?:\s|\\[nrt])*`
 	return regexp.MustCompile(`<(?:\||` + blanks + `/?` + blanks + `([\w:-]+))`)
