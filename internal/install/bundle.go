@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// everywhere is where a plugin is for: like a project's files, it comes to machines that have the program in other places, or
-// not at all.
+// everywhere is where a plugin is for: like a project's files, it comes to machines that have the program in
+// other places, or not at all.
 var everywhere = Target{Project: ".", plugin: true}
 
 // PluginServer returns the entry of our server in a plugin.
@@ -19,8 +19,9 @@ func PluginServer(entry func(tt string) any) any { return entry(everywhere.progr
 // PluginCode returns the code of the plugin of a harness that has no file of hooks.
 func PluginCode(row harness.Row) string { return row.Setup.Code(everywhere.program()) }
 
-// PluginHooks returns the hooks of a plugin that several harnesses take: the events of all of them, for the tools of all of
-// them. What a harness doesn't know there, it leaves out. Time limits are in the smallest unit of these harnesses.
+// PluginHooks returns the hooks of a plugin that several harnesses take: the events of all of them, for the
+// tools of all of them. What a harness doesn't know there, it leaves out. Time limits are in the smallest
+// unit of these harnesses.
 func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 	unit := 0
 	for _, row := range rows {
@@ -52,7 +53,8 @@ func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 	return hooks
 }
 
-// plugged returns the file by which a harness knows that it has our plugin, at this level. It is empty if it hasn't.
+// plugged returns the file by which a harness knows that it has our plugin, at this level. It is empty if it
+// hasn't.
 func (t Target) plugged(row harness.Row) string {
 	b := row.Setup.Bundle
 	file := t.path(row.Setup, b.Noted)
@@ -78,8 +80,8 @@ func (t Target) plugged(row harness.Row) string {
 	return ""
 }
 
-// plugin says in the plan that a harness has our plugin, and reports that. Then tt install writes only what a plugin can't
-// bring. tt uninstall takes away what tt install has written, and leaves the plugin.
+// plugin says in the plan that a harness has our plugin, and reports that. Then tt install writes only what a
+// plugin can't bring. tt uninstall takes away what tt install has written, and leaves the plugin.
 func (p *plan) plugin(row harness.Row) bool {
 	at := p.t.plugged(row)
 	if at == "" {
@@ -98,8 +100,8 @@ func (p *plan) plugin(row harness.Row) bool {
 	return true
 }
 
-// ServerBeside reports whether tt install has registered a server for the user of a harness that would keep that of a plugin,
-// too: the model would get the same tools twice.
+// ServerBeside reports whether tt install has registered a server for the user of a harness that would keep
+// that of a plugin, too: the model would get the same tools twice.
 func ServerBeside(t Target, row harness.Row) bool {
 	if !row.Setup.Bundle.Apart {
 		return false
@@ -113,8 +115,8 @@ func ServerBeside(t Target, row harness.Row) bool {
 	return err == nil && ours
 }
 
-// HooksBeside reports whether a harness runs hooks that tt install has written for its user. Then those of a plugin have
-// nothing to say.
+// HooksBeside reports whether a harness runs hooks that tt install has written for its user. Then those of a
+// plugin have nothing to say.
 func HooksBeside(t Target, row harness.Row) bool {
 	t.Project = ""
 	src, err := confedit.Read(t.path(row.Setup, row.Setup.Hooks))
@@ -126,7 +128,8 @@ func HooksBeside(t Target, row harness.Row) bool {
 	return err == nil && ours && (trusted == nil || *trusted)
 }
 
-// addPlugin adds our plugin to what is installed, if a harness has it at one of the levels. What a plugin can't bring may lack.
+// addPlugin adds our plugin to what is installed, if a harness has it at one of the levels. What a plugin
+// can't bring may lack.
 func (s *Status) addPlugin(row harness.Row, levels ...Target) {
 	if !slices.ContainsFunc(levels, func(t Target) bool { return t.plugged(row) != "" }) {
 		return

@@ -23,8 +23,8 @@ var noted = map[string][2]string{
 	"opencode": {"home/.config/opencode/opencode.jsonc", `{"plugin": ["` + harness.PluginPackage + `"]}`},
 }
 
-// TestInstallLeavesAPluginAlone: where a harness has our plugin, tt install says so and writes only what a plugin can't bring.
-// Check counts the harness as connected, and says where both are.
+// TestInstallLeavesAPluginAlone: where a harness has our plugin, tt install says so and writes only what a
+// plugin can't bring. Check counts the harness as connected, and says where both are.
 func TestInstallLeavesAPluginAlone(t *testing.T) {
 	for name, file := range noted {
 		t.Run(name, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 	}
 }
 
-// TestAPluginAfterInstall: where tt install has been there before, the plugin stands back, and install and check say that one
-// of them is enough. After uninstall the plugin is alone.
+// TestAPluginAfterInstall: where tt install has been there before, the plugin stands back, and install and
+// check say that one of them is enough. After uninstall the plugin is alone.
 func TestAPluginAfterInstall(t *testing.T) {
 	w := newMachine(t)
 	w.install("claude")
@@ -79,8 +79,8 @@ func TestAPluginAfterInstall(t *testing.T) {
 	}
 }
 
-// TestAPluginSpeaksWhereInstallMayNot: hooks that nobody has trusted don't run, so those of a plugin aren't silent beside them.
-// Where a harness has one server of a name, that of a plugin keeps its tools.
+// TestAPluginSpeaksWhereInstallMayNot: hooks that nobody has trusted don't run, so those of a plugin aren't
+// silent beside them. Where a harness has one server of a name, that of a plugin keeps its tools.
 func TestAPluginSpeaksWhereInstallMayNot(t *testing.T) {
 	w := newMachine(t)
 	w.install("codex")
@@ -90,8 +90,8 @@ func TestAPluginSpeaksWhereInstallMayNot(t *testing.T) {
 	}
 }
 
-// TestAProjectGetsItsOwn: a plugin of one user doesn't keep tt install from writing for everybody in a project. A project that
-// asks for the plugin is left alone.
+// TestAProjectGetsItsOwn: a plugin of one user doesn't keep tt install from writing for everybody in a
+// project. A project that asks for the plugin is left alone.
 func TestAProjectGetsItsOwn(t *testing.T) {
 	w := newMachine(t)
 	w.write(noted["claude"][0], noted["claude"][1])
@@ -130,8 +130,8 @@ func TestPluginHooksAreQuiet(t *testing.T) {
 	}
 }
 
-// TestPluginHooksServeAll: a plugin for several harnesses has every event and every tool that install would register in each
-// of them, and wakes in the words of each.
+// TestPluginHooksServeAll: a plugin for several harnesses has every event and every tool that install would
+// register in each of them, and wakes in the words of each.
 func TestPluginHooksServeAll(t *testing.T) {
 	for _, format := range []harness.Format{harness.FormatClaude, harness.FormatGemini} {
 		rows := harness.Takers(format)

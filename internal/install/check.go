@@ -203,9 +203,9 @@ func lookPaths(path, name string) (all []string) {
 	return all
 }
 
-// Next says what a person has to do before each harness of a plan uses what was installed. It says
-// nothing about a harness that had everything before, unless that still has to trust the hooks. If PATH finds another tt first, it says that
-// before everything else: the agents would run that one.
+// Next says what a person has to do before each harness of a plan uses what was installed. It says nothing
+// about a harness that had everything before, unless that still has to trust the hooks. If PATH finds another
+// tt first, it says that before everything else: the agents would run that one.
 func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []stick.Words) {
 	for _, other := range t.Others(ctx, run) {
 		if other.First {

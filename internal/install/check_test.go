@@ -136,8 +136,8 @@ func TestCheckVersions(t *testing.T) {
 	}
 }
 
-// Codex trusts a hook by its file, its place and what it does, so a person has to trust any change again. Until all
-// hooks are trusted, the next step is to open /hooks.
+// Codex trusts a hook by its file, its place and what it does, so a person has to trust any change again.
+// Until all hooks are trusted, the next step is to open /hooks.
 func TestCodexTrust(t *testing.T) {
 	w := newMachine(t)
 	w.write("home/.codex/hooks.json", `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)

@@ -13,8 +13,8 @@ import (
 // crash stands for the end of a killed process.
 type crash struct{}
 
-// An install or uninstall may end at every point between files and within one. A second run completes it, as if nothing
-// had happened, and an uninstall restores what was there.
+// An install or uninstall may end at every point between files and within one. A second run completes it, as
+// if nothing had happened, and an uninstall restores what was there.
 func TestCrashAndAgain(t *testing.T) {
 	testenv.Alone(t)
 	testenv.Leaves(t, testenv.Every, "six of seven points at which an install may end")
@@ -42,8 +42,8 @@ func TestKilledAndAgain(t *testing.T) {
 	}
 }
 
-// endsAndGoesOn ends an install, and then an uninstall, at the n-th point, and goes on after each. It reports whether the install had
-// such a point.
+// endsAndGoesOn ends an install, and then an uninstall, at the n-th point, and goes on after each. It reports
+// whether the install had such a point.
 func endsAndGoesOn(t *testing.T, project bool, n int, ends func(w *machine, n int, removing bool) bool) bool {
 	t.Helper()
 	w := handMadeMachine(t)
@@ -115,7 +115,8 @@ type order struct {
 	Removing                   bool
 }
 
-// isKilled has a process install or uninstall, which is killed at its n-th point. It reports whether there was such a point.
+// isKilled has a process install or uninstall, which is killed at its n-th point. It reports whether there
+// was such a point.
 func (w *machine) isKilled(n int, removing bool) bool {
 	w.Helper()
 	text, err := json.Marshal(order{w.t.Home, w.t.Project, w.t.TT, w.t.DataDir, n, removing})

@@ -142,7 +142,8 @@ func (t Target) stub(text string, made bool) string {
 	return strings.Replace(text, "{{tt}}", word(t.TT), 1)
 }
 
-// stubProgram matches the line of a hook that names the program. A moved program doesn't make it another hook.
+// stubProgram matches the line of a hook that names the program. A moved program doesn't make it another
+// hook.
 var stubProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^tt=.*$`) })
 
 // isStub reports whether a hook is ours and unedited.

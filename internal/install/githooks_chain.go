@@ -12,9 +12,10 @@ import (
 	"talkingstick/stick"
 )
 
-// Where core.hooksPath leads to files that git shows, a hook of ours among them would make the tree dirty, and a commit would give everybody
-// the path of this machine's program. There our hooks lie in a directory of this clone, to which we lead core.hooksPath, and they run those of the
-// project. For every other hook that git knows there is one that only does that.
+// Where core.hooksPath leads to files that git shows, a hook of ours among them would make the tree dirty,
+// and a commit would give everybody the path of this machine's program. There our hooks lie in a directory of
+// this clone, to which we lead core.hooksPath, and they run those of the project. For every other hook that
+// git knows there is one that only does that.
 
 // ownDir is the directory of such hooks, below the git directory.
 const ownDir = "talking-stick/hooks"
@@ -28,7 +29,8 @@ var chained = []string{
 	"pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite", "pre-auto-gc", "sendemail-validate",
 }
 
-// chainedIfThere are hooks that git runs often, or for which it does something else: they are chained where the project has them.
+// chainedIfThere are hooks that git runs often, or for which it does something else: they are chained where
+// the project has them.
 var chainedIfThere = []string{
 	"reference-transaction", "post-index-change", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout",
 }
@@ -36,7 +38,8 @@ var chainedIfThere = []string{
 // ownHooksDir returns the directory of a repository's hooks in which only ours lie.
 func (r Repository) ownHooksDir() string { return filepath.Join(r.Git, filepath.FromSlash(ownDir)) }
 
-// hasOwnHooksDir reports whether core.hooksPath leads to our directory, or to where it was before the repository was moved or copied.
+// hasOwnHooksDir reports whether core.hooksPath leads to our directory, or to where it was before the
+// repository was moved or copied.
 func (r Repository) hasOwnHooksDir() bool {
 	return r.HooksPath != "" && strings.HasSuffix(filepath.ToSlash(filepath.Clean(r.HooksPath)), "/"+ownDir)
 }
@@ -48,7 +51,8 @@ type chain struct {
 	remove bool
 }
 
-// newChain returns the chain of a repository, nil if it needs none. It fails if nobody knows any more where core.hooksPath led.
+// newChain returns the chain of a repository, nil if it needs none. It fails if nobody knows any more where
+// core.hooksPath led.
 func newChain(r Repository) (*chain, error) {
 	switch {
 	case r.hasOwnHooksDir():

@@ -148,7 +148,8 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	return steps, nil
 }
 
-// uninstallChain plans how a repository whose hooks lie in our directory gets its own back. ok is false if there is none.
+// uninstallChain plans how a repository whose hooks lie in our directory gets its own back. ok is false if
+// there is none.
 func uninstallChain(r Repository) (steps []FileChange, ok bool, err error) {
 	if r.Git == "" || r.Bare {
 		return nil, false, nil

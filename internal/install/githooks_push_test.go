@@ -14,7 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// The hook pre-push is installed where somebody asks for it, and stays until the hooks go. Then everything is as it was.
+// The hook pre-push is installed where somebody asks for it, and stays until the hooks go. Then everything is
+// as it was.
 func TestPrePushHook(t *testing.T) {
 	for _, there := range []bool{false, true} {
 		w := newMachine(t)
@@ -62,7 +63,8 @@ func TestPrePushHook(t *testing.T) {
 	}
 }
 
-// The hook asks with the remote's name, and with git's lines. A hook that was there gets the same lines after it.
+// The hook asks with the remote's name, and with git's lines. A hook that was there gets the same lines after
+// it.
 func TestPrePushStub(t *testing.T) {
 	for _, there := range []bool{false, true} {
 		w := newMachine(t)

@@ -346,8 +346,8 @@ func TestReferenceTransactionStub(t *testing.T) {
 	}
 }
 
-// A hook that was there gets the same arguments and the same bytes, after ours has allowed the operation. Its status is
-// the result.
+// A hook that was there gets the same arguments and the same bytes, after ours has allowed the operation. Its
+// status is the result.
 func TestHooksThatWereThere(t *testing.T) {
 	w := newMachine(t)
 	r := w.inRepository()

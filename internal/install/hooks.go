@@ -68,10 +68,11 @@ func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]strin
 	}
 }
 
-// hookCommand returns the command of a hook. It does nothing when the program is gone. A harness takes some exit statuses
-// for an order: 2 denies, blocks or wakes. So every end of the program is 0, however it comes about, except its word for
-// waking. The command's text never changes between versions, because harnesses trust a command by its text. Where a shell
-// has no file descriptor left, a redirection ends with 2: the one in a project's command is negated, so it ends with 0.
+// hookCommand returns the command of a hook. It does nothing when the program is gone. A harness takes some
+// exit statuses for an order: 2 denies, blocks or wakes. So every end of the program is 0, however it comes
+// about, except its word for waking. The command's text never changes between versions, because harnesses
+// trust a command by its text. Where a shell has no file descriptor left, a redirection ends with 2: the one
+// in a project's command is negated, so it ends with 0.
 func (t Target) hookCommand(wake bool) string {
 	tt, more, end := quote(t.TT), "", " || true"
 	if wake {
@@ -102,8 +103,8 @@ func quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// hookForm matches the commands of our hooks: the program, and whether it waits to wake an agent. Earlier versions put the
-// harness's name into the command, and nothing behind it.
+// hookForm matches the commands of our hooks: the program, and whether it waits to wake an agent. Earlier
+// versions put the harness's name into the command, and nothing behind it.
 var hookForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.*) hook(?: (?:` + strings.Join(harness.Names(), "|") + `))?( --wake)?(?: --child)?(?: \|\| true| \|\| \[ \$\? -ne [0-9]+ \] \|\| exit 2)?$`)
 })

@@ -30,8 +30,8 @@ type Target struct {
 	plugin bool // it is a plugin, which may come beside what install writes
 }
 
-// onPath is what a project's files call the program. They are for everybody who works there, and each machine has it
-// in another place, or not at all.
+// onPath is what a project's files call the program. They are for everybody who works there, and each machine
+// has it in another place, or not at all.
 const onPath = "tt"
 
 // program is what the files of this level call the program.
@@ -154,8 +154,8 @@ func Install(t Target, names []string) ([]FileChange, error) { return makePlan(t
 // Uninstall plans the changes that undo [Install].
 func Uninstall(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, true) }
 
-// files edits files for a target. The copies lie in the data directory, not in the tree: they may hold secrets, and
-// a project's files are for everybody.
+// files edits files for a target. The copies lie in the data directory, not in the tree: they may hold
+// secrets, and a project's files are for everybody.
 func (t Target) files() confedit.Files {
 	return confedit.Files{Home: t.Home, Backups: filepath.Join(t.DataDir, "backups"), Kill: t.Kill}
 }

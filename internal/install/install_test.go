@@ -61,9 +61,9 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 	}
 }
 
-// In a home without any file of a harness, uninstall leaves none, and no directory. An empty directory that was there
-// before stays. That holds even if the program was moved in between, so
-// that install had to change its own files.
+// In a home without any file of a harness, uninstall leaves none, and no directory. An empty directory that
+// was there before stays. That holds even if the program was moved in between, so that install had to change
+// its own files.
 func TestUninstallLeavesNoFile(t *testing.T) {
 	for _, project := range []bool{false, true} {
 		w := newMachine(t)
@@ -121,8 +121,8 @@ func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
 	}
 }
 
-// A copy may not be from before us, because somebody wrote into a file that we made. Such a copy restores nothing of ours,
-// and a copy beside a file of ours doesn't keep that file.
+// A copy may not be from before us, because somebody wrote into a file that we made. Such a copy restores
+// nothing of ours, and a copy beside a file of ours doesn't keep that file.
 func TestUninstallDoesNotRestoreOurs(t *testing.T) {
 	w := newMachine(t)
 	w.install("gemini", "claude")
@@ -162,8 +162,8 @@ func TestCopiesOfEarlierVersions(t *testing.T) {
 	w.same("after uninstall", before)
 }
 
-// A workspace may go, and another one be made in its place. The copy of the earlier file restores nothing there, and is
-// kept aside.
+// A workspace may go, and another one be made in its place. The copy of the earlier file restores nothing
+// there, and is kept aside.
 func TestCopiesOfAnEarlierWorkspace(t *testing.T) {
 	w := newMachine(t)
 	w.inProject()
@@ -285,8 +285,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// A server named tt that is another program stays after install and uninstall. A server of ours keeps what somebody added
-// to it.
+// A server named tt that is another program stays after install and uninstall. A server of ours keeps what
+// somebody added to it.
 func TestServersCalledTT(t *testing.T) {
 	w := newMachine(t)
 	w.write("home/.claude.json", `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}`)
@@ -369,8 +369,8 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	}
 }
 
-// A server that harnesses share in a project goes with the last of them in which tt is installed. Somebody who has only the
-// other harness isn't told that tt is there.
+// A server that harnesses share in a project goes with the last of them in which tt is installed. Somebody
+// who has only the other harness isn't told that tt is there.
 func TestSharedServerStaysWhileUsed(t *testing.T) {
 	w := newMachine(t)
 	w.inProject()
@@ -405,7 +405,8 @@ func TestSharedServerStaysWhileUsed(t *testing.T) {
 	w.same("after the last", before)
 }
 
-// What is printed for other harnesses is an entry that runs this program, whatever its path, beside nothing else.
+// What is printed for other harnesses is an entry that runs this program, whatever its path, beside nothing
+// else.
 func TestSnippets(t *testing.T) {
 	w := newMachine(t)
 	for _, name := range harness.SnippetNames() {
@@ -469,8 +470,8 @@ func TestLinkedSkillStays(t *testing.T) {
 	w.same("after uninstall", before)
 }
 
-// A shell runs the command of a hook as intended, whatever characters the path has. When the program is gone, the command
-// prints nothing and succeeds.
+// A shell runs the command of a hook as intended, whatever characters the path has. When the program is gone,
+// the command prints nothing and succeeds.
 func TestHookCommandsRun(t *testing.T) {
 	w := newMachine(t)
 	w.install("claude", "codex", "gemini", "copilot", "qwen")
@@ -515,8 +516,9 @@ func TestHookCommandsRun(t *testing.T) {
 	}
 }
 
-// Hooks of earlier versions are replaced, and each in its place: they named the harness, and passed on whatever status the
-// program ended with. So is one that a harness has taken over from another's file. A hook of somebody else stays.
+// Hooks of earlier versions are replaced, and each in its place: they named the harness, and passed on
+// whatever status the program ended with. So is one that a harness has taken over from another's file. A hook
+// of somebody else stays.
 func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
 	for name, file := range map[string]string{"claude": "home/.claude/settings.json", "codex": "home/.codex/hooks.json", "gemini": "home/.gemini/settings.json"} {
 		w := newMachine(t)
@@ -584,8 +586,8 @@ func TestMovedConfigurations(t *testing.T) {
 	}
 }
 
-// The hook before a tool runs only for the tools that edit, because it costs a process each time. An installation from
-// before that hook gets it, and keeps its others as they were.
+// The hook before a tool runs only for the tools that edit, because it costs a process each time. An
+// installation from before that hook gets it, and keeps its others as they were.
 func TestHookBeforeATool(t *testing.T) {
 	w := newMachine(t)
 	for _, c := range []struct{ name, file, event, tools, after string }{

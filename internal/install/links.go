@@ -19,15 +19,15 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// leaves reports whether a project's file would be written outside of the project, because a link leads there.
-// Whoever wrote the link may not be who installs, so nothing there is read or written. A link that leads to itself leads nowhere;
-// whoever reads or writes it hears of that.
+// leaves reports whether a project's file would be written outside of the project, because a link leads
+// there. Whoever wrote the link may not be who installs, so nothing there is read or written. A link that
+// leads to itself leads nowhere; whoever reads or writes it hears of that.
 func (t Target) leaves(path string) bool {
 	return t.Project != "" && confedit.Follow(path) != "" && !inside(path, t.Project)
 }
 
-// behind returns where a file really lies, if a link below the project or the home directory leads there. It is
-// empty where the path itself says it.
+// behind returns where a file really lies, if a link below the project or the home directory leads there. It
+// is empty where the path itself says it.
 func (t Target) behind(path string) string {
 	real, root := confedit.Follow(path), t.Home
 	if t.Project != "" {

@@ -6,9 +6,9 @@ import (
 	"runtime"
 )
 
-// LocalProgram returns what a project's files run when they call tt, if PATH finds that in the project: in a directory inside of it, or in one
-// that PATH names relative to wherever a command runs. Somebody may commit another program there. It is empty where PATH finds tt elsewhere,
-// or nowhere.
+// LocalProgram returns what a project's files run when they call tt, if PATH finds that in the project: in a
+// directory inside of it, or in one that PATH names relative to wherever a command runs. Somebody may commit
+// another program there. It is empty where PATH finds tt elsewhere, or nowhere.
 func (t Target) LocalProgram() string {
 	name := onPath
 	if runtime.GOOS == "windows" {

@@ -59,9 +59,9 @@ func (w *machine) read(name string) string {
 	return string(b)
 }
 
-// tree returns every file with its mode, except temporary files of killed writes: a later write removes those when they
-// are old enough. The list of directories that install made is left out, too: it names those that still hold such files. So is the list
-// of what it has written, which may name more than there is.
+// tree returns every file with its mode, except temporary files of killed writes: a later write removes those
+// when they are old enough. The list of directories that install made is left out, too: it names those that
+// still hold such files. So is the list of what it has written, which may name more than there is.
 func (w *machine) tree() map[string]string {
 	w.Helper()
 	all := map[string]string{}

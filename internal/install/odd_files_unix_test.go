@@ -41,8 +41,8 @@ var oddFiles = []struct {
 	}},
 }
 
-// TestOddFilesAreRefusedByName puts a FIFO, a loop of links, a directory and 50 MB in place of each file of each harness. Nothing waits for
-// them, and what would read or write the file names it and changes nothing.
+// TestOddFilesAreRefusedByName puts a FIFO, a loop of links, a directory and 50 MB in place of each file of
+// each harness. Nothing waits for them, and what would read or write the file names it and changes nothing.
 func TestOddFilesAreRefusedByName(t *testing.T) {
 	isShort := testenv.Leaves(t, testenv.Every, "five of six odd things in place of files")
 	played := 0
@@ -85,7 +85,8 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 	}
 }
 
-// checked returns what the doctor finds as the refusal of a file. The doctor doesn't look at the instructions of a project.
+// checked returns what the doctor finds as the refusal of a file. The doctor doesn't look at the instructions
+// of a project.
 func checked(t Target, row harness.Row, path string, says stick.Words) error {
 	if slices.Contains([]string{harness.InstructionsFile, row.Setup.Instructions}, filepath.Base(path)) {
 		return stick.Errorf(stick.CodeConfigUnwritable, "%s %s", path, says).With("path", path)

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// Older says what to do about hooks that an earlier version of tt has installed for a harness, for its user or, with a
-// project, for the project. It is empty if there are none. The program may have moved since; that isn't an earlier
-// version.
+// Older says what to do about hooks that an earlier version of tt has installed for a harness, for its user
+// or, with a project, for the project. It is empty if there are none. The program may have moved since; that
+// isn't an earlier version.
 func Older(t Target, row harness.Row) stick.Words {
 	user := t
 	user.Project = ""
@@ -31,8 +31,9 @@ func Older(t Target, row harness.Row) stick.Words {
 	return stick.Wordsf("the hooks of %s are of an earlier version of tt: ask your user to run tt install %s%s, and then to %s", row.Title, row.Name, level, then)
 }
 
-// OlderSkill says what to do about a skill that another version of tt has installed for a harness, for its user or, with a
-// project, for the project. It is empty if there is none, or if somebody has edited it: then install leaves it alone.
+// OlderSkill says what to do about a skill that another version of tt has installed for a harness, for its
+// user or, with a project, for the project. It is empty if there is none, or if somebody has edited it: then
+// install leaves it alone.
 func OlderSkill(t Target, row harness.Row) stick.Words {
 	user := t
 	user.Project = ""
@@ -86,8 +87,8 @@ func (t Target) older(row harness.Row) bool {
 	return any && !all
 }
 
-// isCurrent reports whether a group has a handler as this version installs it, wherever the program lies. Where somebody
-// has put it beside others, the tools that it is for are theirs to choose.
+// isCurrent reports whether a group has a handler as this version installs it, wherever the program lies.
+// Where somebody has put it beside others, the tools that it is for are theirs to choose.
 func (t Target) isCurrent(g group, want hook) bool {
 	for _, one := range g.Hooks {
 		var h harness.Handler

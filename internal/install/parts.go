@@ -88,9 +88,9 @@ func (t Target) parts(row harness.Row) []part {
 	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil && !x.dir })
 }
 
-// instructions lists what tells a project's agents of tt: our text in the file that most harnesses read, and for a
-// harness with a file of its own an import of that one, unless both are one file under two names. When the last
-// harness goes, so do the imports of all.
+// instructions lists what tells a project's agents of tt: our text in the file that most harnesses read, and
+// for a harness with a file of its own an import of that one, unless both are one file under two names. When
+// the last harness goes, so do the imports of all.
 func (p *plan) instructions() []owned {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
 	main := filepath.Join(p.t.Project, harness.InstructionsFile)
@@ -108,8 +108,8 @@ func (p *plan) instructions() []owned {
 	return all
 }
 
-// shows reports whether tt is installed in a harness that has this part: others have a skill, a shared server and the
-// directory, too, and what a plugin can't bring stands beside one.
+// shows reports whether tt is installed in a harness that has this part: others have a skill, a shared server
+// and the directory, too, and what a plugin can't bring stands beside one.
 func (x part) shows() bool { return x.what != skill && !x.shared && !x.beyond }
 
 // skillFile returns where the skill of a harness lies.
@@ -124,9 +124,9 @@ func (t Target) skillFile(s harness.Setup) string {
 // another plugin.
 var pluginProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const TT = ".*"$`) })
 
-// shipped holds the digests of what versions installed that kept no list of it ([Target.hasWritten]), and of git's hooks, which aren't
-// on it: skills, plugins and hooks, without the line that names the program. A file with one of them was never edited, so it is
-// replaced. testdata/shipped has their texts.
+// shipped holds the digests of what versions installed that kept no list of it ([Target.hasWritten]), and of
+// git's hooks, which aren't on it: skills, plugins and hooks, without the line that names the program. A file
+// with one of them was never edited, so it is replaced. testdata/shipped has their texts.
 var shipped = []string{
 	"5c3a19857cc31d81246e5c605d22b1225ed5e02cc9fdc27022414a37fd5e5687", // a skill
 	"807ab01aab10be069892052ede857332d15f21a447c751a0b10a20df6efef17b", // a plugin

@@ -257,8 +257,8 @@ func (p *plan) own(x owned) error {
 	return nil
 }
 
-// sharers lists the harnesses outside of this plan that have tt, and read the same skill, the same servers or the same
-// instructions of their own.
+// sharers lists the harnesses outside of this plan that have tt, and read the same skill, the same servers or
+// the same instructions of their own.
 func (p *plan) sharers(x part) (names []string) {
 	for _, row := range harness.Rows {
 		file := ""

@@ -30,8 +30,8 @@ func (p Program) Says() stick.Words {
 	return "PATH has another tt, " + name + ", behind this one"
 }
 
-// Others lists the other programs in PATH that have our name: an older version, or a program of somebody else. Hooks have our whole path, but what an
-// agent types is looked up.
+// Others lists the other programs in PATH that have our name: an older version, or a program of somebody
+// else. Hooks have our whole path, but what an agent types is looked up.
 func (t Target) Others(ctx context.Context, run Run) []Program {
 	var others []Program
 	first := true

@@ -83,9 +83,9 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 // dataDirEnv names the data directory to a process.
 const dataDirEnv = "TALKING_STICK_DATA_DIR"
 
-// setDataDir has our entry name the data directory, where the harness doesn't pass the user's variables on and the
-// directory isn't the default. It names no database: an address may hold a password. A project's entry is for others,
-// whose directory is another.
+// setDataDir has our entry name the data directory, where the harness doesn't pass the user's variables on
+// and the directory isn't the default. It names no database: an address may hold a password. A project's
+// entry is for others, whose directory is another.
 func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 	env := append(slices.Clone(at), "env")
 	switch {
@@ -103,8 +103,8 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 	}
 }
 
-// ServerDir returns the data directory that a harness's MCP server opens, as our entry at this level says. Without one it
-// returns the directory of this program.
+// ServerDir returns the data directory that a harness's MCP server opens, as our entry at this level says.
+// Without one it returns the directory of this program.
 func (t Target) ServerDir(row harness.Row) string {
 	s := row.Setup
 	src, _ := confedit.Read(t.serverFile(s)) // a file that can't be read was reported

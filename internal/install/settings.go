@@ -8,8 +8,9 @@ import (
 // Setting is a key of a project's file, and the text that it gets.
 type Setting struct{ Section, Name, Value string }
 
-// Settings plans how keys of a project's file get new values. Everything else in the file stays as it is. It writes nothing. It
-// fails with [stick.CodeConfigMalformed] for a file that doesn't parse. Without settings there is no change.
+// Settings plans how keys of a project's file get new values. Everything else in the file stays as it is. It
+// writes nothing. It fails with [stick.CodeConfigMalformed] for a file that doesn't parse. Without settings
+// there is no change.
 func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 	if len(settings) == 0 {
 		return nil, nil

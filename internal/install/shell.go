@@ -21,9 +21,9 @@ type Shell struct {
 // shellScript prints what a shell finds, on lines of its own: a profile may print more.
 const shellScript = `printf '\ntt=%s\ndir=%s\nxdg=%s\n' "$(command -v tt)" "$TALKING_STICK_DATA_DIR" "$XDG_DATA_HOME"`
 
-// Shell asks the shell in which a harness runs commands what it finds. A login shell reads other files than the one
-// in which a person types, and may find something else. It is nil where the harness uses the environment that it has
-// itself, and where the shell doesn't answer.
+// Shell asks the shell in which a harness runs commands what it finds. A login shell reads other files than
+// the one in which a person types, and may find something else. It is nil where the harness uses the
+// environment that it has itself, and where the shell doesn't answer.
 func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	bash := lookPath(t.Getenv("PATH"), "bash")
 	if !row.Setup.LoginShell || bash == "" {
@@ -59,7 +59,8 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	return s
 }
 
-// Finds reports whether agents in a harness find tt by its name. It is called in the environment of the harness.
+// Finds reports whether agents in a harness find tt by its name. It is called in the environment of the
+// harness.
 func (t Target) Finds(ctx context.Context, row harness.Row, run Run) bool {
 	if s := t.Shell(ctx, row, run); s != nil {
 		return s.TT != ""

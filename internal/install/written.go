@@ -11,8 +11,9 @@ import (
 	"talkingstick/internal/confedit"
 )
 
-// The list of what install has written into files that are all ours, a line each: the digest of the text, and the path. By it any
-// other version tells a file that nobody has edited from one that somebody has, without knowing the texts of all versions.
+// The list of what install has written into files that are all ours, a line each: the digest of the text, and
+// the path. By it any other version tells a file that nobody has edited from one that somebody has, without
+// knowing the texts of all versions.
 
 func (t Target) writtenList() string { return filepath.Join(t.DataDir, "backups", ".written") }
 
@@ -30,7 +31,8 @@ func (t Target) hasWritten(path string, have []byte) bool {
 	return err == nil && slices.Contains(strings.Split(string(b), "\n"), writtenLine(path, have))
 }
 
-// willWrite adds a text to the list, before it is written: a text that is on the list and was never written harms nothing.
+// willWrite adds a text to the list, before it is written: a text that is on the list and was never written
+// harms nothing.
 func (t Target) willWrite(path string, text []byte) {
 	if t.DataDir == "" || t.hasWritten(path, text) || os.MkdirAll(filepath.Dir(t.writtenList()), 0o700) != nil {
 		return // at worst the file counts as edited later, and stays

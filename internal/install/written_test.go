@@ -12,8 +12,8 @@ import (
 
 const skillOfClaude = "home/.claude/skills/talking-stick/SKILL.md"
 
-// A skill that another version has installed is replaced, and said to be of another version, also when this version has never seen its
-// text. One that somebody has edited stays.
+// A skill that another version has installed is replaced, and said to be of another version, also when this
+// version has never seen its text. One that somebody has edited stays.
 func TestSkillOfAnotherVersion(t *testing.T) {
 	w := newMachine(t)
 	row, _ := harness.ByName("claude")
@@ -57,8 +57,8 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestWrittenList: the list has a line for each text, however often it is installed. Removing a file takes its own lines off, not those of
-// files whose paths begin or end like its own.
+// TestWrittenList: the list has a line for each text, however often it is installed. Removing a file takes
+// its own lines off, not those of files whose paths begin or end like its own.
 func TestWrittenList(t *testing.T) {
 	w := newMachine(t)
 	w.install(allNames...)
