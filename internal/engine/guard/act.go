@@ -38,7 +38,8 @@ type takenIn struct {
 func joined(all []takenIn) (out []takenIn) {
 	for _, t := range all {
 		i := slices.IndexFunc(out, func(o takenIn) bool {
-			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue && o.Sweeps == t.Sweeps && o.Repository == t.Repository
+			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue &&
+				o.Sweeps == t.Sweeps && o.Repository == t.Repository
 		})
 		if i < 0 {
 			out = append(out, t)
@@ -62,7 +63,8 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			return
 		}
 		i := slices.IndexFunc(all, func(a actIn) bool {
-			return a.in.top == top && a.Kind == act.Kind && a.Text == act.Text && a.Form == act.Form && a.Loses == act.Loses
+			return a.in.top == top && a.Kind == act.Kind &&
+				a.Text == act.Text && a.Form == act.Form && a.Loses == act.Loses
 		})
 		if i < 0 {
 			tree, ok := workspace.FindCheckout(top, workspace.Env{})
@@ -206,7 +208,9 @@ func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r s
 // takes judges an act by the uncommitted work that it would take. Where no snapshot has all of that, the act
 // is refused once, and the telling has the form of the command. Else the telling says what it sweeps up.
 // Whose work it is can't be told in time where very many files have changes.
-func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snapshot, t *telling) (why *stick.Error, err error) {
+func (g *Guard) takes(
+	ctx context.Context, a actIn, q editQuestion, kept []*snapshot, t *telling,
+) (why *stick.Error, err error) {
 	looking, cancel := q.looking(ctx)
 	defer cancel()
 	w, err := g.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
@@ -226,7 +230,8 @@ func (g *Guard) takes(ctx context.Context, a actIn, q editQuestion, kept []*snap
 		t.Taken, t.Owners = taken, w.owners(taken.Files)
 		t.Head, _, _ = workspace.Head(a.in.top)
 		return nil, nil
-	case a.Kind == shell.Moves, !late && !a.mayLose(len(taken.Files)): // git itself refuses to lose what a move would overwrite
+	case a.Kind == shell.Moves, !late && !a.mayLose(len(taken.Files)):
+		// Git itself refuses to lose what a move would overwrite.
 		return nil, nil
 	}
 
@@ -310,7 +315,8 @@ func narrowed(paths []string) []string {
 // concerns reports whether an act may take the uncommitted state of a file.
 func (a actIn) concerns(c Change) bool {
 	under := func(p string) bool {
-		return c.Path == p || strings.HasPrefix(c.Path, p+"/") || strings.HasPrefix(p+"/", c.Path) && strings.HasSuffix(c.Path, "/")
+		return c.Path == p || strings.HasPrefix(c.Path, p+"/") ||
+			strings.HasPrefix(p+"/", c.Path) && strings.HasSuffix(c.Path, "/")
 	}
 	if len(a.paths) > 0 && !slices.ContainsFunc(a.paths, under) {
 		return false
@@ -327,7 +333,8 @@ func (a actIn) concerns(c Change) bool {
 		return a.Loses&shell.Untracked != 0
 	}
 	staged, changed := c.git.Index != ' ', c.git.Tree != ' '
-	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 || staged && changed && a.Loses&shell.Partly != 0
+	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 ||
+		staged && changed && a.Loses&shell.Partly != 0
 }
 
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.

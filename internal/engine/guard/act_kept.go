@@ -17,7 +17,9 @@ import (
 
 // takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that
 // is, and no copy can be kept of it. Of other acts the caller is told after them.
-func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error, t *telling) (why *stick.Error, err error) {
+func (g *Guard) takesUnkept(
+	ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error, t *telling,
+) (why *stick.Error, err error) {
 	if a.Kind != shell.Takes {
 		return nil, nil
 	}
@@ -31,14 +33,20 @@ func (g *Guard) takesUnkept(ctx context.Context, by core.Caller, room stick.Room
 
 // notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no
 // copies, nothing is missing.
-func (g *Guard) notKept(ctx context.Context, a actIn, w whoseWork, kept []*snapshot) (missing []stick.Words, err error) {
+func (g *Guard) notKept(
+	ctx context.Context, a actIn, w whoseWork, kept []*snapshot,
+) (missing []stick.Words, err error) {
 	if !w.room.KeepsSnapshots() {
 		return nil, nil
 	}
-	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 { // a snapshot has nothing of ignored directories that aren't named
+	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 {
+		// A snapshot has nothing of ignored directories that aren't named.
 		copied, err := g.takeRescue(ctx, rescue.Request{
 			Tree: a.tree, Untracked: true, Ignored: true, Nested: a.Loses&shell.Nested != 0,
-			Facts: rescue.Facts{Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form},
+			Facts: rescue.Facts{
+				Room: string(w.room.ID), Agent: string(w.me.Agent),
+				TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form,
+			},
 		})
 		return lacks(copied, err), err
 	}
@@ -68,7 +76,8 @@ func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
 	if i >= 0 {
 		return a.concerns(changes[i])
 	}
-	return l.Path == "./" || len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
+	return l.Path == "./" ||
+		len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
 }
 
 // isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many
@@ -98,13 +107,19 @@ func (a actIn) sum() string {
 		text = 0
 	}
 
-	s := sha256.Sum256(fmt.Appendf(nil, "%q %d %q %q %q %t %q %d", a.Kind, a.Loses, a.in.top, a.Dir, a.paths, a.whole, a.Refs, text))
+	s := sha256.Sum256(fmt.Appendf(
+		nil, "%q %d %q %q %q %t %q %d", a.Kind, a.Loses, a.in.top, a.Dir, a.paths, a.whole, a.Refs, text,
+	))
 	return hex.EncodeToString(s[:8])
 }
 
 // wasRefused reports whether a command was refused to the caller in this turn already.
-func (g *Guard) wasRefused(ctx context.Context, by core.Caller, room stick.RoomID, a actIn) (again bool, err error) {
-	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+func (g *Guard) wasRefused(
+	ctx context.Context, by core.Caller, room stick.RoomID, a actIn,
+) (again bool, err error) {
+	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) error {
 		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
 		again = r.AskedAgain(a.Form, a.sum(), last)
 		return err

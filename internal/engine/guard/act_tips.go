@@ -15,7 +15,9 @@ import (
 
 // keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task,
 // the telling names that agent. If a commit can't be kept, the act is refused once.
-func (g *Guard) keepTips(ctx context.Context, a actIn, room stick.Room, by core.Caller, t *telling) (why *stick.Error, err error) {
+func (g *Guard) keepTips(
+	ctx context.Context, a actIn, room stick.Room, by core.Caller, t *telling,
+) (why *stick.Error, err error) {
 	t.Taken.Form = a.Form
 	t.Taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
 	lost, terr := g.lostTips(ctx, a)
@@ -67,8 +69,12 @@ func (g *Guard) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err e
 }
 
 // workersOf lists the agents that work on the tasks of branches, if these are others' for the caller.
-func (g *Guard) workersOf(ctx context.Context, room stick.RoomID, refs []string, by core.Caller) (of []stick.AgentID, err error) {
-	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+func (g *Guard) workersOf(
+	ctx context.Context, room stick.RoomID, refs []string, by core.Caller,
+) (of []stick.AgentID, err error) {
+	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) error {
 		of = nil
 		w, err := (&roomQuestion{room: r}).working(tx, probes, me)
 		if err != nil {

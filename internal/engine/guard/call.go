@@ -41,7 +41,8 @@ func (q editQuestion) call(by stick.AgentID, top string) stick.Call {
 		}
 	}
 	return stick.Call{
-		Agent: by, Helper: stick.Clip(q.Caller.Helper, maxName), Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
+		Agent: by, Helper: stick.Clip(q.Caller.Helper, maxName),
+		Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
 		Command: stick.Clip(stick.Line(text), stick.MaxCallText), Checkout: top,
 	}
 }
@@ -87,7 +88,9 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 
 // beginElsewhere records that a command begins in other rooms than that of its working directory, as far as
 // the caller is a member there: else nothing is noted of it there either.
-func (g *Guard) beginElsewhere(ctx context.Context, q editQuestion, rooms []stick.RoomID, kept []*snapshot) (err error) {
+func (g *Guard) beginElsewhere(
+	ctx context.Context, q editQuestion, rooms []stick.RoomID, kept []*snapshot,
+) (err error) {
 	for _, room := range rooms {
 		p := q.HookParams
 		p.Where = core.Where{RoomID: room}
@@ -106,7 +109,8 @@ func (g *Guard) beginElsewhere(ctx context.Context, q editQuestion, rooms []stic
 // begunCall finds the call of which a hook sees the end, among those of its agent that haven't ended.
 func begunCall(open []stick.Call, end stick.Call, now stick.Time) (begun stick.Call, ok bool) {
 	i := slices.IndexFunc(open, func(c stick.Call) bool {
-		return c.Runs(now) && c.Checkout == end.Checkout && c.Helper == end.Helper && c.Tool == end.Tool && c.Key == end.Key && c.Command == end.Command
+		return c.Runs(now) && c.Checkout == end.Checkout && c.Helper == end.Helper &&
+			c.Tool == end.Tool && c.Key == end.Key && c.Command == end.Command
 	})
 	if i < 0 {
 		return end, false
@@ -120,7 +124,9 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	if !q.Unread {
 		rows, err := tx.Edited(c.room, c.top, c.files)
 		c.compares = len(rows) < len(c.files) || slices.ContainsFunc(rows, func(f stick.EditedFile) bool {
-			return !f.Asleep.IsZero() || slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent != me })
+			return !f.Asleep.IsZero() || slices.ContainsFunc(f.Editors, func(e stick.Editor) bool {
+				return e.Agent != me
+			})
 		})
 		return err
 	}
@@ -132,13 +138,17 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	if c.call, _ = begunCall(open, c.call, tx.Now()); c.call.Started.IsZero() {
 		return nil
 	}
-	c.beside, err = tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: maxBeside})
+	c.beside, err = tx.Calls(store.CallQuery{
+		Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: maxBeside,
+	})
 	return err
 }
 
 // callsElsewhere returns the calls in which this one began in other checkouts than those that are known, in
 // all rooms: where its text names others.
-func (q editQuestion) callsElsewhere(tx *store.Tx, me stick.AgentID, known []*checkout) (calls []stick.Call, err error) {
+func (q editQuestion) callsElsewhere(
+	tx *store.Tx, me stick.AgentID, known []*checkout,
+) (calls []stick.Call, err error) {
 	open, err := tx.Calls(store.CallQuery{Agent: me, Open: true, Limit: maxOpen})
 	for _, b := range open {
 		isKnown := slices.ContainsFunc(known, func(c *checkout) bool { return c.top == b.Checkout }) ||
@@ -153,7 +163,9 @@ func (q editQuestion) callsElsewhere(tx *store.Tx, me stick.AgentID, known []*ch
 // checkoutOfCall returns the checkout in which a call began. It may be gone.
 func checkoutOfCall(call stick.Call, r stick.Room) *checkout {
 	c := &checkout{top: call.Checkout, gone: true, apart: !workspace.Within(r.Path, call.Checkout)}
-	if place, err := workspace.Resolve(call.Checkout, workspace.Env{}); err == nil && checkoutOf(place) == call.Checkout {
+
+	place, err := workspace.Resolve(call.Checkout, workspace.Env{})
+	if err == nil && checkoutOf(place) == call.Checkout {
 		c = newCheckout(place)
 		c.looks = true
 	}
@@ -231,7 +243,9 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 	for _, f := range had.Entries {
 		_, lerr := os.Lstat(filepath.Join(c.top, filepath.FromSlash(f.Path)))
 		if lerr != nil && !slices.Contains(f.States, "deleted") {
-			c.own[f.Path] = rescue.PathChange{Path: f.Path, Kind: rescue.ChangeDeleted, Old: rescue.Side{Mode: "100644"}}
+			c.own[f.Path] = rescue.PathChange{
+				Path: f.Path, Kind: rescue.ChangeDeleted, Old: rescue.Side{Mode: "100644"},
+			}
 		}
 	}
 	c.dropTaskFile()
@@ -323,7 +337,8 @@ func (g *Guard) dropCommitted(ctx context.Context, top string, own map[string]re
 			continue
 		}
 		maps.DeleteFunc(own, func(path string, ch rescue.PathChange) bool {
-			return ch.Kind == rescue.ChangeClean && ch.New.Commit == commit && ch.Old.Blob != "" && ch.Old.Blob == blobs[path]
+			return ch.Kind == rescue.ChangeClean && ch.New.Commit == commit &&
+				ch.Old.Blob != "" && ch.Old.Blob == blobs[path]
 		})
 	}
 }
@@ -345,7 +360,8 @@ func (c *checkout) changedPaths() (paths []string) {
 func (c *checkout) hadWork() (files []git.Uncommitted) {
 	for _, path := range slices.Sorted(maps.Keys(c.own)) {
 		ch := c.own[path]
-		isToTell := ch.Kind != rescue.ChangeStaged && ch.Kind != rescue.ChangeKept && (!ch.Ignored || c.isNamed(path))
+		isToTell := ch.Kind != rescue.ChangeStaged &&
+			ch.Kind != rescue.ChangeKept && (!ch.Ignored || c.isNamed(path))
 		if isToTell && (ch.Old.Mode != "" || ch.Old.LeftOut) {
 			files = append(files, git.Uncommitted{Path: path})
 		}
@@ -449,7 +465,9 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 			told = append(told, takenIn{c.room, c.top, c.taken})
 		}
 		if c.lost != "" {
-			told = append(told, takenIn{c.room, c.top, stick.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost}})
+			told = append(told, takenIn{
+				c.room, c.top, stick.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost},
+			})
 		}
 		err = errors.Join(err, g.rescues().Mark(c.call.Before))
 	}

@@ -38,12 +38,15 @@ func (g *Guard) ListCalls(ctx context.Context, p ListCallsParams) (ListCallsResu
 	var res ListCallsResult
 	switch {
 	case p.Limit < 0 || p.Limit > mostCalls:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", mostCalls).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", mostCalls).
+			With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultCalls
 	}
 
-	err := g.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
+	err := g.core.Read(ctx, p.Where, p.Caller, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
+	) (err error) {
 		res = ListCallsResult{RoomID: r.ID, AgentID: me.Agent, Calls: []stick.Call{}}
 		agent := p.Agent
 		if agent != "" {

@@ -37,7 +37,9 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 		if len(open) == 0 {
 			continue
 		}
-		all, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: s.top, Since: open[len(open)-1].Started, Limit: maxBeside})
+		all, err := o.Tx.Calls(store.CallQuery{
+			Room: o.Room.ID, Checkout: s.top, Since: open[len(open)-1].Started, Limit: maxBeside,
+		})
 		if err != nil {
 			return lost, err
 		}
@@ -95,7 +97,8 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 			return err
 		}
 		now, err := tx.Calls(store.CallQuery{Room: c.room, ID: l.ID, Limit: 1})
-		if isMine = err == nil && len(now) == 1 && now[0].Ended.IsZero(); !isMine { // somebody else has ended it meanwhile
+		if isMine = err == nil && len(now) == 1 && now[0].Ended.IsZero(); !isMine {
+			// Somebody else has ended it meanwhile.
 			return err
 		}
 		return cmp.Or(c.writeEnd(tx, probes, me), c.claimNoted(tx, probes, me))

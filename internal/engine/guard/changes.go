@@ -16,8 +16,10 @@ import (
 
 // Change is an uncommitted file of a checkout.
 type Change struct {
-	Path    string          `json:"path"`             // relative to the checkout
-	Status  string          `json:"status"`           // what git status --porcelain says: of the index, and of the working tree
+	Path string `json:"path"` // relative to the checkout
+
+	// what git status --porcelain says: of the index, and of the working tree
+	Status  string          `json:"status"`
 	Share   stick.Share     `json:"whose"`            // for the caller
 	Others  []stick.AgentID `json:"others,omitempty"` // whose it is, where it is others'
 	Editors []stick.Editor  `json:"editors"`          // who has edited it, as far as it is known
@@ -103,11 +105,15 @@ func (c Change) editedBy(a stick.AgentID) bool {
 
 // editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also
 // a former one.
-func (g *Guard) editorNamed(ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID) (found stick.AgentID, err error) {
+func (g *Guard) editorNamed(
+	ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID,
+) (found stick.AgentID, err error) {
 	if slices.ContainsFunc(w.changes, func(c Change) bool { return c.editedBy(name) }) {
 		return name, nil
 	}
-	err = g.core.Read(ctx, core.Where{RoomID: w.room.ID}, by, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+	err = g.core.Read(ctx, core.Where{RoomID: w.room.ID}, by, func(
+		tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity,
+	) error {
 		if found, err = r.NamedEver(name, probes.Probed, tx.Now()); err != nil {
 			return stick.AsError(err).With("field", "agent")
 		}
@@ -205,7 +211,9 @@ func (g *Guard) whose(ctx context.Context, by core.Caller, c *checkout, paths ..
 }
 
 // judge says whose the uncommitted files are. It leaves out those that aren't in the room's directory.
-func (w *whoseWork) judge(tx *store.Tx, probes *core.Probes, in *checkout, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile) (err error) {
+func (w *whoseWork) judge(
+	tx *store.Tx, probes *core.Probes, in *checkout, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile,
+) (err error) {
 	files := map[string]stick.EditedFile{}
 	for _, f := range looked {
 		files[f.Path] = f
@@ -226,7 +234,9 @@ func (w *whoseWork) judge(tx *store.Tx, probes *core.Probes, in *checkout, fold 
 		if f.Editors == nil {
 			f.Editors = []stick.Editor{}
 		}
-		w.changes = append(w.changes, Change{Path: u.Path, Status: string([]byte{u.Index, u.Tree}), Editors: f.Editors, file: f, git: u})
+		w.changes = append(w.changes, Change{
+			Path: u.Path, Status: string([]byte{u.Index, u.Tree}), Editors: f.Editors, file: f, git: u,
+		})
 	}
 	var near []stick.Reservation
 	if len(paths) > 0 {

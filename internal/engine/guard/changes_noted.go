@@ -14,12 +14,16 @@ import (
 // NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so
 // some may have been committed since; [Guard.ListChanges] asks.
 type NotedWork struct {
-	Own    int      `json:"own,omitempty"`    // the caller's
-	Passed int      `json:"passed,omitempty"` // of earlier holders: they passed with the stick
-	Others int      `json:"others,omitempty"` // of agents that are there and didn't hold the stick, and of people who said so
-	Nobody int      `json:"nobody,omitempty"` // nobody has noted whose they are
-	Of     []WorkOf `json:"of,omitempty"`     // whose those of others and of earlier holders are, the most files first; at most three
-	Paths  []string `json:"paths,omitempty"`  // the first three that aren't the caller's
+	Own    int `json:"own,omitempty"`    // the caller's
+	Passed int `json:"passed,omitempty"` // of earlier holders: they passed with the stick
+
+	// of agents that are there and didn't hold the stick, and of people who said so
+	Others int `json:"others,omitempty"`
+	Nobody int `json:"nobody,omitempty"` // nobody has noted whose they are
+
+	// whose those of others and of earlier holders are, the most files first; at most three
+	Of    []WorkOf `json:"of,omitempty"`
+	Paths []string `json:"paths,omitempty"` // the first three that aren't the caller's
 
 	// Held and HeldOthers are how many of Passed and of Others the present holder of the stick has edited.
 	// They are 0 if the caller holds it.
@@ -52,7 +56,9 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 		// A reservation matters only for work that was done with the stick. To read them for each file would
 		// cost more than that.
 		share, _ := r.WhoseEdit(f, q, nil, probes.Probed, tx.Now())
-		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent == r.Turn.Owner })
+		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e stick.Editor) bool {
+			return e.Agent == r.Turn.Owner
+		})
 		switch share {
 		case stick.ShareOwn:
 			n.Own++
@@ -119,7 +125,10 @@ func CountEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error)
 	files, err := sharedEdits(tx, r)
 	n := 0
 	for _, f := range files {
-		if slices.ContainsFunc(f.Editors, func(by stick.Editor) bool { return by.Agent == e.From && by.Turn == e.Turn && by.At >= e.CreatedAt }) {
+		hasEdited := func(by stick.Editor) bool {
+			return by.Agent == e.From && by.Turn == e.Turn && by.At >= e.CreatedAt
+		}
+		if slices.ContainsFunc(f.Editors, hasEdited) {
 			n++
 		}
 	}

@@ -17,7 +17,9 @@ import (
 type ClaimChangesParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths []string `json:"paths"`         // absolute, or relative to the directory of the call; a directory means everything below it
+
+	// absolute, or relative to the directory of the call; a directory means everything below it
+	Paths []string `json:"paths"`
 	Not   bool     `json:"not,omitempty"` // they aren't the caller's after all
 }
 
@@ -42,9 +44,13 @@ func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimCh
 	if err != nil {
 		return res, err
 	}
-	err = g.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) (out []stick.EditedFile, err error) {
+	err = g.own(ctx, p.Caller, c, w, func(
+		o *op, by stick.Editor, files []stick.EditedFile,
+	) (out []stick.EditedFile, err error) {
 		out, err = o.Room.Mine(by, o.Me.Person(), p.Not, files)
-		res = ClaimChangesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: editedPaths(out), Already: len(out) == 0}
+		res = ClaimChangesResult{
+			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: editedPaths(out), Already: len(out) == 0,
+		}
 		return out, err
 	})
 	return res, err
@@ -54,18 +60,25 @@ func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimCh
 type AdoptChangesParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths  []string `json:"paths"`  // absolute, or relative to the directory of the call; a directory means everything below it. Or entries of the stash, such as stash@{1}
+
+	// absolute, or relative to the directory of the call; a directory means everything below it. Or entries
+	// of the stash, such as stash@{1}
+	Paths  []string `json:"paths"`
 	Reason string   `json:"reason"` // the former editors read it
 }
 
 // AdoptChangesResult says what is the caller's now, and whose it was.
 type AdoptChangesResult struct {
-	RoomID    stick.RoomID    `json:"room_id"`
-	AgentID   stick.AgentID   `json:"agent_id"`
-	Joined    bool            `json:"joined,omitempty"`
-	Checkout  string          `json:"checkout"`          // its top level
-	Paths     []string        `json:"paths"`             // the files that weren't the caller's before, relative to the checkout
-	Stash     []string        `json:"stash,omitempty"`   // the entries of the stash that weren't the caller's before, as git names them
+	RoomID   stick.RoomID  `json:"room_id"`
+	AgentID  stick.AgentID `json:"agent_id"`
+	Joined   bool          `json:"joined,omitempty"`
+	Checkout string        `json:"checkout"` // its top level
+
+	// the files that weren't the caller's before, relative to the checkout
+	Paths []string `json:"paths"`
+
+	// the entries of the stash that weren't the caller's before, as git names them
+	Stash     []string        `json:"stash,omitempty"`
 	Already   bool            `json:"already,omitempty"` // there are none
 	From      []stick.AgentID `json:"taken_from"`        // the former editors; each gets an event
 	Rescue    *AdoptedCopy    `json:"rescue"`            // null if there is none
@@ -103,14 +116,17 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		return res, err
 	}
 	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool { return c.Share == stick.ShareOwn })
-	res = AdoptChangesResult{RoomID: w.room.ID, AgentID: w.me.Agent, Checkout: c.top, Paths: []string{}, From: []stick.AgentID{}}
+	res = AdoptChangesResult{
+		RoomID: w.room.ID, AgentID: w.me.Agent, Checkout: c.top, Paths: []string{}, From: []stick.AgentID{},
+	}
 	if res.Already = len(w.changes) == 0; res.Already {
 		return res, nil
 	}
 	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: c.top}}
 	var paths []string
 	for _, ch := range w.changes {
-		ask.Paths, paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path))), append(paths, ch.Path)
+		ask.Paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path)))
+		paths = append(paths, ch.Path)
 	}
 	may, err := g.MayEdit(ctx, ask)
 	if err == nil {
@@ -121,12 +137,15 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	}
 	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).Words()
 	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
-		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: "tt changes adopt",
+		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID,
+		Cause: rescue.CauseCommand, Command: "tt changes adopt",
 	})
 	if res.Rescue != nil {
 		q.Rescue = res.Rescue.ID
 	}
-	err = g.own(ctx, p.Caller, c, w, func(o *op, by stick.Editor, files []stick.EditedFile) ([]stick.EditedFile, error) {
+	err = g.own(ctx, p.Caller, c, w, func(
+		o *op, by stick.Editor, files []stick.EditedFile,
+	) ([]stick.EditedFile, error) {
 		q.By = by
 		out, events, err := o.Room.Adopt(q, files)
 		o.Apply(o.Room, events)
@@ -140,7 +159,9 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 }
 
 // rescueBefore makes a rescue of what is uncommitted in files of a checkout. If there is none, why says so.
-func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f rescue.Facts) (got *AdoptedCopy, why stick.Words) {
+func (g *Guard) rescueBefore(
+	ctx context.Context, c *checkout, paths []string, f rescue.Facts,
+) (got *AdoptedCopy, why stick.Words) {
 	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
 	if !ok {
 		return nil, "there is no checkout"
@@ -159,7 +180,11 @@ func (g *Guard) rescueBefore(ctx context.Context, c *checkout, paths []string, f
 
 // own lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of w as
 // they are noted now, and returns those that have changed. A caller that isn't a member joins.
-func (g *Guard) own(ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(*op, stick.Editor, []stick.EditedFile) ([]stick.EditedFile, error)) error {
+func (g *Guard) own(
+	ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(
+		*op, stick.Editor, []stick.EditedFile,
+	) ([]stick.EditedFile, error),
+) error {
 	chosen := map[string]bool{}
 	for _, ch := range w.changes {
 		chosen[ch.Path] = true
@@ -183,7 +208,9 @@ func (g *Guard) own(ctx context.Context, by core.Caller, c *checkout, w whoseWor
 
 // namedChanges finds the uncommitted files that paths name, in the checkout in which they lie, and whose they
 // are.
-func (g *Guard) namedChanges(ctx context.Context, by core.Caller, at core.Where, paths []string) (w whoseWork, c *checkout, err error) {
+func (g *Guard) namedChanges(
+	ctx context.Context, by core.Caller, at core.Where, paths []string,
+) (w whoseWork, c *checkout, err error) {
 	if len(paths) == 0 {
 		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
@@ -203,14 +230,18 @@ func (g *Guard) namedChanges(ctx context.Context, by core.Caller, at core.Where,
 	for i, rel := range c.files {
 		below := func(ch Change) bool { return rel == "." || ch.Path == rel || strings.HasPrefix(ch.Path, rel+"/") }
 		if !slices.ContainsFunc(w.changes, below) {
-			return w, nil, stick.Errorf(stick.CodeNotFound, "%s has no uncommitted changes", paths[i]).With("path", paths[i]).
+			return w, nil, stick.Errorf(stick.CodeNotFound, "%s has no uncommitted changes", paths[i]).
+				With("path", paths[i]).
 				Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
 		}
 	}
 	for _, ch := range w.changes {
 		seen := slices.ContainsFunc(w.found, func(s stick.SeenFile) bool { return s.Path == ch.Path })
 		if !seen || !utf8.ValidString(ch.Path) {
-			return w, nil, stick.Errorf(stick.CodeUsage, "nobody can note whose %s is: it can't be read as a file, or its name isn't text", ch.Path).
+			return w, nil, stick.Errorf(
+				stick.CodeUsage,
+				"nobody can note whose %s is: it can't be read as a file, or its name isn't text", ch.Path,
+			).
 				With("field", "paths").With("path", ch.Path)
 		}
 	}

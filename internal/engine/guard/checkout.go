@@ -14,8 +14,10 @@ import (
 
 // checkout is one checkout of a git repository, and its room.
 type checkout struct {
-	top   string   // its top level
-	chain []string // the places of its room, as in [workspace.Place]; those of a submodule go on with the checkout around it
+	top string // its top level
+
+	// the places of its room, as in [workspace.Place]; those of a submodule go on with the checkout around it
+	chain []string
 	apart bool     // it is a linked worktree, or lies in one, so nobody reserves anything there
 	files []string // relative to top: those that a tool call has changed
 
@@ -23,17 +25,23 @@ type checkout struct {
 
 	named []stick.SeenFile // of files, as they are after the call
 
-	staged []git.Uncommitted // the files that a commit in progress takes; empty if git is to say what is uncommitted
+	// the files that a commit in progress takes; empty if git is to say what is uncommitted
+	staged []git.Uncommitted
 
 	room  stick.RoomID       // empty where nothing is to be noted
 	known []stick.EditedFile // what was noted before, of the files or of all
-	since stick.Time         // when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't known
+
+	// when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't
+	// known
+	since stick.Time
 	found []stick.SeenFile
 
-	call     stick.Call                   // that has ended
-	beside   []stick.Call                 // that ran in the same checkout meanwhile
-	own      map[string]rescue.PathChange // what the call has changed, as far as that is sure
-	compares bool                         // an edit may have changed work of others: somebody else's, or what nobody has noted
+	call   stick.Call                   // that has ended
+	beside []stick.Call                 // that ran in the same checkout meanwhile
+	own    map[string]rescue.PathChange // what the call has changed, as far as that is sure
+
+	// an edit may have changed work of others: somebody else's, or what nobody has noted
+	compares bool
 
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
 	fold  bool              // names that differ only in case are one file

@@ -68,7 +68,8 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 	if err == nil && at != nil {
 		var r stick.Room
 		var j stick.Judgement
-		if r, j, _, err = g.mayPush(ctx, p.Caller, pushTo{in: newCheckout(*at), refs: p.Refs}); cmp.Or(j.Denied, j.Told) != nil {
+		r, j, _, err = g.mayPush(ctx, p.Caller, pushTo{in: newCheckout(*at), refs: p.Refs})
+		if cmp.Or(j.Denied, j.Told) != nil {
 			res.RoomID, res.Enforce = r.ID, r.Policy.Enforce
 			res.judged(cmp.Or(j.Denied, j.Told), j.Denied == nil)
 		}

@@ -17,21 +17,25 @@ import (
 type MayEditParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	Paths []string `json:"paths"`          // absolute, or relative to the directory of the call
-	Tree  bool     `json:"tree,omitempty"` // the whole shared tree, for a command that moves the branch checked out there
+	Paths []string `json:"paths"` // absolute, or relative to the directory of the call
+
+	// the whole shared tree, for a command that moves the branch checked out there
+	Tree bool `json:"tree,omitempty"`
 
 	Branches []string `json:"-"` // full names of branches to move; branches of other agents' tasks are denied
 }
 
 // MayEditResult is the answer.
 type MayEditResult struct {
-	Allowed  bool                `json:"allowed"`
-	RoomID   stick.RoomID        `json:"room_id,omitempty"` // of the room that decided; empty outside of rooms
-	AgentID  stick.AgentID       `json:"agent_id,omitempty"`
-	Enforce  stick.Enforce       `json:"enforce,omitempty"`
-	Denied   []string            `json:"denied,omitempty"` // relative to the room
-	Holder   stick.AgentID       `json:"holder,omitempty"` // of the stick
-	Reserved []stick.Reservation `json:"reserved"`         // reservations of others on these paths; they only count with enforce=scopes or warn
+	Allowed bool          `json:"allowed"`
+	RoomID  stick.RoomID  `json:"room_id,omitempty"` // of the room that decided; empty outside of rooms
+	AgentID stick.AgentID `json:"agent_id,omitempty"`
+	Enforce stick.Enforce `json:"enforce,omitempty"`
+	Denied  []string      `json:"denied,omitempty"` // relative to the room
+	Holder  stick.AgentID `json:"holder,omitempty"` // of the stick
+
+	// reservations of others on these paths; they only count with enforce=scopes or warn
+	Reserved []stick.Reservation `json:"reserved"`
 	Reason   stick.Words         `json:"reason,omitempty"` // why not
 	Told     stick.Words         `json:"told,omitempty"`   // what is against the rules, though it is allowed
 	Hint     stick.Words         `json:"hint,omitempty"`   // the next safe step
@@ -78,7 +82,11 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 	if err != nil {
 		return MayEditResult{}, err
 	}
-	q, err := g.newEditQuestion(at, CheckEditParams{HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches}, p.Tree)
+
+	asked := CheckEditParams{
+		HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches,
+	}
+	q, err := g.newEditQuestion(at, asked, p.Tree)
 	if err != nil {
 		return MayEditResult{}, err
 	}
@@ -214,7 +222,11 @@ func (f roleFiles) without(paths []string, m stick.Member) []string {
 
 // mayEdit answers a question. It calls also, which may be nil, in the same transaction for each room that
 // decides.
-func (g *Guard) mayEdit(ctx context.Context, q editQuestion, also func(*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult) error) (res MayEditResult, err error) {
+func (g *Guard) mayEdit(
+	ctx context.Context, q editQuestion, also func(
+		*store.Tx, *core.Probes, core.Identity, stick.Room, *MayEditResult,
+	) error,
+) (res MayEditResult, err error) {
 	allowed := MayEditResult{Allowed: true, Reserved: []stick.Reservation{}}
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent {

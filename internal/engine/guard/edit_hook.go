@@ -33,8 +33,11 @@ type CheckEditParams struct {
 	Text string // of the command
 	Call string // by which the harness names the call before and after it
 
-	Unread  bool          // it is a command that may have changed more than is known
-	LookFor time.Duration // how long to look for that, or for whose work it takes; after that only what the command names counts. 0 for any time
+	Unread bool // it is a command that may have changed more than is known
+
+	// how long to look for that, or for whose work it takes; after that only what the command names counts. 0
+	// for any time
+	LookFor time.Duration
 
 	// Rescuing is called before the hook looks at what a command would take away, and copies it, which takes
 	// longer than a decision. It may be called more than once, and may be nil.
@@ -50,7 +53,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		return MayEditResult{Allowed: true}, err
 	}
 	var guarded keeper
-	res, err := g.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) error {
+	res, err := g.mayEdit(ctx, q, func(
+		tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult,
+	) error {
 		guarded.meet(r, me)
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		if err := o.findReads(q, res); err != nil {
@@ -58,7 +63,9 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		}
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
-		res.due = res.due || ok && m.State == stick.Joined && (quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
+		res.due = res.due ||
+			ok && m.State == stick.Joined &&
+				(quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
 		if !res.Allowed && !res.due {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
@@ -182,7 +189,8 @@ func (o *op) alreadyDenied() (bool, error) {
 func (o *op) denials() ([]stick.Event, error) {
 	const most = 20 // with more commands in one turn, one may be refused twice
 	events, _, err := o.Tx.Events(store.EventQuery{
-		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID, Types: []stick.EventType{stick.EventStickDenied}, Limit: most, Newest: true,
+		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID,
+		Types: []stick.EventType{stick.EventStickDenied}, Limit: most, Newest: true,
 	})
 	return events, err
 }
@@ -244,7 +252,9 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 }
 
 // tellUnkept tells the caller once in its session that no copies can be kept where git refuses to work.
-func (g *Guard) tellUnkept(ctx context.Context, p core.HookParams, foreign *stick.Error) (out EditedResult, err error) {
+func (g *Guard) tellUnkept(
+	ctx context.Context, p core.HookParams, foreign *stick.Error,
+) (out EditedResult, err error) {
 	known := false
 	ask := func(o *op) error {
 		last, err := o.tellings()
@@ -261,14 +271,18 @@ func (g *Guard) tellUnkept(ctx context.Context, p core.HookParams, foreign *stic
 		if err := ask(o); err != nil || known {
 			return err
 		}
-		out = EditedResult{Told: "no copies can be kept of uncommitted work there: " + foreign.Words(), Hint: foreign.Hint.Words()}
+		out = EditedResult{
+			Told: "no copies can be kept of uncommitted work there: " + foreign.Words(), Hint: foreign.Hint.Words(),
+		}
 		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))
 		return nil
 	})
 }
 
 // askedOfFound is [Guard.askedAgain] about files that a command has changed, as only the look after it shows.
-func (g *Guard) askedOfFound(ctx context.Context, p CheckEditParams, ended []*checkout) (out EditedResult, err error) {
+func (g *Guard) askedOfFound(
+	ctx context.Context, p CheckEditParams, ended []*checkout,
+) (out EditedResult, err error) {
 	p.Paths, p.Names, p.Trees = nil, nil, nil
 	for _, c := range ended {
 		p.Paths = append(p.Paths, c.changedPaths()...)
@@ -286,7 +300,9 @@ func (g *Guard) askedOfFound(ctx context.Context, p CheckEditParams, ended []*ch
 // askedAgain is the question and the answer of [Guard.CheckEdited].
 func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestion) (out EditedResult, err error) {
 	known := false
-	res, err := g.mayEdit(ctx, q, func(tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult) (err error) {
+	res, err := g.mayEdit(ctx, q, func(
+		tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult,
+	) (err error) {
 		if res.Told != "" && res.RoomID == r.ID {
 			known, err = (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).alreadyTold()
 		}
@@ -355,6 +371,8 @@ func (o *op) gaveUpTurn(paths []string) (bool, error) {
 	}
 	return o.HasUnreserved(func(e stick.Event) bool {
 		p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
-		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool { return p.Pattern.Meets(path, true) })
+		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool {
+			return p.Pattern.Meets(path, true)
+		})
 	})
 }

@@ -34,7 +34,8 @@ func (a *roomQuestion) add(x workspace.Target) {
 		a.addApart(x.Place, rel)
 		return
 	}
-	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." { // a change of the whole tree leaves worktrees alone
+	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." {
+		// A change of the whole tree leaves worktrees alone.
 		a.over = append(a.over, rel)
 	}
 	rel, ok := workspace.Below(x.Full, a.room.Path)
@@ -133,8 +134,12 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 }
 
 // answer lets the room decide, and adds the decision to res.
-func (a *roomQuestion) answer(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult) error {
-	ask := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree, In: a.in}
+func (a *roomQuestion) answer(
+	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult,
+) error {
+	ask := stick.Editing{
+		By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree, In: a.in,
+	}
 	for _, x := range a.apart {
 		ask.Apart = append(ask.Apart, x.Tree)
 	}

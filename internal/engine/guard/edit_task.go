@@ -13,7 +13,9 @@ import (
 
 // mayWork judges changes by the tasks of the room: of the worktrees and branches of others' tasks, and of
 // what lies outside of the worktree that the caller is kept to. It reads tasks only where they could matter.
-func (a *roomQuestion) mayWork(tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask stick.Editing) (j stick.Judgement, err error) {
+func (a *roomQuestion) mayWork(
+	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask stick.Editing,
+) (j stick.Judgement, err error) {
 	if me.Person() || !a.room.Enforces() {
 		return j, nil
 	}
@@ -106,7 +108,9 @@ func (a *roomQuestion) tasksOf(tx *store.Tx, w stick.Working, at *workspace.Plac
 	if err == nil && w.Mark.Room == a.room.ID {
 		var t stick.Task
 		var ok bool
-		if t, ok, err = tx.Task(a.room.ID, w.Mark.Task); ok && !slices.ContainsFunc(tasks, func(x stick.Task) bool { return x.ID == t.ID }) {
+		t, ok, err = tx.Task(a.room.ID, w.Mark.Task)
+		isKnown := slices.ContainsFunc(tasks, func(x stick.Task) bool { return x.ID == t.ID })
+		if ok && !isKnown {
 			tasks = append(tasks, t)
 		}
 	}

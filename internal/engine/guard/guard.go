@@ -45,7 +45,9 @@ func New(cfg Config) *Guard { return &Guard{core: cfg.Kernel, roles: cfg.Roles, 
 type op struct{ *core.Op }
 
 // write is [core.Kernel.Write] for the operations of this package.
-func (g *Guard) write(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule func(*op) error) error {
+func (g *Guard) write(
+	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule func(*op) error,
+) error {
 	return g.core.Write(ctx, w, by, j, wrap(rule), nil)
 }
 
