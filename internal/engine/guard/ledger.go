@@ -39,7 +39,9 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 
 // readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which
 // something is to be noted.
-func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all []*checkout) (noted []*checkout, by keeper, err error) {
+func (g *Guard) readNoted(
+	ctx context.Context, db *store.DB, q editQuestion, all []*checkout,
+) (noted []*checkout, by keeper, err error) {
 	var elsewhere []*checkout
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		noted, by, elsewhere = nil, keeper{}, nil
@@ -90,7 +92,9 @@ func (g *Guard) readNoted(ctx context.Context, db *store.DB, q editQuestion, all
 }
 
 // readElsewhere is [Guard.readNoted] of checkouts that only the beginning of the call has named.
-func (g *Guard) readElsewhere(ctx context.Context, db *store.DB, q editQuestion, others []*checkout, by keeper) error {
+func (g *Guard) readElsewhere(
+	ctx context.Context, db *store.DB, q editQuestion, others []*checkout, by keeper,
+) error {
 	return g.core.View(ctx, db, q.Caller, func(tx *store.Tx, _ *core.Probes) error {
 		for _, c := range others {
 			if c.gone {
@@ -261,7 +265,9 @@ func (c *checkout) put(tx *store.Tx, before, after []stick.EditedFile) error {
 
 // editor describes the caller as one who edits now.
 func editor(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
-	by := stick.Editor{Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above)}
+	by := stick.Editor{
+		Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above),
+	}
 	_, under := r.Parent(me.Agent, me.Above, s)
 	by.Held = under || r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent
 	return by

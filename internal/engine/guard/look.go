@@ -105,7 +105,10 @@ func (c *checkout) look(ctx context.Context, g git.Client, q editQuestion) error
 // seeUncommitted lists the files of a checkout that have changes, and says what they are like, and which of
 // known are gone. What has changed since a time is new; if that time is zero, nothing is. With paths, it
 // looks only there and below.
-func seeUncommitted(ctx context.Context, g git.Client, top string, known map[string]stick.FileState, since stick.Time, paths ...string) (dirty []git.Uncommitted, found []stick.SeenFile, err error) {
+func seeUncommitted(
+	ctx context.Context, g git.Client, top string,
+	known map[string]stick.FileState, since stick.Time, paths ...string,
+) (dirty []git.Uncommitted, found []stick.SeenFile, err error) {
 	if dirty, err = g.Uncommitted(ctx, top, paths...); err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +118,9 @@ func seeUncommitted(ctx context.Context, g git.Client, top string, known map[str
 
 // seeFiles says what the files of a checkout that have changes are like, and which of known are gone. Its
 // since is that of [seeUncommitted].
-func seeFiles(ctx context.Context, top string, dirty []git.Uncommitted, known map[string]stick.FileState, since stick.Time) (found []stick.SeenFile, err error) {
+func seeFiles(
+	ctx context.Context, top string, dirty []git.Uncommitted, known map[string]stick.FileState, since stick.Time,
+) (found []stick.SeenFile, err error) {
 	const coarse = 10 * time.Millisecond // file systems take their time from a clock that ticks that slowly
 	isDirty := map[string]bool{}
 	for _, u := range dirty {

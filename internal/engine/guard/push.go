@@ -32,7 +32,9 @@ func (g *Guard) pushesIn(q editQuestion) (all []pushTo) {
 // there is the default branch of the remote, and the branch of the last handoff.
 //
 // began is when the caller's call began, if that is recorded.
-func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick.Room, j stick.Judgement, began stick.Time, err error) {
+func (g *Guard) mayPush(
+	ctx context.Context, by core.Caller, to pushTo,
+) (r stick.Room, j stick.Judgement, began stick.Time, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && (!db.ManyHosts() || by.Person) {
 		return r, j, 0, nil
@@ -66,7 +68,9 @@ func (g *Guard) mayPush(ctx context.Context, by core.Caller, to pushTo) (r stick
 			return err
 		}
 		j = stick.Judgement{}
-		if at := slices.IndexFunc(shared, func(b string) bool { return to.some || slices.Contains(branches, b) }); at >= 0 {
+		if at := slices.IndexFunc(shared, func(b string) bool {
+			return to.some || slices.Contains(branches, b)
+		}); at >= 0 {
 			q.Branch = shared[at]
 			j = r.MayPushTo(q, probes.Probed, tx.Now())
 		}
@@ -95,7 +99,8 @@ func sharedBranches(tx *store.Tx, r stick.Room, top string) ([]string, error) {
 		return out, nil
 	}
 	last, err := tx.Event(r.ID, r.Turn.HandoffSeq)
-	if err == nil && last != nil && last.Handoff != nil && last.Handoff.Workspace != nil && last.Handoff.Workspace.Branch != "" {
+	if err == nil && last != nil && last.Handoff != nil &&
+		last.Handoff.Workspace != nil && last.Handoff.Workspace.Branch != "" {
 		out = append(out, last.Handoff.Workspace.Branch)
 	}
 	return out, err

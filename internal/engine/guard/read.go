@@ -79,7 +79,9 @@ func (o *op) findReads(q editQuestion, res *MayEditResult) error {
 
 // readsOf asks what is noted of what the caller has read in a checkout.
 func (o *op) readsOf(c *checkout, paths []string) store.ReadQuery {
-	return store.ReadQuery{Room: o.Room.ID, Agent: o.Me.Agent, Helper: o.Me.Caller.Helper, Checkout: c.top, Paths: paths}
+	return store.ReadQuery{
+		Room: o.Room.ID, Agent: o.Me.Agent, Helper: o.Me.Caller.Helper, Checkout: c.top, Paths: paths,
+	}
 }
 
 // checkReads refuses once to write files whole that somebody has changed since the caller last saw them. Of
@@ -114,7 +116,9 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 }
 
 // findChangers fills in who has changed the files, and how much, and returns the room of the first.
-func (g *Guard) findChangers(ctx context.Context, by core.Caller, stale []knownRead, writes []stick.StaleWrite) (r stick.Room, err error) {
+func (g *Guard) findChangers(
+	ctx context.Context, by core.Caller, stale []knownRead, writes []stick.StaleWrite,
+) (r stick.Room, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return r, err
@@ -296,7 +300,9 @@ func (c *checkout) putReads(tx *store.Tx, me core.Identity, seen []stick.SeenFil
 	now := tx.Now()
 	var reads []stick.NotedRead
 	for _, s := range seen {
-		reads = append(reads, stick.NotedRead{Agent: me.Agent, Helper: me.Caller.Helper, Path: s.Path, State: s.State, Wrote: wrote, At: now})
+		reads = append(reads, stick.NotedRead{
+			Agent: me.Agent, Helper: me.Caller.Helper, Path: s.Path, State: s.State, Wrote: wrote, At: now,
+		})
 	}
 	return cmp.Or(
 		tx.PutReads(c.room, c.top, reads),
@@ -337,7 +343,8 @@ func (c *checkout) noteWritten(o *op) error {
 		isRead := slices.ContainsFunc(known, func(n stick.NotedRead) bool { return n.Path == path })
 		isOthers := slices.ContainsFunc(edited, func(f stick.EditedFile) bool {
 			last := f.LastEditor(s.State)
-			return f.Path == path && f.State.Sum == s.State.Sum && (last.Agent != o.Me.Agent || last.Helper != o.Me.Caller.Helper)
+			return f.Path == path && f.State.Sum == s.State.Sum &&
+				(last.Agent != o.Me.Agent || last.Helper != o.Me.Caller.Helper)
 		})
 		if (isRead || named != stick.SeenFile{}) && !isOthers {
 			wrote = append(wrote, s)

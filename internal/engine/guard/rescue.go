@@ -62,7 +62,8 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
 	switch {
 	case p.Limit < 0 || p.Limit > maxRescues:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxRescues).With("field", "limit")
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxRescues).
+			With("field", "limit")
 	case p.Limit == 0:
 		p.Limit = defaultRescues
 	}
@@ -76,7 +77,8 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 		if err := place.CheckRepository(); err != nil {
 			return res, err
 		}
-		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", place.Path).With("path", place.Path).
+		return res, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", place.Path).
+			With("path", place.Path).
 			Hintf("for the rescues of all repositories: %s", stick.Cmd("tt rescue list --all"))
 	}
 	if found {
@@ -85,7 +87,9 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	}
 	if res.Common != "" {
 		g.addLostTips(ctx, &res, res.Common, p.Limit)
-		for _, inner := range g.rescues().InnerRepositories(res.Common, cmp.Or(tree.Top, filepath.Dir(res.Common))) {
+		for _, inner := range g.rescues().InnerRepositories(
+			res.Common, cmp.Or(tree.Top, filepath.Dir(res.Common)),
+		) {
 			g.addLostTips(ctx, &res, inner, p.Limit)
 		}
 	}
@@ -172,7 +176,9 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 		for name := range there {
 			branches[name] = true
 		}
-		branches[headRef(into)] = true // git fetches into no branch that is checked out, and that may have no commit
+
+		// Git fetches into no branch that is checked out, and that may have no commit.
+		branches[headRef(into)] = true
 	}
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Words()
@@ -204,7 +210,10 @@ func innerFetchCommand(l rescue.LostTip, common, into, branch string) stick.Comm
 	to := l.Ref + ":refs/heads/" + branch
 	switch dir := strings.TrimSuffix(common, "/.git"); {
 	case l.Leans:
-		return stick.Cmd("git -C <directory> fetch --upload-pack <program> <repository> <refspec>", dir, rescue.UploadPack(common), l.Repository, to)
+		return stick.Cmd(
+			"git -C <directory> fetch --upload-pack <program> <repository> <refspec>",
+			dir, rescue.UploadPack(common), l.Repository, to,
+		)
 	case into != common:
 		return stick.Cmd("git fetch <repository> <refspec>", l.Repository, to)
 	default:
@@ -234,7 +243,9 @@ func branchFor(l rescue.LostTip, prefix string, branches map[string]bool) string
 func fetchCommand(l rescue.LostTip, common, branch string) stick.Command {
 	to := l.Ref + ":refs/heads/" + branch
 	if l.Leans {
-		return stick.Cmd("git fetch --upload-pack <program> <repository> <refspec>", rescue.UploadPack(common), l.Repository, to)
+		return stick.Cmd(
+			"git fetch --upload-pack <program> <repository> <refspec>", rescue.UploadPack(common), l.Repository, to,
+		)
 	}
 	return stick.Cmd("git fetch <repository> <refspec>", l.Repository, to)
 }
@@ -285,7 +296,8 @@ const defaultFiles = 200
 // [stick.CodeUsage].
 func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
 	if p.Limit < 0 {
-		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").With("field", "limit")
+		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").
+			With("field", "limit")
 	}
 	r, err := g.rescueNamed(ctx, p.ID)
 	if err != nil {
@@ -346,7 +358,9 @@ type DiffRescueResult struct {
 // DiffRescue compares the files of a rescue with those in a checkout. It writes nothing, and fails as
 // [Guard.RestoreRescue] does.
 func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
-	_, r, top, err := g.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"))
+	_, r, top, err := g.restoring(
+		ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"),
+	)
 	if err != nil {
 		return DiffRescueResult{}, err
 	}
@@ -359,8 +373,10 @@ func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueR
 type RestoreRescueParams struct {
 	Caller     core.Caller `json:"-"`
 	core.Where             // another checkout of the repository; the zero Where means that of the rescue
-	ID         string      `json:"rescue_id"`       // or the start of it, at least six characters
-	Paths      []string    `json:"paths,omitempty"` // relative to the top level of the checkout, or absolute; none for all
+	ID         string      `json:"rescue_id"` // or the start of it, at least six characters
+
+	// relative to the top level of the checkout, or absolute; none for all
+	Paths []string `json:"paths,omitempty"`
 }
 
 // RestoreRescueResult says what came back, path by path.
@@ -368,8 +384,10 @@ type RestoreRescueResult struct {
 	ID       string `json:"id"`       // of the rescue
 	Checkout string `json:"checkout"` // the top level of the checkout that it was restored to
 	rescue.Restored
-	Nested []rescue.Nested `json:"nested,omitempty"` // rescues of repositories inside the checkout, to be restored each by itself
-	Told   stick.Words     `json:"told,omitempty"`   // what the room says of the change, though it allows it
+
+	// rescues of repositories inside the checkout, to be restored each by itself
+	Nested []rescue.Nested `json:"nested,omitempty"`
+	Told   stick.Words     `json:"told,omitempty"` // what the room says of the change, though it allows it
 }
 
 // RestoreRescue brings back what a rescue holds, if the caller may change these paths now. It destroys
@@ -380,7 +398,9 @@ type RestoreRescueResult struct {
 // with [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same
 // repository, and with [stick.CodeEditDenied].
 func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
-	shown, r, top, err := g.restoring(ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"))
+	shown, r, top, err := g.restoring(
+		ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"),
+	)
 	if err != nil {
 		return RestoreRescueResult{}, err
 	}
@@ -405,7 +425,9 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 
 // restoring finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top. again is
 // the command for another checkout.
-func (g *Guard) restoring(ctx context.Context, w core.Where, name string, paths []string, again stick.Command) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
+func (g *Guard) restoring(
+	ctx context.Context, w core.Where, name string, paths []string, again stick.Command,
+) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
 	if r, err = g.rescueNamed(ctx, name); err != nil {
 		return r, q, "", err
 	}
@@ -435,11 +457,18 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 	case lost != nil:
 		return tree, lost
 	case !ok:
-		return tree, stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", place.Path).
+		return tree, stick.Errorf(
+			stick.CodeNoRepository, "%s isn't in a git repository, so nothing can be restored there", place.Path,
+		).
 			With("path", place.Path)
 	case tree.Common != m.Common && !core.IsGone(m.Common):
-		return tree, stick.Errorf(stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is", tree.Top, m.Common, m.ID).
-			With("field", "path").With("rescue", m.ID).Hintf("to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"))
+		return tree, stick.Errorf(
+			stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is",
+			tree.Top, m.Common, m.ID,
+		).
+			With("field", "path").With("rescue", m.ID).Hintf(
+			"to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"),
+		)
 	}
 	return tree, nil
 }
@@ -447,7 +476,8 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 // errCheckoutGone says that the checkout of a rescue was removed, while its repository is there. again is the
 // command that takes another checkout.
 func errCheckoutGone(m rescue.Manifest, again stick.Command) error {
-	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s is gone", m.Top, m.ID).With("rescue", m.ID).With("checkout", m.Top)
+	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s is gone", m.Top, m.ID).With("rescue", m.ID).
+		With("checkout", m.Top)
 	if main, ok := workspace.FindCheckout(filepath.Dir(m.Common), workspace.Env{}); ok && main.Common == m.Common {
 		e.With("directory", main.Top)
 	}

@@ -20,7 +20,9 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 	}
 	if n := len(sum.Damaged); n > 0 {
 		return core.Finding{
-			Status: core.FindingWarning, Detail: stick.Wordsf("%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Damaged[0]),
+			Status: core.FindingWarning, Detail: stick.Wordsf(
+				"%d of %s can't be read, such as %s", n, stick.Count(sum.Count, "rescue"), sum.Damaged[0],
+			),
 			Fix: "nothing brings it back; the next rescues aren't concerned",
 		}
 	}
@@ -30,7 +32,8 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 	return core.Finding{
 		Status: core.FindingOK,
 		Detail: stick.Wordsf("%s, %d MB on disk, of which %s with %d MB; tt rescue list --all shows those that something names",
-			stick.Count(sum.Count, "rescue"), megabytes(sum.Bytes), areSnapshots(sum.Snapshots), megabytes(sum.SnapshotsBytes)),
+			stick.Count(sum.Count, "rescue"), megabytes(sum.Bytes),
+			areSnapshots(sum.Snapshots), megabytes(sum.SnapshotsBytes)),
 	}
 }
 
@@ -40,13 +43,21 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 	place, err := g.core.PlaceToRead(core.Where{})
 	switch {
 	case err != nil:
-		return core.Finding{Status: core.FindingOK, Detail: "not checked, because the working directory can't be looked up"}
+		return core.Finding{
+			Status: core.FindingOK, Detail: "not checked, because the working directory can't be looked up",
+		}
 	case place.CheckRepository() != nil:
-		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here, because the repository can't be found"}
+		return core.Finding{
+			Status: core.FindingWarning, Detail: "none can be kept here, because the repository can't be found",
+		}
 	case place.WithoutGit:
 		return core.Finding{
-			Status: core.FindingWarning, Fix: "let agents work where jj and git share the files (jj git init --colocate), or in a worktree of git",
-			Detail: stick.Wordsf("none are kept in %s, because it is a workspace of jj without git", cmp.Or(place.Worktree, place.Root)),
+			Status: core.FindingWarning,
+			Fix:    "let agents work where jj and git share the files (jj git init --colocate), or in a worktree of git",
+			Detail: stick.Wordsf(
+				"none are kept in %s, because it is a workspace of jj without git",
+				cmp.Or(place.Worktree, place.Root),
+			),
 		}
 	case checkoutOf(*place) == "":
 		return core.Finding{Status: core.FindingOK, Detail: "none are kept here, because it isn't a git repository"}
@@ -54,10 +65,16 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 
 	if _, err := g.core.Config.Git.Checkout(ctx, checkoutOf(*place)); err != nil {
 		why := stick.AsError(err)
-		return core.Finding{Status: core.FindingWarning, Detail: "none can be kept here: " + why.Words(), Fix: why.Hint.Words()}
+		return core.Finding{
+			Status: core.FindingWarning, Detail: "none can be kept here: " + why.Words(), Fix: why.Hint.Words(),
+		}
 	}
 
-	found := core.Finding{Status: core.FindingOK, Detail: stick.Wordsf("they can be kept of what is uncommitted in %s", checkoutOf(*place))}
+	found := core.Finding{
+		Status: core.FindingOK, Detail: stick.Wordsf(
+			"they can be kept of what is uncommitted in %s", checkoutOf(*place),
+		),
+	}
 	if tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace); ok {
 		if left := g.rescues().LeftOutCommits(tree); len(left) > 0 {
 			found.Status, found.Fix = core.FindingWarning, "push them to a remote: what a remote has needs no copy"

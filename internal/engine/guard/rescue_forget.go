@@ -15,8 +15,12 @@ import (
 type ForgetRescueParams struct {
 	Caller     core.Caller `json:"-"`
 	core.Where             // a checkout of the repository whose rescues lose the file
-	ID         string      `json:"rescue_id,omitempty"` // of a rescue or a snapshot, or the start of it, at least six characters
-	File       string      `json:"file,omitempty"`      // relative to the top level of the checkout, or absolute; a directory means everything below it
+
+	// of a rescue or a snapshot, or the start of it, at least six characters
+	ID string `json:"rescue_id,omitempty"`
+
+	// relative to the top level of the checkout, or absolute; a directory means everything below it
+	File string `json:"file,omitempty"`
 }
 
 // ForgetRescueResult says what was removed.
@@ -37,7 +41,9 @@ type ForgetRescueResult struct {
 func (g *Guard) ForgetRescue(ctx context.Context, p ForgetRescueParams) (ForgetRescueResult, error) {
 	switch {
 	case !isPerson(p.Caller):
-		return ForgetRescueResult{}, stick.Errorf(stick.CodePersonOnly, "only a person may have a copy of uncommitted work forgotten").
+		return ForgetRescueResult{}, stick.Errorf(
+			stick.CodePersonOnly, "only a person may have a copy of uncommitted work forgotten",
+		).
 			Hintf("ask a person to run it")
 	case (p.ID == "") == (p.File == ""):
 		return ForgetRescueResult{}, stick.Errorf(stick.CodeUsage, "either a rescue or a file has to be named")
@@ -76,7 +82,8 @@ func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res Forge
 	}
 	res.Rescues, res.Unread = done.Rescues, done.Unread
 	if len(done.Rescues)+len(done.Unread) == 0 {
-		return res, stick.Errorf(stick.CodeNotFound, "no rescue of %s has %s", top, res.File).With("path", res.File).
+		return res, stick.Errorf(stick.CodeNotFound, "no rescue of %s has %s", top, res.File).
+			With("path", res.File).
 			Hintf("see what there is: %s", stick.Cmd("tt rescue list"))
 	}
 	_, err = os.Lstat(filepath.Join(top, filepath.FromSlash(res.File)))
@@ -105,7 +112,10 @@ func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, co
 		return "", "", err
 	}
 	return "", "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", from).With("path", from).
-		Hintf("name the file by its absolute path, or a rescue by its id: %s", stick.Cmd("tt rescue forget <id|path>"))
+		Hintf(
+			"name the file by its absolute path, or a rescue by its id: %s",
+			stick.Cmd("tt rescue forget <id|path>"),
+		)
 }
 
 // nearestDir returns a directory, or the nearest one above it that is there.

@@ -38,7 +38,9 @@ func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken,
 // RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks
 // names those that the rescue doesn't hold. It isn't an operation: those on tasks call it. It may be called
 // only outside of transactions.
-func (g *Guard) RescueFiles(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error) {
+func (g *Guard) RescueFiles(
+	ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string,
+) (id string, lacks []string, err error) {
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok {
 		return "", paths, nil
@@ -53,7 +55,9 @@ func (g *Guard) RescueFiles(ctx context.Context, room stick.RoomID, by stick.Age
 	if taken.ID == "" {
 		return "", paths, nil
 	}
-	kept, err := g.rescues().Show(ctx, taken.ID) // what was left out has no exact names: a directory stands for all below it
+
+	// What was left out has no exact names: a directory stands for all below it.
+	kept, err := g.rescues().Show(ctx, taken.ID)
 	if err != nil {
 		return "", nil, err
 	}

@@ -35,7 +35,9 @@ type CommittedTakeover struct {
 // DescribeTakeover describes the takeover by which the caller has the stick now, if it has.
 func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, err error) {
 	r := o.Room
-	t = CommittedTakeover{enforces: r.Enforces(), copies: r.KeepsSnapshots(), path: r.Path, already: why == stick.AlreadyOwner}
+	t = CommittedTakeover{
+		enforces: r.Enforces(), copies: r.KeepsSnapshots(), path: r.Path, already: why == stick.AlreadyOwner,
+	}
 	event := o.LastEvent(stick.EventTakeover)
 	if t.already {
 		if event, err = o.LastGrant(); err != nil {
@@ -52,14 +54,17 @@ func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, e
 		}
 	}
 	t.facts = rescue.Facts{
-		Room: string(r.ID), Agent: string(o.Me.Agent), TurnID: r.Turn.ID, Cause: rescue.CauseTakeover, Prior: string(event.To),
+		Room: string(r.ID), Agent: string(o.Me.Agent), TurnID: r.Turn.ID,
+		Cause: rescue.CauseTakeover, Prior: string(event.To),
 	}
 	return t, nil
 }
 
 // RescueAfterTakeover makes the rescue after a takeover that was committed. If there is none, why says so.
 // Nothing that fails here undoes the takeover.
-func (g *Guard) RescueAfterTakeover(ctx context.Context, w core.Where, t CommittedTakeover) (got *TakeoverRescue, why stick.Words) {
+func (g *Guard) RescueAfterTakeover(
+	ctx context.Context, w core.Where, t CommittedTakeover,
+) (got *TakeoverRescue, why stick.Words) {
 	switch {
 	case !t.took:
 		return nil, "nothing was taken over"
@@ -113,7 +118,8 @@ func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		tree, ok := workspace.FindCheckout(dir, workspace.Env{})
-		if !ok || seen[tree.Top] || inGit && tree.Common != shared.Common || !inGit && !workspace.Within(tree.Top, t.path) {
+		if !ok || seen[tree.Top] || inGit && tree.Common != shared.Common ||
+			!inGit && !workspace.Within(tree.Top, t.path) {
 			continue
 		}
 		seen[tree.Top] = true

@@ -295,7 +295,9 @@ func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
 		}
 		for _, e := range s.taken.Embedded {
 			if o := all[e.Common]; o.err != nil || len(o.LeftOut) > 0 {
-				s.taken.LeftOut = append(s.taken.LeftOut, rescue.LeftOut{Path: e.Path + "/", Why: rescue.WhyCommits})
+				s.taken.LeftOut = append(s.taken.LeftOut, rescue.LeftOut{
+					Path: e.Path + "/", Why: rescue.WhyCommits,
+				})
 			}
 		}
 	}

@@ -54,7 +54,8 @@ func namesStash(a shell.Act) bool {
 
 // makesEntry reports whether an act makes an entry of the stash.
 func makesEntry(a shell.Act) bool {
-	return a.Kind == shell.Takes && namesStash(a) || a.Kind == shell.Applies && strings.HasPrefix(a.Form, "git stash store")
+	return a.Kind == shell.Takes && namesStash(a) ||
+		a.Kind == shell.Applies && strings.HasPrefix(a.Form, "git stash store")
 }
 
 // usesStash reports whether an act uses entries of the stash. What git drops with the work of another
@@ -64,7 +65,8 @@ func usesStash(a shell.Act) bool {
 	case shell.Applies, shell.Pops:
 		return !a.Some
 	case shell.Drops:
-		return !a.Some && len(a.Refs) == 1 && strings.HasPrefix(a.Refs[0], stashRef) && (namesStash(a) || strings.HasPrefix(a.Form, "git update-ref "))
+		return !a.Some && len(a.Refs) == 1 && strings.HasPrefix(a.Refs[0], stashRef) &&
+			(namesStash(a) || strings.HasPrefix(a.Form, "git update-ref "))
 	}
 	return false
 }
@@ -89,7 +91,9 @@ func readStash(common string) *laterStash {
 	found, _ := workspace.Stash(common)
 	l := &laterStash{}
 	for i, e := range found {
-		l.now = append(l.now, stick.StashEntry{Commit: e.Commit, Name: "stash@{" + strconv.Itoa(i) + "}", Message: e.Message})
+		l.now = append(l.now, stick.StashEntry{
+			Commit: e.Commit, Name: "stash@{" + strconv.Itoa(i) + "}", Message: e.Message,
+		})
 	}
 	l.entries = slices.Clone(l.now)
 	return l
@@ -125,7 +129,10 @@ func (g *Guard) stashUses(ctx context.Context, q editQuestion) (uses []stashedUs
 			l.empty = l.empty || herr == nil && !has
 			continue
 		}
-		use := stick.StashUse{Form: act.Form, Verb: stashVerb(act), Checkout: at.in.top, Takes: g.take(ctx, l, at, act), Has: l.now, Empty: l.empty}
+		use := stick.StashUse{
+			Form: act.Form, Verb: stashVerb(act), Checkout: at.in.top,
+			Takes: g.take(ctx, l, at, act), Has: l.now, Empty: l.empty,
+		}
 		if len(use.Takes) > 0 {
 			uses = append(uses, stashedUse{at, use})
 		}
@@ -244,7 +251,9 @@ func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResu
 }
 
 // mayUseStash lets the room decide. The room is empty where there is none.
-func (g *Guard) mayUseStash(ctx context.Context, by core.Caller, use stashedUse) (r stick.Room, used stick.StashUsed, j stick.Judgement, err error) {
+func (g *Guard) mayUseStash(
+	ctx context.Context, by core.Caller, use stashedUse,
+) (r stick.Room, used stick.StashUsed, j stick.Judgement, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || by.Person {
 		return r, used, j, nil

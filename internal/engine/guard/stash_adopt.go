@@ -17,13 +17,17 @@ func isStashName(path string) bool {
 }
 
 // adoptStash makes entries of the stash the caller's own, and keeps their commits.
-func (g *Guard) adoptStash(ctx context.Context, p AdoptChangesParams, q stick.Adoption) (res AdoptChangesResult, err error) {
+func (g *Guard) adoptStash(
+	ctx context.Context, p AdoptChangesParams, q stick.Adoption,
+) (res AdoptChangesResult, err error) {
 	c, entries, common, err := g.namedStash(ctx, p)
 	if err != nil {
 		return res, err
 	}
 	room := stick.RoomID("")
-	err = g.core.Read(ctx, core.Where{Path: c.top}, p.Caller, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = g.core.Read(ctx, core.Where{Path: c.top}, p.Caller, func(
+		_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
+	) error {
 		room = r.ID
 		return r.NotesEdits()
 	})
@@ -44,7 +48,9 @@ func (g *Guard) adoptStash(ctx context.Context, p AdoptChangesParams, q stick.Ad
 		}
 		o.Apply(o.Room, events)
 
-		res = AdoptChangesResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: []string{}, Already: len(out) == 0, From: []stick.AgentID{}}
+		res = AdoptChangesResult{
+			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: []string{}, Already: len(out) == 0, From: []stick.AgentID{},
+		}
 		for _, e := range out {
 			res.Stash = append(res.Stash, e.Name)
 		}
@@ -68,9 +74,14 @@ func (g *Guard) adoptStash(ctx context.Context, p AdoptChangesParams, q stick.Ad
 }
 
 // namedStash finds the entries of the stash that the caller names, all of them or none.
-func (g *Guard) namedStash(ctx context.Context, p AdoptChangesParams) (c *checkout, entries []stick.StashEntry, common string, err error) {
+func (g *Guard) namedStash(
+	ctx context.Context, p AdoptChangesParams,
+) (c *checkout, entries []stick.StashEntry, common string, err error) {
 	if i := slices.IndexFunc(p.Paths, func(path string) bool { return !isStashName(path) }); i >= 0 {
-		return nil, nil, "", stick.Errorf(stick.CodeUsage, "%s is no entry of the stash: name files, or entries of the stash, not both", p.Paths[i]).
+		return nil, nil, "", stick.Errorf(
+			stick.CodeUsage,
+			"%s is no entry of the stash: name files, or entries of the stash, not both", p.Paths[i],
+		).
 			With("field", "paths").With("path", p.Paths[i]).Hintf("run the command once for each")
 	}
 	if c, err = g.checkoutAt(ctx, p.Where); err != nil {

@@ -117,7 +117,9 @@ func (s *newStash) read(tx *store.Tx, probes *core.Probes, by core.Caller) error
 	}
 
 	began := m.BusySince.Go().Unix()
-	made := slices.DeleteFunc(slices.Clone(s.entries), func(e workspace.StashEntry) bool { return e.At.Unix() < began })
+	made := slices.DeleteFunc(slices.Clone(s.entries), func(e workspace.StashEntry) bool {
+		return e.At.Unix() < began
+	})
 	if len(made) == 0 {
 		return nil
 	}
@@ -158,7 +160,9 @@ func (s *newStash) choose(tx *store.Tx, alone bool, made []workspace.StashEntry)
 		if on < 0 && (!alone || len(s.named) == 0) {
 			continue
 		}
-		s.to = append(s.to, stick.StashEntry{Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].in.top})
+		s.to = append(s.to, stick.StashEntry{
+			Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].in.top,
+		})
 	}
 	return nil
 }

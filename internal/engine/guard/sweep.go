@@ -61,7 +61,9 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 // maybeOthers returns those of the staged files of a checkout that may be others': none if nobody but the
 // caller has edited anything there. Files that nobody is known to have edited count only where one that
 // another has edited is gone, and may have got their names.
-func (g *Guard) maybeOthers(ctx context.Context, by core.Caller, c *checkout, staged []string) (out []git.Uncommitted, err error) {
+func (g *Guard) maybeOthers(
+	ctx context.Context, by core.Caller, c *checkout, staged []string,
+) (out []git.Uncommitted, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return nil, nil
@@ -138,7 +140,9 @@ func (w *whoseWork) swept(ctx context.Context, g git.Client, top string) (theirs
 			continue
 		}
 		left := slices.DeleteFunc(slices.Clone(c.Others), func(a stick.AgentID) bool {
-			return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool { return e.Agent == a && !e.Claim && e.At < committed[c.Path] })
+			return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool {
+				return e.Agent == a && !e.Claim && e.At < committed[c.Path]
+			})
 		})
 		if len(left) > 0 {
 			theirs = append(theirs, stick.Swept{Path: c.Path, Others: left})

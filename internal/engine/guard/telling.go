@@ -28,8 +28,10 @@ type telling struct {
 	Common string // the git directory of its repository
 	Taken  stick.Taken
 
-	Tips    []rescue.Tip               // what the refs are that it drops
-	Head    string                     // the commit that was checked out, where it sweeps; empty if files don't tell
+	Tips []rescue.Tip // what the refs are that it drops
+
+	// the commit that was checked out, where it sweeps; empty if files don't tell
+	Head    string
 	Owners  map[string][]stick.AgentID // of the files that it sweeps up
 	Entries []string                   // commits of the entries of the stash that it uses
 	Stays   bool                       // these entries stay on the stash

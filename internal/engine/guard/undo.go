@@ -16,29 +16,35 @@ import (
 type UndoCallParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	ID    int64    `json:"call_id,omitempty"` // 0 for the caller's last call that has changed something
-	Paths []string `json:"paths,omitempty"`   // only these, relative to the top level of the call's checkout, or absolute
+	ID int64 `json:"call_id,omitempty"` // 0 for the caller's last call that has changed something
+
+	// only these, relative to the top level of the call's checkout, or absolute
+	Paths []string `json:"paths,omitempty"`
 }
 
 // UndoCallResult says what was taken back, path by path.
 type UndoCallResult struct {
-	RoomID   stick.RoomID    `json:"room_id"`
-	AgentID  stick.AgentID   `json:"agent_id"`
-	Joined   bool            `json:"joined,omitempty"`
-	Call     stick.Call      `json:"call"`                   // the one that was taken back
-	UndoID   int64           `json:"undo_call_id,omitempty"` // the call that the undo is, to be taken back in its turn; 0 if it has written nothing
-	Checkout string          `json:"checkout"`               // its top level
-	Restored []string        `json:"restored"`               // files that are as before the call again
-	Removed  []string        `json:"removed"`                // files that the call had made
-	Same     []string        `json:"same"`                   // files that were as before the call already
-	Left     []LeftFile      `json:"left"`                   // files that stay as they are
-	Unstage  stick.Words     `json:"unstage,omitempty"`      // the command that takes back what the call has only staged
-	Head     *UndoneHead     `json:"head,omitempty"`         // where the call has moved HEAD, which stays
-	HeadWhy  stick.Words     `json:"head_unread,omitempty"`  // why nobody knows whether it has
-	Told     []stick.AgentID `json:"told"`                   // the agents that get to know of it
-	Already  bool            `json:"already,omitempty"`      // there was nothing to do
-	Warning  stick.Words     `json:"warning,omitempty"`      // what is against the rules, though it is allowed
-	Hint     stick.Words     `json:"hint,omitempty"`         // the next safe step
+	RoomID  stick.RoomID  `json:"room_id"`
+	AgentID stick.AgentID `json:"agent_id"`
+	Joined  bool          `json:"joined,omitempty"`
+	Call    stick.Call    `json:"call"` // the one that was taken back
+
+	// the call that the undo is, to be taken back in its turn; 0 if it has written nothing
+	UndoID   int64      `json:"undo_call_id,omitempty"`
+	Checkout string     `json:"checkout"` // its top level
+	Restored []string   `json:"restored"` // files that are as before the call again
+	Removed  []string   `json:"removed"`  // files that the call had made
+	Same     []string   `json:"same"`     // files that were as before the call already
+	Left     []LeftFile `json:"left"`     // files that stay as they are
+
+	// the command that takes back what the call has only staged
+	Unstage stick.Words     `json:"unstage,omitempty"`
+	Head    *UndoneHead     `json:"head,omitempty"`        // where the call has moved HEAD, which stays
+	HeadWhy stick.Words     `json:"head_unread,omitempty"` // why nobody knows whether it has
+	Told    []stick.AgentID `json:"told"`                  // the agents that get to know of it
+	Already bool            `json:"already,omitempty"`     // there was nothing to do
+	Warning stick.Words     `json:"warning,omitempty"`     // what is against the rules, though it is allowed
+	Hint    stick.Words     `json:"hint,omitempty"`        // the next safe step
 }
 
 // LeftFile is a file that an undo leaves as it is.
@@ -142,20 +148,27 @@ func (u *undoing) checkResult() error {
 }
 
 func errNothingChanged(c stick.Call) error {
-	return stick.Errorf(stick.CodeNotFound, "call %d has changed no file", c.ID).With("call_id", c.ID).Hintf("see which have: %s", stick.Cmd("tt calls"))
+	return stick.Errorf(stick.CodeNotFound, "call %d has changed no file", c.ID).With("call_id", c.ID).
+		Hintf("see which have: %s", stick.Cmd("tt calls"))
 }
 
 // find reads the call, and those that ran beside it.
 func (u *undoing) find(ctx context.Context) error {
-	err := u.guard.core.Read(ctx, u.p.Where, u.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+	err := u.guard.core.Read(ctx, u.p.Where, u.p.Caller, func(
+		tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity,
+	) (err error) {
 		u.room, u.me = r, me
 		if u.call, err = wantedCall(tx, r, me, u.p.ID); err != nil {
 			return err
 		}
-		if u.beside, err = tx.Calls(store.CallQuery{Room: r.ID, Checkout: u.call.Checkout, Since: u.call.Started, Until: u.call.Ended, Limit: maxBeside}); err != nil {
+		if u.beside, err = tx.Calls(store.CallQuery{
+			Room: r.ID, Checkout: u.call.Checkout, Since: u.call.Started, Until: u.call.Ended, Limit: maxBeside,
+		}); err != nil {
 			return err
 		}
-		u.later, err = tx.Calls(store.CallQuery{Room: r.ID, Checkout: u.call.Checkout, Agent: u.call.Agent, Since: u.call.Ended, Limit: maxBeside})
+		u.later, err = tx.Calls(store.CallQuery{
+			Room: r.ID, Checkout: u.call.Checkout, Agent: u.call.Agent, Since: u.call.Ended, Limit: maxBeside,
+		})
 		return err
 	})
 	if err != nil {
@@ -167,8 +180,11 @@ func (u *undoing) find(ctx context.Context) error {
 
 	var ok bool
 	if u.tree, ok = workspace.FindCheckout(u.call.Checkout, workspace.Env{}); !ok || u.tree.Top != u.call.Checkout {
-		return stick.Errorf(stick.CodeNotFound, "%s, the checkout of call %d, is gone", u.call.Checkout, u.call.ID).With("call_id", u.call.ID).
-			With("checkout", u.call.Checkout).Hintf("see what was there before the call: %s", stick.Cmd("tt rescue show <rescue>", u.call.Before))
+		return stick.Errorf(stick.CodeNotFound, "%s, the checkout of call %d, is gone", u.call.Checkout, u.call.ID).
+			With("call_id", u.call.ID).
+			With("checkout", u.call.Checkout).Hintf(
+			"see what was there before the call: %s", stick.Cmd("tt rescue show <rescue>", u.call.Before),
+		)
 	}
 	u.result = UndoCallResult{
 		RoomID: u.room.ID, AgentID: u.me.Agent, Call: u.call, Checkout: u.tree.Top,
@@ -184,7 +200,8 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c stick
 	case id < 0:
 		return c, stick.Errorf(stick.CodeUsage, "the number of a call is at least 1").With("field", "call_id")
 	case id == 0 && me.Person():
-		return c, stick.Errorf(stick.CodeUsage, "say which call to undo").With("field", "call_id").Hintf("see them: %s", stick.Cmd("tt calls"))
+		return c, stick.Errorf(stick.CodeUsage, "say which call to undo").With("field", "call_id").
+			Hintf("see them: %s", stick.Cmd("tt calls"))
 	case id == 0:
 		q.Agent, q.Changed = me.Agent, true
 	}
@@ -196,10 +213,13 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c stick
 	case len(found) > 0:
 		return found[0], nil
 	case id == 0:
-		return c, stick.Errorf(stick.CodeNotFound, "no call of yours has changed a file, as far as hooks have seen").
+		return c, stick.Errorf(
+			stick.CodeNotFound, "no call of yours has changed a file, as far as hooks have seen",
+		).
 			Hintf("see those of all agents: %s", stick.Cmd("tt calls"))
 	}
-	return c, stick.Errorf(stick.CodeNotFound, "there is no call %d on this host", id).With("call_id", id).Hintf("see which there are: %s", stick.Cmd("tt calls"))
+	return c, stick.Errorf(stick.CodeNotFound, "there is no call %d on this host", id).With("call_id", id).
+		Hintf("see which there are: %s", stick.Cmd("tt calls"))
 }
 
 // checkUndo says why a call can't be taken back, whatever lies in its checkout.
@@ -209,9 +229,11 @@ func checkUndo(c stick.Call, now stick.Time) error {
 	}
 	switch {
 	case c.Ended.IsZero() && c.Runs(now):
-		return refuse(stick.CodeAlreadyRunning, "call %d is still running").Hintf("see when it has ended: %s", stick.Cmd("tt calls --all"))
+		return refuse(stick.CodeAlreadyRunning, "call %d is still running").
+			Hintf("see when it has ended: %s", stick.Cmd("tt calls --all"))
 	case c.Before == "":
-		return refuse(stick.CodeNotFound, "there is no snapshot from before call %d").Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
+		return refuse(stick.CodeNotFound, "there is no snapshot from before call %d").
+			Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
 	case c.After == "" && (c.Ended.IsZero() || c.Files > 0):
 		return refuse(stick.CodeNotFound, "no hook has seen how call %d left the files").
 			Hintf("see what was there before it: %s", stick.Cmd("tt rescue show <rescue>", c.Before))

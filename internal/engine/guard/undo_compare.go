@@ -12,7 +12,9 @@ import (
 
 // compare finds what the call has changed, and decides about each path.
 func (u *undoing) compare(ctx context.Context) (err error) {
-	r := rescue.UndoRequest{Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top)}
+	r := rescue.UndoRequest{
+		Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top),
+	}
 	u.undo, err = u.guard.rescues().Undo(ctx, r)
 	if err != nil {
 		return u.explain(err)
@@ -71,10 +73,12 @@ func (u *undoing) explain(err error) error {
 	case e.Code != stick.CodeNotFound:
 		return err
 	case isPath:
-		return stick.Errorf(stick.CodeNotFound, "call %d hasn't changed %s", u.call.ID, path).With("call_id", u.call.ID).With("path", path).
+		return stick.Errorf(stick.CodeNotFound, "call %d hasn't changed %s", u.call.ID, path).
+			With("call_id", u.call.ID).With("path", path).
 			Hintf("to undo all that it has changed: %s", stick.Cmd("tt undo <call_id>"))
 	}
-	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d are past their time", u.call.ID).With("call_id", u.call.ID).
+	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d are past their time", u.call.ID).
+		With("call_id", u.call.ID).
 		Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
 }
 
@@ -86,7 +90,9 @@ type changes struct {
 }
 
 // changedBeside finds what changed while calls of other agents ran.
-func (u *undoing) changedBeside(ctx context.Context) (by changes, err error) {
+func (u *undoing) changedBeside(
+	ctx context.Context,
+) (by changes, err error) {
 	by = changes{shared: map[string][]stick.AgentID{}, theirs: map[string]bool{}, staged: map[string]bool{}}
 	all, err := u.guard.rescues().Changes(ctx, u.call.Before, u.call.After)
 	if err != nil {
@@ -154,7 +160,9 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	return u.guard.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(tx *store.Tx, _ *core.Probes, _ stick.Room, _ core.Identity) error {
+	return u.guard.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(
+		tx *store.Tx, _ *core.Probes, _ stick.Room, _ core.Identity,
+	) error {
 		for i, l := range u.result.Left {
 			if !slices.Contains(paths, l.Path) {
 				continue
@@ -178,7 +186,9 @@ func (u *undoing) editorsSince(f stick.EditedFile) (by []stick.AgentID) {
 	for _, e := range f.Editors {
 		isLater := e.At >= u.call.Ended
 		if e.Agent == u.call.Agent {
-			isLater = slices.ContainsFunc(u.later, func(c stick.Call) bool { return c.ID > u.call.ID && !c.Ended.IsZero() && e.At >= c.Ended })
+			isLater = slices.ContainsFunc(u.later, func(c stick.Call) bool {
+				return c.ID > u.call.ID && !c.Ended.IsZero() && e.At >= c.Ended
+			})
 		}
 		if e.Agent != "" && isLater {
 			by = append(by, e.Agent)

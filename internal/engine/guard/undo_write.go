@@ -32,7 +32,9 @@ func (u *undoing) toWrite() (paths []string) {
 
 // ask asks whether the caller may change the files now.
 func (u *undoing) ask(ctx context.Context) error {
-	may, err := u.guard.MayEdit(ctx, MayEditParams{Caller: u.p.Caller, Where: core.Where{Path: u.tree.Top}, Paths: u.toWrite()})
+	may, err := u.guard.MayEdit(ctx, MayEditParams{
+		Caller: u.p.Caller, Where: core.Where{Path: u.tree.Top}, Paths: u.toWrite(),
+	})
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,8 @@ func (u *undoing) snapshot(ctx context.Context) (rescue.Taken, error) {
 	s := u.guard.rescues()
 	s.Limits.Time, s.Limits.Status = changesLimit, changesLimit/2
 	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.guard.core.Now()), Facts: rescue.Facts{
-		Room: string(u.room.ID), Agent: string(u.me.Agent), TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.named(),
+		Room: string(u.room.ID), Agent: string(u.me.Agent),
+		TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.named(),
 	}})
 }
 
@@ -66,7 +69,9 @@ func (u *undoing) begin(ctx context.Context) error {
 		return err
 	}
 	if kept.ID == "" {
-		return stick.Errorf(stick.CodeGitFailed, "no copy of what is there now could be made in time, so nothing has been changed").
+		return stick.Errorf(
+			stick.CodeGitFailed, "no copy of what is there now could be made in time, so nothing has been changed",
+		).
 			With("path", u.tree.Top).Hintf("see how long git takes: %s", stick.Cmd("git status"))
 	}
 	u.dropUnkept(kept.LeftOut)
@@ -74,7 +79,8 @@ func (u *undoing) begin(ctx context.Context) error {
 	return u.guard.write(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		u.begun = stick.Call{
-			Agent: o.Me.Agent, Tool: undoTool, Command: u.named(), Checkout: u.tree.Top, Before: kept.ID, Started: o.Tx.Now(),
+			Agent: o.Me.Agent, Tool: undoTool, Command: u.named(),
+			Checkout: u.tree.Top, Before: kept.ID, Started: o.Tx.Now(),
 		}
 		u.result.AgentID, u.result.Joined = o.Me.Agent, o.Joined
 		return recordCall(o.Tx, o.Room.ID, &u.begun)
@@ -91,7 +97,9 @@ func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
 			u.steps = append(u.steps, s)
 			continue
 		}
-		u.result.Left = append(u.result.Left, LeftFile{Path: s.Path, Reason: stick.UndoUnkept, Why: "no copy could be made of what is there now"})
+		u.result.Left = append(u.result.Left, LeftFile{
+			Path: s.Path, Reason: stick.UndoUnkept, Why: "no copy could be made of what is there now",
+		})
 	}
 }
 
@@ -129,7 +137,9 @@ func (u *undoing) restore(ctx context.Context, s undoStep) bool {
 	case errors.Is(err, rescue.ErrChanged):
 		u.leave(s.UndoFile, stick.UndoChanged, nil) // putBeside follows
 	default:
-		u.result.Left = append(u.result.Left, LeftFile{Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Words()})
+		u.result.Left = append(u.result.Left, LeftFile{
+			Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Words(),
+		})
 	}
 	return false
 }
@@ -156,7 +166,9 @@ func (u *undoing) end(ctx context.Context) error {
 		if serr == nil {
 			u.begun.After = after.ID
 		}
-		beside, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: u.tree.Top, Since: u.begun.Started, Limit: maxBeside})
+		beside, err := o.Tx.Calls(store.CallQuery{
+			Room: o.Room.ID, Checkout: u.tree.Top, Since: u.begun.Started, Limit: maxBeside,
+		})
 		if err != nil {
 			return err
 		}
@@ -178,7 +190,10 @@ func (u *undoing) readHead(ctx context.Context) {
 	case err != nil:
 		u.result.HeadWhy = stick.AsError(err).Words()
 	case m.Moved():
-		h := &UndoneHead{From: m.From, FromBranch: m.FromBranch, To: m.To, ToBranch: m.ToBranch, Back: []string{}, commands: m.Back()}
+		h := &UndoneHead{
+			From: m.From, FromBranch: m.FromBranch, To: m.To,
+			ToBranch: m.ToBranch, Back: []string{}, commands: m.Back(),
+		}
 		for _, c := range h.commands {
 			h.Back = append(h.Back, c.String())
 		}
@@ -189,7 +204,8 @@ func (u *undoing) readHead(ctx context.Context) {
 // seeWritten looks at the files that were written.
 func (u *undoing) seeWritten() (found []stick.SeenFile) {
 	for _, path := range u.written {
-		if s, _, err := workspace.SeeFile(filepath.Join(u.tree.Top, filepath.FromSlash(path)), stick.FileState{}); err == nil {
+		full := filepath.Join(u.tree.Top, filepath.FromSlash(path))
+		if s, _, err := workspace.SeeFile(full, stick.FileState{}); err == nil {
 			found = append(found, stick.SeenFile{Path: path, State: s})
 		}
 	}
@@ -198,7 +214,11 @@ func (u *undoing) seeWritten() (found []stick.SeenFile) {
 
 // tell adds the event.
 func (u *undoing) tell(o *op) {
-	t := stick.Undo{By: o.Me.Agent, Call: u.call, As: u.begun.ID, Checkout: u.tree.Top, Files: slices.Concat(u.result.Restored, u.result.Removed)}
+	t := stick.Undo{
+		By: o.Me.Agent, Call: u.call, As: u.begun.ID, Checkout: u.tree.Top, Files: slices.Concat(
+			u.result.Restored, u.result.Removed,
+		),
+	}
 	for _, l := range u.result.Left {
 		t.Left = append(t.Left, l.Path)
 		for _, a := range l.By {
