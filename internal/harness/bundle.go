@@ -108,7 +108,8 @@ func namedPackage(value json.RawMessage) bool {
 		if u, err := url.Parse(spec); err == nil && u.Scheme == "file" {
 			spec = u.Path
 		}
-		return spec == PluginPackage || strings.HasPrefix(spec, PluginPackage+"@") || filepath.IsAbs(spec) && packageIn(spec) == PluginPackage
+		return spec == PluginPackage || strings.HasPrefix(spec, PluginPackage+"@") ||
+			filepath.IsAbs(spec) && packageIn(spec) == PluginPackage
 	})
 }
 

@@ -63,9 +63,14 @@ var claudeRow = Row{
 
 		Bundle: Bundle{
 			Format: FormatClaude,
-			Add:    []string{"claude plugin marketplace add " + From, "claude plugin install " + PluginName + "@" + PluginName},
-			Remove: []string{"claude plugin uninstall " + PluginName + "@" + PluginName, "claude plugin marketplace remove " + PluginName},
-			Noted:  Levels{".claude/settings.json", ".claude/settings.json"}, At: []string{"enabledPlugins"},
+			Add: []string{
+				"claude plugin marketplace add " + From, "claude plugin install " + PluginName + "@" + PluginName,
+			},
+			Remove: []string{
+				"claude plugin uninstall " + PluginName + "@" + PluginName,
+				"claude plugin marketplace remove " + PluginName,
+			},
+			Noted: Levels{".claude/settings.json", ".claude/settings.json"}, At: []string{"enabledPlugins"},
 			Says:  enabledPlugin,
 			Apart: true,
 		},

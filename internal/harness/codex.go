@@ -78,9 +78,14 @@ var codexRow = Row{
 
 		Bundle: Bundle{
 			Format: FormatClaude,
-			Add:    []string{"codex plugin marketplace add " + From, "codex plugin add " + PluginName + "@" + PluginName},
-			Remove: []string{"codex plugin remove " + PluginName + "@" + PluginName, "codex plugin marketplace remove " + PluginName},
-			Noted:  Levels{".codex/config.toml", ".codex/config.toml"}, At: []string{"plugins"}, TOML: true,
+			Add: []string{
+				"codex plugin marketplace add " + From, "codex plugin add " + PluginName + "@" + PluginName,
+			},
+			Remove: []string{
+				"codex plugin remove " + PluginName + "@" + PluginName,
+				"codex plugin marketplace remove " + PluginName,
+			},
+			Noted: Levels{".codex/config.toml", ".codex/config.toml"}, At: []string{"plugins"}, TOML: true,
 			Says: enabledPlugin,
 		},
 
@@ -100,7 +105,9 @@ const (
 )
 
 func codexTrustAt(file, event string, group, handler int) []string {
-	return []string{"hooks", "state", fmt.Sprintf("%s:%s:%d:%d", file, snake(event), group, handler), "trusted_hash"}
+	return []string{
+		"hooks", "state", fmt.Sprintf("%s:%s:%d:%d", file, snake(event), group, handler), "trusted_hash",
+	}
 }
 
 // codexTrustNote returns the digest by which Codex knows a hook. It contains the effective time limit, not

@@ -57,9 +57,14 @@ var copilotRow = Row{
 
 		Bundle: Bundle{
 			Format: FormatClaude,
-			Add:    []string{"copilot plugin marketplace add " + From, "copilot plugin install " + PluginName + "@" + PluginName},
-			Remove: []string{"copilot plugin uninstall " + PluginName + "@" + PluginName, "copilot plugin marketplace remove " + PluginName},
-			Noted:  Levels{User: ".copilot/settings.json"}, At: []string{"enabledPlugins"},
+			Add: []string{
+				"copilot plugin marketplace add " + From, "copilot plugin install " + PluginName + "@" + PluginName,
+			},
+			Remove: []string{
+				"copilot plugin uninstall " + PluginName + "@" + PluginName,
+				"copilot plugin marketplace remove " + PluginName,
+			},
+			Noted: Levels{User: ".copilot/settings.json"}, At: []string{"enabledPlugins"},
 			Says: enabledPlugin,
 		},
 

@@ -19,7 +19,9 @@ type Editor struct {
 	Command string // a shell command
 	Dir     string // the field with the directory of the command, if it isn't the session's
 	Follows bool   // a cd in the command moves the session too
-	Whole   bool   // it replaces all that is in Path, whatever that is. Others fail if the text isn't the one that they know
+
+	// it replaces all that is in Path, whatever that is. Others fail if the text isn't the one that they know
+	Whole bool
 }
 
 // Reader is a tool that shows the agent a file, or a part of it, and the field of its input that says which.
@@ -38,7 +40,9 @@ type Edits struct {
 	Acts  []shell.Act // what a command may cost: work that isn't committed, or commits; empty for other tools
 
 	Wholes []string // those of Paths whose content is replaced as a whole
-	Shown  []string // files that the tool shows to the agent, or parts of them; absolute if the session's directory is known
+
+	// files that the tool shows to the agent, or parts of them; absolute if the session's directory is known
+	Shown []string
 
 	Text    string // of a command
 	Command bool   // the tool runs a command

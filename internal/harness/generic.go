@@ -15,7 +15,9 @@ import (
 const AgentEnv = "AI_AGENT"
 
 // agentVersion matches what may follow the name in it: a version, and which part of the harness has set it.
-var agentVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_[0-9][0-9A-Za-z.-]*(_[a-z]+)?$`) })
+var agentVersion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`_[0-9][0-9A-Za-z.-]*(_[a-z]+)?$`)
+})
 
 // agentName returns the name in AgentEnv, or "".
 func agentName(getenv func(string) string) string {
@@ -28,7 +30,9 @@ func agentName(getenv func(string) string) string {
 
 // knownAs returns the row of the harness that calls itself so.
 func knownAs(name string) (Row, bool) {
-	i := slices.IndexFunc(Rows, func(r Row) bool { return name != "" && (name == r.Name || slices.Contains(r.Clients, name)) })
+	i := slices.IndexFunc(Rows, func(r Row) bool {
+		return name != "" && (name == r.Name || slices.Contains(r.Clients, name))
+	})
 	if i < 0 {
 		return Row{}, false
 	}
@@ -44,7 +48,9 @@ func generic(getenv func(string) string) (Row, bool) {
 	}
 	program := []string{strings.ToLower(name)}
 	return Row{
-		Name: clientName(name), Title: stick.Wordsf("%s", stick.Name(name).Cut(80)), Programs: program, Scripts: program, Markers: []string{AgentEnv},
+		Name: clientName(name), Title: stick.Wordsf(
+			"%s", stick.Name(name).Cut(80),
+		), Programs: program, Scripts: program, Markers: []string{AgentEnv},
 		Proves: stick.ProvesCarrier,
 	}, true
 }

@@ -90,7 +90,10 @@ const startup = "startup"
 // is one of runs, the harness that runs the hook, or has a name of r, because a harness that runs another's
 // hooks may translate its tools.
 func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
-	out := HookInput{Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked, Call: in.Call, Woken: strings.HasPrefix(in.Prompt, string(NewsHead))}
+	out := HookInput{
+		Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked,
+		Call: in.Call, Woken: strings.HasPrefix(in.Prompt, string(NewsHead)),
+	}
 	out.Subagent, out.Helper, out.Failed = in.Subagent != "", in.Subagent, strings.HasSuffix(in.Name, "Failure")
 	if runs.StartSource != "" && in.Source == runs.StartSource {
 		out.Why = startup
@@ -154,7 +157,9 @@ func (r Row) WriteHook(in HookInput, a HookAnswer) []byte {
 	case a.Context != "" && r.HookFlat:
 		v = map[string]any{"additionalContext": a.Context}
 	case a.Context != "":
-		v = map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": in.Name, "additionalContext": a.Context}}
+		v = map[string]any{"hookSpecificOutput": map[string]any{
+			"hookEventName": in.Name, "additionalContext": a.Context,
+		}}
 	default:
 		return nil
 	}

@@ -40,7 +40,9 @@ var claudeInbox = &Inbox{
 		line.SetEscapeHTML(false)
 		_ = line.Encode(map[string]any{"type": "auth", "token": token})
 		_ = line.Encode(map[string]any{
-			"type": "user", "msgV": 1, "msg_id": id, "priority": "next", "message": map[string]any{"role": "user", "content": text},
+			"type": "user", "msgV": 1, "msg_id": id, "priority": "next", "message": map[string]any{
+				"role": "user", "content": text,
+			},
 		})
 		return b.Bytes()
 	},

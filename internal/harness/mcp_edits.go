@@ -89,7 +89,9 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	if !found {
 		_, tool, _ = strings.Cut(name, joint)
 	}
-	if !slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool { return r == '_' || r == '-' }), writes) {
+	if !slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool {
+		return r == '_' || r == '-'
+	}), writes) {
 		return
 	}
 	for _, field := range []string{"path", "file_path", "filePath", "source", "destination"} {

@@ -12,7 +12,8 @@ import (
 // environment names the session. What a worker's command runs is its own agent, whoever started that command.
 // Nor is an agent in a carrier known to be in the tool call in which the carrier was started.
 func (r *resolver) findParents() {
-	carries := r.near.proof == stick.ProvesCarrier && !r.near.row.isProgramRow() // of a program nobody knows that it does
+	// Of a program nobody knows that it does.
+	carries := r.near.proof == stick.ProvesCarrier && !r.near.row.isProgramRow()
 	if r.near.row.Name == workerRow.Name || carries {
 		return
 	}

@@ -87,5 +87,7 @@ var openCodePackage string
 // OpenCodePackage returns the code of our package for OpenCode. The server is its entry in OpenCode's
 // configuration.
 func OpenCodePackage(server string) string {
-	return strings.NewReplacer("{{id}}", PluginName, "{{name}}", ServerName, "{{server}}", server).Replace(openCodePackage)
+	return strings.NewReplacer(
+		"{{id}}", PluginName, "{{name}}", ServerName, "{{server}}", server,
+	).Replace(openCodePackage)
 }

@@ -23,7 +23,9 @@ var programRows = []Row{
 	{Name: "goose", Title: "Goose", Programs: []string{"goose"}},
 	{Name: "gptme", Title: "gptme", Programs: []string{"gptme"}, Scripts: []string{"gptme"}},
 	{Name: "grok", Title: "Grok Build", Programs: []string{"grok"}, Scripts: []string{"grok"}},
-	{Name: "kilo", Title: "Kilo", Programs: []string{"kilocode"}, Scripts: []string{"kilocode"}, Packages: []string{"/@kilocode/cli/"}}, // an editor is called kilo
+
+	// an editor is called kilo
+	{Name: "kilo", Title: "Kilo", Programs: []string{"kilocode"}, Scripts: []string{"kilocode"}, Packages: []string{"/@kilocode/cli/"}},
 	{Name: "kimi", Title: "Kimi CLI", Programs: []string{"kimi"}, Scripts: []string{"kimi"}},
 	{Name: "kiro", Title: "Kiro CLI", Programs: []string{"kiro-cli", "kiro-cli-chat"}},
 	{Name: "openhands", Title: "OpenHands", Programs: []string{"openhands"}, Scripts: []string{"openhands"}},

@@ -87,13 +87,16 @@ func (r Row) proofOf(p proc.Info) stick.Proof {
 func (r Row) servesTerminals(p proc.Info) bool {
 	return started(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
 		_, value, _ := strings.Cut(arg, "=")
-		return slices.ContainsFunc(r.Listening, func(with string) bool { return strings.HasPrefix(arg, with) || strings.HasPrefix(value, with) })
+		return slices.ContainsFunc(r.Listening, func(with string) bool {
+			return strings.HasPrefix(arg, with) || strings.HasPrefix(value, with)
+		})
 	})
 }
 
 // showsDaemon reports whether p, a process of the harness, may be the terminal of a daemon's session.
 func (r Row) showsDaemon(p proc.Info) bool {
-	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) && !started(p, r.Standalone) && (len(r.Attached) == 0 || started(p, r.Attached))
+	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) &&
+		!started(p, r.Standalone) && (len(r.Attached) == 0 || started(p, r.Attached))
 }
 
 // started reports whether p was started with one of some arguments.

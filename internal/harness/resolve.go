@@ -21,7 +21,8 @@ type Input struct {
 	SessionID      string // given with the call, in a hook's input or an MCP call's _meta; else empty
 	SessionHarness string // whose session that is; empty if the call doesn't say
 
-	Connection *Connection // the call came through a server, in whose environment Getenv reads; nil for a command or hook
+	// the call came through a server, in whose environment Getenv reads; nil for a command or hook
+	Connection *Connection
 
 	User string
 	Host string
@@ -31,28 +32,42 @@ type Input struct {
 
 // Caller is who calls, as far as that is known without the database.
 type Caller struct {
-	As        string          // the name that the caller asks for; nothing else follows from it
-	AsSource  string          // where it asks for it; empty without As
-	Harness   string          // the name of a row, or [Human]
-	SessionID string          // empty when it isn't known
-	Helper    string          // the sub-agent of the session, as the harness's hook names it; empty for the agent itself, and outside of hooks
-	Earlier   bool            // SessionID may be an older one of the process: a newer one in the database comes first
-	Process   stick.Process   // the harness's, or the person's outermost in the terminal; zero if it can't be seen
-	Proof     stick.Proof     // what the life of Process proves; empty without a Process
-	OnDaemon  bool            // Process is a daemon, and another process is the agent's terminal
-	Above     []stick.Process // harnesses in whose tool calls the caller's was started, if they prove their sessions
-	AboveIn   []string        // seeds of the sessions that the environment names, of such harnesses as no process shows
-	Task      stick.TaskMark  // of the command of a task that it runs below; zero for none
-	Detached  bool            // only its environment names the harness, which isn't among its ancestors
-	Stray     string          // the session that the environment of a Detached caller names, if that isn't known to run; then SessionID is empty
-	Client    bool            // it was found by the name of an MCP client, and Process is that client's
-	Server    stick.Process   // of a Client without Process: the server of its connection; else zero
-	Number    int             // of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
-	Terminal  string          // a person's terminal; empty without one
-	Person    bool
-	User      string        // fit for an agent id: a person is human:<User>
-	Host      string        // as given
-	Explain   []stick.Words // how all this was found, in sentences
+	As        string // the name that the caller asks for; nothing else follows from it
+	AsSource  string // where it asks for it; empty without As
+	Harness   string // the name of a row, or [Human]
+	SessionID string // empty when it isn't known
+
+	// the sub-agent of the session, as the harness's hook names it; empty for the agent itself, and outside
+	// of hooks
+	Helper string
+
+	// SessionID may be an older one of the process: a newer one in the database comes first
+	Earlier  bool
+	Process  stick.Process // the harness's, or the person's outermost in the terminal; zero if it can't be seen
+	Proof    stick.Proof   // what the life of Process proves; empty without a Process
+	OnDaemon bool          // Process is a daemon, and another process is the agent's terminal
+
+	// harnesses in whose tool calls the caller's was started, if they prove their sessions
+	Above []stick.Process
+
+	// seeds of the sessions that the environment names, of such harnesses as no process shows
+	AboveIn  []string
+	Task     stick.TaskMark // of the command of a task that it runs below; zero for none
+	Detached bool           // only its environment names the harness, which isn't among its ancestors
+
+	// the session that the environment of a Detached caller names, if that isn't known to run; then SessionID
+	// is empty
+	Stray  string
+	Client bool          // it was found by the name of an MCP client, and Process is that client's
+	Server stick.Process // of a Client without Process: the server of its connection; else zero
+
+	// of a Client with Process: which of the live connections of Process this is, from 1; 0 as 1
+	Number   int
+	Terminal string // a person's terminal; empty without one
+	Person   bool
+	User     string        // fit for an agent id: a person is human:<User>
+	Host     string        // as given
+	Explain  []stick.Words // how all this was found, in sentences
 }
 
 // ActsAsPerson reports whether the caller is a person who acts under no name of an agent.

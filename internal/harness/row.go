@@ -177,7 +177,8 @@ func (r Row) Environment() []string {
 // path, because PATH may lead elsewhere. Otherwise it returns its name.
 func (r Row) Program(chain []proc.Info) string {
 	for _, p := range chain {
-		if len(p.Args) > 0 && filepath.IsAbs(p.Args[0]) && slices.Contains(r.Programs, strings.TrimSuffix(filepath.Base(p.Args[0]), ".exe")) {
+		if len(p.Args) > 0 && filepath.IsAbs(p.Args[0]) &&
+			slices.Contains(r.Programs, strings.TrimSuffix(filepath.Base(p.Args[0]), ".exe")) {
 			return p.Args[0]
 		}
 	}
@@ -210,7 +211,8 @@ const WorkerName = "worker"
 // workerRow recognises a command that tt started in the worktree of a task. It is no harness: nothing is
 // installed for it. A harness that it runs is nearer to its own commands, so those belong to the harness.
 var workerRow = Row{
-	Name: WorkerName, Title: "a worker's command", Programs: []string{RunnerName}, SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
+	Name: WorkerName, Title: "a worker's command", Programs: []string{RunnerName},
+	SessionEnv: []string{TaskEnv}, Proves: stick.ProvesSession,
 }
 
 // ByName returns the row of a harness.

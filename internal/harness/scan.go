@@ -41,7 +41,9 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 	}
 	skip := func(p proc.Info, chain []proc.Info) bool {
 		is := func(other proc.Info) bool { return other.ID.PID == self || other.ID == agent }
-		return is(p) || slices.ContainsFunc(chain, is) || slices.ContainsFunc(above, func(a proc.Info) bool { return a.ID == p.ID })
+		return is(p) || slices.ContainsFunc(chain, is) || slices.ContainsFunc(above, func(a proc.Info) bool {
+			return a.ID == p.ID
+		})
 	}
 	add := func(to []Running, p proc.Info, dir string) []Running {
 		near, ok := recognise(p)
@@ -86,6 +88,8 @@ func Named(comm string) bool {
 	fits := func(program string) bool { return name == program[:min(len(program), commLimit)] }
 	runs := func(r Row) bool { return slices.ContainsFunc(r.Programs, fits) }
 	return slices.ContainsFunc(Rows, runs) || slices.ContainsFunc(programRows, runs) ||
-		slices.ContainsFunc(interpreters, func(i string) bool { return name == i || strings.HasPrefix(name, i+"-") }) ||
+		slices.ContainsFunc(interpreters, func(i string) bool {
+			return name == i || strings.HasPrefix(name, i+"-")
+		}) ||
 		name == "mainthread" // as newer versions of node call themselves
 }

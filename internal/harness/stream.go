@@ -38,7 +38,10 @@ type stream struct {
 
 var streams = []stream{
 	{[]string{"system", "assistant", "user", "result", "stream_event", "rate_limit_event"}, sayClaude},
-	{[]string{"thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed", "error"}, sayCodex},
+	{[]string{
+		"thread.started", "turn.started", "turn.completed", "turn.failed",
+		"item.started", "item.updated", "item.completed", "error",
+	}, sayCodex},
 }
 
 // maxSaid is how many bytes of one thing are shown.
@@ -155,7 +158,9 @@ func innerText(content json.RawMessage) string {
 }
 
 // inputKeys are the parameters of tools that say what a call is about, the most telling first.
-var inputKeys = []string{"file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description", "prompt"}
+var inputKeys = []string{
+	"file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description", "prompt",
+}
 
 // sayInput says what a call of a tool is about.
 func sayInput(in map[string]any) string {
