@@ -48,7 +48,9 @@ func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 		if h.tools != "" {
 			h.tools = harness.EditorTools(rows...)
 		}
-		hooks[h.event] = append(hooks[h.event], harness.HookGroup{Matcher: h.tools, Hooks: []harness.Handler{h.Handler}})
+		hooks[h.event] = append(hooks[h.event], harness.HookGroup{
+			Matcher: h.tools, Hooks: []harness.Handler{h.Handler},
+		})
 	}
 	return hooks
 }
@@ -92,7 +94,10 @@ func (p *plan) plugin(row harness.Row) bool {
 	case p.removing:
 		s.Note = "its plugin stays; to take it away: " + row.Setup.Bundle.Away()
 	case p.installed(row.Name):
-		s.Note = stick.Wordsf("its plugin brings the same as what tt install has written; one of them is enough: tt uninstall %s", row.Name)
+		s.Note = stick.Wordsf(
+			"its plugin brings the same as what tt install has written; one of them is enough: tt uninstall %s",
+			row.Name,
+		)
 	default:
 		s.Note = "its plugin brings skill, hooks and MCP server, so none of them is written"
 	}

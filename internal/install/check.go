@@ -17,18 +17,28 @@ import (
 
 // Status is how far tt is installed in a harness.
 type Status struct {
-	Harness   string        `json:"harness"`
-	Version   string        `json:"version,omitempty"`         // of its program, when PATH finds it and it answers
-	Installed string        `json:"installed"`                 // all, partly or no
-	Levels    []string      `json:"scopes"`                    // where: user, project, plugin
-	Missing   []stick.Words `json:"missing,omitempty"`         // what is missing or outdated, when tt is installed partly
-	Trusted   *bool         `json:"hooks_trusted,omitempty"`   // whether it runs our hooks; absent where it doesn't say
-	Plugin    bool          `json:"plugin,omitempty"`          // it has our plugin, which its own command has installed
-	Problem   stick.Words   `json:"problem,omitempty"`         // why its configuration can't be read
-	DataDir   string        `json:"server_data_dir,omitempty"` // the data directory that its MCP server opens, if that isn't the one of this shell
-	Shell     *Shell        `json:"shell,omitempty"`           // what its shell finds, where that isn't the one that runs this command
-	Roots     []string      `json:"missing_roots,omitempty"`   // directories that its sandbox is told of, and that aren't there
-	Local     string        `json:"project_program,omitempty"` // what its entries in a project run as tt, if PATH finds that in the project itself
+	Harness   string   `json:"harness"`
+	Version   string   `json:"version,omitempty"` // of its program, when PATH finds it and it answers
+	Installed string   `json:"installed"`         // all, partly or no
+	Levels    []string `json:"scopes"`            // where: user, project, plugin
+
+	// what is missing or outdated, when tt is installed partly
+	Missing []stick.Words `json:"missing,omitempty"`
+	Trusted *bool         `json:"hooks_trusted,omitempty"` // whether it runs our hooks; absent where it doesn't say
+	Plugin  bool          `json:"plugin,omitempty"`        // it has our plugin, which its own command has installed
+	Problem stick.Words   `json:"problem,omitempty"`       // why its configuration can't be read
+
+	// the data directory that its MCP server opens, if that isn't the one of this shell
+	DataDir string `json:"server_data_dir,omitempty"`
+
+	// what its shell finds, where that isn't the one that runs this command
+	Shell *Shell `json:"shell,omitempty"`
+
+	// directories that its sandbox is told of, and that aren't there
+	Roots []string `json:"missing_roots,omitempty"`
+
+	// what its entries in a project run as tt, if PATH finds that in the project itself
+	Local string `json:"project_program,omitempty"`
 }
 
 // How far tt is installed.
@@ -195,7 +205,8 @@ func lookPaths(path, name string) (all []string) {
 		for _, ending := range endings {
 			file := filepath.Join(dir, name+ending)
 			info, err := os.Stat(file)
-			if err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+			if err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() &&
+				(runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
 				all = append(all, file)
 			}
 		}
@@ -214,7 +225,9 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 	}
 	for _, row := range harness.Rows {
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })
-		changed := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name && (c.State == New || c.State == Changed) })
+		changed := slices.ContainsFunc(steps, func(c FileChange) bool {
+			return c.Harness == row.Name && (c.State == New || c.State == Changed)
+		})
 		if !asked {
 			continue
 		}
@@ -228,7 +241,11 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 			next = append(next, stick.Wordsf("%s: %s", row.Name, row.Setup.Next))
 		}
 		if dir := t.ServerDir(row); dir != t.DataDir { // a project's entry names no directory
-			next = append(next, stick.Wordsf("%s: its MCP server opens another database, in %s; tt install %s", row.Name, dir, row.Name))
+			next = append(
+				next, stick.Wordsf(
+					"%s: its MCP server opens another database, in %s; tt install %s", row.Name, dir, row.Name,
+				),
+			)
 		}
 		if s := t.Shell(ctx, row, run); s != nil && s.Problem != "" {
 			next = append(next, stick.Wordsf("%s: %s; %s", row.Name, s.Problem, s.Fix))
@@ -236,7 +253,12 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 	}
 	if t.Project != "" && len(next) > 0 {
 		if file := t.LocalProgram(); file != "" {
-			next = append(next, stick.Wordsf("PATH finds tt in this project, so what these files run is %s, which others may change; %s", file, FixLocal(file)))
+			next = append(
+				next, stick.Wordsf(
+					"PATH finds tt in this project, so what these files run is %s, which others may change; %s",
+					file, FixLocal(file),
+				),
+			)
 		}
 	}
 	return next

@@ -13,16 +13,22 @@ import (
 func explain(err error) error {
 	switch e := err.(type) {
 	case *confedit.MalformedError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s isn't valid: line %d, column %d: %s", e.File, e.Line, e.Col, stick.Words(e.Why)).
+		return stick.Errorf(
+			stick.CodeConfigMalformed, "%s isn't valid: line %d, column %d: %s",
+			e.File, e.Line, e.Col, stick.Words(e.Why),
+		).
 			With("path", e.File).Hintf("nothing was changed; fix the file and run the command again")
 	case *confedit.PathError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s: %s %s", e.File, keyWords(e.Path), stick.Words(e.Why)).With("path", e.File).
+		return stick.Errorf(stick.CodeConfigMalformed, "%s: %s %s", e.File, keyWords(e.Path), stick.Words(e.Why)).
+			With("path", e.File).
 			Hintf("nothing was changed; fix the file and run the command again")
 	case *confedit.MarkerError:
-		return stick.Errorf(stick.CodeConfigMalformed, "%s: line %d: %s", e.File, e.Line, stick.Words(e.Why)).With("path", e.File).
+		return stick.Errorf(stick.CodeConfigMalformed, "%s: line %d: %s", e.File, e.Line, stick.Words(e.Why)).
+			With("path", e.File).
 			Hintf("nothing was changed; fix the file and run the command again")
 	case *confedit.ChangedError:
-		return stick.Errorf(stick.CodeConfigChanged, "somebody else has just changed %s", e.File).With("path", e.File).
+		return stick.Errorf(stick.CodeConfigChanged, "somebody else has just changed %s", e.File).
+			With("path", e.File).
 			Hintf("run the command again")
 	case *confedit.FileError:
 		says := stick.Wordsf("%s %s", e.File, stick.Words(e.Why))
@@ -31,12 +37,15 @@ func explain(err error) error {
 		}
 		switch e.Why {
 		case confedit.NotRegular, confedit.Loop:
-			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).Hintf("replace it with a regular file, then run the command again")
+			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).
+				Hintf("replace it with a regular file, then run the command again")
 		case confedit.TooLarge:
-			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).Hintf("move it aside or make it smaller, then run the command again")
+			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).
+				Hintf("move it aside or make it smaller, then run the command again")
 		}
 		if e.Err != nil && os.IsPermission(e.Err) || e.Err == nil || isPathError(e.Err) {
-			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).Hintf("check who may write it, and run the command again")
+			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).
+				Hintf("check who may write it, and run the command again")
 		}
 	}
 	return err

@@ -28,7 +28,9 @@ var (
 var gitHooks = []struct {
 	name, text string
 	asked      bool // only where somebody asks for it
-}{{"pre-commit", preCommit, false}, {"reference-transaction", referenceTransaction, false}, {"pre-push", prePush, true}}
+}{
+	{"pre-commit", preCommit, false}, {"reference-transaction", referenceTransaction, false}, {"pre-push", prePush, true},
+}
 
 // GitHooks returns the names of the hooks that we may put into a repository.
 func GitHooks() (names []string) {
@@ -53,7 +55,9 @@ type Repository struct {
 	Scope     string // where that is set: system, global, local or worktree
 	Origin    string // and in which file
 
-	Exposed bool // that directory is in the working tree, and git shows what lies there: it tracks it, or doesn't ignore it
+	// that directory is in the working tree, and git shows what lies there: it tracks it, or doesn't ignore
+	// it
+	Exposed bool
 
 	SetHooksPath func(value string) error // sets core.hooksPath where it is set now
 }
@@ -67,7 +71,9 @@ func (r Repository) Shared() error {
 		return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", r.Path).With("path", r.Path).
 			Hintf("run the command in a repository, or make one: %s", stick.Cmd("git init"))
 	case r.Bare:
-		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", r.Git).With("path", r.Git).
+		return stick.Errorf(
+			stick.CodeInvalidPath, "%s is a bare repository: it has no working tree for agents to share", r.Git,
+		).With("path", r.Git).
 			Hintf("run the command in the clone where agents work")
 	}
 	return nil
@@ -90,8 +96,15 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
-		return "", stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", r.Origin, dir).
-			With("path", dir).Hintf("unless somebody switched hooks off on purpose: %s", stick.Cmd("git config --"+r.Scope+" --unset core.hooksPath"))
+		return "", stick.Errorf(
+			stick.CodeConfigUnwritable,
+			"core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", r.Origin, dir,
+		).
+			With("path", dir).Hintf(
+			"unless somebody switched hooks off on purpose: %s", stick.Cmd(
+				"git config --"+r.Scope+" --unset core.hooksPath",
+			),
+		)
 	}
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
 	if own && r.Exposed {
@@ -104,11 +117,17 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if r.HooksPath != "" {
 		why += stick.Wordsf(", as core.hooksPath in %s says", r.Origin)
 	}
-	byHand := stick.Wordsf("add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", stick.Words(t.gitLine("pre-commit")), stick.Words(t.gitLine("reference-transaction")))
+	byHand := stick.Wordsf(
+		"add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", stick.Words(t.gitLine("pre-commit")), stick.Words(
+			t.gitLine("reference-transaction"),
+		),
+	)
 	if r.PrePush {
 		byHand += stick.Wordsf(", and this one at the end of pre-push: `%s`", stick.Words(t.gitLine("pre-push")))
 	}
-	return "", stick.Errorf(stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why).With("path", dir).Hintf("%s", byHand)
+	return "", stick.Errorf(
+		stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why,
+	).With("path", dir).Hintf("%s", byHand)
 }
 
 // gitLine is the line by which somebody else's hook asks tt.

@@ -25,14 +25,16 @@ var chainText string
 
 // chained are hooks of git's that cost nothing where there is nothing to run.
 var chained = []string{
-	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
+	"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit",
+	"pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
 	"pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite", "pre-auto-gc", "sendemail-validate",
 }
 
 // chainedIfThere are hooks that git runs often, or for which it does something else: they are chained where
 // the project has them.
 var chainedIfThere = []string{
-	"reference-transaction", "post-index-change", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout",
+	"reference-transaction", "post-index-change", "pre-receive", "update",
+	"proc-receive", "post-receive", "post-update", "push-to-checkout",
 }
 
 // ownHooksDir returns the directory of a repository's hooks in which only ours lie.
@@ -58,8 +60,15 @@ func newChain(r Repository) (*chain, error) {
 	case r.hasOwnHooksDir():
 		c := &chain{repo: r, theirs: r.readTheirs()}
 		if c.theirs == "" {
-			return nil, stick.Errorf(stick.CodeConfigUnwritable, "core.hooksPath leads to %s, which has no hooks of tt any more", r.HooksPath).With("path", r.HooksPath).
-				Hintf("lead it back to the hooks of the project: %s; then run the same command again", stick.Cmd("git config core.hooksPath <directory>"))
+			return nil, stick.Errorf(
+				stick.CodeConfigUnwritable,
+				"core.hooksPath leads to %s, which has no hooks of tt any more", r.HooksPath,
+			).With("path", r.HooksPath).
+				Hintf(
+					"lead it back to the hooks of the project: %s; then run the same command again", stick.Cmd(
+						"git config core.hooksPath <directory>",
+					),
+				)
 		}
 		return c, nil
 	case r.Exposed:
@@ -157,7 +166,9 @@ func (c *chain) write() error {
 		err = c.drop
 	}
 	if err := err(); err != nil {
-		return stick.Errorf(stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), cause(err)).
+		return stick.Errorf(
+			stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), cause(err),
+		).
 			With("path", c.repo.ownHooksDir()).Hintf("check who may write there, and run the command again")
 	}
 	return nil
@@ -194,7 +205,8 @@ func (c *chain) drop() error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "# Talking Stick (tt install git") {
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), "# Talking Stick (tt install git") {
 			continue
 		}
 		if err := os.Remove(path); err != nil {
@@ -218,7 +230,10 @@ func (c *chain) step() FileChange {
 		s.State = New
 	}
 	if s.State == New || s.State == Changed {
-		s.Note = stick.Wordsf("the hooks in %s stay as they are, since git shows their files; git runs these instead, and they run those", c.theirs)
+		s.Note = stick.Wordsf(
+			"the hooks in %s stay as they are, since git shows their files; git runs these instead, and they run those",
+			c.theirs,
+		)
 	}
 	return s
 }

@@ -33,7 +33,9 @@ func (c *hookChange) pending() bool { return string(c.have) != c.want || c.back 
 
 // diff shows our hook only: a hook that is moved doesn't change.
 func (c *hookChange) diff() string {
-	d := confedit.Change{Path: c.file, Exists: c.have != nil, Before: c.have, After: []byte(c.want), Delete: c.want == ""}
+	d := confedit.Change{
+		Path: c.file, Exists: c.have != nil, Before: c.have, After: []byte(c.want), Delete: c.want == "",
+	}
 	if c.have == nil && c.want == "" {
 		return ""
 	}
@@ -74,7 +76,10 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		case c.state == editedHook:
 			s.State, s.Note = Kept, "somebody has edited it, so it stays"
 		case c.state == otherHook && kept:
-			s.State, s.Note = Kept, stick.Wordsf("an earlier hook is already kept beside it, as %s; remove the one you don't need", filepath.Base(beside(c.file)))
+			s.State, s.Note = Kept, stick.Wordsf(
+				"an earlier hook is already kept beside it, as %s; remove the one you don't need",
+				filepath.Base(beside(c.file)),
+			)
 		default:
 			c.made = c.made || bytes.Contains(c.have, []byte(madeDir))
 			made = c.made // also for a hook that is asked for later
@@ -174,7 +179,9 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	case c.state == editedHook:
 		s.State, s.Note = Kept, "somebody has edited it, so it stays"
 	case c.state == otherHook && c.back:
-		s.State, s.Note = Kept, stick.Wordsf("it isn't ours; an earlier hook is kept beside it, as %s", filepath.Base(beside(file)))
+		s.State, s.Note = Kept, stick.Wordsf(
+			"it isn't ours; an earlier hook is kept beside it, as %s", filepath.Base(beside(file)),
+		)
 	case c.state == ourHook || c.state == noHook && c.back:
 		s.State, s.hook = Removed, c
 		if c.back {
@@ -204,7 +211,8 @@ func (c *hookChange) write() error {
 	}
 	if err != nil {
 		_ = os.Remove(temp) // the first error is the one to report
-		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, cause(err)).With("path", c.file).
+		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, cause(err)).
+			With("path", c.file).
 			Hintf("check who may write there, and run the command again")
 	}
 	return nil

@@ -36,9 +36,15 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 		if h.Event == harness.HookBeforeTool {
 			tools = row.EditorTools()
 		}
-		all = append(all, hook{h.Name, tools, false, harness.Handler{Type: "command", Command: t.hookCommand(false), Timeout: hookTimeout * s.HookUnit}})
+		all = append(all, hook{
+			h.Name, tools, false, harness.Handler{
+				Type: "command", Command: t.hookCommand(false), Timeout: hookTimeout * s.HookUnit,
+			},
+		})
 		if h.Event == harness.HookStop && row.Wake != harness.WakeNone && s.Background != nil {
-			waker := harness.Handler{Type: "command", Command: t.hookCommand(true), Timeout: wakeTimeout * s.HookUnit}
+			waker := harness.Handler{
+				Type: "command", Command: t.hookCommand(true), Timeout: wakeTimeout * s.HookUnit,
+			}
 			s.Background(&waker)
 			all = append(all, hook{h.Name, "", true, waker})
 		}
@@ -49,7 +55,11 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
 	var edits []confedit.Edit
 	for _, h := range t.wanted(row, s) {
-		edits = append(edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(h.wake), harness.HookGroup{Matcher: h.tools, Hooks: []harness.Handler{h.Handler}}))
+		edits = append(
+			edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(h.wake), harness.HookGroup{
+				Matcher: h.tools, Hooks: []harness.Handler{h.Handler},
+			}),
+		)
 	}
 	if edits == nil {
 		return nil
@@ -106,7 +116,9 @@ func quote(path string) string {
 // hookForm matches the commands of our hooks: the program, and whether it waits to wake an agent. Earlier
 // versions put the harness's name into the command, and nothing behind it.
 var hookForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(.*) hook(?: (?:` + strings.Join(harness.Names(), "|") + `))?( --wake)?(?: --child)?(?: \|\| true| \|\| \[ \$\? -ne [0-9]+ \] \|\| exit 2)?$`)
+	return regexp.MustCompile(
+		`^(.*) hook(?: (?:` + strings.Join(harness.Names(), "|") + `))?( --wake)?(?: --child)?(?: \|\| true| \|\| \[ \$\? -ne [0-9]+ \] \|\| exit 2)?$`,
+	)
 })
 
 // isHook recognises our handlers among a harness's hooks: by what they run, wherever the program lies.

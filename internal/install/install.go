@@ -83,7 +83,8 @@ func (s *FileChange) Show() {
 
 // Pending reports whether there is anything to change.
 func (s FileChange) Pending() bool {
-	return s.dir && s.State == New || s.change != nil && s.change.Changed() || s.hook != nil && s.hook.pending() || s.chain != nil && s.chain.pending()
+	return s.dir && s.State == New || s.change != nil && s.change.Changed() ||
+		s.hook != nil && s.hook.pending() || s.chain != nil && s.chain.pending()
 }
 
 // Found lists the harnesses that were used on this machine: those with a configuration.

@@ -28,7 +28,10 @@ func Older(t Target, row harness.Row) stick.Words {
 	if row.Setup.Trust != nil {
 		then = row.Setup.Trust.Review
 	}
-	return stick.Wordsf("the hooks of %s are of an earlier version of tt: ask your user to run tt install %s%s, and then to %s", row.Title, row.Name, level, then)
+	return stick.Wordsf(
+		"the hooks of %s are of an earlier version of tt: ask your user to run tt install %s%s, and then to %s",
+		row.Title, row.Name, level, then,
+	)
 }
 
 // OlderSkill says what to do about a skill that another version of tt has installed for a harness, for its
@@ -45,7 +48,10 @@ func OlderSkill(t Target, row harness.Row) stick.Words {
 	default:
 		return ""
 	}
-	return stick.Wordsf("the skill talking-stick of %s is of another version of tt: ask your user to run tt install %s%s", row.Title, row.Name, level)
+	return stick.Wordsf(
+		"the skill talking-stick of %s is of another version of tt: ask your user to run tt install %s%s",
+		row.Title, row.Name, level,
+	)
 }
 
 // olderSkill reports whether the skill of another version is installed at this level.

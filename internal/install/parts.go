@@ -58,7 +58,9 @@ func (t Target) parts(row harness.Row) []part {
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
 		return string(have) == harness.Skill || isShipped(have) || t.hasWritten(t.skillFile(s), have)
 	}}}
-	all = append(all, part{what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s)})
+	all = append(all, part{
+		what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s),
+	})
 	server := t.server(s)
 	server.file = t.serverFile(s)
 	server.shared = slices.ContainsFunc(harness.Rows, func(other harness.Row) bool {
@@ -82,10 +84,13 @@ func (t Target) parts(row harness.Row) []part {
 		text := s.Code(t.program())
 		all = append(all, part{what: plugin, file: path, text: text, ours: func(have []byte) bool {
 			plain := pluginProgram().ReplaceAll(have, nil)
-			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) || isShipped(plain) || t.hasWritten(path, have)
+			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) ||
+				isShipped(plain) || t.hasWritten(path, have)
 		}})
 	}
-	return slices.DeleteFunc(all, func(x part) bool { return x.file == "" || x.text == "" && x.set == nil && !x.dir })
+	return slices.DeleteFunc(all, func(x part) bool {
+		return x.file == "" || x.text == "" && x.set == nil && !x.dir
+	})
 }
 
 // instructions lists what tells a project's agents of tt: our text in the file that most harnesses read, and
@@ -94,7 +99,13 @@ func (t Target) parts(row harness.Row) []part {
 func (p *plan) instructions() []owned {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
 	main := filepath.Join(p.t.Project, harness.InstructionsFile)
-	all := []owned{{"project", part{what: "instructions", file: main, remove: no, set: confedit.SetBlock(strings.TrimSpace(harness.Instructions))}}}
+	all := []owned{{
+		"project", part{
+			what: "instructions", file: main, remove: no, set: confedit.SetBlock(
+				strings.TrimSpace(harness.Instructions),
+			),
+		},
+	}}
 	if p.t.leaves(main) && !p.removing {
 		return all // it doesn't get ours, so nobody needs to import it
 	}
@@ -102,7 +113,11 @@ func (p *plan) instructions() []owned {
 	for _, row := range harness.Rows {
 		own := below(p.t.Project, row.Setup.Instructions)
 		if own != "" && !sameName(own, main) && (last || slices.Contains(p.names, row.Name)) {
-			all = append(all, owned{row.Name, part{what: imports, file: own, remove: no, set: confedit.SetImport(harness.InstructionsFile)}})
+			all = append(all, owned{
+				row.Name, part{
+					what: imports, file: own, remove: no, set: confedit.SetImport(harness.InstructionsFile),
+				},
+			})
 		}
 	}
 	return all

@@ -28,9 +28,12 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	for _, name := range names {
 		row, ok := harness.ByName(name)
 		if !ok {
-			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).With("field", "harness").
+			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).
+				With("field", "harness").
 				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
-					stick.Names(harness.Names(), len(harness.Rows)), stick.Names(harness.SnippetNames(), len(harness.SnippetNames())))
+					stick.Names(harness.Names(), len(harness.Rows)), stick.Names(
+						harness.SnippetNames(), len(harness.SnippetNames()),
+					))
 		}
 		plugged := p.plugin(row)
 		for _, x := range t.parts(row) {
@@ -50,7 +53,8 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	for len(all) > 0 {
 		first := all[0].file
 		same := func(y owned) bool {
-			return filepath.Clean(y.file) == filepath.Clean(first) || leadsTo[first] != "" && leadsTo[y.file] == leadsTo[first]
+			return filepath.Clean(y.file) == filepath.Clean(first) ||
+				leadsTo[first] != "" && leadsTo[y.file] == leadsTo[first]
 		}
 		var one []owned // the parts of one file, whatever names it has
 		for _, y := range all {
@@ -74,7 +78,8 @@ type owned struct {
 
 // sameName reports whether two names lead to one file, which needn't exist.
 func sameName(a, b string) bool {
-	return filepath.Clean(a) == filepath.Clean(b) || confedit.Follow(a) != "" && confedit.Follow(a) == confedit.Follow(b)
+	return filepath.Clean(a) == filepath.Clean(b) ||
+		confedit.Follow(a) != "" && confedit.Follow(a) == confedit.Follow(b)
 }
 
 // file plans the change of one file.
@@ -122,7 +127,9 @@ func (p *plan) directory(x owned) {
 
 // keep plans that a file stays as it is.
 func (p *plan) keep(x owned, why stick.Words) {
-	p.steps = append(p.steps, FileChange{Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why})
+	p.steps = append(p.steps, FileChange{
+		Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why,
+	})
 }
 
 // anyLeft reports whether a harness outside of this plan still has tt, and so needs what harnesses share.
@@ -174,7 +181,12 @@ func (p *plan) edit(name, path string, parts []part) error {
 	for _, x := range parts {
 		what = append(what, x.what)
 		if x.other != nil && x.other(s.change.Before) {
-			notes = append(notes, stick.Wordsf("it already has a server called %s, which runs another program; that stays, so ours isn't installed", harness.ServerName))
+			notes = append(
+				notes, stick.Wordsf(
+					"it already has a server called %s, which runs another program; that stays, so ours isn't installed",
+					harness.ServerName,
+				),
+			)
 		}
 		if x.npm == nil {
 			continue

@@ -61,7 +61,10 @@ func (t Target) rid(path string, first bool) stick.Words {
 	if !first {
 		return remove
 	}
-	return stick.Wordsf("%s, or put %s before %s in PATH; then start your shell and your agents again", remove, filepath.Dir(t.TT), filepath.Dir(path))
+	return stick.Wordsf(
+		"%s, or put %s before %s in PATH; then start your shell and your agents again",
+		remove, filepath.Dir(t.TT), filepath.Dir(path),
+	)
 }
 
 // npmPackage returns the package of npm to which a program belongs; empty if it belongs to none.

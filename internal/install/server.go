@@ -70,7 +70,9 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 	case s.TOML && ours:
 		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.program()}})
 	case s.TOML:
-		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.program()}, {Key: "args", Value: []string{"mcp"}}})
+		return confedit.TOMLSetTable(at, confedit.TOMLTable{
+			{Key: "command", Value: t.program()}, {Key: "args", Value: []string{"mcp"}},
+		})
 	case ours && list:
 		return confedit.JSONSet(command, append([]string{t.program()}, argv[1:]...))
 	case ours:

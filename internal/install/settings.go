@@ -18,7 +18,9 @@ func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 	var edits []confedit.Edit
 	var what []stick.Words
 	for _, s := range settings {
-		edits = append(edits, confedit.TOMLSetTable([]string{s.Section}, confedit.TOMLTable{{Key: s.Name, Value: s.Value}}))
+		edits = append(
+			edits, confedit.TOMLSetTable([]string{s.Section}, confedit.TOMLTable{{Key: s.Name, Value: s.Value}}),
+		)
 		what = append(what, stick.Wordsf("%s.%s", s.Section, s.Name))
 	}
 	p := &plan{t: t, files: t.files()}

@@ -50,11 +50,17 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	const read = " in ~/.profile, which login shells read"
 	switch {
 	case s.TT == "":
-		s.Problem, s.Fix = "its login shell doesn't find tt", stick.Wordsf("add %s to PATH", filepath.Dir(t.TT))+read
+		s.Problem, s.Fix = "its login shell doesn't find tt", stick.Wordsf(
+			"add %s to PATH", filepath.Dir(t.TT),
+		)+read
 	case !same(s.TT, t.TT) && !same(s.TT, t.Wrapper):
-		s.Problem, s.Fix = stick.Wordsf("its login shell finds another tt, %s", s.TT), stick.Wordsf("put %s first in PATH", filepath.Dir(t.TT))+read
+		s.Problem, s.Fix = stick.Wordsf(
+			"its login shell finds another tt, %s", s.TT,
+		), stick.Wordsf("put %s first in PATH", filepath.Dir(t.TT))+read
 	case s.DataDir != t.DataDir:
-		s.Problem, s.Fix = stick.Wordsf("its login shell opens another database, in %s", s.DataDir), "set "+dataDirEnv+read
+		s.Problem, s.Fix = stick.Wordsf(
+			"its login shell opens another database, in %s", s.DataDir,
+		), "set "+dataDirEnv+read
 	}
 	return s
 }
