@@ -30,8 +30,8 @@ const (
 	maxName   = 120 // bytes of what a harness names as it likes
 )
 
-// call describes the call that a hook is about, in one checkout.
-func (q editQuestion) call(by stick.AgentID, top string) stick.Call {
+// callIn describes the call that a hook is about, in one checkout.
+func (q editQuestion) callIn(by stick.AgentID, top string) stick.Call {
 	text := q.Text
 	if text == "" && len(q.in) > 0 {
 		text = q.in[0].Full
@@ -76,7 +76,7 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 			}
 			continue
 		}
-		c := q.call(o.Me.Agent, s.top)
+		c := q.callIn(o.Me.Agent, s.top)
 		c.Before, c.Started = s.taken.ID, o.Tx.Now()
 		if err := recordCall(o.Tx, o.Room.ID, &c); err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func (g *Guard) beginElsewhere(
 	for _, room := range rooms {
 		p := q.HookParams
 		p.Where = core.Where{RoomID: room}
-		err = errors.Join(err, g.hooked(ctx, p, true, func(o *op) error {
+		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
 			m, ok := o.Room.Member(o.Me.Agent)
 			if !o.Room.Enforces() || !ok || m.State != stick.Joined {
 				return nil
@@ -119,7 +119,7 @@ func begunCall(open []stick.Call, end stick.Call, now stick.Time) (begun stick.C
 
 // readCall finds the call that has ended in a checkout, and those that ran beside it.
 func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err error) {
-	c.call, c.beside = q.call(me, c.top), nil
+	c.call, c.beside = q.callIn(me, c.top), nil
 	if !q.Unread {
 		rows, err := tx.Edited(c.room, c.top, c.files)
 		c.compares = len(rows) < len(c.files) || slices.ContainsFunc(rows, func(f stick.EditedFile) bool {
@@ -152,7 +152,7 @@ func (q editQuestion) callsElsewhere(
 	for _, b := range open {
 		isKnown := slices.ContainsFunc(known, func(c *checkout) bool { return c.top == b.Checkout }) ||
 			slices.ContainsFunc(calls, func(c stick.Call) bool { return c.Checkout == b.Checkout })
-		if begun, ok := begunCall([]stick.Call{b}, q.call(me, b.Checkout), tx.Now()); ok && !isKnown {
+		if begun, ok := begunCall([]stick.Call{b}, q.callIn(me, b.Checkout), tx.Now()); ok && !isKnown {
 			calls = append(calls, begun)
 		}
 	}
@@ -221,8 +221,8 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 		return t, err
 	}
 
-	w := whoseWork{room: r.AtGeneration(tx.Generation(), tx.Now()), me: me}
-	if err := w.judge(tx, probes, c, c.fold, had, known); err != nil {
+	w := uncommittedWork{room: r.AtGeneration(tx.Generation(), tx.Now()), me: me}
+	if err := w.addChanges(tx, probes, c, c.fold, had, known); err != nil {
 		return t, err
 	}
 	for _, f := range w.changes {
@@ -258,8 +258,8 @@ func (c *checkout) isNamed(path string) bool {
 	return slices.ContainsFunc(c.files, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-// form names a call, as a person would.
-func (q editQuestion) form(c stick.Call) string {
+// formOf names a call, as a person would.
+func (q editQuestion) formOf(c stick.Call) string {
 	var forms []string
 	for _, a := range q.Acts {
 		if (a.Kind == shell.Takes || a.Kind == shell.Moves) && !slices.Contains(forms, a.Form) {
@@ -283,22 +283,22 @@ func (q editQuestion) form(c stick.Call) string {
 // tellEnd tells those whose work a call has taken or changed, and the caller, and has the snapshot stay that
 // they are told of.
 func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) error {
-	var told []takenIn
+	var told []roomTaking
 	var err error
 	for _, c := range all {
 		if len(c.taken.Files) == 0 && c.lost == "" {
 			continue
 		}
-		c.taken.Form, c.taken.Rescue = q.form(c.call), c.call.Before
+		c.taken.Form, c.taken.Rescue = q.formOf(c.call), c.call.Before
 		if len(c.taken.Files) > 0 {
-			told = append(told, takenIn{c.room, c.top, c.taken})
+			told = append(told, roomTaking{c.room, c.top, c.taken})
 		}
 		if c.lost != "" {
-			told = append(told, takenIn{
+			told = append(told, roomTaking{
 				c.room, c.top, stick.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost},
 			})
 		}
-		err = errors.Join(err, g.rescues().Mark(c.call.Before))
+		err = errors.Join(err, g.rescueStore().Mark(c.call.Before))
 	}
 	return cmp.Or(g.tellTaken(ctx, q.HookParams, told), err)
 }

@@ -23,17 +23,17 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 		return nil
 	}
 	if c.call.Before == "" { // nobody has recorded its beginning
-		c.call.Before = g.rescues().Last(tree)
+		c.call.Before = g.rescueStore().Last(tree)
 	}
 
 	s := &snapshot{checkout: c, tree: tree, named: c.files, after: true}
-	g.keep(ctx, q, []*snapshot{s}, by.facts(q))
+	g.takeSnapshots(ctx, q, []*snapshot{s}, by.snapshotFacts(q))
 	if s.err != nil || s.taken.ID == "" {
 		return cmp.Or(s.err, s.commitsErr)
 	}
 	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
 	c.dirty = uncommittedIn(s.taken)
-	c.prune = g.rescues().BeginPrune(tree.Common, c.call.Ended)
+	c.prune = g.rescueStore().BeginPrune(tree.Common, c.call.Ended)
 	if c.call.Started.IsZero() {
 		c.call.Started = c.call.Ended
 	}
@@ -78,7 +78,7 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 		return nil
 	}
 
-	had, err := g.rescues().Show(ctx, c.call.Before)
+	had, err := g.rescueStore().Show(ctx, c.call.Before)
 	if !c.apart && had.Common != "" && !workspace.IsGitDir(had.Common) {
 		c.lost = had.Common
 	}
@@ -118,7 +118,7 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 		if !p.Alone {
 			continue
 		}
-		changes, err := g.rescues().Changes(ctx, p.From, p.To)
+		changes, err := g.rescueStore().Changes(ctx, p.From, p.To)
 		if err != nil {
 			return own, err
 		}
@@ -150,7 +150,7 @@ func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]
 		return
 	}
 
-	had, err := g.rescues().Uncommitted(ctx, tree, "HEAD", unsure)
+	had, err := g.rescueStore().Uncommitted(ctx, tree, "HEAD", unsure)
 	if err != nil {
 		return
 	}

@@ -43,7 +43,7 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 		if err != nil {
 			return lost, err
 		}
-		begins := q.call(o.Me.Agent, s.top)
+		begins := q.callIn(o.Me.Agent, s.top)
 		begins.Started = o.Tx.Now()
 		all = append(all, begins)
 		for _, c := range open {
@@ -77,7 +77,7 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 	c := newCheckout(place)
 	c.looks = true
 	err = g.core.View(ctx, db, p.Caller, func(tx *store.Tx, _ *core.Probes) (err error) {
-		if _, err = c.read(tx, me); err != nil || c.room == "" {
+		if _, err = c.readRoom(tx, me); err != nil || c.room == "" {
 			return err
 		}
 		c.call = l.Call
@@ -117,7 +117,7 @@ func (g *Guard) lookAtLost(ctx context.Context, q editQuestion, c *checkout, nex
 	c.own, err = g.ownChanges(ctx, q, c)
 	c.dropTaskFile()
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
-	lerr := c.look(ctx, g.core.Config.Git, q)
+	lerr := c.findFiles(ctx, g.core.Config.Git, q)
 	c.markOwn()
 	return cmp.Or(err, lerr)
 }
@@ -129,7 +129,7 @@ func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identit
 	if err != nil || len(c.own) == 0 {
 		return err
 	}
-	by := editor(r.AtGeneration(tx.Generation(), tx.Now()), me, probes.Probed, tx.Now())
+	by := editorNow(r.AtGeneration(tx.Generation(), tx.Now()), me, probes.Probed, tx.Now())
 	files, err := tx.Edited(c.room, c.top, slices.Sorted(maps.Keys(c.own)))
 	if err != nil {
 		return err
@@ -151,11 +151,11 @@ func (g *Guard) tellLost(ctx context.Context, q editQuestion, c *checkout) error
 	if len(c.taken.Files) == 0 {
 		return nil
 	}
-	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.form(c.call), c.call.Before
-	merr := g.rescues().Mark(c.call.Before)
+	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.formOf(c.call), c.call.Before
+	merr := g.rescueStore().Mark(c.call.Before)
 	p := q.HookParams
 	p.Where = core.Where{RoomID: c.room}
-	return cmp.Or(g.hooked(ctx, p, true, func(o *op) error {
+	return cmp.Or(g.runHookOp(ctx, p, true, func(o *op) error {
 		o.Events = append(o.Events, o.Room.Take(c.taken))
 		return nil
 	}), merr)

@@ -68,7 +68,7 @@ func (g *Guard) ListChanges(ctx context.Context, p ListChangesParams) (ListChang
 	}
 	ctx, cancel := context.WithTimeout(ctx, changesLimit)
 	defer cancel()
-	w, err := g.whose(ctx, p.Caller, c)
+	w, err := g.findWork(ctx, p.Caller, c)
 	if err != nil {
 		return res, err
 	}
@@ -106,7 +106,7 @@ func (c Change) editedBy(a stick.AgentID) bool {
 // editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also
 // a former one.
 func (g *Guard) editorNamed(
-	ctx context.Context, by core.Caller, w whoseWork, name stick.AgentID,
+	ctx context.Context, by core.Caller, w uncommittedWork, name stick.AgentID,
 ) (found stick.AgentID, err error) {
 	if slices.ContainsFunc(w.changes, func(c Change) bool { return c.editedBy(name) }) {
 		return name, nil
@@ -143,17 +143,19 @@ func errNoCheckout(path string) error {
 		Hintf("only git knows which files are uncommitted: %s", stick.Cmd("git init"))
 }
 
-// whoseWork is the uncommitted work in a checkout, as one agent should see it.
-type whoseWork struct {
+// uncommittedWork is the uncommitted work in a checkout, as one agent should see it.
+type uncommittedWork struct {
 	room    stick.Room
 	me      core.Identity
 	changes []Change         // those that the room is about, by their paths
 	found   []stick.SeenFile // what the files are like, as far as they can be read
 }
 
-// whose finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only those
-// that are there or below. It fails with [stick.CodeNoRoom].
-func (g *Guard) whose(ctx context.Context, by core.Caller, c *checkout, paths ...string) (w whoseWork, err error) {
+// findWork finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only
+// those that are there or below. It fails with [stick.CodeNoRoom].
+func (g *Guard) findWork(
+	ctx context.Context, by core.Caller, c *checkout, paths ...string,
+) (w uncommittedWork, err error) {
 	where := core.Where{}
 	read := func(fn func(*store.Tx, *core.Probes, stick.Room) error) error {
 		db, err := g.core.Open(ctx, false)
@@ -205,13 +207,13 @@ func (g *Guard) whose(ctx context.Context, by core.Caller, c *checkout, paths ..
 		if err != nil {
 			return err
 		}
-		return w.judge(tx, probes, c, fold, dirty, stick.Look(rows, found, stick.Editor{At: tx.Now()}))
+		return w.addChanges(tx, probes, c, fold, dirty, stick.Look(rows, found, stick.Editor{At: tx.Now()}))
 	})
 	return w, err
 }
 
-// judge says whose the uncommitted files are. It leaves out those that aren't in the room's directory.
-func (w *whoseWork) judge(
+// addChanges says whose the uncommitted files are. It leaves out those that aren't in the room's directory.
+func (w *uncommittedWork) addChanges(
 	tx *store.Tx, probes *core.Probes, in *checkout, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile,
 ) (err error) {
 	files := map[string]stick.EditedFile{}

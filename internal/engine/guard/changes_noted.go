@@ -65,10 +65,10 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 			continue
 		case stick.SharePassed:
 			n.Passed++
-			n.Held += count(held)
+			n.Held += countIf(held)
 		case stick.ShareOthers:
 			n.Others++
-			n.HeldOthers += count(held)
+			n.HeldOthers += countIf(held)
 		case stick.ShareNobody:
 			n.Nobody++
 		}
@@ -94,8 +94,8 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 	return &n, err
 }
 
-// count counts one thing if it is so.
-func count(so bool) int {
+// countIf counts one thing if it is so.
+func countIf(so bool) int {
 	if so {
 		return 1
 	}

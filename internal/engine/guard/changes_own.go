@@ -44,12 +44,13 @@ func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimCh
 	if err != nil {
 		return res, err
 	}
-	err = g.own(ctx, p.Caller, c, w, func(
+	err = g.writeOwners(ctx, p.Caller, c, w, func(
 		o *op, by stick.Editor, files []stick.EditedFile,
 	) (out []stick.EditedFile, err error) {
 		out, err = o.Room.Mine(by, o.Me.Person(), p.Not, files)
 		res = ClaimChangesResult{
-			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: editedPaths(out), Already: len(out) == 0,
+			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top,
+			Paths: editedPaths(out), Already: len(out) == 0,
 		}
 		return out, err
 	})
@@ -143,7 +144,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	if res.Rescue != nil {
 		q.Rescue = res.Rescue.ID
 	}
-	err = g.own(ctx, p.Caller, c, w, func(
+	err = g.writeOwners(ctx, p.Caller, c, w, func(
 		o *op, by stick.Editor, files []stick.EditedFile,
 	) ([]stick.EditedFile, error) {
 		q.By = by
@@ -178,10 +179,10 @@ func (g *Guard) rescueBefore(
 	return nil, "nothing is uncommitted"
 }
 
-// own lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of w as
-// they are noted now, and returns those that have changed. A caller that isn't a member joins.
-func (g *Guard) own(
-	ctx context.Context, by core.Caller, c *checkout, w whoseWork, rule func(
+// writeOwners lets a rule say whose files of a checkout are, and writes that down. The rule gets the files of
+// w as they are noted now, and returns those that have changed. A caller that isn't a member joins.
+func (g *Guard) writeOwners(
+	ctx context.Context, by core.Caller, c *checkout, w uncommittedWork, rule func(
 		*op, stick.Editor, []stick.EditedFile,
 	) ([]stick.EditedFile, error),
 ) error {
@@ -190,9 +191,9 @@ func (g *Guard) own(
 		chosen[ch.Path] = true
 	}
 	c.room = w.room.ID
-	return g.write(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
+	return g.writeRoom(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
-		me := editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+		me := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 		known, err := o.Tx.Edited(c.room, c.top, nil)
 		if err != nil {
 			return err
@@ -202,7 +203,7 @@ func (g *Guard) own(
 		if err != nil || len(files) == 0 {
 			return err
 		}
-		return c.add(o.Tx, files)
+		return c.addEdited(o.Tx, files)
 	})
 }
 
@@ -210,7 +211,7 @@ func (g *Guard) own(
 // are.
 func (g *Guard) namedChanges(
 	ctx context.Context, by core.Caller, at core.Where, paths []string,
-) (w whoseWork, c *checkout, err error) {
+) (w uncommittedWork, c *checkout, err error) {
 	if len(paths) == 0 {
 		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
@@ -221,7 +222,7 @@ func (g *Guard) namedChanges(
 	}
 	looking, cancel := context.WithTimeout(ctx, changesLimit)
 	defer cancel()
-	if w, err = g.whose(looking, by, c, c.files...); err != nil {
+	if w, err = g.findWork(looking, by, c, c.files...); err != nil {
 		return w, nil, err
 	}
 	if err := w.room.NotesEdits(); err != nil {

@@ -63,15 +63,15 @@ func checkoutOf(p workspace.Place) string {
 // newCheckout returns the checkout that a place lies in. Its top is empty if there is none.
 func newCheckout(p workspace.Place) *checkout {
 	c := &checkout{top: checkoutOf(p), chain: p.Chain, apart: p.Worktree != ""}
-	if around, ok := superproject(p); ok {
+	if around, ok := superprojectOf(p); ok {
 		over := newCheckout(around)
 		c.chain, c.apart = slices.Concat(c.chain, over.chain), c.apart || over.apart
 	}
 	return c
 }
 
-// superproject returns the checkout around a submodule, whose git directory is elsewhere.
-func superproject(p workspace.Place) (around workspace.Place, ok bool) {
+// superprojectOf returns the checkout around a submodule, whose git directory is elsewhere.
+func superprojectOf(p workspace.Place) (around workspace.Place, ok bool) {
 	top := checkoutOf(p)
 	if top == "" || p.Worktree != "" {
 		return around, false
@@ -83,8 +83,8 @@ func superproject(p workspace.Place) (around workspace.Place, ok bool) {
 	return around, err == nil && around.Found == workspace.FoundGit
 }
 
-// checkouts returns the checkouts in which a tool call has changed files.
-func (q editQuestion) checkouts() (all []*checkout) {
+// changedCheckouts returns the checkouts in which a tool call has changed files.
+func (q editQuestion) changedCheckouts() (all []*checkout) {
 	at := func(p workspace.Place) *checkout {
 		top := checkoutOf(p)
 		i := slices.IndexFunc(all, func(c *checkout) bool { return c.top == top })
@@ -99,7 +99,7 @@ func (q editQuestion) checkouts() (all []*checkout) {
 	for _, x := range q.in {
 		if c := at(x.Place); c.top != "" && !x.Dir {
 			rel, _ := workspace.Below(x.Full, c.top)
-			c.files = another(c.files, rel)
+			c.files = addPath(c.files, rel)
 		}
 	}
 	if q.Unread && q.at != nil {

@@ -32,13 +32,13 @@ func (g *Guard) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 	if len(p.Made)+len(p.Landed) == 0 {
 		return nil
 	}
-	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !o.Room.Enforces() || o.Me.Person() || !ok || m.State != stick.Joined {
 			return nil
 		}
 		now := o.Tx.Now()
-		by := editor(o.Room, o.Me, o.Probes.Probed, now)
+		by := editorNow(o.Room, o.Me, o.Probes.Probed, now)
 		return cmp.Or(
 			o.Tx.PutCommits(o.Room.ID, p.Made, by),
 			o.Tx.DropCommits(o.Room.ID, p.Landed),
@@ -68,17 +68,17 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 	if err == nil && at != nil {
 		var r stick.Room
 		var j stick.Judgement
-		r, j, _, err = g.mayPush(ctx, p.Caller, pushTo{in: newCheckout(*at), refs: p.Refs})
+		r, j, _, err = g.mayPush(ctx, p.Caller, pushTarget{in: newCheckout(*at), refs: p.Refs})
 		if cmp.Or(j.Denied, j.Told) != nil {
 			res.RoomID, res.Enforce = r.ID, r.Policy.Enforce
-			res.judged(cmp.Or(j.Denied, j.Told), j.Denied == nil)
+			res.setJudgement(cmp.Or(j.Denied, j.Told), j.Denied == nil)
 		}
 	}
 	if err != nil || !res.Allowed || len(ids) == 0 {
 		return res, err
 	}
 	before := res
-	err = g.hooked(ctx, p.HookParams, false, func(o *op) error {
+	err = g.runHookOp(ctx, p.HookParams, false, func(o *op) error {
 		if !o.Room.Enforces() || o.Me.Person() {
 			return nil
 		}
@@ -95,18 +95,18 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 		}
 		res = before
 		res.RoomID, res.AgentID, res.Enforce = o.Room.ID, o.Me.Agent, o.Room.Policy.Enforce
-		j := o.Room.MayPush(theirs, p.without(theirs))
+		j := o.Room.MayPush(theirs, p.commandWithout(theirs))
 		if why := cmp.Or(j.Denied, j.Told); why != nil {
-			res.judged(why, j.Denied == nil)
+			res.setJudgement(why, j.Denied == nil)
 		}
 		return nil
 	})
 	return res, err
 }
 
-// without returns the command that pushes as much as can be pushed without some commits, and none if that is
-// nothing.
-func (p CheckPushParams) without(theirs []stick.Carried) stick.Command {
+// commandWithout returns the command that pushes as much as can be pushed without some commits, and none if
+// that is nothing.
+func (p CheckPushParams) commandWithout(theirs []stick.Carried) stick.Command {
 	with := map[string]bool{} // the commits that carry some of them along
 	for _, c := range theirs {
 		with[c.ID] = true

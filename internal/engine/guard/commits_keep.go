@@ -23,7 +23,7 @@ func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
 		return
 	}
 	tree, ok := workspace.FindCheckout(r.Path, workspace.Env{})
-	s := g.rescues()
+	s := g.rescueStore()
 	if !ok || s.HasCommits(tree.Common) {
 		return
 	}

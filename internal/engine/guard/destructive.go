@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// actIn is what an act of a command means in one checkout.
-type actIn struct {
+// checkoutAct is what an act of a command means in one checkout.
+type checkoutAct struct {
 	shell.Act
 	tree  workspace.Checkout
 	in    *checkout
@@ -26,18 +26,18 @@ type actIn struct {
 	whole bool     // one of them is the top level itself
 }
 
-// takenIn is what a command has taken, to be told in the room.
-type takenIn struct {
+// roomTaking is what a command has taken, to be told in the room.
+type roomTaking struct {
 	room stick.RoomID
 	top  string // of the checkout
 	stick.Taken
 }
 
-// joined makes one telling of what several parts of a command take in a checkout, if the same copy has all of
-// it.
-func joined(all []takenIn) (out []takenIn) {
+// mergeTakings makes one telling of what several parts of a command take in a checkout, if the same copy has
+// all of it.
+func mergeTakings(all []roomTaking) (out []roomTaking) {
 	for _, t := range all {
-		i := slices.IndexFunc(out, func(o takenIn) bool {
+		i := slices.IndexFunc(out, func(o roomTaking) bool {
 			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue &&
 				o.Sweeps == t.Sweeps && o.Repository == t.Repository
 		})
@@ -51,7 +51,7 @@ func joined(all []takenIn) (out []takenIn) {
 }
 
 // actsIn finds the checkouts in which acts take something. It leaves out what lies outside of git.
-func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
+func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct) {
 	env := g.core.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
@@ -62,7 +62,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 		if top == "" {
 			return
 		}
-		i := slices.IndexFunc(all, func(a actIn) bool {
+		i := slices.IndexFunc(all, func(a checkoutAct) bool {
 			return a.in.top == top && a.Kind == act.Kind &&
 				a.Text == act.Text && a.Form == act.Form && a.Loses == act.Loses
 		})
@@ -71,7 +71,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 			if !ok {
 				return
 			}
-			i, all = len(all), append(all, actIn{Act: act, tree: tree, in: newCheckout(p)})
+			i, all = len(all), append(all, checkoutAct{Act: act, tree: tree, in: newCheckout(p)})
 		} else {
 			all[i].Refs = slices.Concat(all[i].Refs, act.Refs)
 		}
@@ -79,7 +79,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 		case !ok || rel == ".":
 			all[i].paths, all[i].whole = nil, true
 		case !all[i].whole:
-			all[i].paths = another(all[i].paths, rel)
+			all[i].paths = addPath(all[i].paths, rel)
 		}
 	}
 	for _, act := range acts {
@@ -118,7 +118,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []actIn) {
 
 // actsBelow says what an act that takes a directory means in the checkouts that lie in it: each goes as a
 // whole. Of git's commands, only some take those.
-func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place) (below []actIn) {
+func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place) (below []checkoutAct) {
 	isGit := strings.HasPrefix(act.Form, "git ")
 	if act.Kind != shell.Takes || act.Some || isGit && act.Loses&shell.Nested == 0 {
 		return nil
@@ -127,7 +127,7 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 	act.Loses = shell.Modified | shell.Staged | shell.Partly | shell.Untracked | shell.Nested
 	for _, c := range checkoutsBelow(dir, around, at) {
 		if tree, ok := workspace.FindCheckout(c.top, workspace.Env{}); ok {
-			below = append(below, actIn{Act: act, tree: tree, in: c, whole: true})
+			below = append(below, checkoutAct{Act: act, tree: tree, in: c, whole: true})
 		}
 	}
 	return below
@@ -143,7 +143,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 		if a.Kind == shell.Pushes { // see checkPushes
 			continue
 		}
-		room, ok, err := g.enforcing(ctx, q.Caller, a.in)
+		room, ok, err := g.enforcingRoom(ctx, q.Caller, a.in)
 		if err != nil || !ok {
 			failed = cmp.Or(failed, err)
 			continue
@@ -157,7 +157,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 		if a.Kind == shell.Drops {
 			why, err = g.keepTips(ctx, a, room, q.Caller, &t)
 		} else {
-			why, err = g.takes(ctx, a, q, res.kept, &t)
+			why, err = g.judgeTaking(ctx, a, q, res.kept, &t)
 		}
 		failed = cmp.Or(failed, err)
 		if why != nil {
@@ -165,7 +165,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 				why = why.In(room.Path)
 			}
 			res.deny(room.ID, why)
-			res.unkept, res.unkeptSum = t.Taken.Form, a.sum()
+			res.unkept, res.unkeptSum = t.Taken.Form, a.takingSum()
 			return failed
 		}
 		if len(t.Taken.Kept)+len(t.Taken.Of) > 0 {
@@ -177,14 +177,14 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 
 // deny makes the answer a refusal. Nothing is taken then, whatever another part of the command would take.
 func (r *MayEditResult) deny(room stick.RoomID, why *stick.Error) {
-	r.judged(why, false)
+	r.setJudgement(why, false)
 	r.RoomID, r.due, r.tellings = room, true, nil
 	r.Enforce, _ = why.Fields["enforce"].(stick.Enforce)
 }
 
-// enforcing returns the part of a checkout's room that the caller needs, and whether there is one that
+// enforcingRoom returns the part of a checkout's room that the caller needs, and whether there is one that
 // enforces anything.
-func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r stick.Room, ok bool, err error) {
+func (g *Guard) enforcingRoom(ctx context.Context, by core.Caller, c *checkout) (r stick.Room, ok bool, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || by.Person {
 		return r, false, nil
@@ -205,15 +205,15 @@ func (g *Guard) enforcing(ctx context.Context, by core.Caller, c *checkout) (r s
 	return r, ok, err
 }
 
-// takes judges an act by the uncommitted work that it would take. Where no snapshot has all of that, the act
-// is refused once, and the telling has the form of the command. Else the telling says what it sweeps up.
-// Whose work it is can't be told in time where very many files have changes.
-func (g *Guard) takes(
-	ctx context.Context, a actIn, q editQuestion, kept []*snapshot, t *telling,
+// judgeTaking judges an act by the uncommitted work that it would take. Where no snapshot has all of that,
+// the act is refused once, and the telling has the form of the command. Else the telling says what it sweeps
+// up. Whose work it is can't be told in time where very many files have changes.
+func (g *Guard) judgeTaking(
+	ctx context.Context, a checkoutAct, q editQuestion, kept []*snapshot, t *telling,
 ) (why *stick.Error, err error) {
-	looking, cancel := q.looking(ctx)
+	looking, cancel := q.limitLook(ctx)
 	defer cancel()
-	w, err := g.whose(looking, q.Caller, a.in, narrowed(a.paths)...)
+	w, err := g.findWork(looking, q.Caller, a.in, narrowPaths(a.paths)...)
 	if foreign := git.Distrust(err); foreign != nil {
 		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign, t)
 	}
@@ -222,12 +222,12 @@ func (g *Guard) takes(
 		return nil, err
 	}
 
-	taken, j := a.judge(w)
+	taken, j := a.judgeTaken(w)
 	switch {
 	case j.Denied != nil:
 		return j.Denied, nil
 	case taken.Sweeps:
-		t.Taken, t.Owners = taken, w.owners(taken.Files)
+		t.Taken, t.Owners = taken, w.ownersOf(taken.Files)
 		t.Head, _, _ = workspace.Head(a.in.top)
 		return nil, nil
 	case a.Kind == shell.Moves, !late && !a.mayLose(len(taken.Files)):
@@ -246,8 +246,8 @@ func (g *Guard) takes(
 	return nil, merr
 }
 
-// owners says whose files are.
-func (w whoseWork) owners(files []string) map[string][]stick.AgentID {
+// ownersOf says whose files are.
+func (w uncommittedWork) ownersOf(files []string) map[string][]stick.AgentID {
 	of := map[string][]stick.AgentID{}
 	for _, c := range w.changes {
 		if slices.Contains(files, c.Path) {
@@ -257,12 +257,12 @@ func (w whoseWork) owners(files []string) map[string][]stick.AgentID {
 	return of
 }
 
-// judge says which of the uncommitted files an act would take, and whether it may.
-func (a actIn) judge(w whoseWork) (stick.Taken, stick.Judgement) {
+// judgeTaken says which of the uncommitted files an act would take, and whether it may.
+func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement) {
 	q := stick.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
 	taken := stick.Taken{By: w.me.Agent, Form: a.Form, Sweeps: q.Sweeps}
 	for _, c := range w.changes {
-		if !a.concerns(c) {
+		if !a.concernsChange(c) {
 			continue
 		}
 		taken.Files = append(taken.Files, c.Path)
@@ -284,7 +284,7 @@ func (a actIn) judge(w whoseWork) (stick.Taken, stick.Judgement) {
 
 // mayLose reports whether an act may lose something, if so many of the files that git tells of are concerned.
 // Git doesn't tell of files that it was told to take for unchanged, and of those in submodules.
-func (a actIn) mayLose(files int) bool {
+func (a checkoutAct) mayLose(files int) bool {
 	switch {
 	case files > 0:
 		return true
@@ -305,15 +305,15 @@ func (a actIn) mayLose(files int) bool {
 // checkout.
 const maxRescuePaths = 500
 
-func narrowed(paths []string) []string {
+func narrowPaths(paths []string) []string {
 	if len(paths) > maxRescuePaths {
 		return nil
 	}
 	return paths
 }
 
-// concerns reports whether an act may take the uncommitted state of a file.
-func (a actIn) concerns(c Change) bool {
+// concernsChange reports whether an act may take the uncommitted state of a file.
+func (a checkoutAct) concernsChange(c Change) bool {
 	under := func(p string) bool {
 		return c.Path == p || strings.HasPrefix(c.Path, p+"/") ||
 			strings.HasPrefix(p+"/", c.Path) && strings.HasSuffix(c.Path, "/")
@@ -338,11 +338,11 @@ func (a actIn) concerns(c Change) bool {
 }
 
 // tellTaken records what a command takes, for the agent that runs it and for those whose work it is.
-func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []takenIn) error {
+func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []roomTaking) error {
 	var err error
-	for _, t := range joined(all) {
+	for _, t := range mergeTakings(all) {
 		p.Where = core.Where{RoomID: t.room}
-		err = errors.Join(err, g.hooked(ctx, p, true, func(o *op) error {
+		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
 			t.By = o.Me.Agent
 			o.Events = append(o.Events, o.Room.Take(t.Taken))
 			return nil

@@ -18,7 +18,7 @@ import (
 // takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that
 // is, and no copy can be kept of it. Of other acts the caller is told after them.
 func (g *Guard) takesUnkept(
-	ctx context.Context, by core.Caller, room stick.Room, a actIn, foreign *stick.Error, t *telling,
+	ctx context.Context, by core.Caller, room stick.Room, a checkoutAct, foreign *stick.Error, t *telling,
 ) (why *stick.Error, err error) {
 	if a.Kind != shell.Takes {
 		return nil, nil
@@ -34,7 +34,7 @@ func (g *Guard) takesUnkept(
 // notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no
 // copies, nothing is missing.
 func (g *Guard) notKept(
-	ctx context.Context, a actIn, w whoseWork, kept []*snapshot,
+	ctx context.Context, a checkoutAct, w uncommittedWork, kept []*snapshot,
 ) (missing []stick.Words, err error) {
 	if !w.room.KeepsSnapshots() {
 		return nil, nil
@@ -48,7 +48,7 @@ func (g *Guard) notKept(
 				TurnID: w.room.Turn.ID, Cause: rescue.CauseCommand, Command: a.Form,
 			},
 		})
-		return lacks(copied, err), err
+		return nameLacking(copied, err), err
 	}
 
 	i := slices.IndexFunc(kept, func(s *snapshot) bool { return s.top == a.in.top })
@@ -68,16 +68,16 @@ func (g *Guard) notKept(
 }
 
 // mayTake reports whether an act may take what a snapshot lacks, of which the caller has to be told first.
-func (a actIn) mayTake(l rescue.LeftOut, changes []Change) bool {
+func (a checkoutAct) mayTake(l rescue.LeftOut, changes []Change) bool {
 	if isLeftOnPurpose(l) {
 		return false
 	}
 	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
 	if i >= 0 {
-		return a.concerns(changes[i])
+		return a.concernsChange(changes[i])
 	}
 	return l.Path == "./" ||
-		len(a.paths) > 0 && a.concerns(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
+		len(a.paths) > 0 && a.concernsChange(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
 }
 
 // isLeftOnPurpose reports whether nobody has to be told that a copy lacks something: of ignored files, many
@@ -86,8 +86,8 @@ func isLeftOnPurpose(l rescue.LeftOut) bool {
 	return l.Why == rescue.WhyIgnored || l.Why == rescue.WhyMany || l.Why == rescue.WhyNever
 }
 
-// lacks names what a rescue lacks that nobody has left out on purpose.
-func lacks(kept rescue.Taken, err error) (missing []stick.Words) {
+// nameLacking names what a rescue lacks that nobody has left out on purpose.
+func nameLacking(kept rescue.Taken, err error) (missing []stick.Words) {
 	for _, l := range kept.LeftOut {
 		if !isLeftOnPurpose(l) {
 			missing = append(missing, stick.Wordsf("%s (%s)", stick.Name(l.Path).Cut(256), l.Why))
@@ -99,9 +99,9 @@ func lacks(kept rescue.Taken, err error) (missing []stick.Words) {
 	return missing
 }
 
-// sum tells what a command takes from what others do: by its kind, directory, paths and refs, and by the
-// sorts of work. Where nobody can tell which files it means, all its words count.
-func (a actIn) sum() string {
+// takingSum tells what a command takes from what others do: by its kind, directory, paths and refs, and by
+// the sorts of work. Where nobody can tell which files it means, all its words count.
+func (a checkoutAct) takingSum() string {
 	text := a.Text
 	if !a.Some {
 		text = 0
@@ -115,13 +115,13 @@ func (a actIn) sum() string {
 
 // wasRefused reports whether a command was refused to the caller in this turn already.
 func (g *Guard) wasRefused(
-	ctx context.Context, by core.Caller, room stick.RoomID, a actIn,
+	ctx context.Context, by core.Caller, room stick.RoomID, a checkoutAct,
 ) (again bool, err error) {
 	err = g.core.Read(ctx, core.Where{RoomID: room}, by, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) error {
-		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).denials()
-		again = r.AskedAgain(a.Form, a.sum(), last)
+		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).readDenials()
+		again = r.AskedAgain(a.Form, a.takingSum(), last)
 		return err
 	})
 	return again, err

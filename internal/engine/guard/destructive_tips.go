@@ -16,12 +16,12 @@ import (
 // keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task,
 // the telling names that agent. If a commit can't be kept, the act is refused once.
 func (g *Guard) keepTips(
-	ctx context.Context, a actIn, room stick.Room, by core.Caller, t *telling,
+	ctx context.Context, a checkoutAct, room stick.Room, by core.Caller, t *telling,
 ) (why *stick.Error, err error) {
 	t.Taken.Form = a.Form
 	t.Taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
 	lost, terr := g.lostTips(ctx, a)
-	kept, kerr := g.rescues().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
+	kept, kerr := g.rescueStore().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
 	if err = errors.Join(err, terr, kerr); kerr == nil {
 		t.Tips = kept
 		for _, tip := range kept {
@@ -43,7 +43,7 @@ func (g *Guard) keepTips(
 }
 
 // lostTips lists the commits that the refs of an act name.
-func (g *Guard) lostTips(ctx context.Context, a actIn) (lost []rescue.Tip, err error) {
+func (g *Guard) lostTips(ctx context.Context, a checkoutAct) (lost []rescue.Tip, err error) {
 	for _, ref := range a.Refs {
 		if strings.HasSuffix(ref, "/") { // any below it
 			all, rerr := g.core.Config.Git.Refs(ctx, a.in.top, ref)
@@ -76,7 +76,7 @@ func (g *Guard) workersOf(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) error {
 		of = nil
-		w, err := (&roomQuestion{room: r}).working(tx, probes, me)
+		w, err := (&roomQuestion{room: r}).readWorking(tx, probes, me)
 		if err != nil {
 			return err
 		}

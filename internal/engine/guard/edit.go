@@ -102,7 +102,7 @@ type editQuestion struct {
 	wholes []*checkout        // with the files that are written whole
 	gone   []removal          // directories, and what belongs to a repository, that are removed or moved away
 	all    bool               // anything may change at the place of the call
-	acts   []actIn            // what a command may cost in each checkout, where that was looked up
+	acts   []checkoutAct      // what a command may cost in each checkout, where that was looked up
 
 	around map[string][]string // the places around each submodule, by its top level
 
@@ -147,7 +147,7 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 			q.tree = append(q.tree, place)
 		}
 	}
-	q.gone, q.wholes = removals(targets, p.Acts), checkoutsOf(targets, p.Wholes)
+	q.gone, q.wholes = findRemovals(targets, p.Acts), checkoutsOf(targets, p.Wholes)
 	q.findAround()
 	return q, err
 }
@@ -155,21 +155,21 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 // findAround looks up the places around submodules: a submodule without a room is of the one around it.
 func (q *editQuestion) findAround() {
 	q.around = map[string][]string{}
-	for _, p := range q.places() {
+	for _, p := range q.askedPlaces() {
 		top := checkoutOf(p)
 		if _, known := q.around[top]; known || top == "" {
 			continue
 		}
 		q.around[top] = nil
-		if over, ok := superproject(p); ok {
+		if over, ok := superprojectOf(p); ok {
 			q.around[top] = newCheckout(over).chain
 		}
 	}
 }
 
-// places are those that the question is about: of the files and directories, then of the checkouts, then of
-// the call. The room of a command is asked also where its text only names files elsewhere.
-func (q editQuestion) places() (places []workspace.Place) {
+// askedPlaces are those that the question is about: of the files and directories, then of the checkouts, then
+// of the call. The room of a command is asked also where its text only names files elsewhere.
+func (q editQuestion) askedPlaces() (places []workspace.Place) {
 	for _, x := range q.in {
 		places = append(places, x.Place)
 	}
@@ -205,9 +205,9 @@ type roleFiles struct {
 	foldsCase bool // names that differ only in case are one file
 }
 
-// without returns paths without the context file of m's running session. An agent may write that file whoever
-// has the stick.
-func (f roleFiles) without(paths []string, m stick.Member) []string {
+// withoutContextFile returns paths without the context file of m's running session. An agent may write that
+// file whoever has the stick.
+func (f roleFiles) withoutContextFile(paths []string, m stick.Member) []string {
 	if len(paths) == 0 { // then nobody has read the roles
 		return paths
 	}
@@ -241,13 +241,13 @@ func (g *Guard) mayEdit(
 		if err != nil {
 			return err
 		}
-		asked, here, err := q.rooms(tx, me.Agent)
+		asked, here, err := q.readRooms(tx, me.Agent)
 		if err != nil {
 			return err
 		}
 		res.here = here
 		for _, a := range asked {
-			if err := a.answer(tx, probes, me, q, &res); err != nil {
+			if err := a.answerEdit(tx, probes, me, q, &res); err != nil {
 				return err
 			}
 			if also != nil {

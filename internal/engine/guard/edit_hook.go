@@ -56,7 +56,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	res, err := g.mayEdit(ctx, q, func(
 		tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult,
 	) error {
-		guarded.meet(r, me)
+		guarded.addRoom(r, me)
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}
 		if err := o.findReads(q, res); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
 		res.due = res.due ||
 			ok && m.State == stick.Joined &&
-				(quiet || !m.IdleAt.IsZero() || o.times(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
+				(quiet || !m.IdleAt.IsZero() || o.timesCall(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
 		if !res.Allowed && !res.due {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
@@ -85,7 +85,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	if res.Allowed {
 		err = cmp.Or(g.checkPushes(ctx, q, &res), err)
 	}
-	if res.Allowed && guarded.keeps() {
+	if res.Allowed && guarded.keepsSnapshots() {
 		res.kept = g.keepBefore(ctx, q, guarded)
 		res.due = res.due || q.Unread
 	}
@@ -104,13 +104,13 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 // recordUnkept records a refusal that comes once, before anybody hears of it: its words depend on that.
 func (g *Guard) recordUnkept(ctx context.Context, p CheckEditParams, res *MayEditResult) error {
 	p.Where = core.Where{RoomID: res.RoomID}
-	err := g.hooked(ctx, p.HookParams, true, func(o *op) error {
+	err := g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
 		return o.RecordWork(p.HookParams)
 	})
 	res.due = false
 	if stick.CodeOf(err) == stick.CodeDataDirNotWritable {
-		res.judged(res.refusal.Unrecorded(), false)
+		res.setJudgement(res.refusal.Unrecorded(), false)
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	p.Where = core.Where{RoomID: res.RoomID}
 	var lost []lostCall
 	var elsewhere []stick.RoomID
-	err := g.hooked(ctx, p.HookParams, true, func(o *op) (err error) {
+	err := g.runHookOp(ctx, p.HookParams, true, func(o *op) (err error) {
 		lost = nil
 		if !res.Allowed {
 			recorded, err := o.alreadyDenied()
@@ -159,7 +159,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 			}
 			return o.RecordWork(p.HookParams)
 		}
-		if !o.times(p) {
+		if !o.timesCall(p) {
 			return o.RecordWork(p.HookParams)
 		}
 		if p.Unread {
@@ -175,18 +175,20 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 	return cmp.Or(err, g.beginElsewhere(ctx, q, elsewhere, res.kept), g.endLost(ctx, p.HookParams, lost))
 }
 
-// times reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't idle
-// then, and to tell what a command has changed.
-func (o *op) times(p CheckEditParams) bool { return o.HoldsStick() || p.Unread && o.Room.Enforces() }
+// timesCall reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't
+// idle then, and to tell what a command has changed.
+func (o *op) timesCall(p CheckEditParams) bool {
+	return o.HoldsStick() || p.Unread && o.Room.Enforces()
+}
 
 // alreadyDenied reports whether the log already says that an edit was denied to the caller in this turn.
 func (o *op) alreadyDenied() (bool, error) {
-	last, err := o.denials()
+	last, err := o.readDenials()
 	return slices.ContainsFunc(last, stick.Event.DeniesEdit), err
 }
 
-// denials returns the last events by which hooks denied something to the caller in this turn.
-func (o *op) denials() ([]stick.Event, error) {
+// readDenials returns the last events by which hooks denied something to the caller in this turn.
+func (o *op) readDenials() ([]stick.Event, error) {
 	const most = 20 // with more commands in one turn, one may be refused twice
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Turn: o.Room.Turn.ID,
@@ -221,7 +223,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	}
 	if pushes && !p.Failed {
 		for _, to := range g.pushesIn(q) {
-			told, err := g.pushed(ctx, p.HookParams, to)
+			told, err := g.tellPushed(ctx, p.HookParams, to)
 			if err != nil {
 				return out, err
 			}
@@ -257,16 +259,16 @@ func (g *Guard) tellUnkept(
 ) (out EditedResult, err error) {
 	known := false
 	ask := func(o *op) error {
-		last, err := o.tellings()
+		last, err := o.readTellings()
 		known = o.Room.ToldUnkept(o.Me.Agent, last)
 		return err
 	}
-	if err := g.hooked(ctx, p, false, ask); err != nil || known {
+	if err := g.runHookOp(ctx, p, false, ask); err != nil || known {
 		return out, err
 	}
 
 	checkout, _ := foreign.Fields["path"].(string)
-	return out, g.hooked(ctx, p, true, func(o *op) error {
+	return out, g.runHookOp(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
 		if err := ask(o); err != nil || known {
 			return err
@@ -312,7 +314,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 		return out, err
 	}
 	p.Where = core.Where{RoomID: res.RoomID}
-	return out, g.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return out, g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		out = EditedResult{}
 		if res.Told != "" {
 			known, err := o.alreadyTold()
@@ -337,12 +339,12 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 
 // alreadyTold reports whether the caller needn't be told again that it edits against the rules.
 func (o *op) alreadyTold() (bool, error) {
-	last, err := o.tellings()
+	last, err := o.readTellings()
 	return o.Room.Told(o.Me.Agent, last), err
 }
 
-// tellings returns the last events by which hooks told the caller of something.
-func (o *op) tellings() ([]stick.Event, error) {
+// readTellings returns the last events by which hooks told the caller of something.
+func (o *op) readTellings() ([]stick.Event, error) {
 	const most = 20 // with more turns in a session it is told again
 	last, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: o.Me.Agent, Types: []stick.EventType{stick.EventEditTold}, Limit: most, Newest: true,

@@ -15,9 +15,9 @@ type removal struct {
 	repository bool   // there is no repository at the target's place without it
 }
 
-// removals finds what the acts of a command remove. It leaves out what can't be told, as everywhere.
+// findRemovals finds what the acts of a command remove. It leaves out what can't be told, as everywhere.
 // See docs/decisions/guard-what-a-command-changes.md#where-a-file-lies-decides.
-func removals(targets *workspace.Targets, acts []shell.Act) (all []removal) {
+func findRemovals(targets *workspace.Targets, acts []shell.Act) (all []removal) {
 	for _, act := range acts {
 		if act.Kind != shell.Removes || act.Some {
 			continue
@@ -50,7 +50,7 @@ func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.A
 			if at.Room == "" {
 				continue
 			}
-			a, err := parts.of(tx, at, me)
+			a, err := parts.questionFor(tx, at, me)
 			if err != nil {
 				return err
 			}

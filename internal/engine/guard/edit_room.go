@@ -24,8 +24,8 @@ type roomQuestion struct {
 	over  []string         // directories to change that may contain worktrees, relative to the main checkout
 }
 
-// add adds a file or directory to change.
-func (a *roomQuestion) add(x workspace.Target) {
+// addTarget adds a file or directory to change.
+func (a *roomQuestion) addTarget(x workspace.Target) {
 	if a.root = x.Place.Root; x.Place.Worktree != "" {
 		rel, _ := workspace.Below(x.Full, x.Place.Worktree)
 		if rel == "." {
@@ -44,14 +44,14 @@ func (a *roomQuestion) add(x workspace.Target) {
 	case rel == ".":
 		a.tree = true
 	case x.Dir:
-		a.dirs = another(a.dirs, rel)
+		a.dirs = addPath(a.dirs, rel)
 	default:
-		a.paths = another(a.paths, rel)
+		a.paths = addPath(a.paths, rel)
 	}
 }
 
-// another adds a path, unless it is the last one already.
-func another(paths []string, rel string) []string {
+// addPath adds a path, unless it is the last one already.
+func addPath(paths []string, rel string) []string {
 	if n := len(paths); n > 0 && paths[n-1] == rel {
 		return paths
 	}
@@ -81,8 +81,8 @@ func (a *roomQuestion) addApart(p workspace.Place, rel string) {
 // roomQuestions are the parts of a question, one for each room that decides.
 type roomQuestions []*roomQuestion
 
-// of returns the part that a room decides. It loads only a part of the room.
-func (all *roomQuestions) of(tx *store.Tx, at store.Place, me stick.AgentID) (*roomQuestion, error) {
+// questionFor returns the part that a room decides. It loads only a part of the room.
+func (all *roomQuestions) questionFor(tx *store.Tx, at store.Place, me stick.AgentID) (*roomQuestion, error) {
 	if i := slices.IndexFunc(*all, func(a *roomQuestion) bool { return a.place == at }); i >= 0 {
 		return (*all)[i], nil
 	}
@@ -92,10 +92,10 @@ func (all *roomQuestions) of(tx *store.Tx, at store.Place, me stick.AgentID) (*r
 	return a, err
 }
 
-// rooms returns the rooms that decide, and the room of the place of the call, empty if there is none. If
+// readRooms returns the rooms that decide, and the room of the place of the call, empty if there is none. If
 // nothing is to be changed, that one decides.
-func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, here stick.RoomID, err error) {
-	places := q.places()
+func (q editQuestion) readRooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, here stick.RoomID, err error) {
+	places := q.askedPlaces()
 	chains := make([][]string, len(places))
 	for i, p := range places {
 		chains[i] = slices.Concat(p.Chain, q.around[checkoutOf(p)])
@@ -116,7 +116,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 		if at.Room == "" {
 			continue
 		}
-		a, err := out.of(tx, at, me)
+		a, err := out.questionFor(tx, at, me)
 		if err != nil {
 			return nil, "", err
 		}
@@ -124,7 +124,7 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 		case i == len(places): // a room by its id
 			a.tree = a.tree || q.all
 		case i < len(q.in):
-			a.add(q.in[i])
+			a.addTarget(q.in[i])
 		case i < len(q.in)+len(q.tree):
 			a.addPlace(places[i])
 		}
@@ -133,8 +133,8 @@ func (q editQuestion) rooms(tx *store.Tx, me stick.AgentID) (out roomQuestions, 
 	return out, here, err
 }
 
-// answer lets the room decide, and adds the decision to res.
-func (a *roomQuestion) answer(
+// answerEdit lets the room decide, and adds the decision to res.
+func (a *roomQuestion) answerEdit(
 	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult,
 ) error {
 	ask := stick.Editing{
@@ -148,7 +148,7 @@ func (a *roomQuestion) answer(
 		return errRolesUnread{a.room}
 	}
 	m, _ := a.room.Member(me.Agent)
-	ask.PrimaryOnly, ask.Fold, ask.Paths = files.PrimaryOnly, files.foldsCase, files.without(a.paths, m)
+	ask.PrimaryOnly, ask.Fold, ask.Paths = files.PrimaryOnly, files.foldsCase, files.withoutContextFile(a.paths, m)
 	var near []stick.Reservation
 	var err error
 	if !q.decides || a.room.Policy.Enforce.HearsScopes() {
@@ -195,12 +195,12 @@ func (a *roomQuestion) answer(
 	if res.Holder = ""; t.State == stick.Owned {
 		res.Holder = t.Owner
 	}
-	res.judged(why, j.Denied == nil)
+	res.setJudgement(why, j.Denied == nil)
 	return nil
 }
 
-// judged takes over what a room has found against the rules, and whether it allows it.
-func (r *MayEditResult) judged(why *stick.Error, allowed bool) {
+// setJudgement takes over what a room has found against the rules, and whether it allows it.
+func (r *MayEditResult) setJudgement(why *stick.Error, allowed bool) {
 	r.step, r.Hint = why.Hint, why.Hint.Words()
 	r.against, _ = why.Fields["paths"].([]string)
 	if r.Allowed = allowed; allowed {

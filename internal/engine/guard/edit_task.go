@@ -21,15 +21,15 @@ func (a *roomQuestion) mayWork(
 	}
 	var strays []stick.Straying
 	if t := a.room.Turn; t.State != stick.Owned || t.Owner != me.Agent {
-		strays = a.strays(ask)
+		strays = a.findStrays(ask)
 	}
 	others := len(a.apart)+len(a.over)+len(q.Branches) > 0
 	if len(strays) == 0 && !others {
 		return j, nil
 	}
-	w, err := a.working(tx, probes, me)
+	w, err := a.readWorking(tx, probes, me)
 	if others && err == nil {
-		j, err = a.others(tx, w, q.Branches)
+		j, err = a.judgeOtherTasks(tx, w, q.Branches)
 	}
 	if len(strays) == 0 || j != (stick.Judgement{}) || err != nil {
 		return j, err
@@ -43,8 +43,10 @@ func (a *roomQuestion) mayWork(
 	return j, err
 }
 
-// others judges changes to another agent's task: to its worktree, and to its branch.
-func (a *roomQuestion) others(tx *store.Tx, w stick.Working, branches []string) (j stick.Judgement, err error) {
+// judgeOtherTasks judges changes to another agent's task: to its worktree, and to its branch.
+func (a *roomQuestion) judgeOtherTasks(
+	tx *store.Tx, w stick.Working, branches []string,
+) (j stick.Judgement, err error) {
 	tasks, err := tx.Tasks(a.room.ID)
 	if err != nil {
 		return j, err
@@ -65,8 +67,8 @@ func (a *roomQuestion) others(tx *store.Tx, w stick.Working, branches []string) 
 	return j, nil
 }
 
-// strays lists what is to be changed, one path for each tree of the repository.
-func (a *roomQuestion) strays(ask stick.Editing) []stick.Straying {
+// findStrays lists what is to be changed, one path for each tree of the repository.
+func (a *roomQuestion) findStrays(ask stick.Editing) []stick.Straying {
 	main := stick.Straying{Root: a.root}
 	if main.Root == "" {
 		main.Root = a.room.Path
@@ -83,8 +85,8 @@ func (a *roomQuestion) strays(ask stick.Editing) []stick.Straying {
 	return a.apart
 }
 
-// working finds out which tasks the caller works on.
-func (a *roomQuestion) working(tx *store.Tx, probes *core.Probes, me core.Identity) (stick.Working, error) {
+// readWorking finds out which tasks the caller works on.
+func (a *roomQuestion) readWorking(tx *store.Tx, probes *core.Probes, me core.Identity) (stick.Working, error) {
 	w := stick.Working{By: me.Agent, Under: slices.Clone(me.Above.Agents), Mark: me.Caller.Task}
 	if parent, under := a.room.Parent(me.Agent, me.Above, probes.Probed); under {
 		w.Under = append(w.Under, parent)

@@ -44,19 +44,19 @@ func New(cfg Config) *Guard { return &Guard{core: cfg.Kernel, roles: cfg.Roles, 
 // op is one run of an operation inside its transaction.
 type op struct{ *core.Op }
 
-// write is [core.Kernel.Write] for the operations of this package.
-func (g *Guard) write(
+// writeRoom is [core.Kernel.Write] for the operations of this package.
+func (g *Guard) writeRoom(
 	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule func(*op) error,
 ) error {
-	return g.core.Write(ctx, w, by, j, wrap(rule), nil)
+	return g.core.Write(ctx, w, by, j, wrapRule(rule), nil)
 }
 
-// hooked is [core.Kernel.RunHook] for the operations of this package.
-func (g *Guard) hooked(ctx context.Context, p core.HookParams, writes bool, fn func(*op) error) error {
-	return g.core.RunHook(ctx, p, writes, wrap(fn))
+// runHookOp is [core.Kernel.RunHook] for the operations of this package.
+func (g *Guard) runHookOp(ctx context.Context, p core.HookParams, writes bool, fn func(*op) error) error {
+	return g.core.RunHook(ctx, p, writes, wrapRule(fn))
 }
 
-// wrap adapts a function of this package to package core.
-func wrap(fn func(*op) error) func(*core.Op) error {
+// wrapRule adapts a function of this package to package core.
+func wrapRule(fn func(*op) error) func(*core.Op) error {
 	return func(o *core.Op) error { return fn(&op{o}) }
 }

@@ -18,7 +18,7 @@ const maxEdited = 5000
 // and what a command has changed that only a look at its checkout shows. It notes nothing where the room
 // enforces nothing, and nothing of somebody who isn't a member.
 func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, error) {
-	all := q.checkouts()
+	all := q.changedCheckouts()
 	hasChangedNothing := q.Failed && !q.Unread // only a command that fails may have done a part of its work
 	mayBeGone := q.Unread && q.at != nil       // with the checkout in which it ran
 	if len(all) == 0 && !mayBeGone || hasChangedNothing {
@@ -50,21 +50,21 @@ func (g *Guard) readNoted(
 			return err
 		}
 		for _, c := range all {
-			r, err := c.read(tx, me)
+			r, err := c.readRoom(tx, me)
 			if err != nil {
 				return err
 			}
 			if c.room == "" {
 				continue
 			}
-			by.meet(r, me)
+			by.addRoom(r, me)
 			noted = append(noted, c)
 			if err := c.readCall(tx, q, me.Agent); err != nil {
 				return err
 			}
 		}
 		if by.room.ID == "" && q.Unread && q.at != nil {
-			if err := by.meetAt(tx, *q.at, me); err != nil {
+			if err := by.addRoomAt(tx, *q.at, me); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (g *Guard) readElsewhere(
 			if c.gone {
 				continue
 			}
-			if _, err := c.read(tx, by.me); err != nil {
+			if _, err := c.readRoom(tx, by.me); err != nil {
 				return err
 			}
 			if err := c.readCall(tx, q, by.me.Agent); err != nil {
@@ -141,7 +141,7 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 	}
 
 	if !c.gone {
-		if err := c.note(tx, probes, me); err != nil {
+		if err := c.noteFound(tx, probes, me); err != nil {
 			return err
 		}
 	}
@@ -152,8 +152,9 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 	return recordCall(tx, c.room, &call)
 }
 
-// read finds the room of a checkout and what was noted there. c.room stays empty if nothing is to be noted.
-func (c *checkout) read(tx *store.Tx, me core.Identity) (r stick.Room, err error) {
+// readRoom finds the room of a checkout and what was noted there. c.room stays empty if nothing is to be
+// noted.
+func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err error) {
 	c.room, c.known, c.since, c.off = "", nil, 0, false
 	rooms, err := tx.RoomsAt([][]string{c.chain})
 	if err != nil || rooms[0].Room == "" {
@@ -184,14 +185,14 @@ func (c *checkout) read(tx *store.Tx, me core.Identity) (r stick.Room, err error
 	return r, err
 }
 
-// note writes down what was found.
-func (c *checkout) note(tx *store.Tx, probes *core.Probes, me core.Identity) error {
+// noteFound writes down what was found.
+func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity) error {
 	r, err := tx.Room(c.room)
 	if err != nil {
 		return err
 	}
 	r = r.AtGeneration(tx.Generation(), tx.Now())
-	by := editor(r, me, probes.Probed, tx.Now())
+	by := editorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (c *checkout) note(tx *store.Tx, probes *core.Probes, me core.Identity) err
 		if err != nil {
 			return err
 		}
-		return c.put(tx, known, stick.Look(known, c.found, by))
+		return c.replaceEdited(tx, known, stick.Look(known, c.found, by))
 	}
 	if len(c.found) == 0 {
 		return nil
@@ -220,11 +221,11 @@ func (c *checkout) note(tx *store.Tx, probes *core.Probes, me core.Identity) err
 		}
 		noted = append(noted, f.Note(by, s.State))
 	}
-	return c.add(tx, noted)
+	return c.addEdited(tx, noted)
 }
 
-// add writes down what is known of some files, beside what was noted of the others.
-func (c *checkout) add(tx *store.Tx, noted []stick.EditedFile) error {
+// addEdited writes down what is known of some files, beside what was noted of the others.
+func (c *checkout) addEdited(tx *store.Tx, noted []stick.EditedFile) error {
 	n, err := tx.CountEdited(c.room, c.top)
 	if err != nil || n+len(noted) <= maxEdited {
 		return cmp.Or(err, tx.PutEdited(c.room, c.top, noted))
@@ -236,11 +237,11 @@ func (c *checkout) add(tx *store.Tx, noted []stick.EditedFile) error {
 	rest := slices.DeleteFunc(slices.Clone(all), func(f stick.EditedFile) bool {
 		return slices.ContainsFunc(noted, func(n stick.EditedFile) bool { return n.Path == f.Path })
 	})
-	return c.put(tx, all, append(rest, noted...))
+	return c.replaceEdited(tx, all, append(rest, noted...))
 }
 
-// put replaces what was noted of a checkout.
-func (c *checkout) put(tx *store.Tx, before, after []stick.EditedFile) error {
+// replaceEdited replaces what was noted of a checkout.
+func (c *checkout) replaceEdited(tx *store.Tx, before, after []stick.EditedFile) error {
 	after = slices.DeleteFunc(after, func(f stick.EditedFile) bool { return f.Forgotten(tx.Now()) })
 	after = stick.Fold(after, maxEdited)
 	rows := map[string]stick.EditedFile{}
@@ -263,8 +264,8 @@ func (c *checkout) put(tx *store.Tx, before, after []stick.EditedFile) error {
 	return cmp.Or(tx.DropEdited(c.room, c.top, gone), tx.PutEdited(c.room, c.top, put))
 }
 
-// editor describes the caller as one who edits now.
-func editor(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
+// editorNow describes the caller as one who edits now.
+func editorNow(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
 	by := stick.Editor{
 		Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above),
 	}

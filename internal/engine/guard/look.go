@@ -29,7 +29,7 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 			if !c.off {
 				errs[2*i] = g.endCall(ctx, q, c, by)
 			}
-			errs[2*i+1] = c.look(ctx, g.core.Config.Git, q)
+			errs[2*i+1] = c.findFiles(ctx, g.core.Config.Git, q)
 		})
 	}
 	wait.Wait()
@@ -49,8 +49,8 @@ func (c *checkout) isGone() bool {
 	return !ok
 }
 
-// looking limits a look at a checkout.
-func (q editQuestion) looking(ctx context.Context) (context.Context, context.CancelFunc) {
+// limitLook limits a look at a checkout.
+func (q editQuestion) limitLook(ctx context.Context) (context.Context, context.CancelFunc) {
 	if q.LookFor <= 0 {
 		return context.WithCancel(ctx)
 	}
@@ -68,9 +68,10 @@ func (c *checkout) markOwn() {
 	}
 }
 
-// look finds what the checkout's files are like now. If it can't look at all of them in time, c.found has only those that
-// are named. What the snapshot has found uncommitted is looked at whatever time it took to make it: only git is asked no longer than q.LookFor.
-func (c *checkout) look(ctx context.Context, g git.Client, q editQuestion) error {
+// findFiles finds what the checkout's files are like now. If it can't look at all of them in time, c.found
+// has only those that are named. What the snapshot has found uncommitted is looked at whatever time it took
+// to make it: only git is asked no longer than q.LookFor.
+func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) error {
 	known := map[string]stick.FileState{}
 	for _, f := range c.known {
 		known[f.Path] = f.State
@@ -90,7 +91,7 @@ func (c *checkout) look(ctx context.Context, g git.Client, q editQuestion) error
 	if c.dirty != nil {
 		seen, err = seeFiles(ctx, c.top, c.dirty, known, c.since)
 	} else {
-		looking, cancel := q.looking(ctx)
+		looking, cancel := q.limitLook(ctx)
 		defer cancel()
 		_, seen, err = seeUncommitted(looking, g, c.top, known, c.since)
 	}

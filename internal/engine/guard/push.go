@@ -12,18 +12,18 @@ import (
 	"talkingstick/stick"
 )
 
-// pushTo says where a push goes, as far as the caller knows.
-type pushTo struct {
+// pushTarget says where a push goes, as far as the caller knows.
+type pushTarget struct {
 	in   *checkout
 	refs []string // full names of refs of the remote; HEAD is the branch that is checked out
 	some bool     // other branches as well, and nobody can tell which
 }
 
 // pushesIn are the pushes among acts.
-func (g *Guard) pushesIn(q editQuestion) (all []pushTo) {
+func (g *Guard) pushesIn(q editQuestion) (all []pushTarget) {
 	acts := slices.DeleteFunc(slices.Clone(q.Acts), func(a shell.Act) bool { return a.Kind != shell.Pushes })
 	for _, a := range g.actsIn(q.at, acts) {
-		all = append(all, pushTo{a.in, a.Refs, a.Some})
+		all = append(all, pushTarget{a.in, a.Refs, a.Some})
 	}
 	return all
 }
@@ -33,7 +33,7 @@ func (g *Guard) pushesIn(q editQuestion) (all []pushTo) {
 //
 // began is when the caller's call began, if that is recorded.
 func (g *Guard) mayPush(
-	ctx context.Context, by core.Caller, to pushTo,
+	ctx context.Context, by core.Caller, to pushTarget,
 ) (r stick.Room, j stick.Judgement, began stick.Time, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && (!db.ManyHosts() || by.Person) {
@@ -42,7 +42,7 @@ func (g *Guard) mayPush(
 	if err != nil {
 		return r, j, 0, err
 	}
-	branches := to.branches()
+	branches := to.branchNames()
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		r, j = stick.Room{}, stick.Judgement{}
 		me, err := core.Identify(tx, probes, by)
@@ -79,8 +79,8 @@ func (g *Guard) mayPush(
 	return r, j, began, err
 }
 
-// branches are the branches that are pushed to, without those that nobody can tell.
-func (p pushTo) branches() (out []string) {
+// branchNames are the branches that are pushed to, without those that nobody can tell.
+func (p pushTarget) branchNames() (out []string) {
 	for _, ref := range p.refs {
 		if ref == "HEAD" {
 			_, branch, _ := workspace.Head(p.in.top)
@@ -126,7 +126,7 @@ func (g *Guard) checkPushes(ctx context.Context, q editQuestion, res *MayEditRes
 
 // hasReached reports whether a push has reached a branch since a time. Where the repository doesn't tell, it
 // has.
-func (p pushTo) hasReached(branch string, since stick.Time) bool {
+func (p pushTarget) hasReached(branch string, since stick.Time) bool {
 	tree, ok := workspace.FindCheckout(p.in.top, workspace.Env{})
 	if !ok {
 		return true
@@ -135,9 +135,9 @@ func (p pushTo) hasReached(branch string, since stick.Time) bool {
 	return pushed || !known
 }
 
-// pushed tells of a push that was against the rules of a room that only warns, once in a turn: its caller,
-// and the holder. A push that failed, or that had nothing to bring, isn't told.
-func (g *Guard) pushed(ctx context.Context, p core.HookParams, to pushTo) (out EditedResult, err error) {
+// tellPushed tells of a push that was against the rules of a room that only warns, once in a turn: its
+// caller, and the holder. A push that failed, or that had nothing to bring, isn't told.
+func (g *Guard) tellPushed(ctx context.Context, p core.HookParams, to pushTarget) (out EditedResult, err error) {
 	r, j, began, err := g.mayPush(ctx, p.Caller, to)
 	if err != nil || j.Told == nil {
 		return out, err
@@ -147,7 +147,7 @@ func (g *Guard) pushed(ctx context.Context, p core.HookParams, to pushTo) (out E
 		return out, nil
 	}
 	p.Where = core.Where{RoomID: r.ID}
-	return out, g.hooked(ctx, p, true, func(o *op) error {
+	return out, g.runHookOp(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
 		known, err := o.alreadyTold()
 		if err != nil || known {

@@ -54,7 +54,7 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 			i, all = len(all), append(all, newCheckout(x.Place))
 		}
 		rel, _ := workspace.Below(x.Full, top)
-		all[i].files = another(all[i].files, rel)
+		all[i].files = addPath(all[i].files, rel)
 	}
 	return all
 }
@@ -178,7 +178,7 @@ func changedLines(diff string) (added, removed int) {
 // noteRefusal notes that a write was refused, so that the same write goes through.
 func (g *Guard) noteRefusal(ctx context.Context, p CheckEditParams, res MayEditResult) error {
 	p.Where = core.Where{RoomID: res.RoomID}
-	return g.hooked(ctx, p.HookParams, true, func(o *op) error {
+	return g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		for _, n := range res.stale {
 			if err := o.Tx.PutReads(n.room, n.top, []stick.NotedRead{n.NotedRead}); err != nil {
 				return err

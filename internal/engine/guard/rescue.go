@@ -81,11 +81,11 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	}
 	if found {
 		g.addTips(ctx, &res, p.Limit)
-		res.LeftOut = g.rescues().LeftOutCommits(tree)
+		res.LeftOut = g.rescueStore().LeftOutCommits(tree)
 	}
 	if res.Common != "" {
 		g.addLostTips(ctx, &res, res.Common, p.Limit)
-		for _, inner := range g.rescues().InnerRepositories(
+		for _, inner := range g.rescueStore().InnerRepositories(
 			res.Common, cmp.Or(tree.Top, filepath.Dir(res.Common)),
 		) {
 			g.addLostTips(ctx, &res, inner, p.Limit)
@@ -95,7 +95,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	if p.All {
 		common = ""
 	}
-	l, err := g.rescues().List(ctx, common, p.Limit, rescue.Named)
+	l, err := g.rescueStore().List(ctx, common, p.Limit, rescue.Named)
 	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
 }
@@ -104,7 +104,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 // It is empty if there is none.
 func (g *Guard) goneRepository(path string) string {
 	for dir := path; ; dir = filepath.Dir(dir) {
-		if common := filepath.Join(dir, ".git"); g.rescues().Knows(common) {
+		if common := filepath.Join(dir, ".git"); g.rescueStore().Knows(common) {
 			return common
 		}
 		if dir == filepath.Dir(dir) {
@@ -153,7 +153,7 @@ func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueR
 
 // rescueNamed reads the rescue that a caller names.
 func (g *Guard) rescueNamed(ctx context.Context, name string) (rescue.Rescue, error) {
-	store := g.rescues()
+	store := g.rescueStore()
 	id, err := store.Named(name)
 	if err != nil {
 		return rescue.Rescue{}, err
@@ -196,14 +196,14 @@ type DiffRescueResult struct {
 // DiffRescue compares the files of a rescue with those in a checkout. It writes nothing, and fails as
 // [Guard.RestoreRescue] does.
 func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
-	_, r, top, err := g.restoring(
+	_, r, top, err := g.prepareRestore(
 		ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"),
 	)
 	if err != nil {
 		return DiffRescueResult{}, err
 	}
 	res := DiffRescueResult{ID: r.ID, Checkout: top}
-	res.Diff, res.Cut, err = g.rescues().Diff(ctx, r)
+	res.Diff, res.Cut, err = g.rescueStore().Diff(ctx, r)
 	return res, err
 }
 
@@ -236,7 +236,7 @@ type RestoreRescueResult struct {
 // with [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same
 // repository, and with [stick.CodeEditDenied].
 func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
-	shown, r, top, err := g.restoring(
+	shown, r, top, err := g.prepareRestore(
 		ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"),
 	)
 	if err != nil {
@@ -257,13 +257,13 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 		}
 		res.Told = may.Told
 	}
-	res.Restored, err = g.rescues().Restore(ctx, r)
+	res.Restored, err = g.rescueStore().Restore(ctx, r)
 	return res, err
 }
 
-// restoring finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top. again is
-// the command for another checkout.
-func (g *Guard) restoring(
+// prepareRestore finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top.
+// again is the command for another checkout.
+func (g *Guard) prepareRestore(
 	ctx context.Context, w core.Where, name string, paths []string, again stick.Command,
 ) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
 	if r, err = g.rescueNamed(ctx, name); err != nil {

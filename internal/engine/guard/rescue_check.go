@@ -11,7 +11,7 @@ import (
 
 // Check is the doctor's check of rescues. It reads what each of them is.
 func (g *Guard) Check(ctx context.Context) core.Finding {
-	sum, err := g.rescues().Sum(ctx)
+	sum, err := g.rescueStore().Sum(ctx)
 	if stick.CodeOf(err) == stick.CodeGitMissing {
 		return core.Finding{Status: core.FindingWarning, Detail: "not read, because git isn't there"}
 	}
@@ -76,7 +76,7 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 		),
 	}
 	if tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace); ok {
-		if left := g.rescues().LeftOutCommits(tree); len(left) > 0 {
+		if left := g.rescueStore().LeftOutCommits(tree); len(left) > 0 {
 			found.Status, found.Fix = core.FindingWarning, "push them to a remote: what a remote has needs no copy"
 			found.Detail += "; commits that only this repository has aren't copied: " + sayLeftOut(left)
 		}

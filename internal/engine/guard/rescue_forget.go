@@ -59,7 +59,7 @@ func isPerson(by core.Caller) bool {
 }
 
 func (g *Guard) forgetRescue(ctx context.Context, name string) (ForgetRescueResult, error) {
-	store := g.rescues()
+	store := g.rescueStore()
 	id, err := store.Named(name)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		id = name // its forgetting may have been interrupted
@@ -76,7 +76,7 @@ func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res Forge
 	}
 	res.File = rescuePaths([]string{p.File}, top)[0]
 
-	done, err := g.rescues().ForgetPath(ctx, common, filepath.ToSlash(res.File))
+	done, err := g.rescueStore().ForgetPath(ctx, common, filepath.ToSlash(res.File))
 	if err != nil {
 		return res, err
 	}
@@ -130,6 +130,6 @@ func nearestDir(dir string) string {
 
 // IsRescue reports whether a text is how people name a rescue that there is.
 func (g *Guard) IsRescue(name string) bool {
-	_, err := g.rescues().Named(name)
+	_, err := g.rescueStore().Named(name)
 	return err == nil || rescue.IsID(name)
 }

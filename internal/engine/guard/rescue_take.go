@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// rescues returns the store of rescues in the data directory.
-func (g *Guard) rescues() *rescue.Store {
+// rescueStore returns the store of rescues in the data directory.
+func (g *Guard) rescueStore() *rescue.Store {
 	s := rescue.New(g.core.Config.Dir, g.core.Config.Git)
 	s.Never = g.never
 	s.Kill = func(point string) { g.core.KillPoint(core.CopyPoint + point) }
@@ -20,11 +20,11 @@ func (g *Guard) rescues() *rescue.Store {
 }
 
 // RescueDir is the directory in which all copies of uncommitted work lie. It may not exist.
-func (g *Guard) RescueDir() string { return g.rescues().Root() }
+func (g *Guard) RescueDir() string { return g.rescueStore().Root() }
 
 // PruneRescues drops the rescues and snapshots that aren't kept any longer. What fails it tries again another
 // time. It isn't an operation: a process in the background calls it.
-func (g *Guard) PruneRescues(ctx context.Context) { g.rescues().Prune(ctx, stick.At(g.core.Now())) }
+func (g *Guard) PruneRescues(ctx context.Context) { g.rescueStore().Prune(ctx, stick.At(g.core.Now())) }
 
 // takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as
 // [rescue.Store.Take] does, and may be called only outside of transactions.
@@ -32,7 +32,7 @@ func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken,
 	if r.At.IsZero() {
 		r.At = stick.At(g.core.Now())
 	}
-	return g.rescues().Take(ctx, r)
+	return g.rescueStore().Take(ctx, r)
 }
 
 // RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks
@@ -57,7 +57,7 @@ func (g *Guard) RescueFiles(
 	}
 
 	// What was left out has no exact names: a directory stands for all below it.
-	kept, err := g.rescues().Show(ctx, taken.ID)
+	kept, err := g.rescueStore().Show(ctx, taken.ID)
 	if err != nil {
 		return "", nil, err
 	}

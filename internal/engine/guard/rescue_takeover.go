@@ -130,7 +130,7 @@ func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.
 
 // rescueOfTurn finds the rescue that an earlier command has made after the same takeover, or returns nil.
 func (g *Guard) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
-	l, err := g.rescues().List(ctx, trees[0].Common, 0, rescue.Named)
+	l, err := g.rescueStore().List(ctx, trees[0].Common, 0, rescue.Named)
 	if err != nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 
 // addTips adds the kept tips of a repository. A damaged repository is no reason to hide its rescues.
 func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
-	tips, err := g.rescues().Tips(ctx, res.Common)
+	tips, err := g.rescueStore().Tips(ctx, res.Common)
 	tips = lostStashed(tips, res.Common)
 	branches := map[string]string{}
 	if err == nil && len(tips) > 0 {
@@ -58,7 +58,7 @@ func headRef(common string) string {
 // addLostTips adds the commits that ours keeps of a repository and that doesn't have any more, or all if it
 // is gone: of the repository of the call, or of one inside.
 func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common string, limit int) {
-	lost, err := g.rescues().LostTips(ctx, common)
+	lost, err := g.rescueStore().LostTips(ctx, common)
 	if limit = max(limit-len(res.Tips), 0); err == nil && len(lost) > limit {
 		res.TipsHidden += len(lost) - limit
 		lost = lost[:limit]

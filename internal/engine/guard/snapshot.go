@@ -53,7 +53,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 
 	for _, x := range q.in {
 		c := newCheckout(x.Place)
-		add(c, c.relative(x.Full)...)
+		add(c, c.relativePaths(x.Full)...)
 		for _, below := range checkoutsBelow(x.Full, c, q.at) {
 			add(below)
 		}
@@ -71,9 +71,9 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 	return reach
 }
 
-// relative returns a path relative to the top level, and nothing for the top level itself, or for a path that
-// isn't below it.
-func (c *checkout) relative(full string) []string {
+// relativePaths returns a path relative to the top level, and nothing for the top level itself, or for a path
+// that isn't below it.
+func (c *checkout) relativePaths(full string) []string {
 	if c.top == "" {
 		return nil
 	}
@@ -161,8 +161,8 @@ type keeper struct {
 	off  []stick.RoomID // rooms that the call concerns and that want none
 }
 
-// meet takes note of a room that a call concerns.
-func (k *keeper) meet(r stick.Room, me core.Identity) {
+// addRoom takes note of a room that a call concerns.
+func (k *keeper) addRoom(r stick.Room, me core.Identity) {
 	if r.Policy.Snapshots == stick.SnapshotsOff {
 		k.off = append(k.off, r.ID)
 	}
@@ -171,21 +171,23 @@ func (k *keeper) meet(r stick.Room, me core.Identity) {
 	}
 }
 
-// meetAt takes note of the room of a place, which needn't be a checkout any more.
-func (k *keeper) meetAt(tx *store.Tx, p workspace.Place, me core.Identity) error {
+// addRoomAt takes note of the room of a place, which needn't be a checkout any more.
+func (k *keeper) addRoomAt(tx *store.Tx, p workspace.Place, me core.Identity) error {
 	rooms, err := tx.RoomsAt([][]string{p.Chain})
 	if err != nil || rooms[0].Room == "" {
 		return err
 	}
 	r, err := tx.PartAt(rooms[0], me.Agent)
-	k.meet(r, me)
+	k.addRoom(r, me)
 	return err
 }
 
-// keeps reports whether snapshots are made: for agents, in rooms that keep them.
-func (k keeper) keeps() bool { return k.room.ID != "" && k.room.KeepsSnapshots() && !k.me.Person() }
+// keepsSnapshots reports whether snapshots are made: for agents, in rooms that keep them.
+func (k keeper) keepsSnapshots() bool {
+	return k.room.ID != "" && k.room.KeepsSnapshots() && !k.me.Person()
+}
 
-func (k keeper) facts(q editQuestion) rescue.Facts {
+func (k keeper) snapshotFacts(q editQuestion) rescue.Facts {
 	return rescue.Facts{
 		Room: string(k.room.ID), Agent: string(k.me.Agent), TurnID: k.room.Turn.ID, Cause: rescue.CauseCall,
 		Command: stick.Clip(cmp.Or(q.Text, q.Tool), stick.MaxCallText),
@@ -199,7 +201,7 @@ func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*sn
 	if len(by.off) > 0 {
 		reach = g.leaveOff(ctx, q, reach, by)
 	}
-	g.keep(ctx, q, reach, by.facts(q))
+	g.takeSnapshots(ctx, q, reach, by.snapshotFacts(q))
 	return reach
 }
 
@@ -233,13 +235,13 @@ func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot,
 // keepAnyway is [Guard.keepBefore] where the database can't be read: for checkouts of which there are
 // snapshots already.
 func (g *Guard) keepAnyway(ctx context.Context, q editQuestion) {
-	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.rescues().Knows(s.tree.Common) })
-	g.keep(ctx, q, reach, keeper{}.facts(q))
+	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.rescueStore().Knows(s.tree.Common) })
+	g.takeSnapshots(ctx, q, reach, keeper{}.snapshotFacts(q))
 }
 
-// keep makes snapshots of checkouts, all at the same time. Where a call can only change the files that it
-// names, no others are looked at.
-func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, facts rescue.Facts) {
+// takeSnapshots makes snapshots of checkouts, all at the same time. Where a call can only change the files
+// that it names, no others are looked at.
+func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snapshot, facts rescue.Facts) {
 	if len(reach) == 0 {
 		return
 	}
@@ -253,9 +255,9 @@ func (g *Guard) keep(ctx context.Context, q editQuestion, reach []*snapshot, fac
 		wait.Go(func() {
 			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at}
 			if q.Unread {
-				s.taken, s.err = g.rescues().Take(ctx, r)
+				s.taken, s.err = g.rescueStore().Take(ctx, r)
 			} else {
-				s.taken, s.err = g.rescues().KeepFiles(ctx, r)
+				s.taken, s.err = g.rescueStore().KeepFiles(ctx, r)
 			}
 		})
 	}
@@ -274,7 +276,7 @@ func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
 		rescue.KeptCommits
 		err error
 	}
-	store, all := g.rescues(), map[string]*outcome{} // by the git directories
+	store, all := g.rescueStore(), map[string]*outcome{} // by the git directories
 	for _, s := range reach {
 		if s.after || !store.HasCommits(s.tree.Common) {
 			all[s.tree.Common] = &outcome{}

@@ -131,7 +131,7 @@ func (g *Guard) stashUses(ctx context.Context, q editQuestion) (uses []stashedUs
 		}
 		use := stick.StashUse{
 			Form: act.Form, Verb: stashVerb(act), Checkout: at.in.top,
-			Takes: g.take(ctx, l, at, act), Has: l.now, Empty: l.empty,
+			Takes: g.findUsed(ctx, l, at, act), Has: l.now, Empty: l.empty,
 		}
 		if len(use.Takes) > 0 {
 			uses = append(uses, stashedUse{at, use})
@@ -151,8 +151,10 @@ func stashVerb(a shell.Act) string {
 	return "apply"
 }
 
-// take finds the entries that an act uses, and takes those off the stash that are gone after it.
-func (g *Guard) take(ctx context.Context, l *laterStash, at stashPlace, act shell.Act) (takes []stick.StashEntry) {
+// findUsed finds the entries that an act uses, and takes those off the stash that are gone after it.
+func (g *Guard) findUsed(
+	ctx context.Context, l *laterStash, at stashPlace, act shell.Act,
+) (takes []stick.StashEntry) {
 	ref := act.Refs[0]
 	i, numbered := indexOf(ref)
 
@@ -168,7 +170,7 @@ func (g *Guard) take(ctx context.Context, l *laterStash, at stashPlace, act shel
 	default: // a commit, or what only git understands
 		commit, found, err := g.core.Config.Git.Commit(ctx, at.in.top, ref)
 		if err == nil && found {
-			takes = []stick.StashEntry{l.commit(commit)}
+			takes = []stick.StashEntry{l.entryOf(commit)}
 		}
 	}
 
@@ -183,8 +185,8 @@ func indexOf(ref string) (i int, ok bool) {
 	return i, ok && err == nil && i >= 0
 }
 
-// commit finds the entry of a commit, which may have left the stash.
-func (l *laterStash) commit(id string) stick.StashEntry {
+// entryOf finds the entry of a commit, which may have left the stash.
+func (l *laterStash) entryOf(id string) stick.StashEntry {
 	if i := slices.IndexFunc(l.now, func(e stick.StashEntry) bool { return e.Commit == id }); i >= 0 {
 		return l.now[i]
 	}
@@ -194,18 +196,18 @@ func (l *laterStash) commit(id string) stick.StashEntry {
 // hasToStash reports whether git stash would find something to stash. With nothing it makes no entry, and no
 // error.
 func (g *Guard) hasToStash(ctx context.Context, q editQuestion, act shell.Act) (bool, error) {
-	looking, cancel := q.looking(ctx)
+	looking, cancel := q.limitLook(ctx)
 	defer cancel()
 	if q.Rescuing != nil { // git has to look at the whole checkout
 		q.Rescuing()
 	}
 	for _, a := range g.actsIn(q.at, []shell.Act{act}) {
-		dirty, err := g.core.Config.Git.Uncommitted(looking, a.in.top, narrowed(a.paths)...)
+		dirty, err := g.core.Config.Git.Uncommitted(looking, a.in.top, narrowPaths(a.paths)...)
 		if err != nil {
 			return true, err
 		}
 		for _, u := range dirty {
-			if a.concerns(Change{Path: u.Path, git: u}) {
+			if a.concernsChange(Change{Path: u.Path, git: u}) {
 				return true, nil
 			}
 		}
@@ -278,10 +280,10 @@ func (g *Guard) mayUseStash(
 
 		ask := use.StashUse
 		ask.Editing = askedBy(me)
-		if ask.Takes, err = noted(tx, r.ID, use.Takes); err != nil {
+		if ask.Takes, err = notedEntries(tx, r.ID, use.Takes); err != nil {
 			return err
 		}
-		if ask.Has, err = noted(tx, r.ID, use.Has); err != nil {
+		if ask.Has, err = notedEntries(tx, r.ID, use.Has); err != nil {
 			return err
 		}
 		used, j = r.MayUseStash(ask, probes.Probed)
@@ -295,8 +297,8 @@ func askedBy(me core.Identity) stick.Editing {
 	return stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Tree: true}
 }
 
-// noted adds to entries of the stash who made them, as far as that is noted.
-func noted(tx *store.Tx, room stick.RoomID, entries []stick.StashEntry) ([]stick.StashEntry, error) {
+// notedEntries adds to entries of the stash who made them, as far as that is noted.
+func notedEntries(tx *store.Tx, room stick.RoomID, entries []stick.StashEntry) ([]stick.StashEntry, error) {
 	commits := make([]string, len(entries))
 	for i, e := range entries {
 		commits[i] = e.Commit
@@ -319,7 +321,7 @@ func (g *Guard) keepStashed(ctx context.Context, common string, commits []string
 	for _, c := range commits {
 		tips = append(tips, rescue.Tip{Of: stashRef, Commit: c})
 	}
-	kept, err := g.rescues().KeepTips(ctx, common, tips, stick.At(g.core.Now()))
+	kept, err := g.rescueStore().KeepTips(ctx, common, tips, stick.At(g.core.Now()))
 	for _, t := range kept {
 		refs = append(refs, t.Ref)
 	}

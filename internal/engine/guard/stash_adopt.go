@@ -35,10 +35,10 @@ func (g *Guard) adoptStash(
 		return res, err
 	}
 
-	err = g.write(ctx, core.Where{RoomID: room}, p.Caller, core.JoinsIfNew, func(o *op) error {
+	err = g.writeRoom(ctx, core.Where{RoomID: room}, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
-		q.By = editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
-		found, err := noted(o.Tx, o.Room.ID, entries)
+		q.By = editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+		found, err := notedEntries(o.Tx, o.Room.ID, entries)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,8 @@ func (g *Guard) adoptStash(
 		o.Apply(o.Room, events)
 
 		res = AdoptChangesResult{
-			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top, Paths: []string{}, Already: len(out) == 0, From: []stick.AgentID{},
+			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top,
+			Paths: []string{}, Already: len(out) == 0, From: []stick.AgentID{},
 		}
 		for _, e := range out {
 			res.Stash = append(res.Stash, e.Name)

@@ -76,7 +76,9 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 
 // noteIn notes what a call has put into one stash.
 func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *newStash) error {
-	err := g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error { return s.read(tx, probes, by) })
+	err := g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+		return s.readKnown(tx, probes, by)
+	})
 	if err != nil || len(s.to) == 0 {
 		return err
 	}
@@ -84,7 +86,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 		if err := tx.LockRooms(s.room); err != nil {
 			return err
 		}
-		return s.note(tx, probes, by)
+		return s.noteEntries(tx, probes, by)
 	})
 
 	var commits []string
@@ -95,9 +97,9 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 	return cmp.Or(err, kerr)
 }
 
-// read finds out which entries are to be noted. There are none where the room enforces nothing, of somebody
-// who isn't a member, and if nobody knows when the call began.
-func (s *newStash) read(tx *store.Tx, probes *core.Probes, by core.Caller) error {
+// readKnown finds out which entries are to be noted. There are none where the room enforces nothing, of
+// somebody who isn't a member, and if nobody knows when the call began.
+func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) error {
 	s.room, s.to = "", nil
 	me, err := core.Identify(tx, probes, by)
 	if err != nil {
@@ -127,16 +129,16 @@ func (s *newStash) read(tx *store.Tx, probes *core.Probes, by core.Caller) error
 		return err
 	}
 	s.room = r.ID
-	if err := s.choose(tx, !r.OthersInCall(me.Agent, probes.Probed, tx.Now()), made); err != nil {
+	if err := s.chooseEntries(tx, !r.OthersInCall(me.Agent, probes.Probed, tx.Now()), made); err != nil {
 		return err
 	}
 	return probes.Enough(r)
 }
 
-// choose chooses those of the entries that nobody has noted and that are the caller's. If its text makes an
-// entry and no other agent's call runs, they are. Otherwise the branch of an entry has to be that of a
-// checkout in which the call works: another agent, or a person, has another branch in its own.
-func (s *newStash) choose(tx *store.Tx, alone bool, made []workspace.StashEntry) error {
+// chooseEntries chooses those of the entries that nobody has noted and that are the caller's. If its text
+// makes an entry and no other agent's call runs, they are. Otherwise the branch of an entry has to be that of
+// a checkout in which the call works: another agent, or a person, has another branch in its own.
+func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.StashEntry) error {
 	ids := make([]string, len(made))
 	for i, e := range made {
 		ids[i] = e.Commit
@@ -167,8 +169,8 @@ func (s *newStash) choose(tx *store.Tx, alone bool, made []workspace.StashEntry)
 	return nil
 }
 
-// note writes down that the caller has made entries, and forgets old ones.
-func (s *newStash) note(tx *store.Tx, probes *core.Probes, by core.Caller) error {
+// noteEntries writes down that the caller has made entries, and forgets old ones.
+func (s *newStash) noteEntries(tx *store.Tx, probes *core.Probes, by core.Caller) error {
 	me, err := core.Identify(tx, probes, by)
 	if err != nil {
 		return err
@@ -178,7 +180,7 @@ func (s *newStash) note(tx *store.Tx, probes *core.Probes, by core.Caller) error
 		return err
 	}
 	r = r.AtGeneration(tx.Generation(), tx.Now())
-	made := editor(r, me, probes.Probed, tx.Now())
+	made := editorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
 		return err
 	}

@@ -32,11 +32,11 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 	if c.staged, err = g.maybeOthers(ctx, p.Caller, c, p.Tracked); err != nil || len(c.staged) == 0 {
 		return res, err
 	}
-	w, err := g.whose(ctx, p.Caller, c)
+	w, err := g.findWork(ctx, p.Caller, c)
 	if err != nil {
 		return res, err
 	}
-	theirs, err := w.swept(ctx, g.core.Config.Git, c.top)
+	theirs, err := w.findSwept(ctx, g.core.Config.Git, c.top)
 	if err != nil || len(theirs) == 0 {
 		return res, err
 	}
@@ -46,10 +46,10 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 	res.RoomID, res.AgentID, res.Enforce = w.room.ID, w.me.Agent, w.room.Policy.Enforce
 	j := w.room.MayCommit(theirs, own)
 	if why := cmp.Or(j.Denied, j.Told); why != nil {
-		res.judged(why, j.Denied == nil)
+		res.setJudgement(why, j.Denied == nil)
 	}
 	if !res.Allowed {
-		err = g.hooked(ctx, p.HookParams, false, func(o *op) error {
+		err = g.runHookOp(ctx, p.HookParams, false, func(o *op) error {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
 			return err
@@ -110,11 +110,11 @@ func (g *Guard) maybeOthers(
 	return out, nil
 }
 
-// swept returns those of the changes that are others'. What they have edited isn't theirs any more once it is
-// committed. Hooks that look at a checkout find that out, and nobody has looked after a commit that a person
-// has made. If only a part was committed, the rest counts as committed, too. Only a commit is judged so,
-// because it loses nothing; what is taken away stays theirs.
-func (w *whoseWork) swept(ctx context.Context, g git.Client, top string) (theirs []stick.Swept, err error) {
+// findSwept returns those of the changes that are others'. What they have edited isn't theirs any more once
+// it is committed. Hooks that look at a checkout find that out, and nobody has looked after a commit that a
+// person has made. If only a part was committed, the rest counts as committed, too. Only a commit is judged
+// so, because it loses nothing; what is taken away stays theirs.
+func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top string) (theirs []stick.Swept, err error) {
 	var paths []string
 	var since stick.Time
 	for _, c := range w.changes {

@@ -42,8 +42,8 @@ type telling struct {
 // keepTellings is how long a call may take. What was going to happen is forgotten then.
 const keepTellings = 24 * time.Hour
 
-// sum tells a call from others of the same agent.
-func (q editQuestion) sum() string {
+// questionSum tells a call from others of the same agent.
+func (q editQuestion) questionSum() string {
 	s := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", q.Caller.Helper, q.Tool, q.Call, q.Text))
 	return hex.EncodeToString(s[:12])
 }
@@ -69,8 +69,8 @@ func (g *Guard) putTellings(ctx context.Context, q editQuestion, all []telling) 
 		}
 		p := q.HookParams
 		p.Where = core.Where{RoomID: room}
-		err = errors.Join(err, g.hooked(ctx, p, true, func(o *op) error {
-			return o.Tx.PutTelling(o.Room.ID, o.Me.Agent, q.sum(), string(plan))
+		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
+			return o.Tx.PutTelling(o.Room.ID, o.Me.Agent, q.questionSum(), string(plan))
 		}))
 	}
 	return err
@@ -87,11 +87,11 @@ func (g *Guard) tellHappened(ctx context.Context, q editQuestion) error {
 		if jerr := json.Unmarshal([]byte(plans[room]), &planned); jerr != nil {
 			return jerr
 		}
-		var happened []takenIn
+		var happened []roomTaking
 		for _, t := range planned {
 			taken, terr := g.findHappened(ctx, q, t)
 			if err = cmp.Or(err, terr); taken.Form != "" {
-				happened = append(happened, takenIn{room, t.Top, taken})
+				happened = append(happened, roomTaking{room, t.Top, taken})
 			}
 		}
 		err = errors.Join(err, g.tellIn(ctx, q, room, happened))
@@ -112,22 +112,22 @@ func (g *Guard) readTellings(ctx context.Context, q editQuestion) (plans map[sti
 		if err != nil {
 			return err
 		}
-		plans, err = tx.Tellings(me.Agent, q.sum())
+		plans, err = tx.Tellings(me.Agent, q.questionSum())
 		return err
 	})
 	return plans, err
 }
 
 // tellIn tells in one room what a command has done, and forgets what it was going to do.
-func (g *Guard) tellIn(ctx context.Context, q editQuestion, room stick.RoomID, happened []takenIn) error {
+func (g *Guard) tellIn(ctx context.Context, q editQuestion, room stick.RoomID, happened []roomTaking) error {
 	p := q.HookParams
 	p.Where = core.Where{RoomID: room}
-	return g.hooked(ctx, p, true, func(o *op) error {
-		for _, t := range joined(happened) {
+	return g.runHookOp(ctx, p, true, func(o *op) error {
+		for _, t := range mergeTakings(happened) {
 			t.By = o.Me.Agent
 			o.Events = append(o.Events, o.Room.Take(t.Taken))
 		}
-		return o.Tx.DropTelling(o.Room.ID, o.Me.Agent, q.sum(), o.Tx.Now().Add(-keepTellings))
+		return o.Tx.DropTelling(o.Room.ID, o.Me.Agent, q.questionSum(), o.Tx.Now().Add(-keepTellings))
 	})
 }
 
@@ -213,7 +213,7 @@ func (g *Guard) findSwept(ctx context.Context, t telling) (done stick.Taken, err
 	if core.IsGone(t.Top) {
 		return done, nil
 	}
-	dirty, err := g.core.Config.Git.Uncommitted(ctx, t.Top, narrowed(t.Taken.Files)...)
+	dirty, err := g.core.Config.Git.Uncommitted(ctx, t.Top, narrowPaths(t.Taken.Files)...)
 	if err != nil {
 		return done, err
 	}

@@ -111,27 +111,27 @@ type undoStep struct {
 // [stick.CodeEditDenied], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult, error) {
 	u := &undoing{guard: g, p: p}
-	if err := u.find(ctx); err != nil {
+	if err := u.findCall(ctx); err != nil {
 		return UndoCallResult{}, err
 	}
-	if err := u.compare(ctx); err != nil {
+	if err := u.compareFiles(ctx); err != nil {
 		return UndoCallResult{}, err
 	}
 	defer u.undo.Close()
 
 	if len(u.toWrite()) > 0 {
-		if err := u.ask(ctx); err != nil {
+		if err := u.askMayEdit(ctx); err != nil {
 			return UndoCallResult{}, err
 		}
-		if err := u.begin(ctx); err != nil {
+		if err := u.beginUndo(ctx); err != nil {
 			return UndoCallResult{}, err
 		}
-		u.write(ctx)
+		u.writeSteps(ctx)
 	}
 	u.readHead(ctx)
 	slices.SortFunc(u.result.Left, func(a, b LeftFile) int { return strings.Compare(a.Path, b.Path) })
 	if u.begun.ID != 0 {
-		if err := u.end(ctx); err != nil {
+		if err := u.endUndo(ctx); err != nil {
 			return UndoCallResult{}, err
 		}
 	}
@@ -152,8 +152,8 @@ func errNothingChanged(c stick.Call) error {
 		Hintf("see which have: %s", stick.Cmd("tt calls"))
 }
 
-// find reads the call, and those that ran beside it.
-func (u *undoing) find(ctx context.Context) error {
+// findCall reads the call, and those that ran beside it.
+func (u *undoing) findCall(ctx context.Context) error {
 	err := u.guard.core.Read(ctx, u.p.Where, u.p.Caller, func(
 		tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {

@@ -10,14 +10,14 @@ import (
 	"talkingstick/stick"
 )
 
-// compare finds what the call has changed, and decides about each path.
-func (u *undoing) compare(ctx context.Context) (err error) {
+// compareFiles finds what the call has changed, and decides about each path.
+func (u *undoing) compareFiles(ctx context.Context) (err error) {
 	r := rescue.UndoRequest{
 		Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top),
 	}
-	u.undo, err = u.guard.rescues().Undo(ctx, r)
+	u.undo, err = u.guard.rescueStore().Undo(ctx, r)
 	if err != nil {
-		return u.explain(err)
+		return u.explainMissing(err)
 	}
 	by, err := u.changedBeside(ctx)
 	if err != nil {
@@ -34,18 +34,18 @@ func (u *undoing) compare(ctx context.Context) (err error) {
 		switch {
 		case by.theirs[f.Path]:
 		case f.Nested:
-			u.leave(f, stick.UndoNested, nil)
+			u.leaveFile(f, stick.UndoNested, nil)
 		case sameFile && f.Kind == rescue.ChangeStaged && by.staged[f.Path]: // maybe the other one's
 		case sameFile && f.Kind == rescue.ChangeStaged:
 			if top, _ := u.undo.Place(f.Path); top == u.tree.Top { // git of this checkout reaches no other
 				staged = append(staged, f.Path)
 			}
-			u.leave(f, stick.UndoStaged, nil)
+			u.leaveFile(f, stick.UndoStaged, nil)
 		case sameFile: // it was committed as it was, for one
 		case step == stick.UndoNothing:
 			u.result.Same = append(u.result.Same, f.Path)
 		case step == stick.UndoLeave:
-			u.leave(f, why, of)
+			u.leaveFile(f, why, of)
 		default:
 			u.steps = append(u.steps, undoStep{f, step})
 		}
@@ -56,8 +56,8 @@ func (u *undoing) compare(ctx context.Context) (err error) {
 	return u.nameEditors(ctx)
 }
 
-// leave notes that a path stays as it is.
-func (u *undoing) leave(f rescue.UndoFile, why stick.UndoReason, by []stick.AgentID) {
+// leaveFile notes that a path stays as it is.
+func (u *undoing) leaveFile(f rescue.UndoFile, why stick.UndoReason, by []stick.AgentID) {
 	u.result.Left = append(u.result.Left, LeftFile{Path: f.Path, Reason: why, Why: why.Says(), By: by})
 	isBeside := why == stick.UndoChanged || why == stick.UndoUnread
 	if isBeside && f.Was.Exists() {
@@ -65,8 +65,8 @@ func (u *undoing) leave(f rescue.UndoFile, why stick.UndoReason, by []stick.Agen
 	}
 }
 
-// explain says of an error of the snapshots which call it is about.
-func (u *undoing) explain(err error) error {
+// explainMissing says of an error of the snapshots which call it is about.
+func (u *undoing) explainMissing(err error) error {
 	e := stick.AsError(err)
 	path, isPath := e.Fields["path"].(string)
 	switch {
@@ -94,9 +94,9 @@ func (u *undoing) changedBeside(
 	ctx context.Context,
 ) (by changes, err error) {
 	by = changes{shared: map[string][]stick.AgentID{}, theirs: map[string]bool{}, staged: map[string]bool{}}
-	all, err := u.guard.rescues().Changes(ctx, u.call.Before, u.call.After)
+	all, err := u.guard.rescueStore().Changes(ctx, u.call.Before, u.call.After)
 	if err != nil {
-		return by, u.explain(err)
+		return by, u.explainMissing(err)
 	}
 
 	parts := u.call.Parts(u.beside, stick.At(u.guard.core.Now()))
@@ -107,7 +107,7 @@ func (u *undoing) changedBeside(
 	}
 	alone := map[string]bool{}
 	for _, p := range parts {
-		changes, err := u.guard.rescues().Changes(ctx, p.From, p.To)
+		changes, err := u.guard.rescueStore().Changes(ctx, p.From, p.To)
 		if stick.CodeOf(err) == stick.CodeNotFound { // another call's snapshot is past its time
 			changes, p.Alone = all, false
 		} else if err != nil {

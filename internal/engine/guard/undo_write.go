@@ -30,8 +30,8 @@ func (u *undoing) toWrite() (paths []string) {
 	return paths
 }
 
-// ask asks whether the caller may change the files now.
-func (u *undoing) ask(ctx context.Context) error {
+// askMayEdit asks whether the caller may change the files now.
+func (u *undoing) askMayEdit(ctx context.Context) error {
 	may, err := u.guard.MayEdit(ctx, MayEditParams{
 		Caller: u.p.Caller, Where: core.Where{Path: u.tree.Top}, Paths: u.toWrite(),
 	})
@@ -45,26 +45,27 @@ func (u *undoing) ask(ctx context.Context) error {
 	return nil
 }
 
-// snapshot keeps the state of the checkout. Whoever undoes something waits for that longer than a hook may.
-func (u *undoing) snapshot(ctx context.Context) (rescue.Taken, error) {
-	s := u.guard.rescues()
+// takeSnapshot keeps the state of the checkout. Whoever undoes something waits for that longer than a hook
+// may.
+func (u *undoing) takeSnapshot(ctx context.Context) (rescue.Taken, error) {
+	s := u.guard.rescueStore()
 	s.Limits.Time, s.Limits.Status = changesLimit, changesLimit/2
 	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.guard.core.Now()), Facts: rescue.Facts{
 		Room: string(u.room.ID), Agent: string(u.me.Agent),
-		TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.named(),
+		TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.commandText(),
 	}})
 }
 
-// named is the undo as somebody would call it.
-func (u *undoing) named() string { return fmt.Sprintf("tt undo %d", u.call.ID) }
+// commandText is the undo as somebody would call it.
+func (u *undoing) commandText() string { return fmt.Sprintf("tt undo %d", u.call.ID) }
 
 // undoTool is the tool of a call that is an undo.
 const undoTool = "tt undo"
 
-// begin keeps what is there now, and records that the undo begins: whatever happens next, it can be undone,
-// and other agents' calls that run meanwhile don't take its changes for theirs.
-func (u *undoing) begin(ctx context.Context) error {
-	kept, err := u.snapshot(ctx)
+// beginUndo keeps what is there now, and records that the undo begins: whatever happens next, it can be
+// undone, and other agents' calls that run meanwhile don't take its changes for theirs.
+func (u *undoing) beginUndo(ctx context.Context) error {
+	kept, err := u.takeSnapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,10 +77,10 @@ func (u *undoing) begin(ctx context.Context) error {
 	}
 	u.dropUnkept(kept.LeftOut)
 
-	return u.guard.write(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
+	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		u.begun = stick.Call{
-			Agent: o.Me.Agent, Tool: undoTool, Command: u.named(),
+			Agent: o.Me.Agent, Tool: undoTool, Command: u.commandText(),
 			Checkout: u.tree.Top, Before: kept.ID, Started: o.Tx.Now(),
 		}
 		u.result.AgentID, u.result.Joined = o.Me.Agent, o.Joined
@@ -103,17 +104,17 @@ func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
 	}
 }
 
-// write does the steps. Removals come first, since a directory may have been in the place of a file, or the
-// other way round.
-func (u *undoing) write(ctx context.Context) {
+// writeSteps does the steps. Removals come first, since a directory may have been in the place of a file, or
+// the other way round.
+func (u *undoing) writeSteps(ctx context.Context) {
 	for _, s := range slices.Backward(u.steps) {
-		if s.do == stick.UndoRemove && u.restore(ctx, s) {
+		if s.do == stick.UndoRemove && u.restoreStep(ctx, s) {
 			u.result.Removed = append(u.result.Removed, s.Path)
 		}
 	}
 	slices.Reverse(u.result.Removed)
 	for _, s := range u.steps {
-		if s.do == stick.UndoRestore && u.restore(ctx, s) {
+		if s.do == stick.UndoRestore && u.restoreStep(ctx, s) {
 			u.result.Restored = append(u.result.Restored, s.Path)
 		}
 	}
@@ -124,8 +125,8 @@ func (u *undoing) write(ctx context.Context) {
 	}
 }
 
-// restore gives a path its state from before, and reports whether it could.
-func (u *undoing) restore(ctx context.Context, s undoStep) bool {
+// restoreStep gives a path its state from before, and reports whether it could.
+func (u *undoing) restoreStep(ctx context.Context, s undoStep) bool {
 	err := ctx.Err()
 	if err == nil {
 		err = u.undo.Restore(ctx, s.UndoFile)
@@ -135,7 +136,7 @@ func (u *undoing) restore(ctx context.Context, s undoStep) bool {
 		u.written = append(u.written, s.Path)
 		return true
 	case errors.Is(err, rescue.ErrChanged):
-		u.leave(s.UndoFile, stick.UndoChanged, nil) // putBeside follows
+		u.leaveFile(s.UndoFile, stick.UndoChanged, nil) // putBeside follows
 	default:
 		u.result.Left = append(u.result.Left, LeftFile{
 			Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Words(),
@@ -156,12 +157,12 @@ func (u *undoing) putBeside(ctx context.Context, s undoStep) {
 	u.written = append(u.written, at)
 }
 
-// end keeps the state after the undo, records that it has ended, and tells whom it concerns.
-func (u *undoing) end(ctx context.Context) error {
-	after, serr := u.snapshot(ctx) // without it, the undo can't be undone, but it has happened
+// endUndo keeps the state after the undo, records that it has ended, and tells whom it concerns.
+func (u *undoing) endUndo(ctx context.Context) error {
+	after, serr := u.takeSnapshot(ctx) // without it, the undo can't be undone, but it has happened
 	found := u.seeWritten()
 
-	return u.guard.write(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
+	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
 		u.begun.Ended, u.begun.Files = o.Tx.Now(), len(u.written)
 		if serr == nil {
 			u.begun.After = after.ID
@@ -178,8 +179,8 @@ func (u *undoing) end(ctx context.Context) error {
 		}
 		u.result.UndoID = u.begun.ID
 
-		u.tell(o)
-		return u.note(o, found)
+		u.addEvent(o)
+		return u.noteEditors(o, found)
 	})
 }
 
@@ -212,8 +213,8 @@ func (u *undoing) seeWritten() (found []stick.SeenFile) {
 	return found
 }
 
-// tell adds the event.
-func (u *undoing) tell(o *op) {
+// addEvent adds the event.
+func (u *undoing) addEvent(o *op) {
 	t := stick.Undo{
 		By: o.Me.Agent, Call: u.call, As: u.begun.ID, Checkout: u.tree.Top, Files: slices.Concat(
 			u.result.Restored, u.result.Removed,
@@ -236,13 +237,13 @@ func (u *undoing) tell(o *op) {
 	}
 }
 
-// note notes an agent as the editor of the files. Where a file has the bytes again that it was noted with,
-// its editors stay: it is their work that came back.
-func (u *undoing) note(o *op, found []stick.SeenFile) error {
+// noteEditors notes an agent as the editor of the files. Where a file has the bytes again that it was noted
+// with, its editors stay: it is their work that came back.
+func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
 	if !o.Room.Enforces() || o.Me.Person() {
 		return nil
 	}
-	by := editor(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+	by := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 	written := map[string][]stick.SeenFile{} // by the checkout
 	for _, f := range found {
 		top, rel := u.undo.Place(f.Path)
@@ -257,7 +258,7 @@ func (u *undoing) note(o *op, found []stick.SeenFile) error {
 	return nil
 }
 
-// noteUndone is [undoing.note] in one checkout.
+// noteUndone is [undoing.noteEditors] in one checkout.
 func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) error {
 	var paths []string
 	for _, f := range found {
@@ -277,5 +278,5 @@ func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) erro
 			noted = append(noted, known[i].Find(s.State, by))
 		}
 	}
-	return (&checkout{top: top, room: o.Room.ID}).add(o.Tx, noted)
+	return (&checkout{top: top, room: o.Room.ID}).addEdited(o.Tx, noted)
 }
