@@ -39,6 +39,7 @@ func (q editQuestion) callIn(by stick.AgentID, top string) stick.Call {
 			text = filepath.ToSlash(rel)
 		}
 	}
+
 	return stick.Call{
 		Agent: by, Helper: stick.Clip(q.Caller.Helper, maxName),
 		Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
@@ -61,14 +62,17 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 	if !q.Unread {
 		return nil, nil
 	}
+
 	for _, s := range kept {
 		if s.err != nil || s.taken.ID == "" {
 			continue
 		}
+
 		at, err := o.Tx.RoomsAt([][]string{s.chain})
 		if err != nil {
 			return nil, err
 		}
+
 		room := at[0].Room
 		if room != o.Room.ID {
 			if room != "" && !slices.Contains(elsewhere, room) {
@@ -76,12 +80,14 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 			}
 			continue
 		}
+
 		c := q.callIn(o.Me.Agent, s.top)
 		c.Before, c.Started = s.taken.ID, o.Tx.Now()
 		if err := recordCall(o.Tx, o.Room.ID, &c); err != nil {
 			return nil, err
 		}
 	}
+
 	return elsewhere, nil
 }
 
@@ -98,10 +104,12 @@ func (g *Guard) beginElsewhere(
 			if !o.Room.Enforces() || !ok || m.State != stick.Joined {
 				return nil
 			}
+
 			_, err := o.beginCalls(q, kept)
 			return err
 		}))
 	}
+
 	return err
 }
 
@@ -114,6 +122,7 @@ func begunCall(open []stick.Call, end stick.Call, now stick.Time) (begun stick.C
 	if i < 0 {
 		return end, false
 	}
+
 	return open[i], true
 }
 
@@ -137,6 +146,7 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	if c.call, _ = begunCall(open, c.call, tx.Now()); c.call.Started.IsZero() {
 		return nil
 	}
+
 	c.beside, err = tx.Calls(store.CallQuery{
 		Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: maxBeside,
 	})
@@ -156,6 +166,7 @@ func (q editQuestion) callsElsewhere(
 			calls = append(calls, begun)
 		}
 	}
+
 	return calls, err
 }
 
@@ -168,6 +179,7 @@ func checkoutOfCall(call stick.Call, r stick.Room) *checkout {
 		c = newCheckout(place)
 		c.looks = true
 	}
+
 	c.room, c.call = r.ID, call
 	return c
 }
@@ -180,6 +192,7 @@ func (c *checkout) changedPaths() (paths []string) {
 			paths = append(paths, filepath.Join(c.top, filepath.FromSlash(path)))
 		}
 	}
+
 	slices.Sort(paths)
 	return paths
 }
@@ -195,6 +208,7 @@ func (c *checkout) hadWork() (files []git.Uncommitted) {
 			files = append(files, git.Uncommitted{Path: path})
 		}
 	}
+
 	return files
 }
 
@@ -205,17 +219,22 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 	if len(had) == 0 {
 		return t, nil
 	}
+
 	var paths []string
 	for _, u := range had {
 		paths = append(paths, u.Path)
 	}
+
 	known, err := tx.Edited(c.room, c.top, paths)
 	if err != nil {
 		return t, err
 	}
-	if !c.looks { // what was edited before is committed or gone
+
+	// What was edited before is committed or gone.
+	if !c.looks {
 		known = slices.DeleteFunc(known, func(f stick.EditedFile) bool { return !f.Asleep.IsZero() })
 	}
+
 	r, err := tx.Room(c.room)
 	if err != nil {
 		return t, err
@@ -225,6 +244,7 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 	if err := w.addChanges(tx, probes, c, c.fold, had, known); err != nil {
 		return t, err
 	}
+
 	for _, f := range w.changes {
 		ch := c.own[f.Path]
 		vanished := ch.Kind == rescue.ChangeDeleted || ch.Kind == rescue.ChangeClean
@@ -239,6 +259,7 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 			t.Left = append(t.Left, f.Path)
 		}
 	}
+
 	return t, probes.Enough(w.room)
 }
 
@@ -249,6 +270,7 @@ func withAgents(agents, more []stick.AgentID) []stick.AgentID {
 			agents = append(agents, a)
 		}
 	}
+
 	return agents
 }
 
@@ -266,17 +288,20 @@ func (q editQuestion) formOf(c stick.Call) string {
 			forms = append(forms, a.Form)
 		}
 	}
+
 	switch {
 	case len(forms) > 0:
 		return strings.Join(forms, " and ")
 	case q.Text == "":
 		return c.Tool
 	}
+
 	const most = 60 // runes, as of a form
 	text := []rune(strings.Join(strings.Fields(c.Command), " "))
 	if len(text) > most {
 		return string(text[:most-1]) + "…"
 	}
+
 	return string(text)
 }
 
@@ -289,6 +314,7 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 		if len(c.taken.Files) == 0 && c.lost == "" {
 			continue
 		}
+
 		c.taken.Form, c.taken.Rescue = q.formOf(c.call), c.call.Before
 		if len(c.taken.Files) > 0 {
 			told = append(told, roomTaking{c.room, c.top, c.taken})
@@ -298,7 +324,9 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 				c.room, c.top, stick.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost},
 			})
 		}
+
 		err = errors.Join(err, g.rescueStore().Mark(c.call.Before))
 	}
+
 	return cmp.Or(g.tellTaken(ctx, q.HookParams, told), err)
 }

@@ -22,7 +22,9 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	if !ok {
 		return nil
 	}
-	if c.call.Before == "" { // nobody has recorded its beginning
+
+	// Nobody has recorded its beginning.
+	if c.call.Before == "" {
 		c.call.Before = g.rescueStore().Last(tree)
 	}
 
@@ -31,19 +33,24 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	if s.err != nil || s.taken.ID == "" {
 		return cmp.Or(s.err, s.commitsErr)
 	}
+
 	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
 	c.dirty = uncommittedIn(s.taken)
 	c.prune = g.rescueStore().BeginPrune(tree.Common, c.call.Ended)
 	if c.call.Started.IsZero() {
 		c.call.Started = c.call.Ended
 	}
+
 	c.call.Overlapped = c.call.Overlaps(c.beside, c.call.Ended)
 
 	var err error
 	c.own, err = g.ownChanges(ctx, q, c)
-	if s.taken.NoIndex { // to git, all files were taken out of it
+
+	// To git, all files were taken out of it.
+	if s.taken.NoIndex {
 		maps.DeleteFunc(c.own, func(_ string, ch rescue.PathChange) bool { return ch.Kind == rescue.ChangeStaged })
 	}
+
 	c.dropTaskFile()
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
 	return cmp.Or(err, s.commitsErr)
@@ -63,10 +70,12 @@ func uncommittedIn(t rescue.Taken) []git.Uncommitted {
 	if slices.ContainsFunc(t.LeftOut, func(l rescue.LeftOut) bool { return strings.HasSuffix(l.Path, "/") }) {
 		return nil
 	}
+
 	dirty := make([]git.Uncommitted, 0, len(t.Paths))
 	for _, path := range t.Paths {
 		dirty = append(dirty, git.Uncommitted{Path: path})
 	}
+
 	return dirty
 }
 
@@ -91,6 +100,7 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 			}
 		}
 	}
+
 	c.dropTaskFile()
 	c.call.Files, c.call.Ended, c.fold = len(c.own), stick.At(g.core.Now()), workspace.FoldsCase(c.top)
 	return err
@@ -110,28 +120,34 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 		}
 		return own, nil
 	}
+
 	parts := []stick.CallPart{{From: c.call.Before, To: c.call.After, Alone: true}}
 	if q.Unread {
 		parts = c.call.Parts(c.beside, c.call.Ended)
 	}
+
 	for _, p := range parts {
 		if !p.Alone {
 			continue
 		}
+
 		changes, err := g.rescueStore().Changes(ctx, p.From, p.To)
 		if err != nil {
 			return own, err
 		}
+
 		for _, ch := range changes {
 			if q.Unread || slices.Contains(c.files, ch.Path) {
 				own[ch.Path] = ch
 			}
 		}
 	}
+
 	g.dropCommitted(ctx, c.top, own)
 	if !q.Unread {
 		g.askUncommitted(ctx, c, own)
 	}
+
 	return own, nil
 }
 
@@ -145,6 +161,7 @@ func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]
 			unsure = append(unsure, ch)
 		}
 	}
+
 	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
 	if len(unsure) == 0 || !ok {
 		return
@@ -154,6 +171,7 @@ func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]
 	if err != nil {
 		return
 	}
+
 	for _, ch := range unsure {
 		if had[ch.Path] {
 			ch.Unsure = false
@@ -179,6 +197,7 @@ func (g *Guard) dropCommitted(ctx context.Context, top string, own map[string]re
 		if err != nil {
 			continue
 		}
+
 		maps.DeleteFunc(own, func(path string, ch rescue.PathChange) bool {
 			return ch.Kind == rescue.ChangeClean && ch.New.Commit == commit &&
 				ch.Old.Blob != "" && ch.Old.Blob == blobs[path]

@@ -59,6 +59,7 @@ func (g *Guard) ListCalls(ctx context.Context, p ListCallsParams) (ListCallsResu
 		if res.More = len(found) > p.Limit; res.More {
 			found = found[:p.Limit]
 		}
+
 		res.Calls = append(res.Calls, found...)
 		return err
 	})

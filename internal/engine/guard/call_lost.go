@@ -30,6 +30,7 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 		if s.err != nil || s.taken.ID == "" {
 			continue
 		}
+
 		open, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: s.top, Open: true, Limit: maxOpen})
 		if err != nil {
 			return lost, err
@@ -37,21 +38,25 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 		if len(open) == 0 {
 			continue
 		}
+
 		all, err := o.Tx.Calls(store.CallQuery{
 			Room: o.Room.ID, Checkout: s.top, Since: open[len(open)-1].Started, Limit: maxBeside,
 		})
 		if err != nil {
 			return lost, err
 		}
+
 		begins := q.callIn(o.Me.Agent, s.top)
 		begins.Started = o.Tx.Now()
 		all = append(all, begins)
+
 		for _, c := range open {
 			if o.Room.IsCallOver(c, all, o.Probes.Probed) && len(lost) < maxLost {
 				lost = append(lost, lostCall{c, s, max(begins.Started-1, c.Started)})
 			}
 		}
 	}
+
 	return lost, nil
 }
 
@@ -69,10 +74,12 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 	if err != nil || checkoutOf(place) != l.Checkout {
 		return err
 	}
+
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
+
 	me := core.Identity{Agent: l.Agent, Caller: core.Caller{Helper: l.Helper}}
 	c := newCheckout(place)
 	c.looks = true
@@ -80,6 +87,7 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 		if _, err = c.readRoom(tx, me); err != nil || c.room == "" {
 			return err
 		}
+
 		c.call = l.Call
 		c.beside, err = tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Since: l.Started, Limit: maxBeside})
 		return err
@@ -96,16 +104,19 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 		if err := tx.LockRooms(c.room); err != nil {
 			return err
 		}
+
 		now, err := tx.Calls(store.CallQuery{Room: c.room, ID: l.ID, Limit: 1})
 		if isMine = err == nil && len(now) == 1 && now[0].Ended.IsZero(); !isMine {
 			// Somebody else has ended it meanwhile.
 			return err
 		}
+
 		return cmp.Or(c.writeEnd(tx, probes, me), c.claimNoted(tx, probes, me))
 	})
 	if werr != nil || !isMine {
 		return cmp.Or(werr, lerr)
 	}
+
 	return cmp.Or(lerr, g.tellLost(ctx, q, c))
 }
 
@@ -119,6 +130,7 @@ func (g *Guard) lookAtLost(ctx context.Context, q editQuestion, c *checkout, nex
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
 	lerr := c.findFiles(ctx, g.core.Config.Git, q)
 	c.markOwn()
+
 	return cmp.Or(err, lerr)
 }
 
@@ -129,6 +141,7 @@ func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identit
 	if err != nil || len(c.own) == 0 {
 		return err
 	}
+
 	by := editorNow(r.AtGeneration(tx.Generation(), tx.Now()), me, probes.Probed, tx.Now())
 	files, err := tx.Edited(c.room, c.top, slices.Sorted(maps.Keys(c.own)))
 	if err != nil {
@@ -143,6 +156,7 @@ func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identit
 			claimed = append(claimed, f.Note(by, f.State))
 		}
 	}
+
 	return tx.PutEdited(c.room, c.top, claimed)
 }
 
@@ -151,10 +165,12 @@ func (g *Guard) tellLost(ctx context.Context, q editQuestion, c *checkout) error
 	if len(c.taken.Files) == 0 {
 		return nil
 	}
+
 	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.formOf(c.call), c.call.Before
 	merr := g.rescueStore().Mark(c.call.Before)
 	p := q.HookParams
 	p.Where = core.Where{RoomID: c.room}
+
 	return cmp.Or(g.runHookOp(ctx, p, true, func(o *op) error {
 		o.Events = append(o.Events, o.Room.Take(c.taken))
 		return nil

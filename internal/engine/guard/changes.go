@@ -66,12 +66,14 @@ func (g *Guard) ListChanges(ctx context.Context, p ListChangesParams) (ListChang
 	if err != nil {
 		return res, err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, changesLimit)
 	defer cancel()
 	w, err := g.findWork(ctx, p.Caller, c)
 	if err != nil {
 		return res, err
 	}
+
 	res.RoomID, res.AgentID, res.Checkout, res.Enforce = w.room.ID, w.me.Agent, c.top, w.room.Policy.Enforce
 	all := w.changes
 	if p.Agent != "" {
@@ -80,19 +82,23 @@ func (g *Guard) ListChanges(ctx context.Context, p ListChangesParams) (ListChang
 		}
 		all = slices.DeleteFunc(all, func(c Change) bool { return !c.editedBy(p.Agent) })
 	}
+
 	if p.Diff {
 		var files []git.Uncommitted
 		for _, c := range all {
 			files = append(files, c.git)
 		}
+
 		if res.Diff, res.Cut, err = g.core.Config.Git.DiffUncommitted(ctx, c.top, files, maxDiff); err != nil {
 			return res, err
 		}
 	}
+
 	limit := p.Limit
 	if limit <= 0 {
 		limit = 200
 	}
+
 	res.Count = len(all)
 	res.Changes = append(res.Changes, all[:min(len(all), limit)]...)
 	return res, nil
@@ -111,6 +117,7 @@ func (g *Guard) editorNamed(
 	if slices.ContainsFunc(w.changes, func(c Change) bool { return c.editedBy(name) }) {
 		return name, nil
 	}
+
 	err = g.core.Read(ctx, core.Where{RoomID: w.room.ID}, by, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity,
 	) error {
@@ -131,10 +138,12 @@ func (g *Guard) checkoutAt(ctx context.Context, w core.Where) (*checkout, error)
 	if err := at.CheckRepository(); err != nil {
 		return nil, err
 	}
+
 	c := newCheckout(*at)
 	if c.top == "" {
 		return nil, errNoCheckout(at.Path)
 	}
+
 	return c, nil
 }
 
@@ -162,11 +171,13 @@ func (g *Guard) findWork(
 		if err != nil {
 			return err
 		}
+
 		return g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 			r, err := core.FindRoom(tx, where, &workspace.Place{Path: c.top, Chain: c.chain})
 			if err != nil {
 				return err
 			}
+
 			w.room = r.AtGeneration(tx.Generation(), tx.Now())
 			if w.me, err = core.Identify(tx, probes, by); err != nil {
 				return err
@@ -174,9 +185,11 @@ func (g *Guard) findWork(
 			if err := fn(tx, probes, w.room); err != nil {
 				return err
 			}
+
 			return probes.Enough(w.room)
 		})
 	}
+
 	known := map[string]stick.FileState{}
 	err = read(func(tx *store.Tx, _ *core.Probes, r stick.Room) error {
 		rows, err := tx.Edited(r.ID, c.top, nil)
@@ -191,6 +204,7 @@ func (g *Guard) findWork(
 	if err != nil {
 		return w, err
 	}
+
 	fold := workspace.FoldsCase(c.top)
 	dirty, found := c.staged, []stick.SeenFile(nil)
 	if len(dirty) > 0 {
@@ -198,9 +212,11 @@ func (g *Guard) findWork(
 	} else {
 		dirty, found, err = seeUncommitted(ctx, g.core.Config.Git, c.top, known, 0, paths...)
 	}
+
 	if err != nil {
 		return w, err
 	}
+
 	w.found = found
 	err = read(func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		rows, err := tx.Edited(r.ID, c.top, nil)
@@ -220,9 +236,11 @@ func (w *uncommittedWork) addChanges(
 	for _, f := range looked {
 		files[f.Path] = f
 	}
+
 	w.changes = nil
 	shared := !in.apart
 	var paths []string // relative to the room
+
 	for _, u := range dirty {
 		f := files[u.Path]
 		f.Path = u.Path
@@ -233,24 +251,29 @@ func (w *uncommittedWork) addChanges(
 			}
 			f.Path, paths = rel, append(paths, rel)
 		}
+
 		if f.Editors == nil {
 			f.Editors = []stick.Editor{}
 		}
+
 		w.changes = append(w.changes, Change{
 			Path: u.Path, Status: string([]byte{u.Index, u.Tree}), Editors: f.Editors, file: f, git: u,
 		})
 	}
+
 	var near []stick.Reservation
 	if len(paths) > 0 {
 		if near, err = tx.ReservationsNear(w.room.ID, paths, nil); err != nil {
 			return err
 		}
 	}
+
 	q := stick.Editing{By: w.me.Agent, Above: w.me.Above, Person: w.me.Person(), Tree: shared, Fold: fold}
 	for i := range w.changes {
 		c := &w.changes[i]
 		c.Share, c.Others = w.room.WhoseEdit(c.file, q, near, probes.Probed, tx.Now())
 	}
+
 	slices.SortFunc(w.changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }

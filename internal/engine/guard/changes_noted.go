@@ -45,20 +45,24 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 	if !r.Enforces() {
 		return nil, nil
 	}
+
 	files, err := sharedEdits(tx, r)
 	q := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person()}
 	var n NotedWork
 	of := map[stick.AgentID]int{}
+
 	for _, f := range files {
 		if !f.Asleep.IsZero() {
 			continue
 		}
+
 		// A reservation matters only for work that was done with the stick. To read them for each file would
 		// cost more than that.
 		share, _ := r.WhoseEdit(f, q, nil, probes.Probed, tx.Now())
 		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e stick.Editor) bool {
 			return e.Agent == r.Turn.Owner
 		})
+
 		switch share {
 		case stick.ShareOwn:
 			n.Own++
@@ -72,24 +76,30 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 		case stick.ShareNobody:
 			n.Nobody++
 		}
+
 		if len(n.Paths) < maxNoted {
 			n.Paths = append(n.Paths, f.Path)
 		}
+
 		for _, e := range f.Editors {
 			if e.Agent != "" && e.Agent != me.Agent {
 				of[e.Agent]++
 			}
 		}
 	}
+
 	if n.Own+n.Passed+n.Others+n.Nobody == 0 {
 		return nil, err
 	}
+
 	for a, files := range of {
 		n.Of = append(n.Of, WorkOf{a, files})
 	}
+
 	slices.SortFunc(n.Of, func(a, b WorkOf) int {
 		return cmp.Or(b.Files-a.Files, strings.Compare(string(a.Agent), string(b.Agent)))
 	})
+
 	n.Of = n.Of[:min(len(n.Of), maxNoted)]
 	return &n, err
 }
@@ -109,10 +119,12 @@ func sharedEdits(tx *store.Tx, r stick.Room) (all []stick.EditedFile, err error)
 		if err != nil || !workspace.Within(r.Path, top) {
 			continue
 		}
+
 		var files []stick.EditedFile
 		files, err = tx.Edited(r.ID, top, nil)
 		all = append(all, files...)
 	}
+
 	return all, err
 }
 
@@ -122,15 +134,18 @@ func CountEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error)
 	if e.Type != stick.EventEditTold {
 		return e, nil
 	}
+
 	files, err := sharedEdits(tx, r)
 	n := 0
 	for _, f := range files {
 		hasEdited := func(by stick.Editor) bool {
 			return by.Agent == e.From && by.Turn == e.Turn && by.At >= e.CreatedAt
 		}
+
 		if slices.ContainsFunc(f.Editors, hasEdited) {
 			n++
 		}
 	}
+
 	return stick.Amend(e, func(p *stick.EditToldPayload) { p.Count = max(p.Count, n) }), err
 }

@@ -44,6 +44,7 @@ func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimCh
 	if err != nil {
 		return res, err
 	}
+
 	err = g.writeOwners(ctx, p.Caller, c, w, func(
 		o *op, by stick.Editor, files []stick.EditedFile,
 	) (out []stick.EditedFile, err error) {
@@ -109,26 +110,32 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		}
 		return res, err
 	}
+
 	if slices.ContainsFunc(p.Paths, isStashName) {
 		return g.adoptStash(ctx, p, q)
 	}
+
 	w, c, err := g.namedChanges(ctx, p.Caller, p.Where, p.Paths)
 	if err != nil {
 		return res, err
 	}
+
 	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool { return c.Share == stick.ShareOwn })
 	res = AdoptChangesResult{
 		RoomID: w.room.ID, AgentID: w.me.Agent, Checkout: c.top, Paths: []string{}, From: []stick.AgentID{},
 	}
+
 	if res.Already = len(w.changes) == 0; res.Already {
 		return res, nil
 	}
+
 	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: c.top}}
 	var paths []string
 	for _, ch := range w.changes {
 		ask.Paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path)))
 		paths = append(paths, ch.Path)
 	}
+
 	may, err := g.MayEdit(ctx, ask)
 	if err == nil {
 		err = may.Refusal()
@@ -136,6 +143,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	if err != nil {
 		return res, err
 	}
+
 	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).Words()
 	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
 		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID,
@@ -144,6 +152,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	if res.Rescue != nil {
 		q.Rescue = res.Rescue.ID
 	}
+
 	err = g.writeOwners(ctx, p.Caller, c, w, func(
 		o *op, by stick.Editor, files []stick.EditedFile,
 	) ([]stick.EditedFile, error) {
@@ -151,9 +160,11 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		out, events, err := o.Room.Adopt(q, files)
 		o.Apply(o.Room, events)
 		res.AgentID, res.Joined, res.Paths, res.From = o.Me.Agent, o.Joined, editedPaths(out), []stick.AgentID{}
+
 		for _, ev := range events {
 			res.From = append(res.From, ev.To)
 		}
+
 		return out, err
 	})
 	return res, err
@@ -167,6 +178,7 @@ func (g *Guard) rescueBefore(
 	if !ok {
 		return nil, "there is no checkout"
 	}
+
 	taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
 	switch {
 	case err != nil:
@@ -176,6 +188,7 @@ func (g *Guard) rescueBefore(
 	case len(taken.LeftOut) > 0:
 		return nil, stick.Wordsf("failed: %s is left out, because %s", taken.LeftOut[0].Path, taken.LeftOut[0].Why)
 	}
+
 	return nil, "nothing is uncommitted"
 }
 
@@ -190,6 +203,7 @@ func (g *Guard) writeOwners(
 	for _, ch := range w.changes {
 		chosen[ch.Path] = true
 	}
+
 	c.room = w.room.ID
 	return g.writeRoom(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
@@ -198,11 +212,13 @@ func (g *Guard) writeOwners(
 		if err != nil {
 			return err
 		}
+
 		files := stick.Look(known, w.found, stick.Editor{At: o.Tx.Now()})
 		files, err = rule(o, me, slices.DeleteFunc(files, func(f stick.EditedFile) bool { return !chosen[f.Path] }))
 		if err != nil || len(files) == 0 {
 			return err
 		}
+
 		return c.addEdited(o.Tx, files)
 	})
 }
@@ -216,10 +232,12 @@ func (g *Guard) namedChanges(
 		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
 	}
+
 	c, err = g.checkoutOfPaths(ctx, at, paths)
 	if err != nil {
 		return w, nil, err
 	}
+
 	looking, cancel := context.WithTimeout(ctx, changesLimit)
 	defer cancel()
 	if w, err = g.findWork(looking, by, c, c.files...); err != nil {
@@ -228,6 +246,7 @@ func (g *Guard) namedChanges(
 	if err := w.room.NotesEdits(); err != nil {
 		return w, nil, err
 	}
+
 	for i, rel := range c.files {
 		below := func(ch Change) bool { return rel == "." || ch.Path == rel || strings.HasPrefix(ch.Path, rel+"/") }
 		if !slices.ContainsFunc(w.changes, below) {
@@ -236,6 +255,7 @@ func (g *Guard) namedChanges(
 				Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
 		}
 	}
+
 	for _, ch := range w.changes {
 		seen := slices.ContainsFunc(w.found, func(s stick.SeenFile) bool { return s.Path == ch.Path })
 		if !seen || !utf8.ValidString(ch.Path) {
@@ -246,6 +266,7 @@ func (g *Guard) namedChanges(
 				With("field", "paths").With("path", ch.Path)
 		}
 	}
+
 	return w, c, nil
 }
 
@@ -256,14 +277,17 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 	if err != nil {
 		return nil, err
 	}
+
 	env := g.core.Config.Workspace
 	env.Dir = at.Path
 	targets := workspace.NewTargets(env)
+
 	for _, path := range paths {
 		found, err := targets.ResolveNamed(path)
 		if err != nil {
 			return nil, err
 		}
+
 		top := checkoutOf(found[0].Place)
 		switch {
 		case top == "":
@@ -274,9 +298,11 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 			return nil, stick.Errorf(stick.CodeUsage, "%s lies in another checkout than %s", path, paths[0]).
 				With("field", "paths").With("path", path).Hintf("run the command once for each checkout")
 		}
+
 		rel, _ := workspace.Below(found[0].Full, top)
 		c.files = append(c.files, filepath.ToSlash(rel))
 	}
+
 	return c, nil
 }
 

@@ -79,6 +79,7 @@ func superprojectOf(p workspace.Place) (around workspace.Place, ok bool) {
 	if git, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !git.Mode().IsRegular() {
 		return around, false
 	}
+
 	around, err := workspace.Resolve(filepath.Dir(top), workspace.Env{})
 	return around, err == nil && around.Found == workspace.FoundGit
 }
@@ -94,19 +95,23 @@ func (q editQuestion) changedCheckouts() (all []*checkout) {
 		if i < 0 {
 			i, all = len(all), append(all, newCheckout(p))
 		}
+
 		return all[i]
 	}
+
 	for _, x := range q.in {
 		if c := at(x.Place); c.top != "" && !x.Dir {
 			rel, _ := workspace.Below(x.Full, c.top)
 			c.files = addPath(c.files, rel)
 		}
 	}
+
 	if q.Unread && q.at != nil {
 		at(*q.at).looks = true
 		for _, p := range q.tree {
 			at(p).looks = true
 		}
 	}
+
 	return all
 }

@@ -32,11 +32,13 @@ func (g *Guard) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 	if len(p.Made)+len(p.Landed) == 0 {
 		return nil
 	}
+
 	return g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !o.Room.Enforces() || o.Me.Person() || !ok || m.State != stick.Joined {
 			return nil
 		}
+
 		now := o.Tx.Now()
 		by := editorNow(o.Room, o.Me, o.Probes.Probed, now)
 		return cmp.Or(
@@ -64,6 +66,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 	for i, c := range p.Commits {
 		ids[i] = c.ID
 	}
+
 	at, err := g.core.PlaceOfHook(p.Where)
 	if err == nil && at != nil {
 		var r stick.Room
@@ -74,18 +77,22 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 			res.setJudgement(cmp.Or(j.Denied, j.Told), j.Denied == nil)
 		}
 	}
+
 	if err != nil || !res.Allowed || len(ids) == 0 {
 		return res, err
 	}
+
 	before := res
 	err = g.runHookOp(ctx, p.HookParams, false, func(o *op) error {
 		if !o.Room.Enforces() || o.Me.Person() {
 			return nil
 		}
+
 		made, err := o.Tx.Commits(o.Room.ID, ids)
 		if err != nil || len(made) == 0 {
 			return err
 		}
+
 		q := stick.Editing{By: o.Me.Agent, Above: o.Me.Above}
 		var theirs []stick.Carried
 		for _, c := range p.Commits {
@@ -93,12 +100,14 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 				theirs = append(theirs, stick.Carried{ID: c.ID, Name: c.Short, Agent: by.Agent})
 			}
 		}
+
 		res = before
 		res.RoomID, res.AgentID, res.Enforce = o.Room.ID, o.Me.Agent, o.Room.Policy.Enforce
 		j := o.Room.MayPush(theirs, p.commandWithout(theirs))
 		if why := cmp.Or(j.Denied, j.Told); why != nil {
 			res.setJudgement(why, j.Denied == nil)
 		}
+
 		return nil
 	})
 	return res, err
@@ -111,6 +120,7 @@ func (p CheckPushParams) commandWithout(theirs []stick.Carried) stick.Command {
 	for _, c := range theirs {
 		with[c.ID] = true
 	}
+
 	last := ""
 	for _, c := range p.Commits {
 		if with[c.ID] || slices.ContainsFunc(c.Parents, func(id string) bool { return with[id] }) {
@@ -119,12 +129,15 @@ func (p CheckPushParams) commandWithout(theirs []stick.Carried) stick.Command {
 			last = c.Short
 		}
 	}
+
 	if last == "" || len(p.Refs) != 1 {
 		return nil
 	}
+
 	branch, ok := strings.CutPrefix(p.Refs[0], "refs/heads/")
 	if !ok {
 		return nil
 	}
+
 	return stick.Cmd("git push <remote> <own>", p.Remote, last+":"+branch)
 }

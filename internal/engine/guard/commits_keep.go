@@ -22,6 +22,7 @@ func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
 	if !r.KeepsSnapshots() || r.Path == "" {
 		return
 	}
+
 	tree, ok := workspace.FindCheckout(r.Path, workspace.Env{})
 	s := g.rescueStore()
 	if !ok || s.HasCommits(tree.Common) {
@@ -51,8 +52,11 @@ func NameLeftOut(l rescue.LeftOut) stick.Words {
 	case isWhole:
 		return stick.Wordsf("all of %s", repository)
 	}
-	if i := strings.LastIndex(l.Path, ": "); i > 0 { // no ref has a blank
+
+	// No ref has a blank.
+	if i := strings.LastIndex(l.Path, ": "); i > 0 {
 		return stick.Wordsf("%s: %s", l.Path[:i], l.Path[i+len(": "):])
 	}
+
 	return stick.Wordsf("%s", l.Path)
 }
