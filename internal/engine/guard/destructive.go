@@ -47,6 +47,7 @@ func mergeTakings(all []roomTaking) (out []roomTaking) {
 			out[i].Taken = out[i].With(t.Taken)
 		}
 	}
+
 	return out
 }
 
@@ -56,12 +57,14 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
+
 	targets := workspace.NewTargets(env)
 	add := func(act shell.Act, p workspace.Place, full string) {
 		top := checkoutOf(p)
 		if top == "" {
 			return
 		}
+
 		i := slices.IndexFunc(all, func(a checkoutAct) bool {
 			return a.in.top == top && a.Kind == act.Kind &&
 				a.Text == act.Text && a.Form == act.Form && a.Loses == act.Loses
@@ -75,6 +78,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 		} else {
 			all[i].Refs = slices.Concat(all[i].Refs, act.Refs)
 		}
+
 		switch rel, ok := workspace.Below(full, top); {
 		case !ok || rel == ".":
 			all[i].paths, all[i].whole = nil, true
@@ -82,18 +86,23 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 			all[i].paths = addPath(all[i].paths, rel)
 		}
 	}
+
 	for _, act := range acts {
 		switch act.Kind {
-		case shell.Removes: // judged with the edits
+		case shell.Removes:
+			// They are judged with the edits.
 			continue
-		case shell.Applies, shell.Pops: // see checkStash
+		case shell.Applies, shell.Pops:
+			// They are judged by checkStash.
 			continue
 		}
+
 		if len(act.Paths) == 0 {
 			if place, err := targets.ResolveDir(act.Dir); err == nil {
 				add(act, place, "")
 			}
 		}
+
 		for _, path := range act.Paths {
 			found, _ := targets.ResolveNamed(path)
 			for _, x := range found {
@@ -109,10 +118,12 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 		if len(a.paths) == 0 {
 			all = append(all, actsBelow(a.Act, a.in.top, a.in, at)...)
 		}
+
 		for _, path := range a.paths {
 			all = append(all, actsBelow(a.Act, filepath.Join(a.in.top, filepath.FromSlash(path)), a.in, at)...)
 		}
 	}
+
 	return all
 }
 
@@ -130,6 +141,7 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 			below = append(below, checkoutAct{Act: act, tree: tree, in: c, whole: true})
 		}
 	}
+
 	return below
 }
 
@@ -140,14 +152,17 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResult) error {
 	var failed error
 	for _, a := range q.acts {
-		if a.Kind == shell.Pushes { // see checkPushes
+		// Pushes are judged by checkPushes.
+		if a.Kind == shell.Pushes {
 			continue
 		}
+
 		room, ok, err := g.enforcingRoom(ctx, q.Caller, a.in)
 		if err != nil || !ok {
 			failed = cmp.Or(failed, err)
 			continue
 		}
+
 		if q.Rescuing != nil {
 			q.Rescuing()
 		}
@@ -159,19 +174,23 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 		} else {
 			why, err = g.judgeTaking(ctx, a, q, res.kept, &t)
 		}
+
 		failed = cmp.Or(failed, err)
 		if why != nil {
 			if room.ID != res.here {
 				why = why.In(room.Path)
 			}
+
 			res.deny(room.ID, why)
 			res.unkept, res.unkeptSum = t.Taken.Form, a.takingSum()
 			return failed
 		}
+
 		if len(t.Taken.Kept)+len(t.Taken.Of) > 0 {
 			res.tellings = append(res.tellings, t)
 		}
 	}
+
 	return failed
 }
 
@@ -192,11 +211,13 @@ func (g *Guard) enforcingRoom(ctx context.Context, by core.Caller, c *checkout) 
 	if err != nil {
 		return r, false, err
 	}
+
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		rooms, err := tx.RoomsAt([][]string{c.chain})
 		if ok = false; err != nil || rooms[0].Room == "" {
 			return err
 		}
+
 		r, err = tx.PartAt(rooms[0], "")
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		ok = err == nil && r.Enforces()
@@ -217,6 +238,7 @@ func (g *Guard) judgeTaking(
 	if foreign := git.Distrust(err); foreign != nil {
 		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign, t)
 	}
+
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.room.ID != ""
 	if err != nil && !late {
 		return nil, err
@@ -243,6 +265,7 @@ func (g *Guard) judgeTaking(
 			return w.room.NotKept(a.Form, missing), merr
 		}
 	}
+
 	return nil, merr
 }
 
@@ -254,6 +277,7 @@ func (w uncommittedWork) ownersOf(files []string) map[string][]stick.AgentID {
 			of[c.Path] = c.Others
 		}
 	}
+
 	return of
 }
 
@@ -265,10 +289,12 @@ func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement
 		if !a.concernsChange(c) {
 			continue
 		}
+
 		taken.Files = append(taken.Files, c.Path)
 		if c.Share != stick.ShareOthers || a.Some || a.Kind == shell.Moves {
 			continue
 		}
+
 		q.Theirs = append(q.Theirs, c.Path)
 		for _, o := range c.Others {
 			if !slices.Contains(q.Of, o) {
@@ -276,9 +302,11 @@ func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement
 			}
 		}
 	}
+
 	if taken.Of = q.Of; q.Sweeps {
 		taken.Files = q.Theirs
 	}
+
 	return taken, w.room.MayTake(q)
 }
 
@@ -293,6 +321,7 @@ func (a checkoutAct) mayLose(files int) bool {
 	case strings.HasPrefix(a.Form, "git "):
 		return a.Loses&(shell.Modified|shell.Ignored|shell.Nested) != 0
 	}
+
 	return slices.ContainsFunc(a.paths, func(p string) bool {
 		full := filepath.Join(a.in.top, p)
 		info, err := os.Lstat(full)
@@ -318,9 +347,11 @@ func (a checkoutAct) concernsChange(c Change) bool {
 		return c.Path == p || strings.HasPrefix(c.Path, p+"/") ||
 			strings.HasPrefix(p+"/", c.Path) && strings.HasSuffix(c.Path, "/")
 	}
+
 	if len(a.paths) > 0 && !slices.ContainsFunc(a.paths, under) {
 		return false
 	}
+
 	untracked := c.git.Index == '?'
 	switch {
 	case a.Kind == shell.Sweeps:
@@ -332,6 +363,7 @@ func (a checkoutAct) concernsChange(c Change) bool {
 	case untracked:
 		return a.Loses&shell.Untracked != 0
 	}
+
 	staged, changed := c.git.Index != ' ', c.git.Tree != ' '
 	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 ||
 		staged && changed && a.Loses&shell.Partly != 0
@@ -348,5 +380,6 @@ func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []roomTaki
 			return nil
 		}))
 	}
+
 	return err
 }

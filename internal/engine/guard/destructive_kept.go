@@ -23,10 +23,12 @@ func (g *Guard) takesUnkept(
 	if a.Kind != shell.Takes {
 		return nil, nil
 	}
+
 	again, err := g.wasRefused(ctx, by, room.ID, a)
 	if again || err != nil {
 		return nil, err
 	}
+
 	t.Taken.Form = a.Form
 	return room.NoneKept(a.Form, foreign), nil
 }
@@ -55,15 +57,18 @@ func (g *Guard) notKept(
 	if i < 0 {
 		return nil, nil
 	}
+
 	s := kept[i]
 	for _, l := range s.taken.LeftOut {
 		if a.mayTake(l, w.changes) {
 			missing = append(missing, stick.Wordsf("%s (%s)", stick.Name(l.Path).Cut(256), l.Why))
 		}
 	}
+
 	if s.err != nil {
 		missing = append(missing, stick.Wordsf("all of it (%s)", stick.AsError(s.err)))
 	}
+
 	return missing, s.err
 }
 
@@ -72,10 +77,12 @@ func (a checkoutAct) mayTake(l rescue.LeftOut, changes []Change) bool {
 	if isLeftOnPurpose(l) {
 		return false
 	}
+
 	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
 	if i >= 0 {
 		return a.concernsChange(changes[i])
 	}
+
 	return l.Path == "./" ||
 		len(a.paths) > 0 && a.concernsChange(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
 }
@@ -93,9 +100,11 @@ func nameLacking(kept rescue.Taken, err error) (missing []stick.Words) {
 			missing = append(missing, stick.Wordsf("%s (%s)", stick.Name(l.Path).Cut(256), l.Why))
 		}
 	}
+
 	if err != nil {
 		missing = append(missing, stick.Wordsf("all of it (%s)", stick.AsError(err)))
 	}
+
 	return missing
 }
 

@@ -29,42 +29,55 @@ func (g *Guard) keepTips(
 				t.Taken.Kept = append(t.Taken.Kept, tip.Ref)
 			}
 		}
+
 		return nil, err
 	}
+
 	var missing []stick.Words
 	for _, tip := range lost {
 		missing = append(missing, stick.Wordsf("%s (%s)", tip.Of, stick.AsError(kerr)))
 	}
+
 	again, rerr := g.wasRefused(ctx, by, room.ID, a)
 	if again || rerr != nil {
 		return nil, errors.Join(err, rerr)
 	}
+
 	return room.NotKept(a.Form, missing), err
 }
 
 // lostTips lists the commits that the refs of an act name.
 func (g *Guard) lostTips(ctx context.Context, a checkoutAct) (lost []rescue.Tip, err error) {
 	for _, ref := range a.Refs {
-		if strings.HasSuffix(ref, "/") { // any below it
+		// A ref that ends in a slash stands for all below it.
+		if strings.HasSuffix(ref, "/") {
 			all, rerr := g.core.Config.Git.Refs(ctx, a.in.top, ref)
 			for _, r := range all {
 				lost = append(lost, rescue.Tip{Of: r.Name, Commit: r.Commit})
 			}
+
 			err = errors.Join(err, rerr)
 			continue
 		}
+
 		if entries, ok := workspace.Stash(a.tree.Common); ok {
-			if i, numbered := indexOf(ref); numbered && i >= len(entries) { // git refuses it
+			// Git refuses it.
+			if i, numbered := indexOf(ref); numbered && i >= len(entries) {
 				continue
 			}
 		}
+
 		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
-		name, _, _ := strings.Cut(ref, "@{") // an entry of the stash is kept as a ref like its others
+
+		// An entry of the stash is kept as a ref like its others.
+		name, _, _ := strings.Cut(ref, "@{")
 		for _, commit := range commits {
 			lost = append(lost, rescue.Tip{Of: name, Commit: commit})
 		}
+
 		err = errors.Join(err, terr)
 	}
+
 	return lost, err
 }
 
@@ -80,12 +93,14 @@ func (g *Guard) workersOf(
 		if err != nil {
 			return err
 		}
+
 		tasks, err := tx.Tasks(room)
 		for _, t := range tasks {
 			if slices.Contains(refs, "refs/heads/"+t.Branch) && r.MayWorkOn(t, w) != (stick.Judgement{}) {
 				of = append(of, t.Worker)
 			}
 		}
+
 		return err
 	})
 	return of, err

@@ -78,6 +78,7 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
 			Hintf("name what you want to change: %s", stick.Cmd("tt may-edit <path>"))
 	}
+
 	at, err := g.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return MayEditResult{}, err
@@ -86,10 +87,12 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 	asked := CheckEditParams{
 		HookParams: core.HookParams{Caller: p.Caller, Where: p.Where}, Paths: p.Paths, Branches: p.Branches,
 	}
+
 	q, err := g.newEditQuestion(at, asked, p.Tree)
 	if err != nil {
 		return MayEditResult{}, err
 	}
+
 	return g.mayEdit(ctx, q, nil)
 }
 
@@ -121,14 +124,17 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 	if len(p.Paths)+len(p.Tracked) > maxEditPaths {
 		p.Paths, p.Tracked, all = nil, nil, true
 	}
+
 	q = editQuestion{CheckEditParams: p, at: at, all: all, roles: map[stick.RoomID]roleFiles{}}
 	if all && at != nil {
 		q.tree = append(q.tree, *at)
 	}
+
 	targets := workspace.NewTargets(env)
 	found := func(in []workspace.Target, ferr error) {
 		q.in, err = append(q.in, in...), cmp.Or(err, ferr)
 	}
+
 	for _, path := range p.Paths {
 		if slices.Contains(p.Names, path) {
 			found(targets.ResolveNamed(path))
@@ -136,17 +142,20 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 			found(targets.ResolveWritten(path))
 		}
 	}
+
 	for _, path := range p.Tracked {
 		if at != nil {
 			q.in = append(q.in, targets.ResolveTracked(*at, path))
 		}
 	}
+
 	for _, dir := range p.Trees {
 		place, perr := targets.ResolveDir(dir)
 		if err = cmp.Or(err, perr); perr == nil {
 			q.tree = append(q.tree, place)
 		}
 	}
+
 	q.gone, q.wholes = findRemovals(targets, p.Acts), checkoutsOf(targets, p.Wholes)
 	q.findAround()
 	return q, err
@@ -160,6 +169,7 @@ func (q *editQuestion) findAround() {
 		if _, known := q.around[top]; known || top == "" {
 			continue
 		}
+
 		q.around[top] = nil
 		if over, ok := superprojectOf(p); ok {
 			q.around[top] = newCheckout(over).chain
@@ -173,10 +183,12 @@ func (q editQuestion) askedPlaces() (places []workspace.Place) {
 	for _, x := range q.in {
 		places = append(places, x.Place)
 	}
+
 	places = append(places, q.tree...)
 	if q.at != nil && (len(places) == 0 || q.Unread) {
 		places = append(places, *q.at)
 	}
+
 	return places
 }
 
@@ -208,7 +220,8 @@ type roleFiles struct {
 // withoutContextFile returns paths without the context file of m's running session. An agent may write that
 // file whoever has the stick.
 func (f roleFiles) withoutContextFile(paths []string, m stick.Member) []string {
-	if len(paths) == 0 { // then nobody has read the roles
+	// Then nobody has read the roles.
+	if len(paths) == 0 {
 		return paths
 	}
 
@@ -235,16 +248,19 @@ func (g *Guard) mayEdit(
 	if err != nil {
 		return res, err
 	}
+
 	read := func(tx *store.Tx, probes *core.Probes) error {
 		res = allowed
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
 		}
+
 		asked, here, err := q.readRooms(tx, me.Agent)
 		if err != nil {
 			return err
 		}
+
 		res.here = here
 		for _, a := range asked {
 			if err := a.answerEdit(tx, probes, me, q, &res); err != nil {
@@ -255,18 +271,22 @@ func (g *Guard) mayEdit(
 					return err
 				}
 			}
+
 			if err := probes.Enough(a.room); err != nil || !res.Allowed {
 				return err
 			}
 		}
+
 		return nil
 	}
+
 	for run := 2; ; run++ {
 		err = g.core.View(ctx, db, q.Caller, read)
 		unread, ok := errors.AsType[errRolesUnread](err)
 		if !ok {
 			return res, err
 		}
+
 		q.roles[unread.room.ID] = g.readRoles(unread.room)
 		g.core.Config.Trace.RanAgain(run, err)
 	}

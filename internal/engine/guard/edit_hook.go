@@ -52,6 +52,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	if err != nil {
 		return MayEditResult{Allowed: true}, err
 	}
+
 	var guarded keeper
 	res, err := g.mayEdit(ctx, q, func(
 		tx *store.Tx, probes *core.Probes, me core.Identity, r stick.Room, res *MayEditResult,
@@ -61,6 +62,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		if err := o.findReads(q, res); err != nil {
 			return err
 		}
+
 		m, ok := r.Member(me.Agent)
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
 		res.due = res.due ||
@@ -71,6 +73,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 			res.due = !recorded
 			return err
 		}
+
 		return nil
 	})
 	if err != nil || res.Allowed {
@@ -89,6 +92,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		res.kept = g.keepBefore(ctx, q, guarded)
 		res.due = res.due || q.Unread
 	}
+
 	if res.Allowed {
 		err = cmp.Or(g.checkStash(ctx, q, &res), err)
 	}
@@ -98,6 +102,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 	if res.unkept != "" {
 		err = cmp.Or(g.recordUnkept(ctx, p, &res), err)
 	}
+
 	return res, err
 }
 
@@ -108,10 +113,12 @@ func (g *Guard) recordUnkept(ctx context.Context, p CheckEditParams, res *MayEdi
 		o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
 		return o.RecordWork(p.HookParams)
 	})
+
 	res.due = false
 	if stick.CodeOf(err) == stick.CodeDataDirNotWritable {
 		res.setJudgement(res.refusal.Unrecorded(), false)
 	}
+
 	return err
 }
 
@@ -124,11 +131,13 @@ func (g *Guard) hookQuestion(p CheckEditParams) (editQuestion, error) {
 			p.Branches = append(p.Branches, act.Refs...)
 		}
 	}
+
 	at, aerr := g.core.PlaceOfHook(p.Where)
 	q, err := g.newEditQuestion(at, p, false)
 	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
 		return q, err
 	}
+
 	q.decides = true
 	return q, nil
 }
@@ -157,8 +166,10 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 			if !recorded {
 				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
 			}
+
 			return o.RecordWork(p.HookParams)
 		}
+
 		if !o.timesCall(p) {
 			return o.RecordWork(p.HookParams)
 		}
@@ -167,9 +178,11 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 				return err
 			}
 		}
+
 		if elsewhere, err = o.beginCalls(q, res.kept); err != nil {
 			return err
 		}
+
 		return cmp.Or(o.ShowWork(p.HookParams), o.Tx.RecordToolCall(o.Me.Session.Key))
 	})
 	return cmp.Or(err, g.beginElsewhere(ctx, q, elsewhere, res.kept), g.endLost(ctx, p.HookParams, lost))
@@ -217,6 +230,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	if len(p.Paths)+len(p.Trees) == 0 && !p.Unread && !pushes {
 		return out, nil
 	}
+
 	q, err := g.hookQuestion(p)
 	if err != nil {
 		return out, err
@@ -230,6 +244,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 			out = cmp.Or(told, out)
 		}
 	}
+
 	if len(p.Paths)+len(p.Trees) > 0 {
 		again, err := g.askedAgain(ctx, p, q)
 		if err != nil {
@@ -245,10 +260,13 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 			out, err = g.tellUnkept(ctx, p.HookParams, foreign)
 		}
 	}
-	if q.Unread && len(p.Paths)+len(p.Trees) == 0 { // else the room was asked of what the text names
+
+	// Else the room was asked of what the text names.
+	if q.Unread && len(p.Paths)+len(p.Trees) == 0 {
 		found, aerr := g.askedOfFound(ctx, p, ended)
 		out, err = cmp.Or(out, found), cmp.Or(err, aerr)
 	}
+
 	out.Prune = slices.ContainsFunc(ended, func(c *checkout) bool { return c.prune })
 	return out, cmp.Or(err, g.tellHappened(ctx, q), g.tellEnd(ctx, q, ended), serr)
 }
@@ -263,6 +281,7 @@ func (g *Guard) tellUnkept(
 		known = o.Room.ToldUnkept(o.Me.Agent, last)
 		return err
 	}
+
 	if err := g.runHookOp(ctx, p, false, ask); err != nil || known {
 		return out, err
 	}
@@ -273,9 +292,11 @@ func (g *Guard) tellUnkept(
 		if err := ask(o); err != nil || known {
 			return err
 		}
+
 		out = EditedResult{
 			Told: "no copies can be kept of uncommitted work there: " + foreign.Words(), Hint: foreign.Hint.Words(),
 		}
+
 		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))
 		return nil
 	})
@@ -289,13 +310,16 @@ func (g *Guard) askedOfFound(
 	for _, c := range ended {
 		p.Paths = append(p.Paths, c.changedPaths()...)
 	}
+
 	if len(p.Paths) == 0 {
 		return out, nil
 	}
+
 	q, err := g.hookQuestion(p)
 	if err != nil {
 		return out, err
 	}
+
 	return g.askedAgain(ctx, p, q)
 }
 
@@ -313,6 +337,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 	if err != nil || res.Allowed && (res.Told == "" || known) {
 		return out, err
 	}
+
 	p.Where = core.Where{RoomID: res.RoomID}
 	return out, g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		out = EditedResult{}
@@ -321,17 +346,22 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 			if err != nil || known {
 				return err
 			}
+
 			out = EditedResult{Told: res.Told, Hint: res.Hint}
 			o.Events = append(o.Events, o.Room.EditTold(o.Me.Agent, res.against))
 			return nil
 		}
-		if o.HoldsStick() { // it has the stick again
+
+		// It has the stick again.
+		if o.HoldsStick() {
 			return nil
 		}
+
 		gave, err := o.gaveUpTurn(res.Denied)
 		if err != nil || gave {
 			return err
 		}
+
 		o.Events = append(o.Events, o.Room.LateEdit(o.Me.Agent, res.Denied, p.Tool))
 		return nil
 	})
@@ -363,14 +393,18 @@ func (o *op) gaveUpTurn(paths []string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+
 		own := []stick.EventType{stick.EventRelease, stick.EventPass, stick.EventLeave}
 		if end != nil && end.From == o.Me.Agent && slices.Contains(own, end.Type) && end.CreatedAt >= m.BusySince {
 			return true, nil
 		}
 	}
+
 	if !m.BusySince.IsZero() || o.Room.Policy.Enforce != stick.EnforceScopes {
-		return false, nil // the stick was its right to edit
+		// The stick was its right to edit.
+		return false, nil
 	}
+
 	return o.HasUnreserved(func(e stick.Event) bool {
 		p, _ := stick.PayloadOf[stick.UnreservedPayload](e)
 		return e.Seq > m.HeldSeq && slices.ContainsFunc(paths, func(path string) bool {

@@ -22,6 +22,7 @@ func findRemovals(targets *workspace.Targets, acts []shell.Act) (all []removal) 
 		if act.Kind != shell.Removes || act.Some {
 			continue
 		}
+
 		for _, path := range act.Paths {
 			found, _ := targets.ResolveNamed(path)
 			for _, x := range found {
@@ -29,6 +30,7 @@ func findRemovals(targets *workspace.Targets, acts []shell.Act) (all []removal) 
 			}
 		}
 	}
+
 	return all
 }
 
@@ -43,25 +45,31 @@ func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.A
 		} else if x.Dir {
 			rooms, err = tx.RoomsBelow(x.Full)
 		}
+
 		if err != nil {
 			return err
 		}
+
 		for _, at := range rooms {
 			if at.Room == "" {
 				continue
 			}
+
 			a, err := parts.questionFor(tx, at, me)
 			if err != nil {
 				return err
 			}
+
 			gone := stick.Removing{By: x.by, Full: a.room.Path, Path: ".", Repository: x.repository}
 			if x.repository {
 				gone.Full = x.Full
 				gone.Path, _ = workspace.Below(x.Full, x.Place.Root)
 			}
+
 			a.gone = append(a.gone, gone)
 		}
 	}
+
 	return nil
 }
 
@@ -73,5 +81,6 @@ func (a *roomQuestion) mayRemove(me core.Identity) stick.Judgement {
 			return j
 		}
 	}
+
 	return stick.Judgement{}
 }

@@ -31,13 +31,16 @@ func (a *roomQuestion) addTarget(x workspace.Target) {
 		if rel == "." {
 			rel = ""
 		}
+
 		a.addApart(x.Place, rel)
 		return
 	}
+
 	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." {
 		// A change of the whole tree leaves worktrees alone.
 		a.over = append(a.over, rel)
 	}
+
 	rel, ok := workspace.Below(x.Full, a.room.Path)
 	switch {
 	case !ok:
@@ -86,9 +89,11 @@ func (all *roomQuestions) questionFor(tx *store.Tx, at store.Place, me stick.Age
 	if i := slices.IndexFunc(*all, func(a *roomQuestion) bool { return a.place == at }); i >= 0 {
 		return (*all)[i], nil
 	}
+
 	r, err := tx.PartAt(at, me)
 	a := &roomQuestion{place: at, room: r.AtGeneration(tx.Generation(), tx.Now()), in: tx.CheckoutOf(r)}
 	*all = append(*all, a)
+
 	return a, err
 }
 
@@ -100,9 +105,11 @@ func (q editQuestion) readRooms(tx *store.Tx, me stick.AgentID) (out roomQuestio
 	for i, p := range places {
 		chains[i] = slices.Concat(p.Chain, q.around[checkoutOf(p)])
 	}
+
 	if q.at != nil {
 		chains = append(chains, q.at.Chain)
 	}
+
 	rooms, err := tx.RoomsAt(chains)
 	if err != nil {
 		return nil, "", err
@@ -112,16 +119,20 @@ func (q editQuestion) readRooms(tx *store.Tx, me stick.AgentID) (out roomQuestio
 	} else {
 		rooms = append(rooms, store.Place{Room: q.RoomID})
 	}
+
 	for i, at := range rooms {
 		if at.Room == "" {
 			continue
 		}
+
 		a, err := out.questionFor(tx, at, me)
 		if err != nil {
 			return nil, "", err
 		}
+
 		switch {
-		case i == len(places): // a room by its id
+		case i == len(places):
+			// A room by its id.
 			a.tree = a.tree || q.all
 		case i < len(q.in):
 			a.addTarget(q.in[i])
@@ -129,6 +140,7 @@ func (q editQuestion) readRooms(tx *store.Tx, me stick.AgentID) (out roomQuestio
 			a.addPlace(places[i])
 		}
 	}
+
 	err = q.addRemovals(tx, &out, me)
 	return out, here, err
 }
@@ -140,30 +152,38 @@ func (a *roomQuestion) answerEdit(
 	ask := stick.Editing{
 		By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree, In: a.in,
 	}
+
 	for _, x := range a.apart {
 		ask.Apart = append(ask.Apart, x.Tree)
 	}
+
 	files, ok := q.roles[a.room.ID]
 	if !ok && len(a.paths)+len(a.dirs) > 0 {
 		return errRolesUnread{a.room}
 	}
+
 	m, _ := a.room.Member(me.Agent)
 	ask.PrimaryOnly, ask.Fold, ask.Paths = files.PrimaryOnly, files.foldsCase, files.withoutContextFile(a.paths, m)
 	var near []stick.Reservation
 	var err error
+
 	if !q.decides || a.room.Policy.Enforce.HearsScopes() {
 		if near, err = tx.ReservationsNear(a.room.ID, a.paths, a.dirs); err != nil {
 			return err
 		}
 	}
-	if len(near) > 0 { // whether a reservation is stale depends on its owner, so all members are needed
+
+	// Whether a reservation is stale depends on its owner, so all members are needed.
+	if len(near) > 0 {
 		all, err := tx.Room(a.room.ID)
 		if err != nil {
 			return err
 		}
+
 		all.Path = a.room.Path
 		a.room = all.AtGeneration(tx.Generation(), tx.Now())
 	}
+
 	t := a.room.Turn
 	if res.RoomID == "" {
 		res.RoomID, res.AgentID, res.Enforce = a.room.ID, me.Agent, a.room.Policy.Enforce
@@ -171,9 +191,12 @@ func (a *roomQuestion) answerEdit(
 			res.Holder = t.Owner
 		}
 	}
+
 	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
 	j := a.mayRemove(me)
-	if j == (stick.Judgement{}) && a.room.Paused.On() { // which comes before whose tree it is
+
+	// A pause comes before whose tree it is.
+	if j == (stick.Judgement{}) && a.room.Paused.On() {
 		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
 	}
 	if j == (stick.Judgement{}) {
@@ -181,20 +204,26 @@ func (a *roomQuestion) answerEdit(
 			return err
 		}
 	}
+
 	if j == (stick.Judgement{}) {
 		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
 	}
+
 	why := cmp.Or(j.Denied, j.Told)
-	if why == nil || j.Denied == nil && res.Told != "" { // another room has told already
+
+	// Another room has told already.
+	if why == nil || j.Denied == nil && res.Told != "" {
 		return nil
 	}
 	if a.room.ID != res.here {
 		why = why.In(a.room.Path)
 	}
+
 	res.RoomID, res.Enforce = a.room.ID, a.room.Policy.Enforce
 	if res.Holder = ""; t.State == stick.Owned {
 		res.Holder = t.Owner
 	}
+
 	res.setJudgement(why, j.Denied == nil)
 	return nil
 }
@@ -207,5 +236,6 @@ func (r *MayEditResult) setJudgement(why *stick.Error, allowed bool) {
 		r.Told = why.Words()
 		return
 	}
+
 	r.Told, r.Denied, r.refusal, r.Reason = "", r.against, why, why.Words()
 }

@@ -19,14 +19,17 @@ func (a *roomQuestion) mayWork(
 	if me.Person() || !a.room.Enforces() {
 		return j, nil
 	}
+
 	var strays []stick.Straying
 	if t := a.room.Turn; t.State != stick.Owned || t.Owner != me.Agent {
 		strays = a.findStrays(ask)
 	}
+
 	others := len(a.apart)+len(a.over)+len(q.Branches) > 0
 	if len(strays) == 0 && !others {
 		return j, nil
 	}
+
 	w, err := a.readWorking(tx, probes, me)
 	if others && err == nil {
 		j, err = a.judgeOtherTasks(tx, w, q.Branches)
@@ -34,12 +37,14 @@ func (a *roomQuestion) mayWork(
 	if len(strays) == 0 || j != (stick.Judgement{}) || err != nil {
 		return j, err
 	}
+
 	tasks, err := a.tasksOf(tx, w, q.at)
 	for _, x := range strays {
 		if j == (stick.Judgement{}) && len(tasks) > 0 {
 			j = a.room.MayStray(x, w, tasks)
 		}
 	}
+
 	return j, err
 }
 
@@ -51,11 +56,13 @@ func (a *roomQuestion) judgeOtherTasks(
 	if err != nil {
 		return j, err
 	}
+
 	here := tx.CheckoutOf(a.room)
 	for _, t := range tasks {
 		if t.Elsewhere(here) {
 			continue
 		}
+
 		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
 		apart := slices.ContainsFunc(a.apart, func(x stick.Straying) bool { return x.Tree == t.Worktree })
 		if apart || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
@@ -64,6 +71,7 @@ func (a *roomQuestion) judgeOtherTasks(
 			}
 		}
 	}
+
 	return j, nil
 }
 
@@ -76,12 +84,15 @@ func (a *roomQuestion) findStrays(ask stick.Editing) []stick.Straying {
 	if a.tree {
 		return slices.Concat(a.apart, []stick.Straying{main})
 	}
+
 	for _, p := range slices.Concat(ask.Paths, ask.Dirs) {
-		if glob.Matchable(p, ask.Fold) { // what lies in .git or below worktrees is no file of the checkout
+		// What lies in .git or below worktrees is no file of the checkout.
+		if glob.Matchable(p, ask.Fold) {
 			main.Path, _ = workspace.Below(a.room.Path+"/"+p, main.Root)
 			return slices.Concat(a.apart, []stick.Straying{main})
 		}
 	}
+
 	return a.apart
 }
 
@@ -91,6 +102,7 @@ func (a *roomQuestion) readWorking(tx *store.Tx, probes *core.Probes, me core.Id
 	if parent, under := a.room.Parent(me.Agent, me.Above, probes.Probed); under {
 		w.Under = append(w.Under, parent)
 	}
+
 	for _, p := range me.Above.Processes {
 		s, known, err := tx.SessionOf(p)
 		if err != nil {
@@ -100,6 +112,7 @@ func (a *roomQuestion) readWorking(tx *store.Tx, probes *core.Probes, me core.Id
 			w.Under = append(w.Under, s.Agent)
 		}
 	}
+
 	return w, nil
 }
 
@@ -116,6 +129,7 @@ func (a *roomQuestion) tasksOf(tx *store.Tx, w stick.Working, at *workspace.Plac
 			tasks = append(tasks, t)
 		}
 	}
+
 	if at != nil && at.Worktree != "" {
 		here, _ := workspace.Below(at.Worktree, at.Root)
 		slices.SortStableFunc(tasks, func(x, y stick.Task) int {
@@ -125,8 +139,10 @@ func (a *roomQuestion) tasksOf(tx *store.Tx, w stick.Working, at *workspace.Plac
 			case y.Worktree:
 				return 1
 			}
+
 			return 0
 		})
 	}
+
 	return tasks, err
 }

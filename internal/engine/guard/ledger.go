@@ -19,15 +19,21 @@ const maxEdited = 5000
 // enforces nothing, and nothing of somebody who isn't a member.
 func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, error) {
 	all := q.changedCheckouts()
-	hasChangedNothing := q.Failed && !q.Unread // only a command that fails may have done a part of its work
-	mayBeGone := q.Unread && q.at != nil       // with the checkout in which it ran
+
+	// Only a command that fails may have done a part of its work.
+	hasChangedNothing := q.Failed && !q.Unread
+
+	// The place may be gone with the checkout in which the command ran.
+	mayBeGone := q.Unread && q.at != nil
 	if len(all) == 0 && !mayBeGone || hasChangedNothing {
 		return nil, nil
 	}
+
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return nil, err
 	}
+
 	all, by, err := g.readNoted(ctx, db, q, all)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -49,6 +55,7 @@ func (g *Guard) readNoted(
 		if err != nil {
 			return err
 		}
+
 		for _, c := range all {
 			r, err := c.readRoom(tx, me)
 			if err != nil {
@@ -57,17 +64,20 @@ func (g *Guard) readNoted(
 			if c.room == "" {
 				continue
 			}
+
 			by.addRoom(r, me)
 			noted = append(noted, c)
 			if err := c.readCall(tx, q, me.Agent); err != nil {
 				return err
 			}
 		}
+
 		if by.room.ID == "" && q.Unread && q.at != nil {
 			if err := by.addRoomAt(tx, *q.at, me); err != nil {
 				return err
 			}
 		}
+
 		if by.room.ID == "" || !q.Unread {
 			return nil
 		}
@@ -80,6 +90,7 @@ func (g *Guard) readNoted(
 			}
 			elsewhere = append(elsewhere, checkoutOfCall(call, r))
 		}
+
 		return err
 	})
 	if err != nil || len(elsewhere) == 0 {
@@ -107,6 +118,7 @@ func (g *Guard) readElsewhere(
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -117,19 +129,23 @@ func (g *Guard) writeNoted(ctx context.Context, db *store.DB, q editQuestion, al
 	for _, c := range all {
 		rooms = append(rooms, c.room)
 	}
+
 	return g.core.Update(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(rooms...); err != nil {
 			return err
 		}
+
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
 		}
+
 		for _, c := range all {
 			if err := c.writeEnd(tx, probes, me); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -145,9 +161,11 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 			return err
 		}
 	}
+
 	if c.call.Before == "" && c.call.After == "" {
 		return nil
 	}
+
 	call := c.call
 	return recordCall(tx, c.room, &call)
 }
@@ -163,10 +181,12 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	if r, err = tx.PartAt(rooms[0], me.Agent); err != nil {
 		return r, err
 	}
+
 	m, ok := r.Member(me.Agent)
 	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined {
 		return r, nil
 	}
+
 	c.room, c.off = r.ID, !r.KeepsSnapshots()
 	if !c.looks {
 		return r, nil
@@ -175,12 +195,14 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	if r, err = tx.Room(r.ID); err != nil {
 		return r, err
 	}
+
 	c.since = m.BusySince
 	for _, o := range r.Members {
 		if o.Agent != me.Agent && o.State == stick.Joined && !o.BusySince.IsZero() && !c.since.IsZero() {
 			c.since = 0
 		}
 	}
+
 	c.known, err = tx.Edited(c.room, c.top, nil)
 	return r, err
 }
@@ -191,6 +213,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 	if err != nil {
 		return err
 	}
+
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	by := editorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
@@ -206,13 +229,16 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		}
 		return c.replaceEdited(tx, known, stick.Look(known, c.found, by))
 	}
+
 	if len(c.found) == 0 {
 		return nil
 	}
+
 	known, err := tx.Edited(c.room, c.top, c.files)
 	if err != nil {
 		return err
 	}
+
 	var noted []stick.EditedFile
 	for _, s := range c.found {
 		f := stick.EditedFile{Path: s.Path}
@@ -221,6 +247,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		}
 		noted = append(noted, f.Note(by, s.State))
 	}
+
 	return c.addEdited(tx, noted)
 }
 
@@ -230,10 +257,12 @@ func (c *checkout) addEdited(tx *store.Tx, noted []stick.EditedFile) error {
 	if err != nil || n+len(noted) <= maxEdited {
 		return cmp.Or(err, tx.PutEdited(c.room, c.top, noted))
 	}
+
 	all, err := tx.Edited(c.room, c.top, nil)
 	if err != nil {
 		return err
 	}
+
 	rest := slices.DeleteFunc(slices.Clone(all), func(f stick.EditedFile) bool {
 		return slices.ContainsFunc(noted, func(n stick.EditedFile) bool { return n.Path == f.Path })
 	})
@@ -245,9 +274,11 @@ func (c *checkout) replaceEdited(tx *store.Tx, before, after []stick.EditedFile)
 	after = slices.DeleteFunc(after, func(f stick.EditedFile) bool { return f.Forgotten(tx.Now()) })
 	after = stick.Fold(after, maxEdited)
 	rows := map[string]stick.EditedFile{}
+
 	for _, f := range before {
 		rows[f.Path] = f
 	}
+
 	var put []stick.EditedFile
 	for _, f := range after {
 		b, ok := rows[f.Path]
@@ -256,10 +287,12 @@ func (c *checkout) replaceEdited(tx *store.Tx, before, after []stick.EditedFile)
 			put = append(put, f)
 		}
 	}
+
 	var gone []string
 	for path := range rows {
 		gone = append(gone, path)
 	}
+
 	slices.Sort(gone)
 	return cmp.Or(tx.DropEdited(c.room, c.top, gone), tx.PutEdited(c.room, c.top, put))
 }
@@ -269,6 +302,7 @@ func editorNow(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) 
 	by := stick.Editor{
 		Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above),
 	}
+
 	_, under := r.Parent(me.Agent, me.Above, s)
 	by.Held = under || r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent
 	return by

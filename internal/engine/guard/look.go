@@ -25,6 +25,7 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 			errs[2*i] = g.endGone(ctx, c)
 			continue
 		}
+
 		wait.Go(func() {
 			if !c.off {
 				errs[2*i] = g.endCall(ctx, q, c, by)
@@ -32,11 +33,13 @@ func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, 
 			errs[2*i+1] = c.findFiles(ctx, g.core.Config.Git, q)
 		})
 	}
+
 	wait.Wait()
 
 	for _, c := range all {
 		c.markOwn()
 	}
+
 	return cmp.Or(errs...)
 }
 
@@ -63,6 +66,7 @@ func (c *checkout) markOwn() {
 	if c.call.Before == "" || c.call.After == "" || !c.looks {
 		return
 	}
+
 	for i, f := range c.found {
 		_, c.found[i].New = c.own[f.Path]
 	}
@@ -76,11 +80,13 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 	for _, f := range c.known {
 		known[f.Path] = f.State
 	}
+
 	for _, path := range c.files {
 		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), stick.FileState{}); err == nil {
 			c.found = append(c.found, stick.SeenFile{Path: path, State: s, New: true})
 		}
 	}
+
 	c.named = c.found
 	if !c.looks {
 		return nil
@@ -95,10 +101,12 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 		defer cancel()
 		_, seen, err = seeUncommitted(looking, g, c.top, known, c.since)
 	}
+
 	if err != nil {
 		c.looks = false
 		return err
 	}
+
 	c.found = seen
 	return nil
 }
@@ -128,14 +136,18 @@ func seeFiles(
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+
 		isDirty[u.Path] = true
 		s, changed, err := workspace.SeeFile(filepath.Join(top, u.Path), known[u.Path])
-		if err != nil { // such as a repository of its own, or a file that can't be read
+		// It may be a repository of its own, or a file that can't be read.
+		if err != nil {
 			continue
 		}
+
 		recent := s.Sum == "" || !changed.Before(since.Go().Add(-coarse))
 		found = append(found, stick.SeenFile{Path: u.Path, State: s, New: recent && !since.IsZero()})
 	}
+
 	for _, path := range slices.Sorted(maps.Keys(known)) {
 		if isDirty[path] || strings.HasSuffix(path, "/") {
 			continue
@@ -144,5 +156,6 @@ func seeFiles(
 			found = append(found, stick.SeenFile{Path: path, Clean: true})
 		}
 	}
+
 	return found, nil
 }

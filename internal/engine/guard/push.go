@@ -42,6 +42,7 @@ func (g *Guard) mayPush(
 	if err != nil {
 		return r, j, 0, err
 	}
+
 	branches := to.branchNames()
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		r, j = stick.Room{}, stick.Judgement{}
@@ -49,6 +50,7 @@ func (g *Guard) mayPush(
 		if err != nil {
 			return err
 		}
+
 		rooms, err := tx.RoomsAt([][]string{to.in.chain})
 		if err != nil || rooms[0].Room == "" {
 			return err
@@ -56,17 +58,21 @@ func (g *Guard) mayPush(
 		if r, err = tx.PartAt(rooms[0], me.Agent); err != nil {
 			return err
 		}
+
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		m, _ := r.Member(me.Agent)
 		began = m.BusySince
 		q := stick.Pushing{By: me.Agent, Above: me.Above, Person: me.Person(), In: tx.CheckoutOf(r)}
+
 		if j = r.MayPushTo(q, probes.Probed, tx.Now()); j == (stick.Judgement{}) {
 			return probes.Enough(r)
 		}
+
 		shared, err := sharedBranches(tx, r, to.in.top)
 		if err != nil {
 			return err
 		}
+
 		j = stick.Judgement{}
 		if at := slices.IndexFunc(shared, func(b string) bool {
 			return to.some || slices.Contains(branches, b)
@@ -74,6 +80,7 @@ func (g *Guard) mayPush(
 			q.Branch = shared[at]
 			j = r.MayPushTo(q, probes.Probed, tx.Now())
 		}
+
 		return probes.Enough(r)
 	})
 	return r, j, began, err
@@ -89,6 +96,7 @@ func (p pushTarget) branchNames() (out []string) {
 			out = append(out, branch)
 		}
 	}
+
 	return out
 }
 
@@ -98,11 +106,13 @@ func sharedBranches(tx *store.Tx, r stick.Room, top string) ([]string, error) {
 	if r.Turn.HandoffSeq == 0 {
 		return out, nil
 	}
+
 	last, err := tx.Event(r.ID, r.Turn.HandoffSeq)
 	if err == nil && last != nil && last.Handoff != nil &&
 		last.Handoff.Workspace != nil && last.Handoff.Workspace.Branch != "" {
 		out = append(out, last.Handoff.Workspace.Branch)
 	}
+
 	return out, err
 }
 
@@ -121,6 +131,7 @@ func (g *Guard) checkPushes(ctx context.Context, q editQuestion, res *MayEditRes
 			return failed
 		}
 	}
+
 	return failed
 }
 
@@ -131,6 +142,7 @@ func (p pushTarget) hasReached(branch string, since stick.Time) bool {
 	if !ok {
 		return true
 	}
+
 	pushed, known := workspace.Pushed(tree.Common, branch, since.Go())
 	return pushed || !known
 }
@@ -142,10 +154,12 @@ func (g *Guard) tellPushed(ctx context.Context, p core.HookParams, to pushTarget
 	if err != nil || j.Told == nil {
 		return out, err
 	}
+
 	branch, _ := j.Told.Fields["branch"].(string)
 	if !to.hasReached(branch, began) {
 		return out, nil
 	}
+
 	p.Where = core.Where{RoomID: r.ID}
 	return out, g.runHookOp(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
@@ -153,6 +167,7 @@ func (g *Guard) tellPushed(ctx context.Context, p core.HookParams, to pushTarget
 		if err != nil || known {
 			return err
 		}
+
 		out = EditedResult{Told: j.Told.Words(), Hint: j.Told.Hint.Words()}
 		o.Events = append(o.Events, o.Room.PushTold(o.Me.Agent, branch))
 		return nil

@@ -43,7 +43,9 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 		if err != nil || len(found) == 0 {
 			continue
 		}
-		x := found[len(found)-1] // where links lead to
+
+		// What counts is where links lead to.
+		x := found[len(found)-1]
 		top := checkoutOf(x.Place)
 		if top == "" || x.Dir {
 			continue
@@ -53,9 +55,11 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 		if i < 0 {
 			i, all = len(all), append(all, newCheckout(x.Place))
 		}
+
 		rel, _ := workspace.Below(x.Full, top)
 		all[i].files = addPath(all[i].files, rel)
 	}
+
 	return all
 }
 
@@ -70,10 +74,12 @@ func (o *op) findReads(q editQuestion, res *MayEditResult) error {
 		if err != nil {
 			return err
 		}
+
 		for _, n := range reads {
 			res.reads = append(res.reads, knownRead{o.Room.ID, c.top, n})
 		}
 	}
+
 	return nil
 }
 
@@ -97,6 +103,7 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 			writes, stale = append(writes, stick.StaleWrite{Read: n.NotedRead}), append(stale, n)
 		}
 	}
+
 	if len(stale) == 0 {
 		return nil
 	}
@@ -112,6 +119,7 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 		res.deny(room.ID, why)
 		res.stale = stale
 	}
+
 	return nil
 }
 
@@ -123,25 +131,30 @@ func (g *Guard) findChangers(
 	if err != nil {
 		return r, err
 	}
+
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		if r, err = tx.Room(stale[0].room); err != nil {
 			return err
 		}
+
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		for i, n := range stale {
 			known, err := tx.Edited(n.room, n.top, []string{n.Path})
 			if err != nil {
 				return err
 			}
+
 			for _, f := range known {
 				writes[i].By = f.LastEditor(stick.FileState{Sum: n.Refused})
 			}
 		}
+
 		return nil
 	})
 	if err == nil {
 		g.countLines(ctx, stale[0], &writes[0])
 	}
+
 	return r, err
 }
 
@@ -172,6 +185,7 @@ func changedLines(diff string) (added, removed int) {
 			removed++
 		}
 	}
+
 	return added, removed
 }
 
@@ -184,6 +198,7 @@ func (g *Guard) noteRefusal(ctx context.Context, p CheckEditParams, res MayEditR
 				return err
 			}
 		}
+
 		return o.RecordWork(p.HookParams)
 	})
 }
@@ -194,10 +209,12 @@ func (g *Guard) noteReads(ctx context.Context, p CheckEditParams) error {
 	if len(p.Shown) == 0 || p.Caller.Person {
 		return nil
 	}
+
 	env := g.core.Config.Workspace
 	if at, err := g.core.PlaceOfHook(p.Where); err == nil && at != nil {
 		env.Dir = at.Path
 	}
+
 	all := checkoutsOf(workspace.NewTargets(env), p.Shown)
 	if len(all) == 0 {
 		return nil
@@ -210,11 +227,13 @@ func (g *Guard) noteReads(ctx context.Context, p CheckEditParams) error {
 	if err != nil {
 		return err
 	}
+
 	for _, c := range all {
 		if err := g.noteReadsIn(ctx, db, p.Caller, c); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -229,18 +248,22 @@ func (g *Guard) noteReadsIn(ctx context.Context, db *store.DB, by core.Caller, c
 		if err != nil {
 			return err
 		}
+
 		rooms, err := tx.RoomsAt([][]string{c.chain})
 		if err != nil || rooms[0].Room == "" {
 			return err
 		}
+
 		o := &op{&core.Op{Tx: tx, Probes: probes, Me: me}}
 		if o.Room, err = tx.Room(rooms[0].Room); err != nil {
 			return err
 		}
+
 		c.room = o.Room.ID
 		if noting, err = o.paysToNote(); err != nil || !noting {
 			return err
 		}
+
 		known, err = tx.Reads(o.readsOf(c, c.files))
 		return err
 	})
@@ -252,14 +275,17 @@ func (g *Guard) noteReadsIn(ctx context.Context, db *store.DB, by core.Caller, c
 	if len(seen) == 0 {
 		return nil
 	}
+
 	return g.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(c.room); err != nil {
 			return err
 		}
+
 		me, err := core.Identify(tx, probes, by)
 		if err != nil {
 			return err
 		}
+
 		return c.putReads(tx, me, seen, false)
 	})
 }
@@ -273,12 +299,14 @@ func (c *checkout) seenAnew(known []stick.NotedRead) (seen []stick.SeenFile) {
 				was = n
 			}
 		}
+
 		now, _, err := workspace.SeeFile(filepath.Join(c.top, path), was.State)
 		isNews := now.Sum != was.State.Sum || was.Refused != ""
 		if err == nil && now.Sum != "" && isNews {
 			seen = append(seen, stick.SeenFile{Path: path, State: now})
 		}
 	}
+
 	return seen
 }
 
@@ -292,6 +320,7 @@ func (o *op) paysToNote() (bool, error) {
 	case o.Me.Caller.Helper != "" || o.Room.HasCompany(o.Me.Agent, o.Tx.Now()):
 		return true, nil
 	}
+
 	return o.Tx.HasOtherReads(o.Room.ID, o.Me.Agent, o.Me.Caller.Helper)
 }
 
@@ -304,6 +333,7 @@ func (c *checkout) putReads(tx *store.Tx, me core.Identity, seen []stick.SeenFil
 			Agent: me.Agent, Helper: me.Caller.Helper, Path: s.Path, State: s.State, Wrote: wrote, At: now,
 		})
 	}
+
 	return cmp.Or(
 		tx.PutReads(c.room, c.top, reads),
 		tx.BoundReads(c.room, me.Agent, maxReads, now.Add(-keepReads)),
@@ -324,13 +354,16 @@ func (c *checkout) noteWritten(o *op) error {
 			paths = append(paths, s.Path)
 		}
 	}
+
 	if len(paths) == 0 {
 		return nil
 	}
+
 	known, err := o.Tx.Reads(o.readsOf(c, paths))
 	if err != nil {
 		return err
 	}
+
 	edited, err := o.Tx.Edited(c.room, c.top, paths)
 	if err != nil {
 		return err
@@ -350,9 +383,11 @@ func (c *checkout) noteWritten(o *op) error {
 			wrote = append(wrote, s)
 		}
 	}
+
 	if len(wrote) == 0 {
 		return nil
 	}
+
 	return c.putReads(o.Tx, o.Me, wrote, true)
 }
 
@@ -363,5 +398,6 @@ func seenAt(all []stick.SeenFile, path string) stick.SeenFile {
 			return s
 		}
 	}
+
 	return stick.SeenFile{}
 }

@@ -65,10 +65,12 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	case p.Limit == 0:
 		p.Limit = defaultRescues
 	}
+
 	place, err := g.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
+
 	tree, found := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
 	res.Common = cmp.Or(tree.Common, g.goneRepository(place.Path))
 	if res.Common == "" && !p.All {
@@ -79,10 +81,12 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 			With("path", place.Path).
 			Hintf("for the rescues of all repositories: %s", stick.Cmd("tt rescue list --all"))
 	}
+
 	if found {
 		g.addTips(ctx, &res, p.Limit)
 		res.LeftOut = g.rescueStore().LeftOutCommits(tree)
 	}
+
 	if res.Common != "" {
 		g.addLostTips(ctx, &res, res.Common, p.Limit)
 		for _, inner := range g.rescueStore().InnerRepositories(
@@ -91,10 +95,12 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 			g.addLostTips(ctx, &res, inner, p.Limit)
 		}
 	}
+
 	common := res.Common
 	if p.All {
 		common = ""
 	}
+
 	l, err := g.rescueStore().List(ctx, common, p.Limit, rescue.Named)
 	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
@@ -137,6 +143,7 @@ func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueR
 		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").
 			With("field", "limit")
 	}
+
 	r, err := g.rescueNamed(ctx, p.ID)
 	if err != nil {
 		return ShowRescueResult{}, err
@@ -144,10 +151,12 @@ func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueR
 	if r.Entries, err = r.Within(rescuePaths(p.Paths, r.Top)); err != nil {
 		return ShowRescueResult{}, err
 	}
+
 	res := ShowRescueResult{Rescue: r, Gone: core.IsGone(r.Top)}
 	if limit := cmp.Or(p.Limit, defaultFiles); len(r.Entries) > limit {
 		res.Entries, res.Hidden = r.Entries[:limit], len(r.Entries)-limit
 	}
+
 	return res, nil
 }
 
@@ -168,6 +177,7 @@ func rescuePaths(paths []string, tops ...string) []string {
 		if !filepath.IsAbs(p) {
 			continue
 		}
+
 		for _, top := range tops {
 			if rel, ok := workspace.Below(filepath.Clean(p), top); ok {
 				out[i] = filepath.ToSlash(rel)
@@ -175,6 +185,7 @@ func rescuePaths(paths []string, tops ...string) []string {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -202,6 +213,7 @@ func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueR
 	if err != nil {
 		return DiffRescueResult{}, err
 	}
+
 	res := DiffRescueResult{ID: r.ID, Checkout: top}
 	res.Diff, res.Cut, err = g.rescueStore().Diff(ctx, r)
 	return res, err
@@ -242,12 +254,15 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 	if err != nil {
 		return RestoreRescueResult{}, err
 	}
+
 	res := RestoreRescueResult{ID: r.ID, Checkout: top, Nested: shown.Nested}
 	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: top}}
 	for _, f := range shown.Entries {
 		ask.Paths = append(ask.Paths, filepath.Join(top, filepath.FromSlash(f.Path)))
 	}
-	if !core.IsGone(top) { // there is no room for a directory that has to be made
+
+	// There is no room for a directory that has to be made.
+	if !core.IsGone(top) {
 		may, err := g.MayEdit(ctx, ask)
 		if err != nil {
 			return res, err
@@ -255,8 +270,10 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 		if err := may.Refusal(); err != nil {
 			return res, err
 		}
+
 		res.Told = may.Told
 	}
+
 	res.Restored, err = g.rescueStore().Restore(ctx, r)
 	return res, err
 }
@@ -269,6 +286,7 @@ func (g *Guard) prepareRestore(
 	if r, err = g.rescueNamed(ctx, name); err != nil {
 		return r, q, "", err
 	}
+
 	q.ID, top = r.ID, r.Top
 	if w != (core.Where{}) {
 		if q.Tree, err = g.otherCheckout(ctx, w, r.Manifest); err != nil {
@@ -278,6 +296,7 @@ func (g *Guard) prepareRestore(
 	} else if core.IsGone(top) && !core.IsGone(r.Common) {
 		return r, q, "", errCheckoutGone(r.Manifest, again)
 	}
+
 	q.Paths = rescuePaths(paths, top, r.Top)
 	r.Entries, err = r.Within(q.Paths)
 	return r, q, top, err
@@ -290,6 +309,7 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 	if err != nil {
 		return workspace.Checkout{}, err
 	}
+
 	tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
 	switch lost := place.CheckRepository(); {
 	case lost != nil:
@@ -308,6 +328,7 @@ func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manife
 			"to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"),
 		)
 	}
+
 	return tree, nil
 }
 

@@ -26,9 +26,11 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 			Fix: "nothing brings it back; the next rescues aren't concerned",
 		}
 	}
+
 	if sum.Count == 0 {
 		return core.Finding{Status: core.FindingOK, Detail: "there are none"}
 	}
+
 	return core.Finding{
 		Status: core.FindingOK,
 		Detail: stick.Wordsf("%s, %d MB on disk, of which %s with %d MB; tt rescue list --all shows those that something names",
@@ -75,12 +77,14 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 			"they can be kept of what is uncommitted in %s", checkoutOf(*place),
 		),
 	}
+
 	if tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace); ok {
 		if left := g.rescueStore().LeftOutCommits(tree); len(left) > 0 {
 			found.Status, found.Fix = core.FindingWarning, "push them to a remote: what a remote has needs no copy"
 			found.Detail += "; commits that only this repository has aren't copied: " + sayLeftOut(left)
 		}
 	}
+
 	return found
 }
 

@@ -50,6 +50,7 @@ func (g *Guard) ForgetRescue(ctx context.Context, p ForgetRescueParams) (ForgetR
 	case p.ID != "":
 		return g.forgetRescue(ctx, p.ID)
 	}
+
 	return g.forgetFile(ctx, p)
 }
 
@@ -62,10 +63,12 @@ func (g *Guard) forgetRescue(ctx context.Context, name string) (ForgetRescueResu
 	store := g.rescueStore()
 	id, err := store.Named(name)
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		id = name // its forgetting may have been interrupted
+		// Its forgetting may have been interrupted.
+		id = name
 	} else if err != nil {
 		return ForgetRescueResult{}, err
 	}
+
 	return ForgetRescueResult{ID: id}, store.Forget(ctx, id)
 }
 
@@ -74,18 +77,21 @@ func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res Forge
 	if err != nil {
 		return res, err
 	}
+
 	res.File = rescuePaths([]string{p.File}, top)[0]
 
 	done, err := g.rescueStore().ForgetPath(ctx, common, filepath.ToSlash(res.File))
 	if err != nil {
 		return res, err
 	}
+
 	res.Rescues, res.Unread = done.Rescues, done.Unread
 	if len(done.Rescues)+len(done.Unread) == 0 {
 		return res, stick.Errorf(stick.CodeNotFound, "no rescue of %s has %s", top, res.File).
 			With("path", res.File).
 			Hintf("see what there is: %s", stick.Cmd("tt rescue list"))
 	}
+
 	_, err = os.Lstat(filepath.Join(top, filepath.FromSlash(res.File)))
 	res.Kept = err == nil
 	return res, nil
@@ -98,6 +104,7 @@ func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, co
 	if err != nil {
 		return "", "", err
 	}
+
 	from, env := place.Path, g.core.Config.Workspace
 	if filepath.IsAbs(p.File) {
 		from, env = nearestDir(filepath.Dir(filepath.Clean(p.File))), workspace.Env{}
@@ -111,6 +118,7 @@ func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, co
 	if err := workspace.CheckRepository(from, env); err != nil {
 		return "", "", err
 	}
+
 	return "", "", stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", from).With("path", from).
 		Hintf(
 			"name the file by its absolute path, or a rescue by its id: %s",

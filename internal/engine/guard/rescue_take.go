@@ -16,6 +16,7 @@ func (g *Guard) rescueStore() *rescue.Store {
 	s.Never = g.never
 	s.Kill = func(point string) { g.core.KillPoint(core.CopyPoint + point) }
 	s.Limits.Time, s.Limits.Status = g.core.Slack(s.Limits.Time), g.core.Slack(s.Limits.Status)
+
 	return s
 }
 
@@ -45,6 +46,7 @@ func (g *Guard) RescueFiles(
 	if !ok {
 		return "", paths, nil
 	}
+
 	taken, err := g.takeRescue(ctx, rescue.Request{
 		Tree: tree, Paths: paths, Untracked: true, Ignored: true,
 		Facts: rescue.Facts{Room: string(room), Agent: string(by), Cause: rescue.CauseCommand, Command: command},
@@ -61,12 +63,16 @@ func (g *Guard) RescueFiles(
 	if err != nil {
 		return "", nil, err
 	}
+
 	holds := make(map[string]bool, len(kept.Entries))
 	for _, f := range kept.Entries {
 		holds[f.Path] = true
 	}
+
 	for _, l := range taken.LeftOut {
-		delete(holds, l.Path) // its entry may say something else of it
+		// Its entry may say something else of it.
+		delete(holds, l.Path)
 	}
+
 	return taken.ID, slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return holds[p] }), nil
 }

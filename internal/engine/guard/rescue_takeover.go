@@ -38,25 +38,30 @@ func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, e
 	t = CommittedTakeover{
 		enforces: r.Enforces(), copies: r.KeepsSnapshots(), path: r.Path, already: why == stick.AlreadyOwner,
 	}
+
 	event := o.LastEvent(stick.EventTakeover)
 	if t.already {
 		if event, err = o.LastGrant(); err != nil {
 			return t, err
 		}
 	}
+
 	if event == nil || event.Type != stick.EventTakeover || event.Turn != r.Turn.ID {
 		return t, nil
 	}
+
 	t.took = true
 	if m, ok := r.Member(event.To); ok {
 		for _, ev := range m.Processes {
 			t.left = append(t.left, ev.Process)
 		}
 	}
+
 	t.facts = rescue.Facts{
 		Room: string(r.ID), Agent: string(o.Me.Agent), TurnID: r.Turn.ID,
 		Cause: rescue.CauseTakeover, Prior: string(event.To),
 	}
+
 	return t, nil
 }
 
@@ -73,6 +78,7 @@ func (g *Guard) RescueAfterTakeover(
 	case !t.copies:
 		return nil, "the room has snapshots=off"
 	}
+
 	trees := g.treesLeft(w, t)
 	if len(trees) == 0 {
 		return nil, "the workspace isn't a checkout of git"
@@ -82,12 +88,16 @@ func (g *Guard) RescueAfterTakeover(
 			return got, ""
 		}
 	}
+
 	why = "nothing is uncommitted"
 	for _, tree := range trees {
 		taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Untracked: true, Nested: true, Facts: t.facts})
-		if taken.ID == "" && len(taken.Nested) > 0 { // only repositories inside have uncommitted files
+
+		// Only repositories inside have uncommitted files.
+		if taken.ID == "" && len(taken.Nested) > 0 {
 			taken.ID = taken.Nested[0].ID
 		}
+
 		switch {
 		case err != nil:
 			why = "failed: " + stick.AsError(err).Words()
@@ -97,6 +107,7 @@ func (g *Guard) RescueAfterTakeover(
 			why = stick.Wordsf("failed: %s is left out, because %s", taken.LeftOut[0].Path, taken.LeftOut[0].Why)
 		}
 	}
+
 	return nil, why
 }
 
@@ -110,10 +121,12 @@ func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.
 			dirs = append(dirs, dir)
 		}
 	}
+
 	dirs = append(dirs, t.path)
 	if place, err := g.core.PlaceToRead(w); err == nil && place != nil {
 		dirs = append(dirs, place.Path)
 	}
+
 	shared, inGit := workspace.FindCheckout(t.path, workspace.Env{})
 	seen := map[string]bool{}
 	for _, dir := range dirs {
@@ -122,9 +135,11 @@ func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.
 			!inGit && !workspace.Within(tree.Top, t.path) {
 			continue
 		}
+
 		seen[tree.Top] = true
 		trees = append(trees, tree)
 	}
+
 	return trees
 }
 
@@ -134,10 +149,12 @@ func (g *Guard) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f 
 	if err != nil {
 		return nil
 	}
+
 	for _, m := range l.Rescues {
 		if m.Cause == f.Cause && m.Room == f.Room && m.TurnID == f.TurnID {
 			return &TakeoverRescue{m.ID, m.Top, m.Files, m.Bytes, m.LeftOut, m.Nested}
 		}
 	}
+
 	return nil
 }

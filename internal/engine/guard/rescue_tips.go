@@ -25,11 +25,13 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 		res.TipsWhy = stick.AsError(err).Words()
 		return
 	}
+
 	// a command may have failed before which they were kept
 	tips = slices.DeleteFunc(tips, func(t rescue.Tip) bool { return branches[t.Of] == t.Commit })
 	if len(tips) > limit {
 		tips, res.TipsHidden = tips[:limit], len(tips)-limit
 	}
+
 	for _, t := range tips {
 		kept := KeptTip{Tip: t, command: bringsBack(t, branches)}
 		kept.Back = kept.command.String()
@@ -63,10 +65,14 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 		res.TipsHidden += len(lost) - limit
 		lost = lost[:limit]
 	}
+
 	into, prefix := common, ""
-	if common != res.Common && core.IsGone(common) { // git fetches into no repository that isn't there
+
+	// Git fetches into no repository that isn't there.
+	if common != res.Common && core.IsGone(common) {
 		into, prefix = res.Common, repositoryName(common)+"-"
 	}
+
 	branches := map[string]bool{}
 	if err == nil && len(lost) > 0 && !core.IsGone(into) {
 		var there map[string]string
@@ -78,6 +84,7 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 		// Git fetches into no branch that is checked out, and that may have no commit.
 		branches[headRef(into)] = true
 	}
+
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Words()
 		return
@@ -93,6 +100,7 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 			kept.Inside = common
 			kept.command = innerFetchCommand(l, common, into, name)
 		}
+
 		kept.Back = kept.command.String()
 		res.Tips = append(res.Tips, kept)
 	}
@@ -130,9 +138,11 @@ func branchFor(l rescue.LostTip, prefix string, branches map[string]bool) string
 			name = prefix + "stash"
 		}
 	}
+
 	if !isBranch || branches["refs/heads/"+name] {
 		name += "-" + l.Commit[:7]
 	}
+
 	return name
 }
 
@@ -145,6 +155,7 @@ func fetchCommand(l rescue.LostTip, common, branch string) stick.Command {
 			"git fetch --upload-pack <program> <repository> <refspec>", rescue.UploadPack(common), l.Repository, to,
 		)
 	}
+
 	return stick.Cmd("git fetch <repository> <refspec>", l.Repository, to)
 }
 
@@ -170,5 +181,6 @@ func bringsBack(t rescue.Tip, branches map[string]string) stick.Command {
 	case branches[t.Of] != "":
 		name += "-" + t.Commit[:7]
 	}
+
 	return stick.Cmd("git branch <branch> <commit>", name, t.Commit)
 }
