@@ -40,6 +40,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 		if c.top == "" {
 			return
 		}
+
 		i := slices.IndexFunc(reach, func(s *snapshot) bool { return s.top == c.top })
 		if i < 0 {
 			tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
@@ -48,6 +49,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 			}
 			i, reach = len(reach), append(reach, &snapshot{checkout: c, tree: tree})
 		}
+
 		reach[i].named = append(reach[i].named, paths...)
 	}
 
@@ -58,16 +60,20 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 			add(below)
 		}
 	}
+
 	for _, a := range q.acts {
 		add(a.in, a.paths...)
 	}
+
 	places := q.tree
 	if q.Unread && q.at != nil {
 		places = append(slices.Clone(places), *q.at)
 	}
+
 	for _, p := range places {
 		add(newCheckout(p))
 	}
+
 	return reach
 }
 
@@ -77,10 +83,12 @@ func (c *checkout) relativePaths(full string) []string {
 	if c.top == "" {
 		return nil
 	}
+
 	rel, ok := workspace.Below(full, c.top)
 	if !ok || rel == "." {
 		return nil
 	}
+
 	return []string{rel}
 }
 
@@ -97,26 +105,31 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 	if at != nil && at.Found == workspace.FoundGit {
 		roots = append(roots, at.Root)
 	}
+
 	for _, root := range roots {
 		if root != "" {
 			tops = append(tops, workspace.Worktrees(root)...)
 		}
 	}
+
 	tops = append(tops, repositoriesBelow(dir)...)
 
 	for _, top := range tops {
 		if !workspace.Within(top, dir) || top == around.top {
 			continue
 		}
+
 		place, err := workspace.Resolve(top, workspace.Env{})
 		if err != nil {
 			continue
 		}
+
 		c := newCheckout(place)
 		if c.top == top && !slices.ContainsFunc(below, func(b *checkout) bool { return b.top == top }) {
 			below = append(below, c)
 		}
 	}
+
 	return below
 }
 
@@ -134,12 +147,14 @@ func repositoriesBelow(dir string) (tops []string) {
 		if seen++; seen > walkEntries {
 			return fs.SkipAll
 		}
+
 		switch {
 		case err != nil:
 			return fs.SkipDir
 		case d.Name() == ".git":
 			tops = append(tops, filepath.Dir(path))
 		}
+
 		if !d.IsDir() {
 			return nil
 		}
@@ -149,6 +164,7 @@ func repositoriesBelow(dir string) (tops []string) {
 		if rel, _ := filepath.Rel(dir, path); strings.Count(rel, string(filepath.Separator)) >= walkDepth {
 			return fs.SkipDir
 		}
+
 		return nil
 	})
 	return tops
@@ -177,6 +193,7 @@ func (k *keeper) addRoomAt(tx *store.Tx, p workspace.Place, me core.Identity) er
 	if err != nil || rooms[0].Room == "" {
 		return err
 	}
+
 	r, err := tx.PartAt(rooms[0], me.Agent)
 	k.addRoom(r, me)
 	return err
@@ -201,6 +218,7 @@ func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*sn
 	if len(by.off) > 0 {
 		reach = g.leaveOff(ctx, q, reach, by)
 	}
+
 	g.takeSnapshots(ctx, q, reach, by.snapshotFacts(q))
 	return reach
 }
@@ -212,10 +230,12 @@ func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot,
 	for _, s := range reach {
 		chains = append(chains, s.chain)
 	}
+
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return nil
 	}
+
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, _ *core.Probes) error {
 		left = nil
 		rooms, err := tx.RoomsAt(chains)
@@ -224,11 +244,13 @@ func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot,
 				left = append(left, reach[i])
 			}
 		}
+
 		return err
 	})
 	if err != nil {
 		return nil
 	}
+
 	return left
 }
 
@@ -261,6 +283,7 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 			}
 		})
 	}
+
 	wait.Wait()
 
 	if q.Unread {
@@ -276,25 +299,30 @@ func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
 		rescue.KeptCommits
 		err error
 	}
+
 	store, all := g.rescueStore(), map[string]*outcome{} // by the git directories
 	for _, s := range reach {
 		if s.after || !store.HasCommits(s.tree.Common) {
 			all[s.tree.Common] = &outcome{}
 		}
+
 		for _, e := range s.taken.Embedded {
 			all[e.Common] = &outcome{}
 		}
 	}
+
 	var wait sync.WaitGroup
 	for common, o := range all {
 		wait.Go(func() { o.KeptCommits, o.err = store.KeepCommits(ctx, common) })
 	}
+
 	wait.Wait()
 
 	for _, s := range reach {
 		if o := all[s.tree.Common]; o != nil {
 			s.commitsErr = o.err
 		}
+
 		for _, e := range s.taken.Embedded {
 			if o := all[e.Common]; o.err != nil || len(o.LeftOut) > 0 {
 				s.taken.LeftOut = append(s.taken.LeftOut, rescue.LeftOut{

@@ -38,10 +38,12 @@ func (g *Guard) stashAt(at *workspace.Place, dir string) (p stashPlace, ok bool)
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
+
 	place, err := workspace.NewTargets(env).ResolveDir(dir)
 	if err != nil || checkoutOf(place) == "" {
 		return p, false
 	}
+
 	p.in = newCheckout(place)
 	p.tree, ok = workspace.FindCheckout(p.in.top, workspace.Env{})
 	return p, ok
@@ -68,6 +70,7 @@ func usesStash(a shell.Act) bool {
 		return !a.Some && len(a.Refs) == 1 && strings.HasPrefix(a.Refs[0], stashRef) &&
 			(namesStash(a) || strings.HasPrefix(a.Form, "git update-ref "))
 	}
+
 	return false
 }
 
@@ -95,6 +98,7 @@ func readStash(common string) *laterStash {
 			Commit: e.Commit, Name: "stash@{" + strconv.Itoa(i) + "}", Message: e.Message,
 		})
 	}
+
 	l.entries = slices.Clone(l.now)
 	return l
 }
@@ -105,16 +109,19 @@ func (g *Guard) stashUses(ctx context.Context, q editQuestion) (uses []stashedUs
 	if !slices.ContainsFunc(q.Acts, usesStash) {
 		return nil, nil
 	}
+
 	stashes := map[string]*laterStash{} // by their repositories
 	for _, act := range q.Acts {
 		makes := act.Kind == shell.Takes && namesStash(act)
 		if !makes && !usesStash(act) {
 			continue
 		}
+
 		at, ok := g.stashAt(q.at, act.Dir)
 		if !ok {
 			continue
 		}
+
 		l := stashes[at.tree.Common]
 		if l == nil {
 			l = readStash(at.tree.Common)
@@ -126,17 +133,21 @@ func (g *Guard) stashUses(ctx context.Context, q editQuestion) (uses []stashedUs
 			if err = cmp.Or(err, herr); has {
 				l.entries = slices.Insert(l.entries, 0, stick.StashEntry{})
 			}
+
 			l.empty = l.empty || herr == nil && !has
 			continue
 		}
+
 		use := stick.StashUse{
 			Form: act.Form, Verb: stashVerb(act), Checkout: at.in.top,
 			Takes: g.findUsed(ctx, l, at, act), Has: l.now, Empty: l.empty,
 		}
+
 		if len(use.Takes) > 0 {
 			uses = append(uses, stashedUse{at, use})
 		}
 	}
+
 	return uses, err
 }
 
@@ -148,6 +159,7 @@ func stashVerb(a shell.Act) string {
 	case shell.Drops:
 		return "drop"
 	}
+
 	return "apply"
 }
 
@@ -159,15 +171,18 @@ func (g *Guard) findUsed(
 	i, numbered := indexOf(ref)
 
 	switch {
-	case act.Kind == shell.Drops && ref == stashRef: // all of them
+	case act.Kind == shell.Drops && ref == stashRef:
+		// All of them.
 		takes, l.entries = l.entries, nil
-	case numbered && i >= len(l.entries): // git refuses it
+	case numbered && i >= len(l.entries):
+		// Git refuses it.
 	case numbered:
 		takes = l.entries[i : i+1]
 		if act.Kind != shell.Applies {
 			l.entries = slices.Concat(l.entries[:i], l.entries[i+1:])
 		}
-	default: // a commit, or what only git understands
+	default:
+		// A commit, or what only git understands.
 		commit, found, err := g.core.Config.Git.Commit(ctx, at.in.top, ref)
 		if err == nil && found {
 			takes = []stick.StashEntry{l.entryOf(commit)}
@@ -198,20 +213,25 @@ func (l *laterStash) entryOf(id string) stick.StashEntry {
 func (g *Guard) hasToStash(ctx context.Context, q editQuestion, act shell.Act) (bool, error) {
 	looking, cancel := q.limitLook(ctx)
 	defer cancel()
-	if q.Rescuing != nil { // git has to look at the whole checkout
+
+	// Git has to look at the whole checkout.
+	if q.Rescuing != nil {
 		q.Rescuing()
 	}
+
 	for _, a := range g.actsIn(q.at, []shell.Act{act}) {
 		dirty, err := g.core.Config.Git.Uncommitted(looking, a.in.top, narrowPaths(a.paths)...)
 		if err != nil {
 			return true, err
 		}
+
 		for _, u := range dirty {
 			if a.concernsChange(Change{Path: u.Path, git: u}) {
 				return true, nil
 			}
 		}
 	}
+
 	return false, nil
 }
 
@@ -232,23 +252,28 @@ func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResu
 			res.deny(room.ID, why)
 			return failed
 		}
+
 		if len(used.Said) == 0 {
 			continue
 		}
 		if q.Rescuing != nil {
 			q.Rescuing()
 		}
+
 		kept, err := g.keepStashed(ctx, use.tree.Common, used.Keep)
 		failed = cmp.Or(failed, err)
 		t := telling{
 			room: room.ID, Top: use.in.top, Common: use.tree.Common, Stays: use.Verb == "apply",
 			Taken: stick.Taken{Form: use.Form, Stash: used.Said, Of: used.Of, Kept: kept},
 		}
+
 		for _, e := range use.Takes {
 			t.Entries = append(t.Entries, e.Commit)
 		}
+
 		res.tellings = append(res.tellings, t)
 	}
+
 	return failed
 }
 
@@ -263,6 +288,7 @@ func (g *Guard) mayUseStash(
 	if err != nil {
 		return r, used, j, err
 	}
+
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		r, used, j = stick.Room{}, stick.StashUsed{}, stick.Judgement{}
 		found, err := core.FindRoom(tx, core.Where{}, &workspace.Place{Path: use.in.top, Chain: use.in.chain})
@@ -272,6 +298,7 @@ func (g *Guard) mayUseStash(
 		if err != nil {
 			return err
 		}
+
 		r = found.AtGeneration(tx.Generation(), tx.Now())
 		me, err := core.Identify(tx, probes, by)
 		if err != nil {
@@ -286,6 +313,7 @@ func (g *Guard) mayUseStash(
 		if ask.Has, err = notedEntries(tx, r.ID, use.Has); err != nil {
 			return err
 		}
+
 		used, j = r.MayUseStash(ask, probes.Probed)
 		return probes.Enough(r)
 	})
@@ -303,11 +331,13 @@ func notedEntries(tx *store.Tx, room stick.RoomID, entries []stick.StashEntry) (
 	for i, e := range entries {
 		commits[i] = e.Commit
 	}
+
 	made, err := tx.Stashed(room, commits)
 	out := slices.Clone(entries)
 	for i, e := range out {
 		out[i].By, out[i].Checkout = made[e.Commit].By, made[e.Commit].Checkout
 	}
+
 	return out, err
 }
 
@@ -317,13 +347,16 @@ func (g *Guard) keepStashed(ctx context.Context, common string, commits []string
 	if len(commits) == 0 {
 		return nil, nil
 	}
+
 	var tips []rescue.Tip
 	for _, c := range commits {
 		tips = append(tips, rescue.Tip{Of: stashRef, Commit: c})
 	}
+
 	kept, err := g.rescueStore().KeepTips(ctx, common, tips, stick.At(g.core.Now()))
 	for _, t := range kept {
 		refs = append(refs, t.Ref)
 	}
+
 	return refs, err
 }

@@ -24,6 +24,7 @@ func (g *Guard) adoptStash(
 	if err != nil {
 		return res, err
 	}
+
 	room := stick.RoomID("")
 	err = g.core.Read(ctx, core.Where{Path: c.top}, p.Caller, func(
 		_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
@@ -42,22 +43,27 @@ func (g *Guard) adoptStash(
 		if err != nil {
 			return err
 		}
+
 		out, events, err := o.Room.AdoptStash(q, askedBy(o.Me), c.top, found, o.Probes.Probed)
 		if err != nil {
 			return err
 		}
+
 		o.Apply(o.Room, events)
 
 		res = AdoptChangesResult{
 			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top,
 			Paths: []string{}, Already: len(out) == 0, From: []stick.AgentID{},
 		}
+
 		for _, e := range out {
 			res.Stash = append(res.Stash, e.Name)
 		}
+
 		for _, ev := range events {
 			res.From = append(res.From, ev.To)
 		}
+
 		return o.Tx.PutStashed(o.Room.ID, out)
 	})
 	if err != nil {
@@ -68,9 +74,11 @@ func (g *Guard) adoptStash(
 	for _, e := range entries {
 		commits = append(commits, e.Commit)
 	}
+
 	if _, kerr := g.keepStashed(ctx, common, commits); kerr != nil {
 		res.RescueWhy = "failed: " + stick.AsError(kerr).Words()
 	}
+
 	return res, nil
 }
 
@@ -85,13 +93,16 @@ func (g *Guard) namedStash(
 		).
 			With("field", "paths").With("path", p.Paths[i]).Hintf("run the command once for each")
 	}
+
 	if c, err = g.checkoutAt(ctx, p.Where); err != nil {
 		return nil, nil, "", err
 	}
+
 	tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
 	if !ok {
 		return nil, nil, "", errNoCheckout(c.top)
 	}
+
 	now := readStash(tree.Common)
 	for _, name := range p.Paths {
 		i, _ := indexOf("refs/" + name)
@@ -99,7 +110,9 @@ func (g *Guard) namedStash(
 			return nil, nil, "", stick.Errorf(stick.CodeNotFound, "there is no %s", name).With("path", name).
 				Hintf("to see what is in the stash: %s", stick.Cmd("git stash list"))
 		}
+
 		entries = append(entries, now.entries[i])
 	}
+
 	return c, entries, tree.Common, nil
 }

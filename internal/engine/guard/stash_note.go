@@ -27,17 +27,21 @@ func (g *Guard) noteStash(ctx context.Context, q editQuestion) error {
 	if !q.Unread {
 		return nil
 	}
+
 	stashes := g.newStashes(q)
 	if len(stashes) == 0 {
 		return nil
 	}
+
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
+
 	for _, s := range stashes {
 		err = cmp.Or(err, g.noteIn(ctx, db, q.Caller, s))
 	}
+
 	return err
 }
 
@@ -48,6 +52,7 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 		if !ok {
 			return nil, p
 		}
+
 		i := slices.IndexFunc(all, func(s *newStash) bool { return s.tree.Common == p.tree.Common })
 		if i < 0 {
 			entries, _ := workspace.Stash(p.tree.Common)
@@ -56,14 +61,18 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 			}
 			i, all = len(all), append(all, &newStash{stashPlace: p, entries: entries})
 		}
+
 		return all[i], p
 	}
+
 	if q.at != nil {
 		at(q.at.Path)
 	}
+
 	for _, p := range q.tree {
 		at(p.Path)
 	}
+
 	for _, act := range q.Acts {
 		if makesEntry(act) {
 			if s, p := at(act.Dir); s != nil {
@@ -71,6 +80,7 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 			}
 		}
 	}
+
 	return all
 }
 
@@ -82,6 +92,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 	if err != nil || len(s.to) == 0 {
 		return err
 	}
+
 	err = g.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(s.room); err != nil {
 			return err
@@ -93,6 +104,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 	for _, e := range s.to {
 		commits = append(commits, e.Commit)
 	}
+
 	_, kerr := g.keepStashed(ctx, s.tree.Common, commits)
 	return cmp.Or(err, kerr)
 }
@@ -105,14 +117,17 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 	if err != nil {
 		return err
 	}
+
 	rooms, err := tx.RoomsAt([][]string{s.in.chain})
 	if err != nil || rooms[0].Room == "" {
 		return err
 	}
+
 	r, err := tx.PartAt(rooms[0], me.Agent)
 	if err != nil {
 		return err
 	}
+
 	m, ok := r.Member(me.Agent)
 	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined || m.BusySince.IsZero() {
 		return nil
@@ -128,10 +143,12 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 	if r, err = tx.Room(r.ID); err != nil {
 		return err
 	}
+
 	s.room = r.ID
 	if err := s.chooseEntries(tx, !r.OthersInCall(me.Agent, probes.Probed, tx.Now()), made); err != nil {
 		return err
 	}
+
 	return probes.Enough(r)
 }
 
@@ -143,18 +160,22 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 	for i, e := range made {
 		ids[i] = e.Commit
 	}
+
 	known, err := tx.Stashed(s.room, ids)
 	if err != nil {
 		return err
 	}
+
 	places := s.named
 	if len(places) == 0 && alone {
 		places = []stashPlace{s.stashPlace}
 	}
+
 	for _, e := range made {
 		if _, noted := known[e.Commit]; noted || len(places) == 0 {
 			continue
 		}
+
 		on := slices.IndexFunc(places, func(p stashPlace) bool {
 			_, branch, _ := workspace.Head(p.in.top)
 			return branch != "" && branch == e.Branch()
@@ -162,10 +183,12 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 		if on < 0 && (!alone || len(s.named) == 0) {
 			continue
 		}
+
 		s.to = append(s.to, stick.StashEntry{
 			Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].in.top,
 		})
 	}
+
 	return nil
 }
 
@@ -175,18 +198,22 @@ func (s *newStash) noteEntries(tx *store.Tx, probes *core.Probes, by core.Caller
 	if err != nil {
 		return err
 	}
+
 	r, err := tx.Room(s.room)
 	if err != nil {
 		return err
 	}
+
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	made := editorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
 		return err
 	}
+
 	put := slices.Clone(s.to)
 	for i := range put {
 		put[i].By = made
 	}
+
 	return cmp.Or(tx.PutStashed(r.ID, put), tx.ForgetStashed(r.ID, tx.Now().Add(-keepStashed), maxStashed))
 }

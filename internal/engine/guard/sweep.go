@@ -25,6 +25,7 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 	if err != nil || at == nil || len(p.Tracked) == 0 {
 		return res, err
 	}
+
 	c := newCheckout(*at)
 	if c.top == "" {
 		return res, nil
@@ -32,17 +33,21 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 	if c.staged, err = g.maybeOthers(ctx, p.Caller, c, p.Tracked); err != nil || len(c.staged) == 0 {
 		return res, err
 	}
+
 	w, err := g.findWork(ctx, p.Caller, c)
 	if err != nil {
 		return res, err
 	}
+
 	theirs, err := w.findSwept(ctx, g.core.Config.Git, c.top)
 	if err != nil || len(theirs) == 0 {
 		return res, err
 	}
+
 	own := slices.DeleteFunc(slices.Clone(p.Tracked), func(path string) bool {
 		return slices.ContainsFunc(theirs, func(s stick.Swept) bool { return s.Path == path })
 	})
+
 	res.RoomID, res.AgentID, res.Enforce = w.room.ID, w.me.Agent, w.room.Policy.Enforce
 	j := w.room.MayCommit(theirs, own)
 	if why := cmp.Or(j.Denied, j.Told); why != nil {
@@ -55,6 +60,7 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 			return err
 		})
 	}
+
 	return res, err
 }
 
@@ -71,6 +77,7 @@ func (g *Guard) maybeOthers(
 	if err != nil {
 		return nil, err
 	}
+
 	var me stick.AgentID
 	var rows []stick.EditedFile
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
@@ -78,35 +85,42 @@ func (g *Guard) maybeOthers(
 		if err != nil {
 			return err
 		}
+
 		me, rows = id.Agent, nil
 		rooms, err := tx.RoomsAt([][]string{c.chain})
 		if err != nil || rooms[0].Room == "" || id.Person() {
 			return err
 		}
+
 		r, err := tx.PartAt(rooms[0], me)
 		if err == nil && r.Enforces() {
 			rows, err = tx.Edited(r.ID, c.top, nil)
 		}
+
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	noted := map[string]bool{}
 	all := false
 	for _, f := range rows {
 		if !slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent != "" && e.Agent != me }) {
 			continue
 		}
+
 		noted[f.Path] = true
 		_, gone := os.Lstat(filepath.Join(c.top, f.Path))
 		all = all || gone != nil || strings.HasSuffix(f.Path, "/")
 	}
+
 	for _, path := range staged {
 		if len(noted) > 0 && (all || noted[path]) {
 			out = append(out, git.Uncommitted{Path: path, Index: 'M', Tree: ' '})
 		}
 	}
+
 	return out, nil
 }
 
@@ -121,6 +135,7 @@ func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top strin
 		if c.Share != stick.ShareOthers {
 			continue
 		}
+
 		paths = append(paths, c.Path)
 		for _, e := range c.Editors {
 			if since.IsZero() || e.At < since {
@@ -128,17 +143,21 @@ func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top strin
 			}
 		}
 	}
+
 	if len(paths) == 0 {
 		return nil, nil
 	}
+
 	committed, err := g.CommittedSince(ctx, top, since, paths)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, c := range w.changes {
 		if c.Share != stick.ShareOthers {
 			continue
 		}
+
 		left := slices.DeleteFunc(slices.Clone(c.Others), func(a stick.AgentID) bool {
 			return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool {
 				return e.Agent == a && !e.Claim && e.At < committed[c.Path]
@@ -148,5 +167,6 @@ func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top strin
 			theirs = append(theirs, stick.Swept{Path: c.Path, Others: left})
 		}
 	}
+
 	return theirs, nil
 }

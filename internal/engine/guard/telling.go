@@ -67,12 +67,14 @@ func (g *Guard) putTellings(ctx context.Context, q editQuestion, all []telling) 
 		if merr != nil {
 			return merr
 		}
+
 		p := q.HookParams
 		p.Where = core.Where{RoomID: room}
 		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
 			return o.Tx.PutTelling(o.Room.ID, o.Me.Agent, q.questionSum(), string(plan))
 		}))
 	}
+
 	return err
 }
 
@@ -81,12 +83,14 @@ func (g *Guard) tellHappened(ctx context.Context, q editQuestion) error {
 	if !slices.ContainsFunc(q.Acts, tellsLater) {
 		return nil
 	}
+
 	plans, err := g.readTellings(ctx, q)
 	for _, room := range slices.Sorted(maps.Keys(plans)) {
 		var planned []telling
 		if jerr := json.Unmarshal([]byte(plans[room]), &planned); jerr != nil {
 			return jerr
 		}
+
 		var happened []roomTaking
 		for _, t := range planned {
 			taken, terr := g.findHappened(ctx, q, t)
@@ -94,8 +98,10 @@ func (g *Guard) tellHappened(ctx context.Context, q editQuestion) error {
 				happened = append(happened, roomTaking{room, t.Top, taken})
 			}
 		}
+
 		err = errors.Join(err, g.tellIn(ctx, q, room, happened))
 	}
+
 	return err
 }
 
@@ -107,11 +113,13 @@ func (g *Guard) readTellings(ctx context.Context, q editQuestion) (plans map[sti
 	if err != nil {
 		return nil, err
 	}
+
 	err = g.core.View(ctx, db, q.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		me, err := core.Identify(tx, probes, q.Caller)
 		if err != nil {
 			return err
 		}
+
 		plans, err = tx.Tellings(me.Agent, q.questionSum())
 		return err
 	})
@@ -148,12 +156,14 @@ func (g *Guard) findHappened(ctx context.Context, q editQuestion, t telling) (do
 	if err != nil || len(lost) == 0 {
 		return done, err
 	}
+
 	done = t.Taken
 	if done.Kept = nil; len(t.Taken.Kept) > 0 {
 		for _, tip := range lost {
 			done.Kept = append(done.Kept, tip.Ref)
 		}
 	}
+
 	return done, nil
 }
 
@@ -167,6 +177,7 @@ func (g *Guard) lostNow(ctx context.Context, t telling) (lost []rescue.Tip, err 
 			refs = append(refs, tip.Of)
 		}
 	}
+
 	now, gone := map[string]string{}, []string(nil)
 	if len(refs) > 0 {
 		now, err = g.core.Config.Git.RefValues(ctx, t.Common, refs...)
@@ -187,6 +198,7 @@ func (g *Guard) lostNow(ctx context.Context, t telling) (lost []rescue.Tip, err 
 			lost = append(lost, tip)
 		}
 	}
+
 	return lost, nil
 }
 
@@ -197,14 +209,17 @@ func (g *Guard) goneEntries(ctx context.Context, common string, commits []string
 	for _, e := range entries {
 		has = append(has, e.Commit)
 	}
+
 	if !ok {
 		has, err = g.core.Config.Git.Tips(ctx, common, stashRef)
 	}
+
 	for _, c := range commits {
 		if !slices.Contains(has, c) {
 			gone = append(gone, c)
 		}
 	}
+
 	return gone, err
 }
 
@@ -213,15 +228,18 @@ func (g *Guard) findSwept(ctx context.Context, t telling) (done stick.Taken, err
 	if core.IsGone(t.Top) {
 		return done, nil
 	}
+
 	dirty, err := g.core.Config.Git.Uncommitted(ctx, t.Top, narrowPaths(t.Taken.Files)...)
 	if err != nil {
 		return done, err
 	}
+
 	staged, left := map[string]bool{}, map[string]bool{}
 	for _, u := range dirty {
 		left[u.Path] = true
 		staged[u.Path] = u.Tree == ' ' && u.Index != '?'
 	}
+
 	head, _, _ := workspace.Head(t.Top)
 
 	done = stick.Taken{By: t.Taken.By, Form: t.Taken.Form, Sweeps: true}
@@ -231,8 +249,10 @@ func (g *Guard) findSwept(ctx context.Context, t telling) (done stick.Taken, err
 			done.Files, done.Of = append(done.Files, f), withAgents(done.Of, t.Owners[f])
 		}
 	}
+
 	if len(done.Files) == 0 {
 		return stick.Taken{}, nil
 	}
+
 	return done, nil
 }

@@ -117,6 +117,7 @@ func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult,
 	if err := u.compareFiles(ctx); err != nil {
 		return UndoCallResult{}, err
 	}
+
 	defer u.undo.Close()
 
 	if len(u.toWrite()) > 0 {
@@ -126,8 +127,10 @@ func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult,
 		if err := u.beginUndo(ctx); err != nil {
 			return UndoCallResult{}, err
 		}
+
 		u.writeSteps(ctx)
 	}
+
 	u.readHead(ctx)
 	slices.SortFunc(u.result.Left, func(a, b LeftFile) int { return strings.Compare(a.Path, b.Path) })
 	if u.begun.ID != 0 {
@@ -135,6 +138,7 @@ func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult,
 			return UndoCallResult{}, err
 		}
 	}
+
 	return u.result, u.checkResult()
 }
 
@@ -166,6 +170,7 @@ func (u *undoing) findCall(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
+
 		u.later, err = tx.Calls(store.CallQuery{
 			Room: r.ID, Checkout: u.call.Checkout, Agent: u.call.Agent, Since: u.call.Ended, Limit: maxBeside,
 		})
@@ -186,10 +191,12 @@ func (u *undoing) findCall(ctx context.Context) error {
 			"see what was there before the call: %s", stick.Cmd("tt rescue show <rescue>", u.call.Before),
 		)
 	}
+
 	u.result = UndoCallResult{
 		RoomID: u.room.ID, AgentID: u.me.Agent, Call: u.call, Checkout: u.tree.Top,
 		Restored: []string{}, Removed: []string{}, Same: []string{}, Left: []LeftFile{}, Told: []stick.AgentID{},
 	}
+
 	return nil
 }
 
@@ -218,6 +225,7 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c stick
 		).
 			Hintf("see those of all agents: %s", stick.Cmd("tt calls"))
 	}
+
 	return c, stick.Errorf(stick.CodeNotFound, "there is no call %d on this host", id).With("call_id", id).
 		Hintf("see which there are: %s", stick.Cmd("tt calls"))
 }
@@ -227,6 +235,7 @@ func checkUndo(c stick.Call, now stick.Time) error {
 	refuse := func(code stick.Code, format string) *stick.Error {
 		return stick.Errorf(code, format, c.ID).With("call_id", c.ID)
 	}
+
 	switch {
 	case c.Ended.IsZero() && c.Runs(now):
 		return refuse(stick.CodeAlreadyRunning, "call %d is still running").
@@ -240,5 +249,6 @@ func checkUndo(c stick.Call, now stick.Time) error {
 	case c.After == "" || c.Before == c.After:
 		return errNothingChanged(c)
 	}
+
 	return nil
 }

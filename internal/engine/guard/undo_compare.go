@@ -15,10 +15,12 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 	r := rescue.UndoRequest{
 		Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top),
 	}
+
 	u.undo, err = u.guard.rescueStore().Undo(ctx, r)
 	if err != nil {
 		return u.explainMissing(err)
 	}
+
 	by, err := u.changedBeside(ctx)
 	if err != nil {
 		u.undo.Close()
@@ -31,17 +33,21 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 		f.Alone = !isShared
 		step, why := f.Step()
 		sameFile := f.Was == f.Left && !f.Was.Unknown
+
 		switch {
 		case by.theirs[f.Path]:
 		case f.Nested:
 			u.leaveFile(f, stick.UndoNested, nil)
-		case sameFile && f.Kind == rescue.ChangeStaged && by.staged[f.Path]: // maybe the other one's
+		case sameFile && f.Kind == rescue.ChangeStaged && by.staged[f.Path]:
+			// What is staged may be the other one's.
 		case sameFile && f.Kind == rescue.ChangeStaged:
-			if top, _ := u.undo.Place(f.Path); top == u.tree.Top { // git of this checkout reaches no other
+			// Git of this checkout reaches no other.
+			if top, _ := u.undo.Place(f.Path); top == u.tree.Top {
 				staged = append(staged, f.Path)
 			}
 			u.leaveFile(f, stick.UndoStaged, nil)
-		case sameFile: // it was committed as it was, for one
+		case sameFile:
+			// It was committed as it was, for one.
 		case step == stick.UndoNothing:
 			u.result.Same = append(u.result.Same, f.Path)
 		case step == stick.UndoLeave:
@@ -50,9 +56,11 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 			u.steps = append(u.steps, undoStep{f, step})
 		}
 	}
+
 	if len(staged) > 0 {
 		u.result.Unstage = stick.Unstage(staged).Words()
 	}
+
 	return u.nameEditors(ctx)
 }
 
@@ -77,6 +85,7 @@ func (u *undoing) explainMissing(err error) error {
 			With("call_id", u.call.ID).With("path", path).
 			Hintf("to undo all that it has changed: %s", stick.Cmd("tt undo <call_id>"))
 	}
+
 	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d are past their time", u.call.ID).
 		With("call_id", u.call.ID).
 		Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
@@ -100,19 +109,25 @@ func (u *undoing) changedBeside(
 	}
 
 	parts := u.call.Parts(u.beside, stick.At(u.guard.core.Now()))
-	if u.call.IsEditOf(changedIn(all)) { // the snapshot after an edit has only the files that the tool names
+
+	// The snapshot after an edit has only the files that the tool names.
+	if u.call.IsEditOf(changedIn(all)) {
 		for i := range parts {
 			parts[i].Alone = i == len(parts)-1
 		}
 	}
+
 	alone := map[string]bool{}
 	for _, p := range parts {
 		changes, err := u.guard.rescueStore().Changes(ctx, p.From, p.To)
-		if stick.CodeOf(err) == stick.CodeNotFound { // another call's snapshot is past its time
+
+		// Another call's snapshot is past its time.
+		if stick.CodeOf(err) == stick.CodeNotFound {
 			changes, p.Alone = all, false
 		} else if err != nil {
 			return by, err
 		}
+
 		for _, c := range changes {
 			switch {
 			case p.Alone:
@@ -129,6 +144,7 @@ func (u *undoing) changedBeside(
 		isTheirs := func(o stick.Call) bool { return o.Agent != u.call.Agent && o.Command == path }
 		by.theirs[path] = !alone[path] && slices.ContainsFunc(u.beside, isTheirs)
 	}
+
 	return by, nil
 }
 
@@ -146,6 +162,7 @@ func (u *undoing) othersBeside() (others []stick.AgentID) {
 			others = append(others, o.Agent)
 		}
 	}
+
 	return others
 }
 
@@ -157,9 +174,11 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 			paths = append(paths, l.Path)
 		}
 	}
+
 	if len(paths) == 0 {
 		return nil
 	}
+
 	return u.guard.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(
 		tx *store.Tx, _ *core.Probes, _ stick.Room, _ core.Identity,
 	) error {
@@ -167,6 +186,7 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 			if !slices.Contains(paths, l.Path) {
 				continue
 			}
+
 			top, rel := u.undo.Place(l.Path)
 			files, err := tx.Edited(u.room.ID, top, []string{rel})
 			if err != nil {
@@ -176,6 +196,7 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 				u.result.Left[i].By = u.editorsSince(files[0])
 			}
 		}
+
 		return nil
 	})
 }
@@ -190,9 +211,11 @@ func (u *undoing) editorsSince(f stick.EditedFile) (by []stick.AgentID) {
 				return c.ID > u.call.ID && !c.Ended.IsZero() && e.At >= c.Ended
 			})
 		}
+
 		if e.Agent != "" && isLater {
 			by = append(by, e.Agent)
 		}
 	}
+
 	return by
 }

@@ -27,6 +27,7 @@ func (u *undoing) toWrite() (paths []string) {
 		}
 		paths = append(paths, filepath.Join(u.tree.Top, filepath.FromSlash(path)))
 	}
+
 	return paths
 }
 
@@ -41,6 +42,7 @@ func (u *undoing) askMayEdit(ctx context.Context) error {
 	if err := may.Refusal(); err != nil {
 		return err
 	}
+
 	u.result.Warning, u.result.Hint = may.Told, may.Step().As(u.p.Caller.Flag()).Words()
 	return nil
 }
@@ -75,6 +77,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 		).
 			With("path", u.tree.Top).Hintf("see how long git takes: %s", stick.Cmd("git status"))
 	}
+
 	u.dropUnkept(kept.LeftOut)
 
 	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
@@ -83,6 +86,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 			Agent: o.Me.Agent, Tool: undoTool, Command: u.commandText(),
 			Checkout: u.tree.Top, Before: kept.ID, Started: o.Tx.Now(),
 		}
+
 		u.result.AgentID, u.result.Joined = o.Me.Agent, o.Joined
 		return recordCall(o.Tx, o.Room.ID, &u.begun)
 	})
@@ -98,6 +102,7 @@ func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
 			u.steps = append(u.steps, s)
 			continue
 		}
+
 		u.result.Left = append(u.result.Left, LeftFile{
 			Path: s.Path, Reason: stick.UndoUnkept, Why: "no copy could be made of what is there now",
 		})
@@ -112,12 +117,14 @@ func (u *undoing) writeSteps(ctx context.Context) {
 			u.result.Removed = append(u.result.Removed, s.Path)
 		}
 	}
+
 	slices.Reverse(u.result.Removed)
 	for _, s := range u.steps {
 		if s.do == stick.UndoRestore && u.restoreStep(ctx, s) {
 			u.result.Restored = append(u.result.Restored, s.Path)
 		}
 	}
+
 	for _, s := range u.steps {
 		if s.do == stick.UndoLeave {
 			u.putBeside(ctx, s)
@@ -131,17 +138,20 @@ func (u *undoing) restoreStep(ctx context.Context, s undoStep) bool {
 	if err == nil {
 		err = u.undo.Restore(ctx, s.UndoFile)
 	}
+
 	switch {
 	case err == nil:
 		u.written = append(u.written, s.Path)
 		return true
 	case errors.Is(err, rescue.ErrChanged):
-		u.leaveFile(s.UndoFile, stick.UndoChanged, nil) // putBeside follows
+		// PutBeside follows.
+		u.leaveFile(s.UndoFile, stick.UndoChanged, nil)
 	default:
 		u.result.Left = append(u.result.Left, LeftFile{
 			Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Words(),
 		})
 	}
+
 	return false
 }
 
@@ -153,13 +163,15 @@ func (u *undoing) putBeside(ctx context.Context, s undoStep) {
 		u.result.Left[i].Why += "; its state from before can't be put beside it: " + stick.AsError(err).Words()
 		return
 	}
+
 	u.result.Left[i].Beside = at
 	u.written = append(u.written, at)
 }
 
 // endUndo keeps the state after the undo, records that it has ended, and tells whom it concerns.
 func (u *undoing) endUndo(ctx context.Context) error {
-	after, serr := u.takeSnapshot(ctx) // without it, the undo can't be undone, but it has happened
+	// Without it, the undo can't be undone, but it has happened.
+	after, serr := u.takeSnapshot(ctx)
 	found := u.seeWritten()
 
 	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
@@ -167,16 +179,19 @@ func (u *undoing) endUndo(ctx context.Context) error {
 		if serr == nil {
 			u.begun.After = after.ID
 		}
+
 		beside, err := o.Tx.Calls(store.CallQuery{
 			Room: o.Room.ID, Checkout: u.tree.Top, Since: u.begun.Started, Limit: maxBeside,
 		})
 		if err != nil {
 			return err
 		}
+
 		u.begun.Overlapped = u.begun.Overlaps(beside, u.begun.Ended)
 		if err := recordCall(o.Tx, o.Room.ID, &u.begun); err != nil || len(u.written) == 0 {
 			return err
 		}
+
 		u.result.UndoID = u.begun.ID
 
 		u.addEvent(o)
@@ -195,9 +210,11 @@ func (u *undoing) readHead(ctx context.Context) {
 			From: m.From, FromBranch: m.FromBranch, To: m.To,
 			ToBranch: m.ToBranch, Back: []string{}, commands: m.Back(),
 		}
+
 		for _, c := range h.commands {
 			h.Back = append(h.Back, c.String())
 		}
+
 		u.result.Head = h
 	}
 }
@@ -210,6 +227,7 @@ func (u *undoing) seeWritten() (found []stick.SeenFile) {
 			found = append(found, stick.SeenFile{Path: path, State: s})
 		}
 	}
+
 	return found
 }
 
@@ -220,6 +238,7 @@ func (u *undoing) addEvent(o *op) {
 			u.result.Restored, u.result.Removed,
 		),
 	}
+
 	for _, l := range u.result.Left {
 		t.Left = append(t.Left, l.Path)
 		for _, a := range l.By {
@@ -228,6 +247,7 @@ func (u *undoing) addEvent(o *op) {
 			}
 		}
 	}
+
 	e := o.Room.CallUndone(t)
 	o.Events = append(o.Events, e)
 
@@ -243,6 +263,7 @@ func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
 	if !o.Room.Enforces() || o.Me.Person() {
 		return nil
 	}
+
 	by := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 	written := map[string][]stick.SeenFile{} // by the checkout
 	for _, f := range found {
@@ -250,11 +271,13 @@ func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
 		f.Path = rel
 		written[top] = append(written[top], f)
 	}
+
 	for _, top := range slices.Sorted(maps.Keys(written)) {
 		if err := noteUndone(o, by, top, written[top]); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -264,6 +287,7 @@ func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) erro
 	for _, f := range found {
 		paths = append(paths, f.Path)
 	}
+
 	known, err := o.Tx.Edited(o.Room.ID, top, paths)
 	if err != nil {
 		return err
@@ -278,5 +302,6 @@ func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) erro
 			noted = append(noted, known[i].Find(s.State, by))
 		}
 	}
+
 	return (&checkout{top: top, room: o.Room.ID}).addEdited(o.Tx, noted)
 }
