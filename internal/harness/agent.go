@@ -6,10 +6,10 @@ import (
 	"talkingstick/stick"
 )
 
-// harness finds the harness that calls; nil means a person. A harness that the call itself names comes
+// findHarness finds the harness that calls; nil means a person. A harness that the call itself names comes
 // first, then the nearest one among the ancestors. The environment counts only if some ancestors can't be
 // seen. Of a harness without a row, each connection is an agent, as of other MCP clients.
-func (r *resolver) harness() (*Row, error) {
+func (r *resolver) findHarness() (*Row, error) {
 	r.findNearest()
 	if r.in.SessionID != "" && r.in.SessionHarness != "" {
 		row, ok := ByName(r.in.SessionHarness)
@@ -24,7 +24,7 @@ func (r *resolver) harness() (*Row, error) {
 		return &r.near.row, nil
 	}
 	if r.seen {
-		return r.client(*r.in.Connection), nil
+		return r.clientRow(*r.in.Connection), nil
 	}
 	if r.in.Complete {
 		r.say("No ancestor is a harness.")
@@ -35,18 +35,18 @@ func (r *resolver) harness() (*Row, error) {
 		}
 	}
 	if r.in.Connection != nil {
-		return r.client(*r.in.Connection), nil
+		return r.clientRow(*r.in.Connection), nil
 	}
 	if r.in.Complete {
-		return r.detached(), nil
+		return r.findDetached(), nil
 	}
 	return nil, nil
 }
 
-// detached finds the harness of a command that was started below it and has outlived what started it. Only a
-// person has a terminal: harnesses give none to their commands. nil means a person.
-func (r *resolver) detached() *Row {
-	if r.terminal() != "" {
+// findDetached finds the harness of a command that was started below it and has outlived what started it.
+// Only a person has a terminal: harnesses give none to their commands. nil means a person.
+func (r *resolver) findDetached() *Row {
+	if r.terminalName() != "" {
 		r.sayStale()
 		return nil
 	}
@@ -61,7 +61,7 @@ func (r *resolver) detached() *Row {
 // findNearest finds the nearest harness among the ancestors, and the outermost process of its run.
 func (r *resolver) findNearest() {
 	for i, p := range r.in.Chain {
-		near, ok := r.recognise(p)
+		near, ok := r.recogniseCaller(p)
 		if !ok {
 			continue
 		}
@@ -87,13 +87,13 @@ func (r *resolver) findNearest() {
 // marker. A worker's command comes last, because a harness that it runs is nearer.
 func (r *resolver) fromEnvironment() *Row {
 	for i := range Rows {
-		if name, _ := r.env(Rows[i].SessionEnv); name != "" {
+		if name, _ := r.firstSet(Rows[i].SessionEnv); name != "" {
 			r.say("%s is set, so this is %s.", name, Rows[i].Title)
 			return &Rows[i]
 		}
 	}
 	for i := range Rows {
-		if name, _ := r.env(Rows[i].Markers); name != "" {
+		if name, _ := r.firstSet(Rows[i].Markers); name != "" {
 			r.say("%s is set, so this is a shell inside %s.", name, Rows[i].Title)
 			return &Rows[i]
 		}
@@ -102,11 +102,11 @@ func (r *resolver) fromEnvironment() *Row {
 		r.say("%s is set, so this is a shell inside %s.", AgentEnv, row.Title)
 		return &row
 	}
-	if row, ok := generic(r.in.Getenv); ok {
+	if row, ok := genericRow(r.in.Getenv); ok {
 		r.say("%s is set, so this is a shell inside %s.", AgentEnv, row.Title)
 		return &row
 	}
-	if name, _ := r.env(workerRow.SessionEnv); name != "" {
+	if name, _ := r.firstSet(workerRow.SessionEnv); name != "" {
 		r.say("%s is set, so this is %s.", name, workerRow.Title)
 		return &workerRow
 	}
@@ -116,23 +116,23 @@ func (r *resolver) fromEnvironment() *Row {
 // sayStale explains which variables were ignored.
 func (r *resolver) sayStale() {
 	all := append(slices.Clone(Rows), workerRow)
-	if row, ok := generic(r.in.Getenv); ok {
+	if row, ok := genericRow(r.in.Getenv); ok {
 		all = append(all, row)
 	}
 	for _, row := range all {
 		for _, names := range [][]string{row.SessionEnv, row.Markers} {
-			if name, _ := r.env(names); name != "" {
+			if name, _ := r.firstSet(names); name != "" {
 				r.say("%s is set, but %s isn't an ancestor, so the variable is ignored.", name, row.Title)
 			}
 		}
 	}
 }
 
-// agent fills in the caller as an agent of row.
-func (r *resolver) agent(row Row) {
+// fillAgent fills in the caller as an agent of row.
+func (r *resolver) fillAgent(row Row) {
 	r.caller.Harness = row.Name
 	near := r.seen && r.near.row.Name == row.Name
-	name, id := r.env(row.SessionEnv)
+	name, id := r.firstSet(row.SessionEnv)
 	switch {
 	case r.in.SessionID != "":
 		r.caller.SessionID = r.in.SessionID

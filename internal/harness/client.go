@@ -14,17 +14,17 @@ type Connection struct {
 	Server stick.Process // the server, which serves no other connection
 }
 
-// kind says what a call is, for a sentence that names its harness.
-func (in Input) kind() stick.Words {
+// callKind says what a call is, for a sentence that names its harness.
+func (in Input) callKind() stick.Words {
 	if in.Connection != nil {
 		return "a call through MCP from"
 	}
 	return "a shell inside"
 }
 
-// client makes the row of an MCP client below no harness, so that it is an agent, never a person. It fills in
-// the client's process, or its connection where no process can be seen.
-func (r *resolver) client(c Connection) *Row {
+// clientRow makes the row of an MCP client below no harness, so that it is an agent, never a person. It fills
+// in the client's process, or its connection where no process can be seen.
+func (r *resolver) clientRow(c Connection) *Row {
 	r.caller.Client = true
 	if r.belowGeneric() { // its commands have this name, too
 		r.caller.Process, r.caller.Proof = r.process.ID, stick.ProvesCarrier
@@ -38,7 +38,7 @@ func (r *resolver) client(c Connection) *Row {
 	row := Row{Name: clientName(c.Client), Title: clientTitle(c.Client)}
 	r.say("The MCP client is %s.", row.Title)
 	for _, p := range r.in.Chain {
-		if relays(p) {
+		if isRelay(p) {
 			continue
 		}
 		if p.ID.PID != initPID {
@@ -70,8 +70,8 @@ func (r *resolver) sayClient() {
 	r.say("%s", proofText[r.caller.Proof])
 }
 
-// relays reports whether p only starts programs for others: a shell, npx and its like, or tt.
-func relays(p proc.Info) bool {
+// isRelay reports whether p only starts programs for others: a shell, npx and its like, or tt.
+func isRelay(p proc.Info) bool {
 	program := programName(p.Comm)
 	if len(p.Args) > 0 {
 		program = programName(p.Args[0])
@@ -92,7 +92,7 @@ const slugLimit = 32
 // clientName makes the part of an agent's name that stands before the colon from a client's name. It is never
 // a harness's, nor a person's.
 func clientName(client string) string {
-	name := strings.Trim(slug(client, slugLimit), "-._")
+	name := strings.Trim(slugOf(client, slugLimit), "-._")
 	_, known := ByName(name)
 	switch {
 	case name == "":

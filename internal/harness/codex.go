@@ -106,7 +106,7 @@ const (
 
 func codexTrustAt(file, event string, group, handler int) []string {
 	return []string{
-		"hooks", "state", fmt.Sprintf("%s:%s:%d:%d", file, snake(event), group, handler), "trusted_hash",
+		"hooks", "state", fmt.Sprintf("%s:%s:%d:%d", file, snakeCase(event), group, handler), "trusted_hash",
 	}
 }
 
@@ -121,7 +121,7 @@ func codexTrustNote(event string, matcher *string, handler json.RawMessage) stri
 		h.Timeout = min(h.Timeout, codexEndLimit)
 	}
 	// encoding/json sorts the keys of maps, as Codex does.
-	v := map[string]any{"event_name": snake(event), "hooks": []any{
+	v := map[string]any{"event_name": snakeCase(event), "hooks": []any{
 		map[string]any{"async": h.Async, "command": h.Command, "timeout": h.Timeout, "type": h.Type},
 	}}
 	if matcher != nil {
@@ -139,7 +139,7 @@ func codexTrustNote(event string, matcher *string, handler json.RawMessage) stri
 
 var capital = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
 
-// snake writes SessionStart as session_start, as Codex does in its notes.
-func snake(event string) string {
+// snakeCase writes SessionStart as session_start, as Codex does in its notes.
+func snakeCase(event string) string {
 	return strings.ToLower(capital().ReplaceAllString(event, "${1}_${2}"))
 }

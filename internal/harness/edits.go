@@ -93,8 +93,8 @@ type toolCall struct {
 	env   shell.Env
 }
 
-// edits returns what a tool changes.
-func (r Row) edits(c toolCall) Edits {
+// editsOf returns what a tool changes.
+func (r Row) editsOf(c toolCall) Edits {
 	out := Edits{Tool: c.tool}
 	var in toolInput
 	if json.Unmarshal(c.input, &in) != nil {
@@ -102,7 +102,7 @@ func (r Row) edits(c toolCall) Edits {
 	}
 	for _, x := range r.Readers {
 		if x.Tool == c.tool {
-			out.show(c.dir, in.text(x.Path))
+			out.addShown(c.dir, in.text(x.Path))
 		}
 	}
 	if !r.isEditor(c.tool) && !r.isReader(c.tool) {
@@ -111,7 +111,7 @@ func (r Row) edits(c toolCall) Edits {
 	}
 	for _, e := range r.Editors {
 		if e.Tool == c.tool {
-			out.of(e, c, in)
+			out.addEditorCall(e, c, in)
 		}
 	}
 	return out
@@ -128,26 +128,26 @@ func (in toolInput) text(name string) (s string) {
 	return s
 }
 
-// of adds what a tool of a known form changes.
-func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
+// addEditorCall adds what a tool of a known form changes.
+func (e *Edits) addEditorCall(tool Editor, c toolCall, in toolInput) {
 	switch {
 	case tool.Path != "":
-		e.add(c.dir, in.text(tool.Path))
+		e.addPath(c.dir, in.text(tool.Path))
 		if tool.Whole && in.text("mode") != "append" { // as a server has it
 			e.Wholes = slices.Clone(e.Paths)
 		}
 	case tool.Patch != "":
 		for _, path := range shell.PatchFiles(in.text(tool.Patch)) {
-			e.add(c.dir, path)
+			e.addPath(c.dir, path)
 		}
 	case tool.Command != "":
-		command, at := in.text(tool.Command), under(c.dir, in.text(tool.Dir))
+		command, at := in.text(tool.Command), resolveIn(c.dir, in.text(tool.Dir))
 		e.Command, e.Text = true, command
 		if c.after && tool.Follows && c.dir != "" {
 			e.afterCommand(command, at, c.env)
 			return
 		}
-		e.set(shell.Edits(command, at, c.env))
+		e.setChanges(shell.Edits(command, at, c.env))
 	}
 }
 
@@ -157,38 +157,39 @@ func (e *Edits) of(tool Editor, c toolCall, in toolInput) {
 func (e *Edits) afterCommand(command, end string, env shell.Env) {
 	c := shell.Edits(command, "", shell.Env{Home: env.Home})
 	if c.End != "" && filepath.IsLocal(c.End) {
-		e.set(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), env))
+		e.setChanges(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), env))
 		return
 	}
 	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees, &c.Wholes, &c.Shown} {
 		*paths = slices.DeleteFunc(*paths, func(path string) bool { return !filepath.IsAbs(path) })
 	}
-	e.set(c)
+	e.setChanges(c)
 }
 
-// set takes over what a command changes.
-func (e *Edits) set(c shell.Changes) {
-	e.Paths, e.Names, e.Trees, e.Acts, e.Reads, e.Wholes, e.Shown = c.Paths, c.Names, c.Trees, c.Acts, c.Reads, c.Wholes, c.Shown
+// setChanges takes over what a command changes.
+func (e *Edits) setChanges(c shell.Changes) {
+	e.Paths, e.Names, e.Trees, e.Wholes, e.Shown = c.Paths, c.Names, c.Trees, c.Wholes, c.Shown
+	e.Acts, e.Reads = c.Acts, c.Reads
 }
 
-func (e *Edits) add(dir, path string) {
+func (e *Edits) addPath(dir, path string) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return
 	}
-	if path = under(dir, path); !slices.Contains(e.Paths, path) {
+	if path = resolveIn(dir, path); !slices.Contains(e.Paths, path) {
 		e.Paths = append(e.Paths, path)
 	}
 }
 
-// show adds a file that a tool shows.
-func (e *Edits) show(dir, path string) {
+// addShown adds a file that a tool shows.
+func (e *Edits) addShown(dir, path string) {
 	if path != "" && !strings.ContainsRune(path, 0) {
-		e.Shown = append(e.Shown, under(dir, path))
+		e.Shown = append(e.Shown, resolveIn(dir, path))
 	}
 }
 
-// under returns a path as seen from dir; without a path, dir.
-func under(dir, path string) string {
+// resolveIn returns a path as seen from dir; without a path, dir.
+func resolveIn(dir, path string) string {
 	switch {
 	case path == "":
 		return dir

@@ -79,7 +79,7 @@ func changes(t *testing.T, row Row, tool string, with any, want string) Edits {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := row.edits(toolCall{tool: tool, input: input, dir: "/home/ann/app"})
+	got := row.editsOf(toolCall{tool: tool, input: input, dir: "/home/ann/app"})
 	all := got.Paths
 	for _, tree := range got.Trees {
 		all = append(all, "tree "+tree)

@@ -46,7 +46,7 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 		}
 	}
 	dialect, ok := row, seen
-	if !ok || !row.listens(m.Name) {
+	if !ok || !row.listensTo(m.Name) {
 		dialect, ok = shapeOf(m, b)
 	}
 	switch {
@@ -63,13 +63,13 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 // has no row in [Rows]: what it does with an answer isn't known, so it gets none. The command of a worker
 // ends the search: what runs below it isn't part of what is above it.
 func nearestOf(in Input) (row Row, seen, foreign bool) {
-	stranger, named := generic(in.Getenv)
+	stranger, named := genericRow(in.Getenv)
 	for _, p := range in.Chain {
-		m, ok := recognise(p)
+		m, ok := recogniseProcess(p)
 		switch {
 		case ok && m.row.Name == workerRow.Name:
 			return Row{}, false, false
-		case ok && m.row.isProgramRow(), !ok && named && stranger.runs(p):
+		case ok && m.row.isProgramRow(), !ok && named && stranger.runsProcess(p):
 			return Row{}, false, true
 		case ok:
 			return m.row, true, false
@@ -84,11 +84,11 @@ func nearestOf(in Input) (row Row, seen, foreign bool) {
 func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
 	r := resolver{in: in}
 	for _, row := range Rows {
-		if _, id := r.env(row.SessionEnv); id != "" && id == session {
+		if _, id := r.firstSet(row.SessionEnv); id != "" && id == session {
 			return row, true, false
 		}
 	}
-	if _, ok := generic(in.Getenv); ok {
+	if _, ok := genericRow(in.Getenv); ok {
 		return Row{}, false, true
 	}
 	if row := r.fromEnvironment(); row != nil {
@@ -97,8 +97,8 @@ func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
 	return Row{}, false, false
 }
 
-// listens reports whether the harness has an event with that name that we listen to.
-func (r Row) listens(name string) bool {
+// listensTo reports whether the harness has an event with that name that we listen to.
+func (r Row) listensTo(name string) bool {
 	return slices.ContainsFunc(r.Hooks, func(h Hook) bool { return h.Name == name })
 }
 
@@ -110,18 +110,18 @@ func shapeOf(m hookMessage, b []byte) (Row, bool) {
 	if json.Unmarshal(b, &fields) != nil {
 		return Row{}, false
 	}
-	first := slices.IndexFunc(Rows, func(r Row) bool { return r.listens(m.Name) })
+	first := slices.IndexFunc(Rows, func(r Row) bool { return r.listensTo(m.Name) })
 	if first < 0 {
 		return Row{}, false
 	}
 	transcript := strings.ReplaceAll(m.Transcript, `\`, "/")
 	for _, r := range Rows[first:] {
-		if r.listens(m.Name) && strings.Contains(transcript, "/"+r.Setup.Config+"/") {
+		if r.listensTo(m.Name) && strings.Contains(transcript, "/"+r.Setup.Config+"/") {
 			return r, true
 		}
 	}
 	for _, r := range Rows[first:] {
-		if _, has := fields[r.HookField]; has && r.HookField != "" && r.listens(m.Name) {
+		if _, has := fields[r.HookField]; has && r.HookField != "" && r.listensTo(m.Name) {
 			return r, true
 		}
 	}

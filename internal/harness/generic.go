@@ -39,28 +39,27 @@ func knownAs(name string) (Row, bool) {
 	return Rows[i], true
 }
 
-// generic returns a row for the harness that AgentEnv names, if it has none of its own. Its program is the
+// genericRow returns a row for the harness that AgentEnv names, if it has none of its own. Its program is the
 // one with that name; what the life of its process proves isn't known.
-func generic(getenv func(string) string) (Row, bool) {
+func genericRow(getenv func(string) string) (Row, bool) {
 	name := agentName(getenv)
-	if _, known := knownAs(name); known || strings.Trim(slug(name, slugLimit), "-._") == "" {
+	if _, known := knownAs(name); known || strings.Trim(slugOf(name, slugLimit), "-._") == "" {
 		return Row{}, false
 	}
 	program := []string{strings.ToLower(name)}
 	return Row{
-		Name: clientName(name), Title: stick.Wordsf(
-			"%s", stick.Name(name).Cut(80),
-		), Programs: program, Scripts: program, Markers: []string{AgentEnv},
+		Name: clientName(name), Title: stick.Wordsf("%s", stick.Name(name).Cut(80)),
+		Programs: program, Scripts: program, Markers: []string{AgentEnv},
 		Proves: stick.ProvesCarrier,
 	}, true
 }
 
-// recognise finds the harness that p belongs to, also one that only the caller's environment knows.
-func (r *resolver) recognise(p proc.Info) (match, bool) {
-	if m, ok := recognise(p); ok {
+// recogniseCaller finds the harness that p belongs to, also one that only the caller's environment knows.
+func (r *resolver) recogniseCaller(p proc.Info) (match, bool) {
+	if m, ok := recogniseProcess(p); ok {
 		return m, true
 	}
-	if row, ok := generic(r.in.Getenv); ok && row.runs(p) {
+	if row, ok := genericRow(r.in.Getenv); ok && row.runsProcess(p) {
 		return match{row: row, proof: row.Proves}, true
 	}
 	return match{}, false
@@ -68,6 +67,6 @@ func (r *resolver) recognise(p proc.Info) (match, bool) {
 
 // belowGeneric reports whether the caller runs below a harness that has no row in [Rows].
 func (r *resolver) belowGeneric() bool {
-	row, ok := generic(r.in.Getenv)
+	row, ok := genericRow(r.in.Getenv)
 	return r.seen && (ok && r.near.row.Name == row.Name || r.near.row.isProgramRow())
 }

@@ -112,7 +112,7 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 		if !runs.isEditor(in.Tool) && !runs.isReader(in.Tool) {
 			runs = r
 		}
-		out.Edits = runs.edits(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
+		out.Edits = runs.editsOf(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
 		if out.Failed && !out.Edits.Command {
 			out.Edits.Shown = nil
 		}

@@ -71,7 +71,7 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	}
 	for _, x := range serverReaders {
 		if isTool(x.Server, x.Tool) {
-			out.show(c.dir, in.text(x.Path))
+			out.addShown(c.dir, in.text(x.Path))
 			return
 		}
 	}
@@ -79,8 +79,8 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 		if !isTool(e.Server, e.Tool) {
 			continue
 		}
-		if out.of(e.Editor, c, in); e.To != "" {
-			out.add(c.dir, in.text(e.To))
+		if out.addEditorCall(e.Editor, c, in); e.To != "" {
+			out.addPath(c.dir, in.text(e.To))
 			out.Names = slices.Clone(out.Paths)
 		}
 		return
@@ -89,22 +89,24 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	if !found {
 		_, tool, _ = strings.Cut(name, joint)
 	}
-	if !slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(tool), func(r rune) bool {
-		return r == '_' || r == '-'
-	}), writes) {
+
+	isJoint := func(r rune) bool { return r == '_' || r == '-' }
+	words := strings.FieldsFunc(strings.ToLower(tool), isJoint)
+	if !slices.ContainsFunc(words, saysWrite) {
 		return
 	}
 	for _, field := range []string{"path", "file_path", "filePath", "source", "destination"} {
 		if path := in.text(field); filepath.IsAbs(path) {
-			out.add(c.dir, path)
+			out.addPath(c.dir, path)
 		}
 	}
 }
 
-// writes reports whether a word in the name of a tool says that it changes files.
-func writes(word string) bool {
+// saysWrite reports whether a word in the name of a tool says that it changes files.
+func saysWrite(word string) bool {
 	switch word {
-	case "write", "edit", "create", "delete", "remove", "move", "rename", "replace", "insert", "append", "patch", "copy":
+	case "write", "edit", "create", "delete", "remove", "move",
+		"rename", "replace", "insert", "append", "patch", "copy":
 		return true
 	}
 	return false

@@ -18,7 +18,7 @@ func (r *resolver) findParents() {
 		return
 	}
 	for _, p := range r.above {
-		m, ok := recognise(p)
+		m, ok := recogniseProcess(p)
 		switch {
 		case !ok:
 		case m.row.Name == workerRow.Name:
@@ -40,7 +40,7 @@ func (r *resolver) findParents() {
 // addParentIn adds the session of a harness that the environment names. The caller's own harness has put its
 // own session there.
 func (r *resolver) addParentIn(row Row) {
-	if name, id := r.env(row.SessionEnv); name != "" && row.Name != r.near.row.Name {
+	if name, id := r.firstSet(row.SessionEnv); name != "" && row.Name != r.near.row.Name {
 		r.caller.AboveIn = append(r.caller.AboveIn, Caller{Harness: row.Name, SessionID: id}.Seed())
 		r.say("It runs below the session of %s that %s names.", row.Title, name)
 	}
@@ -51,7 +51,7 @@ func (r *resolver) addParentIn(row Row) {
 // variable for ever.
 func (r *resolver) findTask() {
 	mark, ok := stick.ParseTaskMark(r.in.Getenv(TaskEnv))
-	started := func(p proc.Info) bool { m, ok := recognise(p); return ok && m.row.Name == workerRow.Name }
+	started := func(p proc.Info) bool { m, ok := recogniseProcess(p); return ok && m.row.Name == workerRow.Name }
 	if ok && (!r.in.Complete || r.caller.Detached || slices.ContainsFunc(r.in.Chain, started)) {
 		r.caller.Task = mark
 		r.say("It runs in the command of task %s, says %s.", mark.Task, TaskEnv)

@@ -7,13 +7,13 @@ import (
 	"talkingstick/stick"
 )
 
-// person fills in the caller as a person. Their process is the outermost one in the terminal, usually the
+// fillPerson fills in the caller as a person. Their process is the outermost one in the terminal, usually the
 // login shell.
-func (r *resolver) person() {
+func (r *resolver) fillPerson() {
 	f := &r.caller
 	f.Person, f.Harness = true, Human
 	r.say("So this is a person: %s.", f.User)
-	f.Terminal = r.terminal()
+	f.Terminal = r.terminalName()
 	if f.Terminal == "" {
 		r.say("There is no terminal, so no process vouches for them.")
 	} else {
@@ -30,8 +30,8 @@ func (r *resolver) person() {
 	}
 }
 
-// terminal returns the controlling terminal, empty without one.
-func (r *resolver) terminal() string {
+// terminalName returns the controlling terminal, empty without one.
+func (r *resolver) terminalName() string {
 	if len(r.in.Chain) == 0 {
 		return ""
 	}
@@ -43,12 +43,12 @@ const nameLimit = 64
 
 // userName turns a user's name into one that fits into an agent's.
 func userName(user string) string {
-	return cmp.Or(slug(user, nameLimit-len(Human+":")), "user")
+	return cmp.Or(slugOf(user, nameLimit-len(Human+":")), "user")
 }
 
-// slug turns a text into a part of an agent's name, of at most so many bytes. It is empty if nothing of the
+// slugOf turns a text into a part of an agent's name, of at most so many bytes. It is empty if nothing of the
 // text fits.
-func slug(text string, most int) string {
+func slugOf(text string, most int) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':

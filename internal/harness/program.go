@@ -41,7 +41,7 @@ func (r Row) isProgramRow() bool {
 func recogniseProgram(p proc.Info) (match, bool) {
 	script := pythonScript(p)
 	for _, r := range programRows {
-		if r.runs(p) || script != "" && slices.Contains(r.Scripts, script) {
+		if r.runsProcess(p) || script != "" && slices.Contains(r.Scripts, script) {
 			return match{row: r, proof: stick.ProvesCarrier}, true
 		}
 	}
@@ -55,7 +55,7 @@ func pythonScript(p proc.Info) string {
 	}
 	for _, arg := range p.Args[1:] {
 		if !strings.HasPrefix(arg, "-") {
-			return strings.TrimSuffix(base(arg), ".py")
+			return strings.TrimSuffix(baseName(arg), ".py")
 		}
 	}
 	return ""

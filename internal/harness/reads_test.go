@@ -17,7 +17,7 @@ func editsOf(t *testing.T, harness, tool string, with any) Edits {
 	if !ok {
 		t.Fatal(harness)
 	}
-	return row.edits(toolCall{tool: tool, input: input, dir: "/home/ann/app"})
+	return row.editsOf(toolCall{tool: tool, input: input, dir: "/home/ann/app"})
 }
 
 func TestRow_Readers(t *testing.T) {

@@ -31,7 +31,7 @@ func launchedBy(p proc.Info, near match, ancestors []proc.Info) int {
 	n := 0
 	begins := func(p proc.Info) bool { return slices.Contains(near.row.Launchers, scriptName(scriptOf(p))) }
 	for _, a := range ancestors {
-		if m, ok := recognise(a); !ok || !m.sameAs(near) || a.SID != p.SID || begins(p) {
+		if m, ok := recogniseProcess(a); !ok || !m.sameAs(near) || a.SID != p.SID || begins(p) {
 			break
 		}
 		if n++; begins(a) {
@@ -44,13 +44,13 @@ func launchedBy(p proc.Info, near match, ancestors []proc.Info) int {
 	return n % 2
 }
 
-// recognise finds the harness that p belongs to.
-func recognise(p proc.Info) (match, bool) {
+// recogniseProcess finds the harness that p belongs to.
+func recogniseProcess(p proc.Info) (match, bool) {
 	for _, r := range Rows {
 		switch {
 		case runsAs(p, r.Sandboxes):
 			return match{row: r, sandbox: true}, true
-		case r.runs(p):
+		case r.runsProcess(p):
 			return match{row: r, proof: r.proofOf(p), onDaemon: r.servesTerminals(p)}, true
 		}
 	}
@@ -60,23 +60,23 @@ func recognise(p proc.Info) (match, bool) {
 	return recogniseProgram(p)
 }
 
-// runs reports whether p is the harness's program, or an interpreter that runs its script.
-func (r Row) runs(p proc.Info) bool {
-	if runsAs(p, r.Programs) || len(p.Args) > 0 && r.packaged(p.Args[0]) {
+// runsProcess reports whether p is the harness's program, or an interpreter that runs its script.
+func (r Row) runsProcess(p proc.Info) bool {
+	if runsAs(p, r.Programs) || len(p.Args) > 0 && r.isPackaged(p.Args[0]) {
 		return true
 	}
 	script := scriptOf(p)
-	return script != "" && (slices.Contains(r.Scripts, scriptName(script)) || r.packaged(script))
+	return script != "" && (slices.Contains(r.Scripts, scriptName(script)) || r.isPackaged(script))
 }
 
-func (r Row) packaged(path string) bool {
+func (r Row) isPackaged(path string) bool {
 	path = strings.ReplaceAll(path, `\`, "/")
 	return slices.ContainsFunc(r.Packages, func(piece string) bool { return strings.Contains(path, piece) })
 }
 
 // proofOf returns what the life of p, a process of the harness, proves.
 func (r Row) proofOf(p proc.Info) stick.Proof {
-	if started(p, r.Carriers) {
+	if startedWith(p, r.Carriers) {
 		return stick.ProvesCarrier
 	}
 	return r.Proves
@@ -85,7 +85,7 @@ func (r Row) proofOf(p proc.Info) stick.Proof {
 // servesTerminals reports whether p, a process of the harness, is a daemon to which agents' terminals
 // connect.
 func (r Row) servesTerminals(p proc.Info) bool {
-	return started(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
+	return startedWith(p, r.Daemons) && slices.ContainsFunc(p.Args[1:], func(arg string) bool {
 		_, value, _ := strings.Cut(arg, "=")
 		return slices.ContainsFunc(r.Listening, func(with string) bool {
 			return strings.HasPrefix(arg, with) || strings.HasPrefix(value, with)
@@ -95,12 +95,12 @@ func (r Row) servesTerminals(p proc.Info) bool {
 
 // showsDaemon reports whether p, a process of the harness, may be the terminal of a daemon's session.
 func (r Row) showsDaemon(p proc.Info) bool {
-	return len(r.Listening) > 0 && p.TTY != "" && !started(p, r.Daemons) &&
-		!started(p, r.Standalone) && (len(r.Attached) == 0 || started(p, r.Attached))
+	return len(r.Listening) > 0 && p.TTY != "" && !startedWith(p, r.Daemons) &&
+		!startedWith(p, r.Standalone) && (len(r.Attached) == 0 || startedWith(p, r.Attached))
 }
 
-// started reports whether p was started with one of some arguments.
-func started(p proc.Info, with []string) bool {
+// startedWith reports whether p was started with one of some arguments.
+func startedWith(p proc.Info, with []string) bool {
 	return slices.ContainsFunc(p.Args[min(1, len(p.Args)):], func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return slices.Contains(with, name)
@@ -152,17 +152,17 @@ func scriptOf(p proc.Info) string {
 // programName returns the last part of a path, without ".exe" and without the dash that marks a
 // login shell.
 func programName(path string) string {
-	name := strings.TrimSuffix(strings.ToLower(base(path)), ".exe")
+	name := strings.TrimSuffix(strings.ToLower(baseName(path)), ".exe")
 	return strings.TrimPrefix(name, "-")
 }
 
 func scriptName(path string) string {
-	name := base(path)
+	name := baseName(path)
 	for _, ending := range []string{".js", ".mjs", ".cjs", ".ts"} {
 		name = strings.TrimSuffix(name, ending)
 	}
 	return name
 }
 
-// base returns what follows the last separator, of any system.
-func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+// baseName returns what follows the last separator, of any system.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

@@ -77,7 +77,7 @@ var seenProcesses = []struct {
 func TestRecognise(t *testing.T) {
 	for _, c := range seenProcesses {
 		t.Run(c.name, func(t *testing.T) {
-			got, ok := recognise(c.p)
+			got, ok := recogniseProcess(c.p)
 			if ok != (c.want != "") || got.row.Name != c.want || got.proof != c.proof {
 				t.Errorf("got %q, %q, want %q, %q", got.row.Name, got.proof, c.want, c.proof)
 			}

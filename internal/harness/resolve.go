@@ -132,19 +132,19 @@ func Resolve(in Input) (Caller, error) {
 	if in.As != "" {
 		r.caller.AsSource = in.AsSource
 	}
-	row, err := r.harness()
+	row, err := r.findHarness()
 	if err != nil {
 		return Caller{}, err
 	}
 	if row == nil {
-		r.person()
+		r.fillPerson()
 		return r.caller, nil
 	}
 	if strings.HasPrefix(in.As, Human+":") || in.As == Human {
 		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, but this is %s %s",
-			in.AsSource, in.As, in.kind(), row.Title).With("field", in.AsSource)
+			in.AsSource, in.As, in.callKind(), row.Title).With("field", in.AsSource)
 	}
-	r.agent(*row)
+	r.fillAgent(*row)
 	r.findTask()
 	return r.caller, nil
 }
@@ -163,8 +163,8 @@ func (r *resolver) say(format string, args ...any) {
 	r.caller.Explain = append(r.caller.Explain, stick.Wordsf(format, args...))
 }
 
-// env returns the first of names that is set, and its value. Empty, 0 and false count as not set.
-func (r *resolver) env(names []string) (name, value string) {
+// firstSet returns the first of names that is set, and its value. Empty, 0 and false count as not set.
+func (r *resolver) firstSet(names []string) (name, value string) {
 	for _, name := range names {
 		switch value := r.in.Getenv(name); strings.ToLower(value) {
 		case "", "0", "false":

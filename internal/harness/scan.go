@@ -46,8 +46,8 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 		})
 	}
 	add := func(to []Running, p proc.Info, dir string) []Running {
-		near, ok := recognise(p)
-		if !ok || near.sandbox || started(p, near.row.Daemons) {
+		near, ok := recogniseProcess(p)
+		if !ok || near.sandbox || startedWith(p, near.row.Daemons) {
 			return to
 		}
 		chain, _ := t.Ancestry(p.ID.PID)

@@ -115,7 +115,7 @@ func TestShows(t *testing.T) {
 		{"antigravity", "pts/1", false},
 	} {
 		p := proc.Info{Args: strings.Fields(c.args), TTY: c.tty}
-		near, ok := recognise(p)
+		near, ok := recogniseProcess(p)
 		if got := near.row.showsDaemon(p); !ok || got != c.want {
 			t.Errorf("%q on %q: %v", c.args, c.tty, got)
 		}
@@ -136,7 +136,7 @@ func TestServes(t *testing.T) {
 		"opencode --port 4096":                          false,
 		"opencode acp":                                  false,
 	} {
-		if near, ok := recognise(proc.Info{Args: strings.Fields(args)}); !ok || near.onDaemon != want {
+		if near, ok := recogniseProcess(proc.Info{Args: strings.Fields(args)}); !ok || near.onDaemon != want {
 			t.Errorf("%q: %v", args, near.onDaemon)
 		}
 	}

@@ -47,8 +47,8 @@ var streams = []stream{
 // maxSaid is how many bytes of one thing are shown.
 const maxSaid = 2000
 
-// said cuts a text, and marks what is left of it by a first word. Its further lines are indented.
-func said(mark, text string) string {
+// markText cuts a text, and marks what is left of it by a first word. Its further lines are indented.
+func markText(mark, text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
@@ -59,8 +59,8 @@ func said(mark, text string) string {
 	return mark + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
-// lines joins what isn't empty.
-func lines(parts []string) string {
+// joinLines joins what isn't empty.
+func joinLines(parts []string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
 }
 
@@ -93,7 +93,7 @@ func sayClaude(kind string, line []byte) (string, bool) {
 	switch kind {
 	case "system":
 		if l.Subtype == "init" {
-			return said("session of Claude Code, ", l.Model), true
+			return markText("session of Claude Code, ", l.Model), true
 		}
 		return "", l.Subtype != ""
 	case "result":
@@ -104,7 +104,7 @@ func sayClaude(kind string, line []byte) (string, bool) {
 		if l.IsError || l.Subtype != "success" {
 			head += ", failed (" + l.Subtype + ")"
 		}
-		return lines([]string{head + ":", said("  ", l.Result)}), l.Subtype != ""
+		return joinLines([]string{head + ":", markText("  ", l.Result)}), l.Subtype != ""
 	case "assistant", "user":
 		if l.Message == nil {
 			return "", false
@@ -118,7 +118,7 @@ func sayClaude(kind string, line []byte) (string, bool) {
 func sayBlocks(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
-		return said("> ", text)
+		return markText("> ", text)
 	}
 	var blocks []claudeBlock
 	if json.Unmarshal(content, &blocks) != nil {
@@ -128,19 +128,19 @@ func sayBlocks(content json.RawMessage) string {
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			out = append(out, said("", b.Text))
+			out = append(out, markText("", b.Text))
 		case "tool_use":
-			out = append(out, said("* "+b.Name+" ", sayInput(b.Input)))
+			out = append(out, markText("* "+b.Name+" ", sayInput(b.Input)))
 			if len(b.Input) == 0 {
 				out = append(out, "* "+b.Name)
 			}
 		case "tool_result":
 			if b.IsError {
-				out = append(out, said("! ", innerText(b.Content)))
+				out = append(out, markText("! ", innerText(b.Content)))
 			}
 		}
 	}
-	return lines(out)
+	return joinLines(out)
 }
 
 // innerText is the text of a tool's result: a text, or a list of blocks with one.
@@ -211,22 +211,22 @@ func sayCodex(kind string, line []byte) (string, bool) {
 	}
 	switch {
 	case kind == "thread.started":
-		return said("session of Codex, ", l.Thread), l.Thread != ""
+		return markText("session of Codex, ", l.Thread), l.Thread != ""
 	case kind == "error":
-		return said("! ", l.Message), l.Message != ""
+		return markText("! ", l.Message), l.Message != ""
 	case kind == "turn.failed" && l.Error != nil:
-		return said("! ", l.Error.Message), true
+		return markText("! ", l.Error.Message), true
 	case kind == "turn.completed" && l.Usage != nil:
 		return fmt.Sprintf("turn completed: %d tokens in, %d out", l.Usage.In, l.Usage.Out), true
-	case kind == "item.started" && l.Item != nil && l.Item.kind() == "command_execution":
-		return said("* $ ", l.Item.Command), true
+	case kind == "item.started" && l.Item != nil && l.Item.kindText() == "command_execution":
+		return markText("* $ ", l.Item.Command), true
 	case kind == "item.completed" && l.Item != nil:
 		return l.Item.say(), true
 	}
 	return "", kind == "turn.started" || l.Item != nil
 }
 
-func (i codexItem) kind() string {
+func (i codexItem) kindText() string {
 	if i.Type == "" {
 		return i.OldText
 	}
@@ -235,26 +235,26 @@ func (i codexItem) kind() string {
 
 // say says what was done.
 func (i codexItem) say() string {
-	switch i.kind() {
+	switch i.kindText() {
 	case "agent_message", "assistant_message":
-		return said("", i.Text)
+		return markText("", i.Text)
 	case "command_execution": // its start was shown
 		if i.Exit != nil && *i.Exit != 0 {
-			return lines([]string{fmt.Sprintf("! exit status %d", *i.Exit), said("  ", i.Output)})
+			return joinLines([]string{fmt.Sprintf("! exit status %d", *i.Exit), markText("  ", i.Output)})
 		}
 		return ""
 	case "file_change":
 		var out []string
 		for _, c := range i.Changes {
-			out = append(out, said("* "+c.Kind+" ", c.Path))
+			out = append(out, markText("* "+c.Kind+" ", c.Path))
 		}
-		return lines(out)
+		return joinLines(out)
 	case "mcp_tool_call":
-		return said("* "+i.Server+"."+i.Tool+" ", string(i.Argument))
+		return markText("* "+i.Server+"."+i.Tool+" ", string(i.Argument))
 	case "web_search":
-		return said("* search ", i.Query)
+		return markText("* search ", i.Query)
 	case "error":
-		return said("! ", i.Message)
+		return markText("! ", i.Message)
 	}
 	return ""
 }
