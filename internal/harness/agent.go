@@ -17,9 +17,11 @@ func (r *resolver) findHarness() (*Row, error) {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", r.in.SessionHarness).
 				With("field", "harness")
 		}
+
 		r.say("The call itself names a session of %s.", row.Title)
 		return &row, nil
 	}
+
 	if r.seen && (r.in.Connection == nil || !r.belowGeneric()) {
 		return &r.near.row, nil
 	}
@@ -34,12 +36,14 @@ func (r *resolver) findHarness() (*Row, error) {
 			return row, nil
 		}
 	}
+
 	if r.in.Connection != nil {
 		return r.clientRow(*r.in.Connection), nil
 	}
 	if r.in.Complete {
 		return r.findDetached(), nil
 	}
+
 	return nil, nil
 }
 
@@ -50,11 +54,13 @@ func (r *resolver) findDetached() *Row {
 		r.sayStale()
 		return nil
 	}
+
 	row := r.fromEnvironment()
 	if row != nil {
 		r.caller.Detached = true
 		r.say("There is no terminal, so no person runs this: %s has left it behind.", row.Title)
 	}
+
 	return row
 }
 
@@ -65,11 +71,13 @@ func (r *resolver) findNearest() {
 		if !ok {
 			continue
 		}
+
 		r.near, r.process, r.seen = near, p, true
 		r.above = r.in.Chain[i+1:]
 		if n := launchedBy(p, near, r.above); n > 0 {
 			r.process, r.above = r.above[n-1], r.above[n:]
 		}
+
 		switch {
 		case near.sandbox:
 			r.say("The nearest harness is %s: process %d (%s) is its sandbox.", near.row.Title, p.ID.PID, p.Comm)
@@ -79,6 +87,7 @@ func (r *resolver) findNearest() {
 			r.say("The nearest harness is %s: process %d (%s), started by its own process %d (%s).",
 				near.row.Title, p.ID.PID, p.Comm, r.process.ID.PID, r.process.Comm)
 		}
+
 		return
 	}
 }
@@ -92,24 +101,29 @@ func (r *resolver) fromEnvironment() *Row {
 			return &Rows[i]
 		}
 	}
+
 	for i := range Rows {
 		if name, _ := r.firstSet(Rows[i].Markers); name != "" {
 			r.say("%s is set, so this is a shell inside %s.", name, Rows[i].Title)
 			return &Rows[i]
 		}
 	}
+
 	if row, ok := knownAs(agentName(r.in.Getenv)); ok {
 		r.say("%s is set, so this is a shell inside %s.", AgentEnv, row.Title)
 		return &row
 	}
+
 	if row, ok := genericRow(r.in.Getenv); ok {
 		r.say("%s is set, so this is a shell inside %s.", AgentEnv, row.Title)
 		return &row
 	}
+
 	if name, _ := r.firstSet(workerRow.SessionEnv); name != "" {
 		r.say("%s is set, so this is %s.", name, workerRow.Title)
 		return &workerRow
 	}
+
 	return nil
 }
 
@@ -119,6 +133,7 @@ func (r *resolver) sayStale() {
 	if row, ok := genericRow(r.in.Getenv); ok {
 		all = append(all, row)
 	}
+
 	for _, row := range all {
 		for _, names := range [][]string{row.SessionEnv, row.Markers} {
 			if name, _ := r.firstSet(names); name != "" {
@@ -133,6 +148,7 @@ func (r *resolver) fillAgent(row Row) {
 	r.caller.Harness = row.Name
 	near := r.seen && r.near.row.Name == row.Name
 	name, id := r.firstSet(row.SessionEnv)
+
 	switch {
 	case r.in.SessionID != "":
 		r.caller.SessionID = r.in.SessionID
@@ -143,6 +159,7 @@ func (r *resolver) fillAgent(row Row) {
 		r.caller.SessionID, r.caller.Earlier = id, r.in.Connection != nil || row.SubagentsDiffer
 		r.say("The session id comes from %s.", name)
 	}
+
 	switch {
 	case r.caller.Client:
 		r.sayClient()
@@ -154,6 +171,7 @@ func (r *resolver) fillAgent(row Row) {
 	default:
 		r.say("Its process can't be seen, so no process vouches for the session.")
 	}
+
 	if near {
 		r.findParents()
 	}

@@ -77,6 +77,7 @@ func enabledPlugin(value json.RawMessage) bool {
 	if json.Unmarshal(value, &list) != nil {
 		return false
 	}
+
 	for name, says := range list {
 		on, table := false, struct{ Enabled bool }{true}
 		if json.Unmarshal(says, &on) != nil {
@@ -86,6 +87,7 @@ func enabledPlugin(value json.RawMessage) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -96,6 +98,7 @@ func namedPackage(value json.RawMessage) bool {
 	if json.Unmarshal(value, &list) != nil {
 		return false
 	}
+
 	return slices.ContainsFunc(list, func(element json.RawMessage) bool {
 		var spec string
 		var more []json.RawMessage
@@ -108,6 +111,7 @@ func namedPackage(value json.RawMessage) bool {
 		if u, err := url.Parse(spec); err == nil && u.Scheme == "file" {
 			spec = u.Path
 		}
+
 		return spec == PluginPackage || strings.HasPrefix(spec, PluginPackage+"@") ||
 			filepath.IsAbs(spec) && packageIn(spec) == PluginPackage
 	})
@@ -121,12 +125,15 @@ func packageIn(dir string) string {
 	file := filepath.Join(dir, "package.json")
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPackage {
-		return "" // nobody waits for a FIFO
+		// Nobody waits for a FIFO.
+		return ""
 	}
+
 	b, err := os.ReadFile(file)
 	var p struct{ Name string }
 	if err != nil || json.Unmarshal(b, &p) != nil {
 		return ""
 	}
+
 	return p.Name
 }

@@ -9,9 +9,11 @@ func SessionOfCall(meta map[string]any) (harness, session string) {
 			inner, _ := at.(map[string]any)
 			at = inner[part]
 		}
+
 		if id, ok := at.(string); ok && id != "" {
 			return r.Name, id
 		}
 	}
+
 	return "", ""
 }

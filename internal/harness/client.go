@@ -26,15 +26,19 @@ func (in Input) callKind() stick.Words {
 // in the client's process, or its connection where no process can be seen.
 func (r *resolver) clientRow(c Connection) *Row {
 	r.caller.Client = true
-	if r.belowGeneric() { // its commands have this name, too
+
+	// The commands of that harness have its name, too.
+	if r.belowGeneric() {
 		r.caller.Process, r.caller.Proof = r.process.ID, stick.ProvesCarrier
 		return &r.near.row
 	}
+
 	if row, ok := knownAs(c.Client); ok {
 		r.caller.Server = c.Server
 		r.say("The MCP client calls itself %s, which is %s.", stick.Name(c.Client).Cut(80), row.Title)
 		return &row
 	}
+
 	row := Row{Name: clientName(c.Client), Title: clientTitle(c.Client)}
 	r.say("The MCP client is %s.", row.Title)
 	for _, p := range r.in.Chain {
@@ -46,8 +50,10 @@ func (r *resolver) clientRow(c Connection) *Row {
 			r.say("Its process is %d (%s).", p.ID.PID, p.Comm)
 			return &row
 		}
+
 		break
 	}
+
 	r.caller.Server = c.Server
 	return &row
 }
@@ -79,6 +85,7 @@ func isRelay(p proc.Info) bool {
 	if slices.Contains(shells, program) || slices.Contains(runners, program) {
 		return true
 	}
+
 	script := scriptOf(p)
 	return script != "" && slices.Contains(runners, strings.TrimSuffix(scriptName(script), "-cli"))
 }
@@ -100,6 +107,7 @@ func clientName(client string) string {
 	case known, name == Human, name == workerRow.Name:
 		return "mcp-" + name
 	}
+
 	return name
 }
 

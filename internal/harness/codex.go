@@ -120,6 +120,7 @@ func codexTrustNote(event string, matcher *string, handler json.RawMessage) stri
 	if event == "SessionEnd" {
 		h.Timeout = min(h.Timeout, codexEndLimit)
 	}
+
 	// encoding/json sorts the keys of maps, as Codex does.
 	v := map[string]any{"event_name": snakeCase(event), "hooks": []any{
 		map[string]any{"async": h.Async, "command": h.Command, "timeout": h.Timeout, "type": h.Type},
@@ -127,12 +128,14 @@ func codexTrustNote(event string, matcher *string, handler json.RawMessage) stri
 	if matcher != nil {
 		v["matcher"] = *matcher
 	}
+
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(v) != nil {
 		return "none"
 	}
+
 	sum := sha256.Sum256(bytes.TrimSpace(b.Bytes()))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -64,12 +64,14 @@ func EditorTools(rows ...Row) string {
 			names = append(names, name)
 		}
 	}
+
 	for _, r := range rows {
 		for _, e := range r.Editors {
 			add(e.Tool)
 		}
 		add(r.MCPTools)
 	}
+
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
@@ -100,20 +102,24 @@ func (r Row) editsOf(c toolCall) Edits {
 	if json.Unmarshal(c.input, &in) != nil {
 		in = toolInput{whole: c.input}
 	}
+
 	for _, x := range r.Readers {
 		if x.Tool == c.tool {
 			out.addShown(c.dir, in.text(x.Path))
 		}
 	}
+
 	if !r.isEditor(c.tool) && !r.isReader(c.tool) {
 		r.serverEdits(&out, c, in)
 		return out
 	}
+
 	for _, e := range r.Editors {
 		if e.Tool == c.tool {
 			out.addEditorCall(e, c, in)
 		}
 	}
+
 	return out
 }
 
@@ -133,7 +139,9 @@ func (e *Edits) addEditorCall(tool Editor, c toolCall, in toolInput) {
 	switch {
 	case tool.Path != "":
 		e.addPath(c.dir, in.text(tool.Path))
-		if tool.Whole && in.text("mode") != "append" { // as a server has it
+
+		// The same tool of a server may append to a file.
+		if tool.Whole && in.text("mode") != "append" {
 			e.Wholes = slices.Clone(e.Paths)
 		}
 	case tool.Patch != "":
@@ -147,6 +155,7 @@ func (e *Edits) addEditorCall(tool Editor, c toolCall, in toolInput) {
 			e.afterCommand(command, at, c.env)
 			return
 		}
+
 		e.setChanges(shell.Edits(command, at, c.env))
 	}
 }
@@ -160,9 +169,11 @@ func (e *Edits) afterCommand(command, end string, env shell.Env) {
 		e.setChanges(shell.Edits(command, cmp.Or(strings.TrimSuffix(end, string(filepath.Separator)+c.End), end), env))
 		return
 	}
+
 	for _, paths := range []*[]string{&c.Paths, &c.Names, &c.Trees, &c.Wholes, &c.Shown} {
 		*paths = slices.DeleteFunc(*paths, func(path string) bool { return !filepath.IsAbs(path) })
 	}
+
 	e.setChanges(c)
 }
 
@@ -196,5 +207,6 @@ func resolveIn(dir, path string) string {
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
 	}
+
 	return filepath.Join(dir, path)
 }

@@ -36,6 +36,7 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	if foreign {
 		return Firing{}, nil
 	}
+
 	var m hookMessage
 	if err := json.Unmarshal(b, &m); err != nil {
 		return Firing{Harness: row}, fmt.Errorf("the input of a hook can't be read: %w", err)
@@ -45,16 +46,20 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 			return Firing{}, nil
 		}
 	}
+
 	dialect, ok := row, seen
 	if !ok || !row.listensTo(m.Name) {
 		dialect, ok = shapeOf(m, b)
 	}
+
 	switch {
-	case !ok, seen && len(row.Hooks) == 0: // nobody knows how that one takes an answer
+	case !ok, seen && len(row.Hooks) == 0:
+		// Nobody knows how that one takes an answer.
 		return Firing{Harness: row}, nil
 	case !seen:
 		row = dialect
 	}
+
 	env := shell.Env{Home: in.Getenv("HOME"), Alias: in.Alias}
 	return Firing{Harness: row, dialect: dialect, HookInput: dialect.readMessage(m, row, env)}, nil
 }
@@ -75,6 +80,7 @@ func nearestOf(in Input) (row Row, seen, foreign bool) {
 			return m.row, true, false
 		}
 	}
+
 	return Row{}, false, false
 }
 
@@ -88,12 +94,14 @@ func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
 			return row, true, false
 		}
 	}
+
 	if _, ok := genericRow(in.Getenv); ok {
 		return Row{}, false, true
 	}
 	if row := r.fromEnvironment(); row != nil {
 		return *row, true, false
 	}
+
 	return Row{}, false, false
 }
 
@@ -110,20 +118,24 @@ func shapeOf(m hookMessage, b []byte) (Row, bool) {
 	if json.Unmarshal(b, &fields) != nil {
 		return Row{}, false
 	}
+
 	first := slices.IndexFunc(Rows, func(r Row) bool { return r.listensTo(m.Name) })
 	if first < 0 {
 		return Row{}, false
 	}
+
 	transcript := strings.ReplaceAll(m.Transcript, `\`, "/")
 	for _, r := range Rows[first:] {
 		if r.listensTo(m.Name) && strings.Contains(transcript, "/"+r.Setup.Config+"/") {
 			return r, true
 		}
 	}
+
 	for _, r := range Rows[first:] {
 		if _, has := fields[r.HookField]; has && r.HookField != "" && r.listensTo(m.Name) {
 			return r, true
 		}
 	}
+
 	return Rows[first], true
 }

@@ -46,6 +46,7 @@ func genericRow(getenv func(string) string) (Row, bool) {
 	if _, known := knownAs(name); known || strings.Trim(slugOf(name, slugLimit), "-._") == "" {
 		return Row{}, false
 	}
+
 	program := []string{strings.ToLower(name)}
 	return Row{
 		Name: clientName(name), Title: stick.Wordsf("%s", stick.Name(name).Cut(80)),

@@ -94,6 +94,7 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 		Name: in.Name, SessionID: in.Session, Why: in.Source + in.Reason, AlreadyBlocked: in.AlreadyBlocked,
 		Call: in.Call, Woken: strings.HasPrefix(in.Prompt, string(NewsHead)),
 	}
+
 	out.Subagent, out.Helper, out.Failed = in.Subagent != "", in.Subagent, strings.HasSuffix(in.Name, "Failure")
 	if runs.StartSource != "" && in.Source == runs.StartSource {
 		out.Why = startup
@@ -105,13 +106,16 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 		out.Event = r.Hooks[i].Event
 	}
 	if out.Subagent && runs.SubagentsDiffer {
-		out.SessionID = "" // it is the sub-agent's
+		// It is the sub-agent's.
+		out.SessionID = ""
 	}
+
 	switch {
 	case out.Event == HookBeforeTool || out.Event == HookAfterTool:
 		if !runs.isEditor(in.Tool) && !runs.isReader(in.Tool) {
 			runs = r
 		}
+
 		out.Edits = runs.editsOf(toolCall{in.Tool, in.Input, out.Dir, out.Event == HookAfterTool, env})
 		if out.Failed && !out.Edits.Command {
 			out.Edits.Shown = nil
@@ -123,8 +127,10 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 	case out.Event == HookCompact && r.CompactTrigger != "" && in.Trigger != r.CompactTrigger:
 		out.Event = ""
 	case out.Subagent:
-		out.Event = "" // a sub-agent's start, prompt, stop and end aren't the session's
+		// A sub-agent's start, prompt, stop and end aren't the session's.
+		out.Event = ""
 	}
+
 	return out
 }
 
@@ -163,9 +169,12 @@ func (r Row) WriteHook(in HookInput, a HookAnswer) []byte {
 	default:
 		return nil
 	}
+
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("a hook's answer can't be marshalled: " + err.Error()) // strings only
+		// The map holds strings only.
+		panic("a hook's answer can't be marshalled: " + err.Error())
 	}
+
 	return b
 }

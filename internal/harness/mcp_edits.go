@@ -61,20 +61,24 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	if r.MCPJoint != "" {
 		prefix, ok = "", strings.Contains(c.tool, joint)
 	}
+
 	name, its := strings.CutPrefix(c.tool, prefix)
 	if !ok || !its || string(in["dryRun"]) == "true" {
 		return
 	}
+
 	isTool := func(server, tool string) bool {
 		named, fits := strings.CutSuffix(name, joint+tool)
 		return fits && strings.Contains(strings.ToLower(named), server)
 	}
+
 	for _, x := range serverReaders {
 		if isTool(x.Server, x.Tool) {
 			out.addShown(c.dir, in.text(x.Path))
 			return
 		}
 	}
+
 	for _, e := range serverEditors {
 		if !isTool(e.Server, e.Tool) {
 			continue
@@ -83,8 +87,10 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 			out.addPath(c.dir, in.text(e.To))
 			out.Names = slices.Clone(out.Paths)
 		}
+
 		return
 	}
+
 	_, tool, found := strings.Cut(name, "__")
 	if !found {
 		_, tool, _ = strings.Cut(name, joint)
@@ -95,6 +101,7 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 	if !slices.ContainsFunc(words, saysWrite) {
 		return
 	}
+
 	for _, field := range []string{"path", "file_path", "filePath", "source", "destination"} {
 		if path := in.text(field); filepath.IsAbs(path) {
 			out.addPath(c.dir, path)
@@ -109,5 +116,6 @@ func saysWrite(word string) bool {
 		"rename", "replace", "insert", "append", "patch", "copy":
 		return true
 	}
+
 	return false
 }

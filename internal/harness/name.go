@@ -12,5 +12,6 @@ func checkName(name, source string) error {
 			With("field", source).
 			Hintf("use a name like claude, claude:reviewer or codex:1a2b3c4d; before the colon, lower case only")
 	}
+
 	return nil
 }

@@ -17,6 +17,7 @@ func (r *resolver) findParents() {
 	if r.near.row.Name == workerRow.Name || carries {
 		return
 	}
+
 	for _, p := range r.above {
 		m, ok := recogniseProcess(p)
 		switch {
@@ -30,6 +31,7 @@ func (r *resolver) findParents() {
 			r.say("It runs below process %d (%s) of %s.", p.ID.PID, p.Comm, m.row.Title)
 		}
 	}
+
 	if !r.in.Complete {
 		for _, row := range Rows {
 			r.addParentIn(row)

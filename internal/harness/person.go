@@ -22,9 +22,11 @@ func (r *resolver) fillPerson() {
 				f.Process = p.ID
 			}
 		}
+
 		f.Proof = stick.ProvesTurn
 		r.say("Process %d holds the terminal %s; its end proves nothing.", f.Process.PID, f.Terminal)
 	}
+
 	if f.As != "" {
 		r.say("%s gives them the name %s.", r.in.AsSource, f.As)
 	}

@@ -45,6 +45,7 @@ func recogniseProgram(p proc.Info) (match, bool) {
 			return match{row: r, proof: stick.ProvesCarrier}, true
 		}
 	}
+
 	return match{}, false
 }
 
@@ -53,10 +54,12 @@ func pythonScript(p proc.Info) string {
 	if len(p.Args) == 0 || !strings.HasPrefix(programName(p.Args[0]), "python") {
 		return ""
 	}
+
 	for _, arg := range p.Args[1:] {
 		if !strings.HasPrefix(arg, "-") {
 			return strings.TrimSuffix(baseName(arg), ".py")
 		}
 	}
+
 	return ""
 }

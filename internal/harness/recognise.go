@@ -38,9 +38,11 @@ func launchedBy(p proc.Info, near match, ancestors []proc.Info) int {
 			return n
 		}
 	}
+
 	if len(near.row.Launchers) > 0 {
 		return n
 	}
+
 	return n % 2
 }
 
@@ -54,9 +56,11 @@ func recogniseProcess(p proc.Info) (match, bool) {
 			return match{row: r, proof: r.proofOf(p), onDaemon: r.servesTerminals(p)}, true
 		}
 	}
+
 	if runsAs(p, workerRow.Programs) {
 		return match{row: workerRow, proof: workerRow.Proves}, true
 	}
+
 	return recogniseProgram(p)
 }
 
@@ -118,6 +122,7 @@ func runsAs(p proc.Info, names []string) bool {
 	if len(p.Args) > 0 {
 		program = programName(p.Args[0])
 	}
+
 	comm := programName(p.Comm)
 	return slices.ContainsFunc(names, func(name string) bool {
 		return program == name || comm == name[:min(len(name), commLimit)] && !slices.Contains(scripting, program)
@@ -141,11 +146,13 @@ func scriptOf(p proc.Info) string {
 	if len(p.Args) == 0 || !slices.Contains(interpreters, programName(p.Args[0])) {
 		return ""
 	}
+
 	for i, arg := range p.Args[1:] {
 		if !strings.HasPrefix(arg, "-") && arg != "run" && !slices.Contains(valued, p.Args[i]) {
 			return arg
 		}
 	}
+
 	return ""
 }
 

@@ -104,6 +104,7 @@ func (f Caller) Seed() string {
 	case f.Stray != "":
 		return f.unseenSeed() + " session " + f.Stray
 	}
+
 	return f.unseenSeed()
 }
 
@@ -132,6 +133,7 @@ func Resolve(in Input) (Caller, error) {
 	if in.As != "" {
 		r.caller.AsSource = in.AsSource
 	}
+
 	row, err := r.findHarness()
 	if err != nil {
 		return Caller{}, err
@@ -140,10 +142,12 @@ func Resolve(in Input) (Caller, error) {
 		r.fillPerson()
 		return r.caller, nil
 	}
+
 	if strings.HasPrefix(in.As, Human+":") || in.As == Human {
 		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, but this is %s %s",
 			in.AsSource, in.As, in.callKind(), row.Title).With("field", in.AsSource)
 	}
+
 	r.fillAgent(*row)
 	r.findTask()
 	return r.caller, nil
@@ -172,5 +176,6 @@ func (r *resolver) firstSet(names []string) (name, value string) {
 			return name, value
 		}
 	}
+
 	return "", ""
 }

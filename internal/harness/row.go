@@ -182,6 +182,7 @@ func (r Row) Program(chain []proc.Info) string {
 			return p.Args[0]
 		}
 	}
+
 	return r.Programs[0]
 }
 
@@ -222,5 +223,6 @@ func ByName(name string) (Row, bool) {
 			return r, true
 		}
 	}
+
 	return Row{}, false
 }

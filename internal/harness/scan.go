@@ -34,27 +34,32 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 	if err != nil || sweep.Blind {
 		return Roster{Blind: sweep.Blind}, err
 	}
+
 	out := Roster{Closed: sweep.Unreadable}
 	above, _ := t.Ancestry(self)
 	for _, a := range above {
 		out.Related = append(out.Related, a.ID)
 	}
+
 	skip := func(p proc.Info, chain []proc.Info) bool {
 		is := func(other proc.Info) bool { return other.ID.PID == self || other.ID == agent }
 		return is(p) || slices.ContainsFunc(chain, is) || slices.ContainsFunc(above, func(a proc.Info) bool {
 			return a.ID == p.ID
 		})
 	}
+
 	add := func(to []Running, p proc.Info, dir string) []Running {
 		near, ok := recogniseProcess(p)
 		if !ok || near.sandbox || startedWith(p, near.row.Daemons) {
 			return to
 		}
+
 		chain, _ := t.Ancestry(p.ID.PID)
 		if skip(p, chain) {
 			out.Related = append(out.Related, p.ID)
 			return to
 		}
+
 		outer := p
 		if n := launchedBy(p, near, chain); n > 0 {
 			outer = chain[n-1]
@@ -62,14 +67,18 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 		if skip(outer, nil) || slices.ContainsFunc(to, func(r Running) bool { return r.Process == outer.ID }) {
 			return to
 		}
+
 		return append(to, Running{near.row.Name, outer.ID, dir, near.row.showsDaemon(p)})
 	}
+
 	for _, s := range sweep.Inside {
 		out.Agents = add(out.Agents, s.Info, s.Dir)
 	}
+
 	for _, p := range sweep.Hidden {
 		out.Hidden = add(out.Hidden, p, "")
 	}
+
 	slices.SortFunc(out.Agents, func(a, b Running) int {
 		switch {
 		case a.Process.Before(b.Process):
@@ -77,6 +86,7 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 		case b.Process.Before(a.Process):
 			return 1
 		}
+
 		return 0
 	})
 	return out, nil
@@ -87,6 +97,7 @@ func Named(comm string) bool {
 	name := programName(comm)
 	fits := func(program string) bool { return name == program[:min(len(program), commLimit)] }
 	runs := func(r Row) bool { return slices.ContainsFunc(r.Programs, fits) }
+
 	return slices.ContainsFunc(Rows, runs) || slices.ContainsFunc(programRows, runs) ||
 		slices.ContainsFunc(interpreters, func(i string) bool {
 			return name == i || strings.HasPrefix(name, i+"-")

@@ -54,6 +54,7 @@ func SnippetFor(name, tt string) (s Snippet, ok bool) {
 			return Snippet{h.name, h.title, h.file, text}, true
 		}
 	}
+
 	return Snippet{}, false
 }
 
@@ -67,5 +68,6 @@ func JSON(v any) string {
 	if err := e.Encode(v); err != nil {
 		panic("a value can't be written: " + err.Error())
 	}
+
 	return b.String()
 }

@@ -18,15 +18,18 @@ func StreamLine(line []byte) (text string, known bool) {
 	if len(line) < 2 || line[0] != '{' {
 		return "", false
 	}
+
 	var kind struct {
 		Type string `json:"type"`
 	}
+
 	if json.Unmarshal(line, &kind) != nil {
 		return "", false
 	}
 	if i := slices.IndexFunc(streams, func(s stream) bool { return slices.Contains(s.types, kind.Type) }); i >= 0 {
 		return streams[i].say(kind.Type, line)
 	}
+
 	return "", false
 }
 
@@ -56,6 +59,7 @@ func markText(mark, text string) string {
 	if text == "" {
 		return ""
 	}
+
 	return mark + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
@@ -87,9 +91,11 @@ func sayClaude(kind string, line []byte) (string, bool) {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
 	}
+
 	if json.Unmarshal(line, &l) != nil {
 		return "", false
 	}
+
 	switch kind {
 	case "system":
 		if l.Subtype == "init" {
@@ -104,6 +110,7 @@ func sayClaude(kind string, line []byte) (string, bool) {
 		if l.IsError || l.Subtype != "success" {
 			head += ", failed (" + l.Subtype + ")"
 		}
+
 		return joinLines([]string{head + ":", markText("  ", l.Result)}), l.Subtype != ""
 	case "assistant", "user":
 		if l.Message == nil {
@@ -111,6 +118,7 @@ func sayClaude(kind string, line []byte) (string, bool) {
 		}
 		return sayBlocks(l.Message.Content), true
 	}
+
 	return "", true
 }
 
@@ -120,10 +128,12 @@ func sayBlocks(content json.RawMessage) string {
 	if json.Unmarshal(content, &text) == nil {
 		return markText("> ", text)
 	}
+
 	var blocks []claudeBlock
 	if json.Unmarshal(content, &blocks) != nil {
 		return ""
 	}
+
 	var out []string
 	for _, b := range blocks {
 		switch b.Type {
@@ -140,6 +150,7 @@ func sayBlocks(content json.RawMessage) string {
 			}
 		}
 	}
+
 	return joinLines(out)
 }
 
@@ -149,11 +160,15 @@ func innerText(content json.RawMessage) string {
 	if json.Unmarshal(content, &text) == nil {
 		return text
 	}
+
 	var blocks []claudeBlock
-	_ = json.Unmarshal(content, &blocks) // then there is none
+
+	// Of content of another form there are no blocks.
+	_ = json.Unmarshal(content, &blocks)
 	for _, b := range blocks {
 		text += b.Text + "\n"
 	}
+
 	return text
 }
 
@@ -169,10 +184,13 @@ func sayInput(in map[string]any) string {
 			return s
 		}
 	}
+
 	if len(in) == 0 {
 		return ""
 	}
-	b, _ := json.Marshal(in) // it came from JSON
+
+	// What came from JSON can be written as JSON.
+	b, _ := json.Marshal(in)
 	return string(b)
 }
 
@@ -206,9 +224,11 @@ func sayCodex(kind string, line []byte) (string, bool) {
 			Out int64 `json:"output_tokens"`
 		} `json:"usage"`
 	}
+
 	if json.Unmarshal(line, &l) != nil {
 		return "", false
 	}
+
 	switch {
 	case kind == "thread.started":
 		return markText("session of Codex, ", l.Thread), l.Thread != ""
@@ -223,6 +243,7 @@ func sayCodex(kind string, line []byte) (string, bool) {
 	case kind == "item.completed" && l.Item != nil:
 		return l.Item.say(), true
 	}
+
 	return "", kind == "turn.started" || l.Item != nil
 }
 
@@ -238,7 +259,8 @@ func (i codexItem) say() string {
 	switch i.kindText() {
 	case "agent_message", "assistant_message":
 		return markText("", i.Text)
-	case "command_execution": // its start was shown
+	case "command_execution":
+		// Its start was shown.
 		if i.Exit != nil && *i.Exit != 0 {
 			return joinLines([]string{fmt.Sprintf("! exit status %d", *i.Exit), markText("  ", i.Output)})
 		}
@@ -256,5 +278,6 @@ func (i codexItem) say() string {
 	case "error":
 		return markText("! ", i.Message)
 	}
+
 	return ""
 }

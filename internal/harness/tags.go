@@ -26,6 +26,7 @@ func breakTags(text, instead string) string {
 	if !strings.Contains(text, "<") {
 		return text
 	}
+
 	var b strings.Builder
 	done := 0
 	for _, m := range tag().FindAllStringSubmatchIndex(text, -1) {
@@ -34,6 +35,7 @@ func breakTags(text, instead string) string {
 			done = m[0] + 1
 		}
 	}
+
 	return b.String() + text[done:]
 }
 
@@ -48,5 +50,6 @@ func isTag(name string) bool {
 			}
 		}
 	}
+
 	return false
 }
