@@ -14,10 +14,10 @@ import (
 var everywhere = Target{Project: ".", plugin: true}
 
 // PluginServer returns the entry of our server in a plugin.
-func PluginServer(entry func(tt string) any) any { return entry(everywhere.program()) }
+func PluginServer(entry func(tt string) any) any { return entry(everywhere.programPath()) }
 
 // PluginCode returns the code of the plugin of a harness that has no file of hooks.
-func PluginCode(row harness.Row) string { return row.Setup.Code(everywhere.program()) }
+func PluginCode(row harness.Row) string { return row.Setup.Code(everywhere.programPath()) }
 
 // PluginHooks returns the hooks of a plugin that several harnesses take: the events of all of them, for the
 // tools of all of them. What a harness doesn't know there, it leaves out. Time limits are in the smallest
@@ -33,7 +33,7 @@ func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 	for _, row := range rows {
 		s := row.Setup
 		s.HookUnit = unit
-		for _, h := range everywhere.wanted(row, s) {
+		for _, h := range everywhere.wantedHooks(row, s) {
 			i := slices.IndexFunc(all, func(x hook) bool { return x.event == h.event && x.wake == h.wake })
 			if i < 0 {
 				all = append(all, h)
@@ -55,11 +55,11 @@ func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 	return hooks
 }
 
-// plugged returns the file by which a harness knows that it has our plugin, at this level. It is empty if it
-// hasn't.
-func (t Target) plugged(row harness.Row) string {
+// pluginNote returns the file by which a harness knows that it has our plugin, at this level. It is empty if
+// it hasn't.
+func (t Target) pluginNote(row harness.Row) string {
 	b := row.Setup.Bundle
-	file := t.path(row.Setup, b.Noted)
+	file := t.filePath(row.Setup, b.Noted)
 	if file == "" {
 		return ""
 	}
@@ -75,25 +75,25 @@ func (t Target) plugged(row harness.Row) string {
 		if len(b.At) == 0 {
 			return f
 		}
-		if value := get(src, b.TOML, b.At); value != nil && b.Says(value) {
+		if value := valueAt(src, b.TOML, b.At); value != nil && b.Says(value) {
 			return f
 		}
 	}
 	return ""
 }
 
-// plugin says in the plan that a harness has our plugin, and reports that. Then tt install writes only what a
-// plugin can't bring. tt uninstall takes away what tt install has written, and leaves the plugin.
-func (p *plan) plugin(row harness.Row) bool {
-	at := p.t.plugged(row)
+// planPlugin says in the plan that a harness has our plugin, and reports that. Then tt install writes only
+// what a plugin can't bring. tt uninstall takes away what tt install has written, and leaves the plugin.
+func (p *plan) planPlugin(row harness.Row) bool {
+	at := p.t.pluginNote(row)
 	if at == "" {
 		return false
 	}
-	s := FileChange{Harness: row.Name, What: plugin, File: at, Target: p.t.behind(at), State: Kept}
+	s := FileChange{Harness: row.Name, What: plugin, File: at, Target: p.t.realPath(at), State: Kept}
 	switch {
 	case p.removing:
 		s.Note = "its plugin stays; to take it away: " + row.Setup.Bundle.Away()
-	case p.installed(row.Name):
+	case p.isInstalled(row.Name):
 		s.Note = stick.Wordsf(
 			"its plugin brings the same as what tt install has written; one of them is enough: tt uninstall %s",
 			row.Name,
@@ -116,7 +116,7 @@ func ServerBeside(t Target, row harness.Row) bool {
 	if err != nil {
 		return false
 	}
-	_, ours, err := t.server(row.Setup).remove(nothingStays)(src)
+	_, ours, err := t.serverPart(row.Setup).remove(nothingStays)(src)
 	return err == nil && ours
 }
 
@@ -124,27 +124,27 @@ func ServerBeside(t Target, row harness.Row) bool {
 // plugin have nothing to say.
 func HooksBeside(t Target, row harness.Row) bool {
 	t.Project = ""
-	src, err := confedit.Read(t.path(row.Setup, row.Setup.Hooks))
+	src, err := confedit.Read(t.filePath(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {
 		return false
 	}
 	_, ours, err := t.noHooks(row, row.Setup)(nothingStays)(src)
-	trusted := t.trusted(row)
+	trusted := t.isTrusted(row)
 	return err == nil && ours && (trusted == nil || *trusted)
 }
 
 // addPlugin adds our plugin to what is installed, if a harness has it at one of the levels. What a plugin
 // can't bring may lack.
 func (s *Status) addPlugin(row harness.Row, levels ...Target) {
-	if !slices.ContainsFunc(levels, func(t Target) bool { return t.plugged(row) != "" }) {
+	if !slices.ContainsFunc(levels, func(t Target) bool { return t.pluginNote(row) != "" }) {
 		return
 	}
 	user := levels[0]
 	s.Plugin, s.Installed, s.Missing = true, All, nil
 	s.Levels = append(s.Levels, plugin)
-	p := &plan{t: user, files: user.files()}
-	for _, x := range user.parts(row) {
-		if has, err := p.has(x); x.beyond && err == nil && !has {
+	p := &plan{t: user, files: user.editFiles()}
+	for _, x := range user.partsOf(row) {
+		if has, err := p.hasPart(x); x.beyond && err == nil && !has {
 			s.Installed, s.Missing = Partly, append(s.Missing, x.what)
 		}
 	}

@@ -137,7 +137,7 @@ func TestPluginHooksServeAll(t *testing.T) {
 		rows := harness.Takers(format)
 		hooks := PluginHooks(rows...)
 		for _, row := range rows {
-			for _, want := range everywhere.wanted(row, row.Setup) {
+			for _, want := range everywhere.wantedHooks(row, row.Setup) {
 				i := slices.IndexFunc(hooks[want.event], func(g harness.HookGroup) bool {
 					h := g.Hooks[0]
 					return h.Command == want.Command && (!want.Async || h.Async) && (!want.AsyncRewake || h.AsyncRewake)

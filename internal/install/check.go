@@ -60,7 +60,7 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 	var wg sync.WaitGroup
 	for i := range all {
 		row, _ := harness.ByName(all[i].Harness)
-		wg.Go(func() { all[i].Version = version(ctx, t.Getenv("PATH"), row, run) })
+		wg.Go(func() { all[i].Version = programVersion(ctx, t.Getenv("PATH"), row, run) })
 		if all[i].Installed != No {
 			wg.Go(func() { all[i].Shell = t.Shell(ctx, row, run) })
 		}
@@ -79,10 +79,10 @@ func Installed(t Target) []Status {
 	var all []Status
 	for _, row := range harness.Rows {
 		s := Status{Harness: row.Name, Installed: No, Levels: []string{}}
-		s.add(user, row, "user")
+		s.addTarget(user, row, "user")
 		levels := []Target{user}
-		if t.Project != "" && !same(t.Project, t.Home) {
-			s.add(t, row, "project")
+		if t.Project != "" && !isSameFile(t.Project, t.Home) {
+			s.addTarget(t, row, "project")
 			levels = append(levels, t)
 		}
 		s.addPlugin(row, levels...)
@@ -93,22 +93,22 @@ func Installed(t Target) []Status {
 	return all
 }
 
-// add adds what is installed at a level.
-func (s *Status) add(t Target, row harness.Row, level string) {
-	p := &plan{t: t, files: t.files()}
+// addTarget adds what is installed at a level.
+func (s *Status) addTarget(t Target, row harness.Row, level string) {
+	p := &plan{t: t, files: t.editFiles()}
 	var missing []stick.Words
 	any := false
-	for _, x := range t.parts(row) {
-		if t.leaves(x.file) || x.dir {
+	for _, x := range t.partsOf(row) {
+		if t.leadsOutside(x.file) || x.dir {
 			continue // install writes nothing there; missingRoots is about directories
 		}
-		has, err := p.has(x)
+		has, err := p.hasPart(x)
 		if err != nil {
-			s.Problem = stick.AsError(explain(err)).Words()
+			s.Problem = stick.AsError(explainError(err)).Words()
 			return
 		}
-		any = any || has && x.shows()
-		if !has || !p.current(x) {
+		any = any || has && x.showsInstall()
+		if !has || !p.isCurrent(x) {
 			missing = append(missing, x.what)
 		}
 	}
@@ -130,13 +130,13 @@ func (s *Status) add(t Target, row harness.Row, level string) {
 	if dir := t.ServerDir(row); dir != t.DataDir && s.Levels[0] == level { // a user's entry adds to a project's
 		s.DataDir = dir
 	}
-	if trusted := t.trusted(row); s.Trusted == nil || trusted != nil && !*trusted {
+	if trusted := t.isTrusted(row); s.Trusted == nil || trusted != nil && !*trusted {
 		s.Trusted = trusted
 	}
 }
 
-// current reports whether a part looks as we would install it now.
-func (p *plan) current(x part) bool {
+// isCurrent reports whether a part looks as we would install it now.
+func (p *plan) isCurrent(x part) bool {
 	if x.text != "" {
 		have, err := confedit.Read(x.file)
 		return err == nil && string(have) == x.text
@@ -165,9 +165,9 @@ func (t Target) missingRoots(s harness.Setup) (missing []string) {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`) })
 
-// version asks a harness's program for its version. It is empty when there is no such program, or when
+// programVersion asks a harness's program for its version. It is empty when there is no such program, or when
 // that doesn't answer in time.
-func version(ctx context.Context, path string, row harness.Row, run Run) string {
+func programVersion(ctx context.Context, path string, row harness.Row, run Run) string {
 	for _, name := range row.Programs {
 		if program := lookPath(path, name); program != "" {
 			return versionOf(ctx, program, run)
@@ -231,7 +231,7 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 		if !asked {
 			continue
 		}
-		trusted := t.trusted(row)
+		trusted := t.isTrusted(row)
 		switch {
 		case trusted != nil && !*trusted:
 			next = append(next, stick.Wordsf("%s: %s", row.Name, row.Setup.Trust.Review))

@@ -195,7 +195,7 @@ func TestCodexTrust(t *testing.T) {
 	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 9 {
 		t.Error("what Codex noted isn't ours to remove")
 	}
-	if trusted := w.t.trusted(codex); trusted != nil {
+	if trusted := w.t.isTrusted(codex); trusted != nil {
 		t.Error("without hooks of ours there is nothing to trust")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// explain gives a failure of an edit its code and its next step.
-func explain(err error) error {
+// explainError gives a failure of an edit its code and its next step.
+func explainError(err error) error {
 	switch e := err.(type) {
 	case *confedit.MalformedError:
 		return stick.Errorf(

@@ -110,7 +110,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if own && r.Exposed {
 		return r.ownHooksDir(), nil
 	}
-	if own && (inside(dir, r.Git) || r.Top != "" && inside(dir, r.Top)) {
+	if own && (isInside(dir, r.Git) || r.Top != "" && isInside(dir, r.Top)) {
 		return filepath.Clean(dir), nil
 	}
 	why := stick.Wordsf("git looks for hooks in %s", dir)
@@ -132,7 +132,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 
 // gitLine is the line by which somebody else's hook asks tt.
 func (t Target) gitLine(name string) string {
-	tt := word(t.TT)
+	tt := quoteWord(t.TT)
 	switch name {
 	case "pre-push":
 		return "[ ! -x " + tt + " ] || " + tt + ` hook git pre-push "$1" || [ $? -ne 4 ] || exit 1`
@@ -142,8 +142,8 @@ func (t Target) gitLine(name string) string {
 	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " + tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"
 }
 
-// word quotes a path for the POSIX shell, which runs git's hooks on every system.
-func word(path string) string {
+// quoteWord quotes a path for the POSIX shell, which runs git's hooks on every system.
+func quoteWord(path string) string {
 	if plainPath().MatchString(path) {
 		return path
 	}
@@ -153,12 +153,12 @@ func word(path string) string {
 // madeDir is a line of hooks whose directory we made: the directory goes when they do.
 const madeDir = "# Their directory was made for the hooks of Talking Stick.\n"
 
-// stub returns the text of a hook.
-func (t Target) stub(text string, made bool) string {
+// hookText returns the text of a hook.
+func (t Target) hookText(text string, made bool) string {
 	if made {
 		text = strings.Replace(text, "tt={{tt}}\n", madeDir+"tt={{tt}}\n", 1)
 	}
-	return strings.Replace(text, "{{tt}}", word(t.TT), 1)
+	return strings.Replace(text, "{{tt}}", quoteWord(t.TT), 1)
 }
 
 // stubProgram matches the line of a hook that names the program. A moved program doesn't make it another

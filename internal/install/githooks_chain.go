@@ -90,7 +90,7 @@ func (r Repository) readTheirs() string {
 	return unquoteWord(string(found[1]))
 }
 
-// unquoteWord undoes [word].
+// unquoteWord undoes [quoteWord].
 func unquoteWord(text string) string {
 	inner, quoted := strings.CutPrefix(text, "'")
 	if !quoted {
@@ -99,9 +99,9 @@ func unquoteWord(text string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(inner, "'"), `'\''`, "'")
 }
 
-// files returns what the directory has besides our own hooks, by path.
-func (c *chain) files() map[string]string {
-	text := strings.Replace(chainText, "{{theirs}}", word(c.theirs), 1)
+// wantedFiles returns what the directory has besides our own hooks, by path.
+func (c *chain) wantedFiles() map[string]string {
+	text := strings.Replace(chainText, "{{theirs}}", quoteWord(c.theirs), 1)
 	at := filepath.FromSlash(c.theirs)
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(c.repo.Top, at)
@@ -118,7 +118,7 @@ func (c *chain) files() map[string]string {
 	for _, name := range names {
 		path := filepath.Join(c.repo.ownHooksDir(), name)
 		if c.isOurs(name) {
-			path = beside(path)
+			path = backupOf(path)
 		}
 		files[path] = text
 	}
@@ -143,12 +143,12 @@ func (c *chain) isChained(name string) bool {
 	return theirsLine().Match(have)
 }
 
-// pending reports whether there is anything to change.
-func (c *chain) pending() bool {
+// hasChanges reports whether there is anything to change.
+func (c *chain) hasChanges() bool {
 	if c.remove {
 		return true
 	}
-	for path, text := range c.files() {
+	for path, text := range c.wantedFiles() {
 		if have, err := os.ReadFile(path); err != nil || string(have) != text {
 			return true
 		}
@@ -156,29 +156,29 @@ func (c *chain) pending() bool {
 	return filepath.Clean(filepath.FromSlash(c.repo.HooksPath)) != c.repo.ownHooksDir()
 }
 
-// write makes the change. Git looks at our directory only when all hooks are in it.
-func (c *chain) write() error {
-	if !c.pending() {
+// writeChain makes the change. Git looks at our directory only when all hooks are in it.
+func (c *chain) writeChain() error {
+	if !c.hasChanges() {
 		return nil
 	}
-	err := c.put
+	err := c.putFiles
 	if c.remove {
-		err = c.drop
+		err = c.dropFiles
 	}
 	if err := err(); err != nil {
 		return stick.Errorf(
-			stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), cause(err),
+			stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), causeOf(err),
 		).
 			With("path", c.repo.ownHooksDir()).Hintf("check who may write there, and run the command again")
 	}
 	return nil
 }
 
-func (c *chain) put() error {
+func (c *chain) putFiles() error {
 	if err := os.MkdirAll(c.repo.ownHooksDir(), 0o755); err != nil {
 		return err
 	}
-	for path, text := range c.files() {
+	for path, text := range c.wantedFiles() {
 		temp := path + ".new"
 		if err := os.WriteFile(temp, []byte(text), 0o755); err != nil {
 			return err
@@ -190,8 +190,8 @@ func (c *chain) put() error {
 	return c.repo.SetHooksPath(c.repo.ownHooksDir())
 }
 
-// drop leads core.hooksPath back and removes the directory, but for what isn't ours there.
-func (c *chain) drop() error {
+// dropFiles leads core.hooksPath back and removes the directory, but for what isn't ours there.
+func (c *chain) dropFiles() error {
 	if c.repo.hasOwnHooksDir() {
 		if err := c.repo.SetHooksPath(c.theirs); err != nil {
 			return err
@@ -218,15 +218,15 @@ func (c *chain) drop() error {
 	return nil
 }
 
-// step plans the change of the chain.
-func (c *chain) step() FileChange {
+// planStep plans the change of the chain.
+func (c *chain) planStep() FileChange {
 	s := FileChange{Harness: Git, What: "core.hooksPath", File: c.repo.ownHooksDir(), State: There, chain: c}
 	switch {
 	case c.remove:
 		s.State, s.Note = Removed, stick.Wordsf("git runs the hooks in %s again", c.theirs)
-	case c.pending() && c.repo.hasOwnHooksDir():
+	case c.hasChanges() && c.repo.hasOwnHooksDir():
 		s.State = Changed
-	case c.pending():
+	case c.hasChanges():
 		s.State = New
 	}
 	if s.State == New || s.State == Changed {

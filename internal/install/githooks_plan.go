@@ -26,13 +26,13 @@ type hookChange struct {
 	kill  func(string)
 }
 
-// beside is where a hook lies that was moved aside for ours.
-func beside(file string) string { return file + confedit.BackupSuffix }
+// backupOf is where a hook lies that was moved aside for ours.
+func backupOf(file string) string { return file + confedit.BackupSuffix }
 
-func (c *hookChange) pending() bool { return string(c.have) != c.want || c.back }
+func (c *hookChange) hasChanges() bool { return string(c.have) != c.want || c.back }
 
-// diff shows our hook only: a hook that is moved doesn't change.
-func (c *hookChange) diff() string {
+// diffText shows our hook only: a hook that is moved doesn't change.
+func (c *hookChange) diffText() string {
 	d := confedit.Change{
 		Path: c.file, Exists: c.have != nil, Before: c.have, After: []byte(c.want), Delete: c.want == "",
 	}
@@ -60,7 +60,7 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		c := &hookChange{file: filepath.Join(dir, h.name), text: h.text, made: made, kill: t.Kill}
 		s := FileChange{Harness: Git, What: stick.Words(h.name), File: c.file}
 		if c.state, c.have, err = hookAt(c.file, h.text); err != nil {
-			return nil, explain(err)
+			return nil, explainError(err)
 		}
 		if chain != nil && chain.isChained(h.name) {
 			c.state, c.have, c.over = noHook, nil, true
@@ -70,7 +70,7 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		}
 		kept, err := keepsAnother(c)
 		if err != nil {
-			return nil, explain(err)
+			return nil, explainError(err)
 		}
 		switch {
 		case c.state == editedHook:
@@ -78,19 +78,19 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		case c.state == otherHook && kept:
 			s.State, s.Note = Kept, stick.Wordsf(
 				"an earlier hook is already kept beside it, as %s; remove the one you don't need",
-				filepath.Base(beside(c.file)),
+				filepath.Base(backupOf(c.file)),
 			)
 		default:
 			c.made = c.made || bytes.Contains(c.have, []byte(madeDir))
 			made = c.made // also for a hook that is asked for later
-			c.want, c.aside = t.stub(h.text, c.made), c.state == otherHook
+			c.want, c.aside = t.hookText(h.text, c.made), c.state == otherHook
 			if c.aside {
 				s.Note = "the present hook is kept beside it, and runs after it"
 				c.have = nil
 			}
 			s.hook, s.State = c, New
 			switch {
-			case !c.pending():
+			case !c.hasChanges():
 				s.State = There
 			case c.state != noHook:
 				s.State = Changed
@@ -99,7 +99,7 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		steps = append(steps, s)
 	}
 	if chain != nil {
-		steps = append(steps, chain.step()) // the last one: git looks there when all hooks are in place
+		steps = append(steps, chain.planStep()) // the last one: git looks there when all hooks are in place
 	}
 	return steps, nil
 }
@@ -107,14 +107,14 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 // keepsAnother reports whether the place beside our hook is taken by a different hook than the one to move
 // there. A tool that writes its hook again leaves the same hook in both places.
 func keepsAnother(c *hookChange) (bool, error) {
-	info, err := os.Lstat(beside(c.file))
+	info, err := os.Lstat(backupOf(c.file))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil
 	case err != nil || c.have == nil || !info.Mode().IsRegular():
 		return true, err
 	}
-	b, err := confedit.Read(beside(c.file))
+	b, err := confedit.Read(backupOf(c.file))
 	return !bytes.Equal(b, c.have), err
 }
 
@@ -132,7 +132,7 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	if r.Git == "" || r.Bare {
 		return nil, refused
 	}
-	if usual := filepath.Join(r.Git, "hooks"); usual != at && inside(usual, r.Git) {
+	if usual := filepath.Join(r.Git, "hooks"); usual != at && isInside(usual, r.Git) {
 		dirs = append(dirs, usual)
 	}
 	if len(dirs) == 0 {
@@ -163,7 +163,7 @@ func uninstallChain(r Repository) (steps []FileChange, ok bool, err error) {
 	if c.theirs == "" {
 		return nil, false, nil
 	}
-	return []FileChange{c.step()}, true, nil
+	return []FileChange{c.planStep()}, true, nil
 }
 
 // removeHook plans the removal of one hook.
@@ -171,16 +171,16 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	c := &hookChange{file: file, text: text, kill: t.Kill}
 	s = FileChange{Harness: Git, What: stick.Wordsf("%s", filepath.Base(file)), File: file, State: Absent}
 	if c.state, c.have, err = hookAt(file, text); err != nil {
-		return s, explain(err)
+		return s, explainError(err)
 	}
-	_, err = os.Lstat(beside(file))
+	_, err = os.Lstat(backupOf(file))
 	c.back, c.made = err == nil, bytes.Contains(c.have, []byte(madeDir))
 	switch {
 	case c.state == editedHook:
 		s.State, s.Note = Kept, "somebody has edited it, so it stays"
 	case c.state == otherHook && c.back:
 		s.State, s.Note = Kept, stick.Wordsf(
-			"it isn't ours; an earlier hook is kept beside it, as %s", filepath.Base(beside(file)),
+			"it isn't ours; an earlier hook is kept beside it, as %s", filepath.Base(backupOf(file)),
 		)
 	case c.state == ourHook || c.state == noHook && c.back:
 		s.State, s.hook = Removed, c
@@ -191,9 +191,9 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	return s, nil
 }
 
-// write makes the change. If the process dies halfway, doing it again completes the change.
-func (c *hookChange) write() error {
-	if !c.pending() {
+// writeHook makes the change. If the process dies halfway, doing it again completes the change.
+func (c *hookChange) writeHook() error {
+	if !c.hasChanges() {
 		return nil
 	}
 	state, have, err := hookAt(c.file, c.text)
@@ -205,63 +205,63 @@ func (c *hookChange) write() error {
 	}
 	temp := filepath.Join(filepath.Dir(c.file), "."+filepath.Base(c.file)+".talking-stick")
 	if c.want != "" {
-		err = c.put(temp)
+		err = c.putHook(temp)
 	} else {
-		err = c.drop(temp)
+		err = c.dropHook(temp)
 	}
 	if err != nil {
 		_ = os.Remove(temp) // the first error is the one to report
-		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, cause(err)).
+		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, causeOf(err)).
 			With("path", c.file).
 			Hintf("check who may write there, and run the command again")
 	}
 	return nil
 }
 
-// put installs our hook. It is complete under another name before the present hook is moved aside.
-func (c *hookChange) put(temp string) error {
+// putHook installs our hook. It is complete under another name before the present hook is moved aside.
+func (c *hookChange) putHook(temp string) error {
 	if err := os.MkdirAll(filepath.Dir(c.file), 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(temp, []byte(c.want), 0o755); err != nil {
 		return err
 	}
-	c.point("before aside")
+	c.killPoint("before aside")
 	if c.aside {
-		if err := os.Rename(c.file, beside(c.file)); err != nil {
+		if err := os.Rename(c.file, backupOf(c.file)); err != nil {
 			return err
 		}
 	}
-	c.point("before hook")
+	c.killPoint("before hook")
 	err := os.Rename(temp, c.file)
-	c.point("after hook")
+	c.killPoint("after hook")
 	return err
 }
 
-// drop removes our hook, and moves the earlier one back.
-func (c *hookChange) drop(temp string) error {
+// dropHook removes our hook, and moves the earlier one back.
+func (c *hookChange) dropHook(temp string) error {
 	_ = os.Remove(temp) // left by an install that died
 	var err error
 	if c.back {
-		err = os.Rename(beside(c.file), c.file)
+		err = os.Rename(backupOf(c.file), c.file)
 	} else {
 		err = os.Remove(c.file)
 	}
 	if err == nil && c.made {
 		_ = os.Remove(filepath.Dir(c.file)) // fails, as it should, while something is in it
 	}
-	c.point("after drop")
+	c.killPoint("after drop")
 	return err
 }
 
-func (c *hookChange) point(name string) {
+func (c *hookChange) killPoint(name string) {
 	if c.kill != nil {
 		c.kill(name)
 	}
 }
 
-// cause is the system's error, without the names of files.
-func cause(err error) error {
+// causeOf is the system's error, without the names of files.
+func causeOf(err error) error {
 	if e := errors.Unwrap(err); e != nil {
 		return e
 	}

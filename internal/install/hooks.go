@@ -26,8 +26,8 @@ type hook struct {
 	harness.Handler
 }
 
-// wanted lists the hooks that a harness gets.
-func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
+// wantedHooks lists the hooks that a harness gets.
+func (t Target) wantedHooks(row harness.Row, s harness.Setup) (all []hook) {
 	if s.Hooks.User == "" {
 		return nil
 	}
@@ -52,9 +52,9 @@ func (t Target) wanted(row harness.Row, s harness.Setup) (all []hook) {
 	return all
 }
 
-func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
+func (t Target) hooksEdit(row harness.Row, s harness.Setup) confedit.Edit {
 	var edits []confedit.Edit
-	for _, h := range t.wanted(row, s) {
+	for _, h := range t.wantedHooks(row, s) {
 		edits = append(
 			edits, confedit.JSONPutHook([]string{"hooks", h.event}, t.isHook(h.wake), harness.HookGroup{
 				Matcher: h.tools, Hooks: []harness.Handler{h.Handler},
@@ -70,7 +70,7 @@ func (t Target) hooks(row harness.Row, s harness.Setup) confedit.Edit {
 func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]string) int) confedit.Edit {
 	return func(keep func([]string) int) confedit.Edit {
 		var edits []confedit.Edit
-		for _, h := range t.wanted(row, s) {
+		for _, h := range t.wantedHooks(row, s) {
 			at := []string{"hooks", h.event}
 			edits = append(edits, confedit.JSONRemoveHook(at, t.isHook(h.wake), keep(at)))
 		}
@@ -84,7 +84,7 @@ func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]strin
 // trust a command by its text. Where a shell has no file descriptor left, a redirection ends with 2: the one
 // in a project's command is negated, so it ends with 0.
 func (t Target) hookCommand(wake bool) string {
-	tt, more, end := quote(t.TT), "", " || true"
+	tt, more, end := quotePath(t.TT), "", " || true"
 	if wake {
 		more, end = " --wake", fmt.Sprintf(" || [ $? -ne %d ] || exit 2", harness.ExitWake)
 	}
@@ -102,8 +102,8 @@ func (t Target) hookCommand(wake bool) string {
 
 var plainPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9/_.+-]+$`) })
 
-// quote quotes a path for a shell.
-func quote(path string) string {
+// quotePath quotes a path for a shell.
+func quotePath(path string) string {
 	if plainPath().MatchString(path) {
 		return path
 	}

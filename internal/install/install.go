@@ -34,8 +34,8 @@ type Target struct {
 // has it in another place, or not at all.
 const onPath = "tt"
 
-// program is what the files of this level call the program.
-func (t Target) program() string {
+// programPath is what the files of this level call the program.
+func (t Target) programPath() string {
 	if t.Project != "" {
 		return onPath
 	}
@@ -77,71 +77,71 @@ func (s *FileChange) Show() {
 	case s.change != nil:
 		s.Diff = s.change.Diff()
 	case s.hook != nil:
-		s.Diff = s.hook.diff()
+		s.Diff = s.hook.diffText()
 	}
 }
 
 // Pending reports whether there is anything to change.
 func (s FileChange) Pending() bool {
 	return s.dir && s.State == New || s.change != nil && s.change.Changed() ||
-		s.hook != nil && s.hook.pending() || s.chain != nil && s.chain.pending()
+		s.hook != nil && s.hook.hasChanges() || s.chain != nil && s.chain.hasChanges()
 }
 
 // Found lists the harnesses that were used on this machine: those with a configuration.
 func Found(t Target) []string {
 	var found []string
 	for _, row := range harness.Rows {
-		if info, err := os.Stat(t.config(row.Setup)); err == nil && info.IsDir() {
+		if info, err := os.Stat(t.configDir(row.Setup)); err == nil && info.IsDir() {
 			found = append(found, row.Name)
 		}
 	}
 	return found
 }
 
-// config returns the directory of a harness's configuration.
-func (t Target) config(s harness.Setup) string {
+// configDir returns the directory of a harness's configuration.
+func (t Target) configDir(s harness.Setup) string {
 	if s.ConfigEnv != "" {
 		if dir := t.Getenv(s.ConfigEnv); dir != "" {
 			return dir
 		}
 	}
-	return t.home(s.Config)
+	return t.homePath(s.Config)
 }
 
-// home returns a path below the home directory. What is in .config follows XDG_CONFIG_HOME.
-func (t Target) home(path string) string {
+// homePath returns a path below the home directory. What is in .config follows XDG_CONFIG_HOME.
+func (t Target) homePath(path string) string {
 	if rest, ok := strings.CutPrefix(path, ".config/"); ok && filepath.IsAbs(t.Getenv("XDG_CONFIG_HOME")) {
-		return below(t.Getenv("XDG_CONFIG_HOME"), rest)
+		return resolveBelow(t.Getenv("XDG_CONFIG_HOME"), rest)
 	}
-	return below(t.Home, path)
+	return resolveBelow(t.Home, path)
 }
 
-// path returns where a harness's file lies at this level; empty where it has none.
-func (t Target) path(s harness.Setup, p harness.Levels) string {
+// filePath returns where a harness's file lies at this level; empty where it has none.
+func (t Target) filePath(s harness.Setup, p harness.Levels) string {
 	if t.Project != "" {
-		return below(t.Project, p.Project)
+		return resolveBelow(t.Project, p.Project)
 	}
 	if s.ConfigEnv != "" && t.Getenv(s.ConfigEnv) != "" {
 		if rest, ok := strings.CutPrefix(p.User, s.Config+"/"); ok {
-			return below(t.config(s), rest)
+			return resolveBelow(t.configDir(s), rest)
 		}
 	}
-	return t.home(p.User)
+	return t.homePath(p.User)
 }
 
 // serverFile returns the file in which a harness keeps its MCP servers at this level.
 func (t Target) serverFile(s harness.Setup) string {
-	file := t.path(s, s.Server)
+	file := t.filePath(s, s.Server)
 	if s.ServerMoves && t.Project == "" && t.Getenv(s.ConfigEnv) != "" {
-		file = below(t.config(s), s.Server.User)
+		file = resolveBelow(t.configDir(s), s.Server.User)
 	}
 	if s.ServerJSONC {
-		return existing(file, file+"c")
+		return existingFile(file, file+"c")
 	}
 	return file
 }
 
-func below(dir, path string) string {
+func resolveBelow(dir, path string) string {
 	if path == "" {
 		return ""
 	}
@@ -155,9 +155,9 @@ func Install(t Target, names []string) ([]FileChange, error) { return makePlan(t
 // Uninstall plans the changes that undo [Install].
 func Uninstall(t Target, names []string) ([]FileChange, error) { return makePlan(t, names, true) }
 
-// files edits files for a target. The copies lie in the data directory, not in the tree: they may hold
+// editFiles edits files for a target. The copies lie in the data directory, not in the tree: they may hold
 // secrets, and a project's files are for everybody.
-func (t Target) files() confedit.Files {
+func (t Target) editFiles() confedit.Files {
 	return confedit.Files{Home: t.Home, Backups: filepath.Join(t.DataDir, "backups"), Kill: t.Kill}
 }
 
@@ -166,18 +166,18 @@ func (t Target) files() confedit.Files {
 func Apply(steps []FileChange) error {
 	for _, s := range steps {
 		if s.hook != nil {
-			if err := s.hook.write(); err != nil {
-				return explain(err)
+			if err := s.hook.writeHook(); err != nil {
+				return explainError(err)
 			}
 		}
 		if s.chain != nil {
-			if err := s.chain.write(); err != nil {
+			if err := s.chain.writeChain(); err != nil {
 				return err
 			}
 		}
 		if s.dir {
 			if err := os.MkdirAll(s.File, 0o700); err != nil {
-				return explain(&confedit.FileError{File: s.File, Why: "can't be made", Err: err})
+				return explainError(&confedit.FileError{File: s.File, Why: "can't be made", Err: err})
 			}
 		}
 		if s.change == nil {
@@ -187,7 +187,7 @@ func Apply(steps []FileChange) error {
 			s.before()
 		}
 		if err := s.change.Write(); err != nil {
-			return explain(err)
+			return explainError(err)
 		}
 		if s.after != nil {
 			s.after()

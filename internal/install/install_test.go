@@ -413,7 +413,7 @@ func TestSnippets(t *testing.T) {
 		s, ok := harness.SnippetFor(name, w.t.TT)
 		toml, entries := strings.HasSuffix(s.File, ".toml"), 0
 		for _, at := range []string{"mcpServers", "mcp", "mcp_servers"} {
-			if e := get([]byte(s.Text), toml, []string{at, harness.ServerName}); e != nil {
+			if e := valueAt([]byte(s.Text), toml, []string{at, harness.ServerName}); e != nil {
 				entries++
 				if argv, _ := argvOf(e); !slices.Equal(argv, []string{w.t.TT, "mcp"}) || !w.t.runsUs(e) {
 					t.Errorf("%s runs %q", name, argv)

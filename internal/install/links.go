@@ -6,8 +6,8 @@ import (
 	"talkingstick/internal/confedit"
 )
 
-// inside reports whether a path lies in a directory, with all links followed.
-func inside(path, dir string) bool {
+// isInside reports whether a path lies in a directory, with all links followed.
+func isInside(path, dir string) bool {
 	if !filepath.IsAbs(path) {
 		return false
 	}
@@ -19,16 +19,16 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// leaves reports whether a project's file would be written outside of the project, because a link leads
+// leadsOutside reports whether a project's file would be written outside of the project, because a link leads
 // there. Whoever wrote the link may not be who installs, so nothing there is read or written. A link that
 // leads to itself leads nowhere; whoever reads or writes it hears of that.
-func (t Target) leaves(path string) bool {
-	return t.Project != "" && confedit.Follow(path) != "" && !inside(path, t.Project)
+func (t Target) leadsOutside(path string) bool {
+	return t.Project != "" && confedit.Follow(path) != "" && !isInside(path, t.Project)
 }
 
-// behind returns where a file really lies, if a link below the project or the home directory leads there. It
-// is empty where the path itself says it.
-func (t Target) behind(path string) string {
+// realPath returns where a file really lies, if a link below the project or the home directory leads there.
+// It is empty where the path itself says it.
+func (t Target) realPath(path string) string {
 	real, root := confedit.Follow(path), t.Home
 	if t.Project != "" {
 		root = t.Project

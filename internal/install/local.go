@@ -23,7 +23,7 @@ func (t Target) LocalProgram() string {
 		if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
 			continue
 		}
-		if filepath.IsAbs(dir) && !inside(filepath.Dir(file), t.Project) {
+		if filepath.IsAbs(dir) && !isInside(filepath.Dir(file), t.Project) {
 			return ""
 		}
 		return file

@@ -18,8 +18,8 @@ func Older(t Target, row harness.Row) stick.Words {
 	user.Project = ""
 	level := stick.Words("")
 	switch {
-	case user.older(row):
-	case t.Project != "" && !same(t.Project, t.Home) && t.older(row):
+	case user.hasOlder(row):
+	case t.Project != "" && !isSameFile(t.Project, t.Home) && t.hasOlder(row):
 		level = " --project"
 	default:
 		return ""
@@ -43,7 +43,7 @@ func OlderSkill(t Target, row harness.Row) stick.Words {
 	level := stick.Words("")
 	switch {
 	case user.olderSkill(row):
-	case t.Project != "" && !same(t.Project, t.Home) && t.olderSkill(row):
+	case t.Project != "" && !isSameFile(t.Project, t.Home) && t.olderSkill(row):
 		level = " --project"
 	default:
 		return ""
@@ -64,15 +64,15 @@ func (t Target) olderSkill(row harness.Row) bool {
 	return err == nil && string(have) != harness.Skill && (isShipped(have) || t.hasWritten(file, have))
 }
 
-// older reports whether hooks, or a plugin, of an earlier version are installed at this level.
-func (t Target) older(row harness.Row) bool {
-	if file := t.path(row.Setup, row.Setup.Plugin); file != "" {
+// hasOlder reports whether hooks, or a plugin, of an earlier version are installed at this level.
+func (t Target) hasOlder(row harness.Row) bool {
+	if file := t.filePath(row.Setup, row.Setup.Plugin); file != "" {
 		have, err := confedit.Read(file)
 		plain := pluginProgram().ReplaceAll(have, nil)
-		now := pluginProgram().ReplaceAll([]byte(row.Setup.Code(t.program())), nil)
+		now := pluginProgram().ReplaceAll([]byte(row.Setup.Code(t.programPath())), nil)
 		return err == nil && !bytes.Equal(plain, now) && (isShipped(plain) || t.hasWritten(file, have))
 	}
-	src, err := confedit.Read(t.path(row.Setup, row.Setup.Hooks))
+	src, err := confedit.Read(t.filePath(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {
 		return false
 	}
@@ -85,7 +85,7 @@ func (t Target) older(row harness.Row) bool {
 		return func(g group) bool { return slices.ContainsFunc(g.Hooks, t.isHook(wake)) }
 	}
 	any, all := false, true
-	for _, h := range t.wanted(row, row.Setup) {
+	for _, h := range t.wantedHooks(row, row.Setup) {
 		i := slices.IndexFunc(events[h.event], ours(h.wake))
 		any = any || i >= 0
 		all = all && i >= 0 && t.isCurrent(events[h.event][i], h)

@@ -52,16 +52,16 @@ const (
 	plugin = "plugin" // one file, or what a harness's own command has installed
 )
 
-// parts lists what connects a harness to tt at this level, in the order of installation.
-func (t Target) parts(row harness.Row) []part {
+// partsOf lists what connects a harness to tt at this level, in the order of installation.
+func (t Target) partsOf(row harness.Row) []part {
 	s := row.Setup
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
 		return string(have) == harness.Skill || isShipped(have) || t.hasWritten(t.skillFile(s), have)
 	}}}
 	all = append(all, part{
-		what: "hooks", file: t.path(s, s.Hooks), set: t.hooks(row, s), remove: t.noHooks(row, s),
+		what: "hooks", file: t.filePath(s, s.Hooks), set: t.hooksEdit(row, s), remove: t.noHooks(row, s),
 	})
-	server := t.server(s)
+	server := t.serverPart(s)
 	server.file = t.serverFile(s)
 	server.shared = slices.ContainsFunc(harness.Rows, func(other harness.Row) bool {
 		return other.Name != row.Name && server.file != "" && t.serverFile(other.Setup) == server.file
@@ -80,8 +80,8 @@ func (t Target) parts(row harness.Row) []part {
 			},
 		})
 	}
-	if path := t.path(s, s.Plugin); path != "" {
-		text := s.Code(t.program())
+	if path := t.filePath(s, s.Plugin); path != "" {
+		text := s.Code(t.programPath())
 		all = append(all, part{what: plugin, file: path, text: text, ours: func(have []byte) bool {
 			plain := pluginProgram().ReplaceAll(have, nil)
 			return bytes.Equal(plain, pluginProgram().ReplaceAll([]byte(text), nil)) ||
@@ -93,10 +93,10 @@ func (t Target) parts(row harness.Row) []part {
 	})
 }
 
-// instructions lists what tells a project's agents of tt: our text in the file that most harnesses read, and
-// for a harness with a file of its own an import of that one, unless both are one file under two names. When
-// the last harness goes, so do the imports of all.
-func (p *plan) instructions() []owned {
+// planInstructions lists what tells a project's agents of tt: our text in the file that most harnesses read,
+// and for a harness with a file of its own an import of that one, unless both are one file under two names.
+// When the last harness goes, so do the imports of all.
+func (p *plan) planInstructions() []owned {
 	no := func(func([]string) int) confedit.Edit { return confedit.RemoveBlock() }
 	main := filepath.Join(p.t.Project, harness.InstructionsFile)
 	all := []owned{{
@@ -106,12 +106,12 @@ func (p *plan) instructions() []owned {
 			),
 		},
 	}}
-	if p.t.leaves(main) && !p.removing {
+	if p.t.leadsOutside(main) && !p.removing {
 		return all // it doesn't get ours, so nobody needs to import it
 	}
 	last := p.removing && !p.anyLeft()
 	for _, row := range harness.Rows {
-		own := below(p.t.Project, row.Setup.Instructions)
+		own := resolveBelow(p.t.Project, row.Setup.Instructions)
 		if own != "" && !sameName(own, main) && (last || slices.Contains(p.names, row.Name)) {
 			all = append(all, owned{
 				row.Name, part{
@@ -123,13 +123,13 @@ func (p *plan) instructions() []owned {
 	return all
 }
 
-// shows reports whether tt is installed in a harness that has this part: others have a skill, a shared server
-// and the directory, too, and what a plugin can't bring stands beside one.
-func (x part) shows() bool { return x.what != skill && !x.shared && !x.beyond }
+// showsInstall reports whether tt is installed in a harness that has this part: others have a skill, a shared
+// server and the directory, too, and what a plugin can't bring stands beside one.
+func (x part) showsInstall() bool { return x.what != skill && !x.shared && !x.beyond }
 
 // skillFile returns where the skill of a harness lies.
 func (t Target) skillFile(s harness.Setup) string {
-	if dir := t.path(s, s.Skills); dir != "" {
+	if dir := t.filePath(s, s.Skills); dir != "" {
 		return filepath.Join(dir, harness.SkillName, "SKILL.md")
 	}
 	return ""
@@ -155,8 +155,8 @@ func isShipped(have []byte) bool {
 	return slices.Contains(shipped, hex.EncodeToString(sum[:]))
 }
 
-// existing returns first, but second where only that exists.
-func existing(first, second string) string {
+// existingFile returns first, but second where only that exists.
+func existingFile(first, second string) string {
 	if _, err := os.Stat(first); err != nil {
 		if _, err := os.Stat(second); err == nil {
 			return second
@@ -165,9 +165,9 @@ func existing(first, second string) string {
 	return first
 }
 
-// has reports whether a part is there, in whatever form.
-func (p *plan) has(x part) (bool, error) {
-	if p.t.leaves(x.file) {
+// hasPart reports whether a part is there, in whatever form.
+func (p *plan) hasPart(x part) (bool, error) {
+	if p.t.leadsOutside(x.file) {
 		return false, nil
 	}
 	if x.dir {
@@ -210,10 +210,10 @@ func onlyOurs(src []byte, parts []part) bool {
 	return err == nil && changed && (len(rest) == 0 || string(rest) == "{}")
 }
 
-// restoring returns the edit that removes what is ours from a file. The file doesn't show everything: an
+// restoringEdit returns the edit that removes what is ours from a file. The file doesn't show everything: an
 // object may have been empty before us, or the whole file blank. The copy from before our first edit does.
 // Objects in the copy stay, and if nothing but ours has changed since, its bytes come back.
-func (p *plan) restoring(path string, parts []part) (confedit.Edit, error) {
+func (p *plan) restoringEdit(path string, parts []part) (confedit.Edit, error) {
 	plain := removeAll(parts, nothingStays)
 	at, ok := p.files.Copy(path)
 	if !ok {
@@ -221,13 +221,13 @@ func (p *plan) restoring(path string, parts []part) (confedit.Edit, error) {
 	}
 	before, err := confedit.Read(at)
 	if err != nil {
-		return nil, explain(err)
+		return nil, explainError(err)
 	}
 	if _, ours, err := plain(before); err != nil || ours {
 		return plain, nil // the copy isn't from before us, or doesn't parse
 	}
 	npm := slices.ContainsFunc(parts, func(x part) bool { return x.npm != nil && x.npm(before) != nil })
-	careful := removeAll(parts, func(keys []string) int { return depth(before, parts[0].toml, keys) })
+	careful := removeAll(parts, func(keys []string) int { return depthOf(before, parts[0].toml, keys) })
 	return func(src []byte) ([]byte, bool, error) {
 		out, changed, err := careful(src)
 		if err != nil || !changed || npm { // the npm program's entry must not come back
@@ -244,8 +244,8 @@ func (p *plan) restoring(path string, parts []part) (confedit.Edit, error) {
 	}, nil
 }
 
-// depth returns how many of the first keys of a path a file has.
-func depth(src []byte, toml bool, keys []string) int {
+// depthOf returns how many of the first keys of a path a file has.
+func depthOf(src []byte, toml bool, keys []string) int {
 	for n := len(keys); n > 0; n-- {
 		var found bool
 		var err error
@@ -261,9 +261,9 @@ func depth(src []byte, toml bool, keys []string) int {
 	return 0
 }
 
-// get returns the value at a path of keys as JSON. It is nil when there is none, and when the file
+// valueAt returns the value at a path of keys as JSON. It is nil when there is none, and when the file
 // doesn't parse: the edit reports that.
-func get(src []byte, toml bool, keys []string) json.RawMessage {
+func valueAt(src []byte, toml bool, keys []string) json.RawMessage {
 	if !toml {
 		v, _, err := confedit.JSONGet(src, keys)
 		if err != nil {

@@ -23,7 +23,7 @@ type plan struct {
 
 func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	defer confedit.Keep()()
-	p := &plan{t: t, removing: removing, names: names, files: t.files()}
+	p := &plan{t: t, removing: removing, names: names, files: t.editFiles()}
 	var all []owned
 	for _, name := range names {
 		row, ok := harness.ByName(name)
@@ -35,15 +35,15 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 						harness.SnippetNames(), len(harness.SnippetNames()),
 					))
 		}
-		plugged := p.plugin(row)
-		for _, x := range t.parts(row) {
+		plugged := p.planPlugin(row)
+		for _, x := range t.partsOf(row) {
 			if !plugged || removing || x.beyond {
 				all = append(all, owned{name, x})
 			}
 		}
 	}
 	if t.Project != "" {
-		all = append(all, p.instructions()...)
+		all = append(all, p.planInstructions()...)
 	}
 
 	leadsTo := map[string]string{}
@@ -62,7 +62,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 				one = append(one, y)
 			}
 		}
-		if err := p.file(one); err != nil {
+		if err := p.planFile(one); err != nil {
 			return nil, err
 		}
 		all = slices.DeleteFunc(slices.Clone(all), same)
@@ -82,26 +82,26 @@ func sameName(a, b string) bool {
 		confedit.Follow(a) != "" && confedit.Follow(a) == confedit.Follow(b)
 }
 
-// file plans the change of one file.
-func (p *plan) file(parts []owned) error {
+// planFile plans the change of one file.
+func (p *plan) planFile(parts []owned) error {
 	first := parts[0]
 	switch {
-	case p.t.leaves(first.file):
-		p.keep(first, "a link leads there, out of the workspace, so nothing is written")
+	case p.t.leadsOutside(first.file):
+		p.planToKeep(first, "a link leads there, out of the workspace, so nothing is written")
 		return nil
 	case first.dir:
-		p.directory(first)
+		p.planDirectory(first)
 		return nil
 	case first.text != "":
-		return p.own(first)
+		return p.planOwn(first)
 	case first.name == "project" && p.anyLeft():
-		if has, err := p.has(first.part); has || err != nil {
-			p.keep(first, "still used by other harnesses")
+		if has, err := p.hasPart(first.part); has || err != nil {
+			p.planToKeep(first, "still used by other harnesses")
 			return nil
 		}
 	}
-	if others := p.sharers(first.part); p.removing && len(others) > 0 {
-		p.keep(first, "still used by "+stick.Words(strings.Join(others, " and ")))
+	if others := p.sharersOf(first.part); p.removing && len(others) > 0 {
+		p.planToKeep(first, "still used by "+stick.Words(strings.Join(others, " and ")))
 		return nil
 	}
 	shared := []part{}
@@ -110,56 +110,56 @@ func (p *plan) file(parts []owned) error {
 			shared = append(shared, x.part)
 		}
 	}
-	return p.edit(first.name, first.file, shared)
+	return p.planEdit(first.name, first.file, shared)
 }
 
-// directory plans that the data directory is made. It stays when tt is uninstalled.
-func (p *plan) directory(x owned) {
+// planDirectory plans that the data directory is made. It stays when tt is uninstalled.
+func (p *plan) planDirectory(x owned) {
 	if p.removing {
 		return
 	}
 	s := FileChange{Harness: x.name, What: x.what, File: x.file, State: There, dir: true}
-	if has, _ := p.has(x.part); !has {
+	if has, _ := p.hasPart(x.part); !has {
 		s.State = New
 	}
 	p.steps = append(p.steps, s)
 }
 
-// keep plans that a file stays as it is.
-func (p *plan) keep(x owned, why stick.Words) {
+// planToKeep plans that a file stays as it is.
+func (p *plan) planToKeep(x owned, why stick.Words) {
 	p.steps = append(p.steps, FileChange{
-		Harness: x.name, What: x.what, File: x.file, Target: p.t.behind(x.file), State: Kept, Note: why,
+		Harness: x.name, What: x.what, File: x.file, Target: p.t.realPath(x.file), State: Kept, Note: why,
 	})
 }
 
 // anyLeft reports whether a harness outside of this plan still has tt, and so needs what harnesses share.
 func (p *plan) anyLeft() bool {
 	return p.removing && slices.ContainsFunc(harness.Names(), func(name string) bool {
-		return !slices.Contains(p.names, name) && p.installed(name)
+		return !slices.Contains(p.names, name) && p.isInstalled(name)
 	})
 }
 
-// installed reports whether a harness has anything of tt, a skill aside, which it may share with others.
+// isInstalled reports whether a harness has anything of tt, a skill aside, which it may share with others.
 // A file that can't be read may have something.
-func (p *plan) installed(name string) bool {
+func (p *plan) isInstalled(name string) bool {
 	row, _ := harness.ByName(name)
-	for _, x := range p.t.parts(row) {
-		if !x.shows() {
+	for _, x := range p.t.partsOf(row) {
+		if !x.showsInstall() {
 			continue
 		}
-		if has, err := p.has(x); has || err != nil {
+		if has, err := p.hasPart(x); has || err != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// edit plans a change of a file that others write too.
-func (p *plan) edit(name, path string, parts []part) error {
+// planEdit plans a change of a file that others write too.
+func (p *plan) planEdit(name, path string, parts []part) error {
 	e := setAll(parts)
 	var err error
 	if p.removing {
-		e, err = p.restoring(path, parts)
+		e, err = p.restoringEdit(path, parts)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (p *plan) edit(name, path string, parts []part) error {
 		_, ours, err := removeAll(parts, nothingStays)(src)
 		return err != nil || ours
 	}
-	s, err := p.step(name, path, e, confedit.Options{Removing: p.removing, Ours: ours})
+	s, err := p.editStep(name, path, e, confedit.Options{Removing: p.removing, Ours: ours})
 	if err != nil {
 		return err
 	}
@@ -205,12 +205,12 @@ func (p *plan) edit(name, path string, parts []part) error {
 	return nil
 }
 
-// step plans an edit of a file.
-func (p *plan) step(name, path string, e confedit.Edit, opt confedit.Options) (FileChange, error) {
-	s := FileChange{Harness: name, File: path, Target: p.t.behind(path)}
+// editStep plans an edit of a file.
+func (p *plan) editStep(name, path string, e confedit.Edit, opt confedit.Options) (FileChange, error) {
+	s := FileChange{Harness: name, File: path, Target: p.t.realPath(path)}
 	var err error
 	if s.change, err = p.files.Prepare(path, e, opt); err != nil {
-		return s, explain(err)
+		return s, explainError(err)
 	}
 	switch {
 	case !s.change.Changed() && p.removing:
@@ -227,22 +227,22 @@ func (p *plan) step(name, path string, e confedit.Edit, opt confedit.Options) (F
 	return s, nil
 }
 
-// own plans a file that is all ours. One that somebody else made or edited is left alone.
-func (p *plan) own(x owned) error {
+// planOwn plans a file that is all ours. One that somebody else made or edited is left alone.
+func (p *plan) planOwn(x owned) error {
 	have, err := confedit.Read(x.file)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return explain(err)
+		return explainError(err)
 	case err == nil && !x.ours(have):
-		p.keep(x, "somebody else has made or edited it, so it stays")
+		p.planToKeep(x, "somebody else has made or edited it, so it stays")
 		return nil
 	case err == nil && p.removing:
-		if others := p.sharers(x.part); len(others) > 0 {
-			p.keep(x, "still used by "+stick.Words(strings.Join(others, " and ")))
+		if others := p.sharersOf(x.part); len(others) > 0 {
+			p.planToKeep(x, "still used by "+stick.Words(strings.Join(others, " and ")))
 			return nil
 		}
 	}
-	s, err := p.step(x.name, x.file, func(src []byte) ([]byte, bool, error) {
+	s, err := p.editStep(x.name, x.file, func(src []byte) ([]byte, bool, error) {
 		if p.removing {
 			return nil, src != nil, nil
 		}
@@ -253,7 +253,7 @@ func (p *plan) own(x owned) error {
 	}
 	if p.removing && s.change.Exists {
 		if s.change.Target != filepath.Clean(x.file) {
-			p.keep(x, "it is a symbolic link that somebody else has made, so it stays")
+			p.planToKeep(x, "it is a symbolic link that somebody else has made, so it stays")
 			return nil
 		}
 		s.change.Delete = true
@@ -269,20 +269,20 @@ func (p *plan) own(x owned) error {
 	return nil
 }
 
-// sharers lists the harnesses outside of this plan that have tt, and read the same skill, the same servers or
-// the same instructions of their own.
-func (p *plan) sharers(x part) (names []string) {
+// sharersOf lists the harnesses outside of this plan that have tt, and read the same skill, the same servers
+// or the same instructions of their own.
+func (p *plan) sharersOf(x part) (names []string) {
 	for _, row := range harness.Rows {
 		file := ""
 		switch {
 		case x.what == skill:
 			file = p.t.skillFile(row.Setup)
 		case x.what == imports:
-			file = below(p.t.Project, row.Setup.Instructions)
+			file = resolveBelow(p.t.Project, row.Setup.Instructions)
 		case x.shared:
 			file = p.t.serverFile(row.Setup)
 		}
-		if file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.installed(row.Name) {
+		if file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.isInstalled(row.Name) {
 			names = append(names, row.Name)
 		}
 	}

@@ -37,10 +37,10 @@ func (t Target) Others(ctx context.Context, run Run) []Program {
 	first := true
 	for _, path := range lookPaths(t.Getenv("PATH"), onPath) {
 		switch {
-		case same(path, t.TT) || same(path, t.Wrapper):
+		case isSameFile(path, t.TT) || isSameFile(path, t.Wrapper):
 			first = false
-		case !slices.ContainsFunc(others, func(p Program) bool { return same(p.Path, path) }):
-			others = append(others, Program{Path: path, First: first, Fix: t.rid(path, first)})
+		case !slices.ContainsFunc(others, func(p Program) bool { return isSameFile(p.Path, path) }):
+			others = append(others, Program{Path: path, First: first, Fix: t.howToRemove(path, first)})
 		}
 	}
 
@@ -52,8 +52,8 @@ func (t Target) Others(ctx context.Context, run Run) []Program {
 	return others
 }
 
-// rid says how to get rid of another program of our name.
-func (t Target) rid(path string, first bool) stick.Words {
+// howToRemove says how to get rid of another program of our name.
+func (t Target) howToRemove(path string, first bool) stick.Words {
 	remove := stick.Words("remove it")
 	if pkg := npmPackage(path); pkg != "" {
 		remove = stick.Cmd("npm uninstall --global <package>", pkg).Words()

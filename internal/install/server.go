@@ -13,21 +13,21 @@ import (
 	"talkingstick/internal/harness"
 )
 
-// server returns the part that registers the MCP server. An existing entry of ours keeps what somebody
+// serverPart returns the part that registers the MCP server. An existing entry of ours keeps what somebody
 // added to it, such as a time limit or more arguments; only the program's path is set. An entry under our
 // name that runs something else isn't ours, and stays.
-func (t Target) server(s harness.Setup) part {
+func (t Target) serverPart(s harness.Setup) part {
 	at := append(slices.Clone(s.ServerAt), harness.ServerName)
 	old := append(slices.Clone(s.ServerAt), harness.SkillName)
 	x := part{what: mcpServer, toml: s.TOML}
 	x.npm = func(src []byte) []byte {
-		if e := get(src, s.TOML, old); t.runsNpm(e) {
+		if e := valueAt(src, s.TOML, old); t.runsNpm(e) {
 			return e
 		}
 		return nil
 	}
 	x.other = func(src []byte) bool {
-		e := get(src, s.TOML, at)
+		e := valueAt(src, s.TOML, at)
 		return e != nil && !t.runsUs(e) && !t.runsNpm(e)
 	}
 	x.noNpm = func(src []byte) ([]byte, bool, error) {
@@ -39,13 +39,13 @@ func (t Target) server(s harness.Setup) part {
 	x.set = func(src []byte) ([]byte, bool, error) {
 		edits := []confedit.Edit{x.noNpm}
 		if !x.other(src) {
-			edits = append(edits, t.setServer(s, at, get(src, s.TOML, at)), t.setDataDir(s, at))
+			edits = append(edits, t.setServer(s, at, valueAt(src, s.TOML, at)), t.setDataDir(s, at))
 		}
 		return confedit.All(edits...)(src)
 	}
 	x.remove = func(keep func([]string) int) confedit.Edit {
 		return func(src []byte) ([]byte, bool, error) {
-			if e := get(src, s.TOML, at); e != nil && !t.runsUs(e) {
+			if e := valueAt(src, s.TOML, at); e != nil && !t.runsUs(e) {
 				return src, false, nil
 			}
 			return removeEntry(s, at, min(keep(at), len(s.ServerAt)))(src)
@@ -68,17 +68,17 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 	command := append(slices.Clone(at), "command")
 	switch {
 	case s.TOML && ours:
-		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.program()}})
+		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.programPath()}})
 	case s.TOML:
 		return confedit.TOMLSetTable(at, confedit.TOMLTable{
-			{Key: "command", Value: t.program()}, {Key: "args", Value: []string{"mcp"}},
+			{Key: "command", Value: t.programPath()}, {Key: "args", Value: []string{"mcp"}},
 		})
 	case ours && list:
-		return confedit.JSONSet(command, append([]string{t.program()}, argv[1:]...))
+		return confedit.JSONSet(command, append([]string{t.programPath()}, argv[1:]...))
 	case ours:
-		return confedit.JSONSet(command, t.program())
+		return confedit.JSONSet(command, t.programPath())
 	default:
-		return confedit.JSONSet(at, s.Entry(t.program()))
+		return confedit.JSONSet(at, s.Entry(t.programPath()))
 	}
 }
 
@@ -98,7 +98,7 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 	}
 	return func(src []byte) ([]byte, bool, error) {
 		var vars map[string]json.RawMessage
-		if json.Unmarshal(get(src, true, env), &vars) == nil && len(vars) == 1 && vars[dataDirEnv] != nil {
+		if json.Unmarshal(valueAt(src, true, env), &vars) == nil && len(vars) == 1 && vars[dataDirEnv] != nil {
 			return confedit.TOMLRemoveTable(env)(src)
 		}
 		return confedit.TOMLRemoveTable(append(env, dataDirEnv))(src)
@@ -114,7 +114,7 @@ func (t Target) ServerDir(row harness.Row) string {
 		Env         map[string]string `json:"env"`
 		Environment map[string]string `json:"environment"` // some harnesses' name for it
 	}
-	entry := get(src, s.TOML, append(slices.Clone(s.ServerAt), harness.ServerName))
+	entry := valueAt(src, s.TOML, append(slices.Clone(s.ServerAt), harness.ServerName))
 	if entry == nil || !t.runsUs(entry) || json.Unmarshal(entry, &e) != nil {
 		return t.DataDir
 	}
@@ -160,15 +160,15 @@ func (t Target) runsNpm(entry []byte) bool {
 	}
 	switch path.Base(strings.ReplaceAll(argv[0], `\`, "/")) {
 	case "tt", "talking-stick":
-		return len(argv) == 2 && !same(argv[0], t.TT)
+		return len(argv) == 2 && !isSameFile(argv[0], t.TT)
 	case "npx", "bunx", "pnpm", "node":
 		return slices.ContainsFunc(argv[1:], func(a string) bool { return strings.Contains(a, "talking-stick") })
 	}
 	return false
 }
 
-// same reports whether two paths are the same file.
-func same(a, b string) bool {
+// isSameFile reports whether two paths are the same file.
+func isSameFile(a, b string) bool {
 	if !filepath.IsAbs(a) {
 		return false
 	}

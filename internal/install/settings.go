@@ -23,8 +23,8 @@ func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 		)
 		what = append(what, stick.Wordsf("%s.%s", s.Section, s.Name))
 	}
-	p := &plan{t: t, files: t.files()}
-	s, err := p.step("project", file, confedit.All(edits...), confedit.Options{})
+	p := &plan{t: t, files: t.editFiles()}
+	s, err := p.editStep("project", file, confedit.All(edits...), confedit.Options{})
 	s.What = stick.JoinWords(what, ", ")
 	return []FileChange{s}, err
 }

@@ -53,7 +53,7 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 		s.Problem, s.Fix = "its login shell doesn't find tt", stick.Wordsf(
 			"add %s to PATH", filepath.Dir(t.TT),
 		)+read
-	case !same(s.TT, t.TT) && !same(s.TT, t.Wrapper):
+	case !isSameFile(s.TT, t.TT) && !isSameFile(s.TT, t.Wrapper):
 		s.Problem, s.Fix = stick.Wordsf(
 			"its login shell finds another tt, %s", s.TT,
 		), stick.Wordsf("put %s first in PATH", filepath.Dir(t.TT))+read

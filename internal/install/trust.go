@@ -14,14 +14,14 @@ type group struct {
 	Hooks   []json.RawMessage `json:"hooks"`
 }
 
-// trusted reports whether a harness trusts all our hooks in its file of hooks. It is nil when the harness
+// isTrusted reports whether a harness trusts all our hooks in its file of hooks. It is nil when the harness
 // runs hooks without asking, when the file has none of ours, and when it can't be read.
-func (t Target) trusted(row harness.Row) *bool {
+func (t Target) isTrusted(row harness.Row) *bool {
 	trust := row.Setup.Trust
 	if trust == nil {
 		return nil
 	}
-	file := t.path(row.Setup, row.Setup.Hooks)
+	file := t.filePath(row.Setup, row.Setup.Hooks)
 	src, err := confedit.Read(file)
 	if err != nil {
 		return nil
@@ -31,7 +31,7 @@ func (t Target) trusted(row harness.Row) *bool {
 	if err != nil || json.Unmarshal(raw, &events) != nil {
 		return nil
 	}
-	notes, _ := confedit.Read(filepath.Join(t.config(row.Setup), trust.File)) // without it nothing is trusted
+	notes, _ := confedit.Read(filepath.Join(t.configDir(row.Setup), trust.File)) // without it nothing is trusted
 	files := []string{file}
 	if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
 		files = append(files, real)
