@@ -69,8 +69,8 @@ func (a *app) startParams(p core.HookParams) engine.StartSessionParams {
 	return engine.StartSessionParams{HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 
-// briefing tells an agent where it is and what to do first. With short it leaves out what the agent still knows
-// after a compaction.
+// briefing tells an agent where it is and what to do first. With short it leaves out what the agent still
+// knows after a compaction.
 func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	wait := p.next(stick.Cmd("tt wait"))
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
@@ -270,7 +270,8 @@ func leftInTree(w *stick.Workspace) stick.Words {
 	return stick.Wordsf("The tree has %s: %s. Look at them first.", stick.Count(w.DirtyCount, "uncommitted file"), names)
 }
 
-// maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant has all of it.
+// maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant
+// has all of it.
 const maxNextAction = 160
 
 // patterns lists patterns in a sentence.

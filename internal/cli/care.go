@@ -336,7 +336,8 @@ func (a *app) showRoom(ctx context.Context) error {
 	})
 }
 
-// setNext says what to do next: the step of the task whose worktree the caller is in, or of the most urgent need.
+// setNext says what to do next: the step of the task whose worktree the caller is in, or of the most urgent
+// need.
 func (s *statusResult) setNext(here *task.TaskView) {
 	s.Task = here
 	switch {
@@ -363,8 +364,8 @@ func (p *page) needs(all []stick.Need) {
 	p.table(t)
 }
 
-// overview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start. It
-// never joins.
+// overview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
+// It never joins.
 func (a *app) overview(ctx context.Context) error {
 	err := a.showRoom(ctx)
 	if stick.CodeOf(err) != stick.CodeNoRoom {
@@ -389,8 +390,8 @@ func (a *app) overview(ctx context.Context) error {
 	})
 }
 
-// guardOrder tells a guardian what to do. It goes through standard input, because everybody can read a command
-// line, and the lease is secret.
+// guardOrder tells a guardian what to do. It goes through standard input, because everybody can read a
+// command line, and the lease is secret.
 type guardOrder struct {
 	Room    stick.RoomID  `json:"room_id"`
 	Owner   stick.AgentID `json:"owner"`
@@ -419,8 +420,8 @@ func (a *app) guardCmd() *cobra.Command {
 	}
 }
 
-// guard starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like any
-// other whose holder can't be seen.
+// guard starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like
+// any other whose holder can't be seen.
 func (a *app) guard(ctx context.Context, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return

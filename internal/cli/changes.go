@@ -134,7 +134,8 @@ func (p *page) adopted(res guard.AdoptChangesResult) {
 	}
 }
 
-// noted names the agents of which uncommitted work is noted, with how many files. It is empty if there are none.
+// noted names the agents of which uncommitted work is noted, with how many files. It is empty if there are
+// none.
 func (p *page) noted(n *guard.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""

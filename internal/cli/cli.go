@@ -171,8 +171,9 @@ func (a *app) fail(err error, ctx context.Context) int {
 	return status
 }
 
-// dataDir returns the directory of the database, as an absolute path: a relative one would mean another database in
-// each working directory. It fails with [stick.CodeDataDirRelative] and [stick.CodeDataDirNotWritable].
+// dataDir returns the directory of the database, as an absolute path: a relative one would mean another
+// database in each working directory. It fails with [stick.CodeDataDirRelative] and
+// [stick.CodeDataDirNotWritable].
 func (e Env) dataDir() (string, error) {
 	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
 		if !filepath.IsAbs(d) {
@@ -194,8 +195,9 @@ func (e Env) dataDir() (string, error) {
 	return filepath.Join(parent, "talking-stick"), nil
 }
 
-// readSettings reads what the environment and the user's file set. A hook goes on in spite of a fault in what it doesn't need: a pattern of
-// what is never copied or, where the environment names the database, all of the file.
+// readSettings reads what the environment and the user's file set. A hook goes on in spite of a fault in what
+// it doesn't need: a pattern of what is never copied or, where the environment names the database, all of the
+// file.
 func (a *app) readSettings() error {
 	u, err := a.userFile()
 	a.database, a.snapshots = a.Getenv("TALKING_STICK_DATABASE_URL"), u.Snapshots
@@ -326,7 +328,8 @@ func newOperations(cfg core.Config) operations {
 
 func (a *app) newOperations(procs *proc.Table) operations { return newOperations(a.config(procs)) }
 
-// config is the configuration of the operations. Its caller has called surroundings, which checks the data directory.
+// config is the configuration of the operations. Its caller has called surroundings, which checks the data
+// directory.
 func (a *app) config(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
@@ -336,7 +339,8 @@ func (a *app) config(procs *proc.Table) core.Config {
 	}
 }
 
-// sayLoss says what the database has lost. A hook has it logged, which the next session hears of, and adds it to what it answers.
+// sayLoss says what the database has lost. A hook has it logged, which the next session hears of, and adds it
+// to what it answers.
 func (a *app) sayLoss(warning stick.Words) {
 	switch {
 	case a.examines: // its answer says it
@@ -351,7 +355,8 @@ func (a *app) sayLoss(warning stick.Words) {
 	}
 }
 
-// now is the time by the clock of the database, if the command has opened one: another machine's times are compared with it.
+// now is the time by the clock of the database, if the command has opened one: another machine's times are
+// compared with it.
 func (a *app) now() stick.Time {
 	switch {
 	case a.operations.Engine != nil:

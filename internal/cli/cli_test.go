@@ -1,8 +1,7 @@
 //go:build unix
 
-// The scripts in testdata/script run the real program in real processes. Each begins with a
-// sentence that says what it proves, and reads as an example of use. Beside testscript's own
-// commands a script has these:
+// The scripts in testdata/script run the real program in real processes. Each begins with a sentence that
+// says what it proves, and reads as an example of use. Beside testscript's own commands a script has these:
 //
 //	tt ARG…                     run tt; its exit status must be 0, or with ! anything else
 //	as AGENT tt ARG…            … as an agent (TT_HARNESS_AGENT_ID)
@@ -35,16 +34,16 @@
 //	handoff FILE BYTES          write a handoff whose status has so many bytes
 //	damaged                     don't look for damage when the script ends
 //
-// In a short run most commands are played by a few processes that live on, see player_test.go, and on SQLite a script ends after
-// its main story, at the line
+// In a short run most commands are played by a few processes that live on, see player_test.go, and on SQLite
+// a script ends after its main story, at the line
 //
 //	[quick] stop 'ODD CASES'    which names what comes after it. TestScript says that it leaves this
 //
-// Where a command waits for something, it polls for it; the bound is for failures only. Every
-// script ends with tt doctor.
+// Where a command waits for something, it polls for it; the bound is for failures only. Every script ends
+// with tt doctor.
 //
-// The scripts run on SQLite, or by -database=postgres on a server, each with a database of its own. [sqlite] and [postgres] tell
-// which; a script that is about SQLite's file skips itself.
+// The scripts run on SQLite, or by -database=postgres on a server, each with a database of its own. [sqlite]
+// and [postgres] tell which; a script that is about SQLite's file skips itself.
 package cli_test
 
 import (
@@ -87,7 +86,8 @@ func TestMain(m *testing.M) {
 // patience limits every wait for something that has to happen.
 const patience = 2 * time.Minute
 
-// TestScript plays the scripts. In a short run players play the commands of nine of ten, see [playedByPlayers].
+// TestScript plays the scripts. In a short run players play the commands of nine of ten, see
+// [playedByPlayers].
 func TestScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
@@ -109,7 +109,8 @@ func TestScript(t *testing.T) {
 	play(t, testscript.Params{Files: files}, nil)
 }
 
-// isQuick reports whether scripts end after their main story, at "[quick] stop". On a server they go on in a short run, too.
+// isQuick reports whether scripts end after their main story, at "[quick] stop". On a server they go on in a
+// short run, too.
 func isQuick(server bool) bool { return testing.Short() && !server }
 
 // oddCases matches the line after which a script goes on to its odd cases.
@@ -245,7 +246,8 @@ var given = []string{
 	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }
 
-// ago is what a pattern says for how long ago something was: a script can take more than a second from one step to the next.
+// ago is what a pattern says for how long ago something was: a script can take more than a second from one
+// step to the next.
 const ago = `(just now|\d+ s ago|\d+ min ago)`
 
 func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
@@ -509,8 +511,8 @@ func lookPath(program, path string) (string, error) {
 	return "", fmt.Errorf("no program %q", program)
 }
 
-// actor is a running harness with a shell in it, which runs commands as a harness's tool does. When the harness is killed,
-// the shell lives on, as it really would.
+// actor is a running harness with a shell in it, which runs commands as a harness's tool does. When the
+// harness is killed, the shell lives on, as it really would.
 type actor struct {
 	dir  string
 	path string // where its shell looks for programs

@@ -95,13 +95,15 @@ func (a *app) rosterRoot() *cobra.Command {
 	return root
 }
 
-// command is a command that is made when it is needed. To make all of them takes up to a tenth of the time of a short one.
+// command is a command that is made when it is needed. To make all of them takes up to a tenth of the time of
+// a short one.
 type command struct {
 	name string
 	make func() *cobra.Command
 }
 
-// called makes the one of these commands that the arguments name, after the commands above it. It returns nil if they name none.
+// called makes the one of these commands that the arguments name, after the commands above it. It returns nil
+// if they name none.
 func (a *app) called(commands []command, parents ...string) *cobra.Command {
 	at := len(parents)
 	if len(a.Args) <= at || !slices.Equal(a.Args[:at], parents) {
@@ -235,7 +237,8 @@ func atPath(c *cobra.Command) *spot {
 // where returns the room that the flags mean.
 func (s *spot) where() core.Where { return core.Where{RoomID: stick.RoomID(s.room), Path: s.path} }
 
-// of returns the room that a command means: that of its argument at i, if there is one, else that of its flags.
+// of returns the room that a command means: that of its argument at i, if there is one, else that of its
+// flags.
 func (s *spot) of(args []string, i int) (core.Where, error) {
 	w := s.where()
 	if len(args) <= i {

@@ -20,12 +20,13 @@ import (
 	"talkingstick/stick"
 )
 
-// candidates finds what an argument or a flag may be, in the room at a place. Each is a word, and what a shell shows beside
-// it. It only reads, and what fails offers nothing: a shell that completes a word is no place for an error.
+// candidates finds what an argument or a flag may be, in the room at a place. Each is a word, and what a
+// shell shows beside it. It only reads, and what fails offers nothing: a shell that completes a word is no
+// place for an error.
 type candidates func(ctx context.Context, a *app, at core.Where) []cobra.Completion
 
-// argumentCandidates are what the arguments of commands may be. A shell offers files for those of other commands, and
-// directories for a path.
+// argumentCandidates are what the arguments of commands may be. A shell offers files for those of other
+// commands, and directories for a path.
 var argumentCandidates = map[string]candidates{
 	"tt ack": inboxMessages(engine.GetInboxParams{}), "tt msg read": inboxMessages(engine.GetInboxParams{State: "unread"}),
 	"tt msg show": inboxMessages(engine.GetInboxParams{State: "all"}), "tt msg withdraw": inboxMessages(engine.GetInboxParams{Sent: true}),
@@ -52,7 +53,8 @@ var flagCandidates = map[string]candidates{
 	"color": alwaysOf("auto", "always", "never"), "tools": alwaysOf("core", "all"), "restart": alwaysOf("on-return", "no"), "overlap": alwaysOf("exact", "partial"),
 }
 
-// complete lets a shell complete the arguments and flags of all commands. It is called only when a shell asks.
+// complete lets a shell complete the arguments and flags of all commands. It is called only when a shell
+// asks.
 func (a *app) complete(c *cobra.Command) {
 	find := argumentCandidates[c.CommandPath()]
 	switch {

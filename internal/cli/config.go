@@ -13,7 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// configResult says where what tt does is set. It has no values of variables, because the address of a database may hold a password.
+// configResult says where what tt does is set. It has no values of variables, because the address of a
+// database may hold a password.
 type configResult struct {
 	DataDir     string   `json:"data_dir"`               // where the database and copies of work lie
 	OnServer    bool     `json:"on_server"`              // the database is a PostgreSQL server's

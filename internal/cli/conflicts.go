@@ -146,8 +146,8 @@ func some(ranges []string) stick.Words {
 	return stick.Wordsf("%s", strings.Join(ranges, ","))
 }
 
-// talk returns the next step: talk to the other side before you go on. It has no names of files or branches, because
-// they would have to be quoted for a shell.
+// talk returns the next step: talk to the other side before you go on. It has no names of files or branches,
+// because they would have to be quoted for a shell.
 func talk(agents []stick.AgentID, me stick.AgentID) stick.Command {
 	var others []string
 	for _, a := range agents {

@@ -28,7 +28,8 @@ const hostName = "here"
 // person matches the name of a person in a script, or a pattern for one.
 var person = regexp.MustCompile(`\b(human:(?:pat|\[a-z\]\+))([^\w@])`)
 
-// onServer returns scripts as they read where the database is on a server: names of persons have the host's in them there.
+// onServer returns scripts as they read where the database is on a server: names of persons have the host's
+// in them there.
 func onServer(t *testing.T, p testscript.Params) testscript.Params {
 	files := p.Files
 	if p.Dir != "" {
@@ -91,8 +92,8 @@ func (s *story) dump() (string, error) {
 	return dump(s.data)
 }
 
-// dump returns the whole content of the database file in a data directory as text, or "" if there is none. For a file that
-// SQLite can't read, it returns the file's bytes.
+// dump returns the whole content of the database file in a data directory as text, or "" if there is none.
+// For a file that SQLite can't read, it returns the file's bytes.
 func dump(dir string) (string, error) {
 	path := filepath.Join(dir, "rooms.sqlite")
 	raw, err := os.ReadFile(path)
@@ -176,8 +177,8 @@ func (s *story) sql(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 }
 
-// locked locks the database until the script ends or changes the lock: like a writer that doesn't end, or so that nobody can
-// even read.
+// locked locks the database until the script ends or changes the lock: like a writer that doesn't end, or so
+// that nobody can even read.
 func (s *story) locked(ts *testscript.TestScript, args []string) {
 	s.free()
 	if args[0] == "free" {

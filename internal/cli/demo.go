@@ -79,7 +79,8 @@ func (a *app) pauses() func(context.Context) error {
 	}
 }
 
-// watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would be no part of the scene.
+// watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
+// be no part of the scene.
 func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	in, out, ok := a.terminal()
 	if !ok {

@@ -17,7 +17,8 @@ func (a *app) eventCommands() []command {
 	return []command{{"log", a.logCmd}, {"timeline", a.timelineCmd}, {"events", a.eventsCmd}, {"notes", a.notesCmd}}
 }
 
-// streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it comes.
+// streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it
+// comes.
 type streamFlags struct {
 	wait, follow bool
 	words        bool // follow in words, and not in JSON
@@ -273,7 +274,8 @@ func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult)
 	return nil
 }
 
-// delivered moves the cursor of a named stream. If that fails, the events come again: each comes at least once.
+// delivered moves the cursor of a named stream. If that fails, the events come again: each comes at least
+// once.
 func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64) {
 	if s.name != "" {
 		_ = s.e.StreamDelivered(context.WithoutCancel(ctx), s.p.Caller, room, s.name, cursor)
@@ -299,8 +301,9 @@ func (s *stream) write(e stick.Event) error {
 // errUnheard ends following when an event can't be written.
 var errUnheard = errors.New("an event can't be written")
 
-// follow prints events until it is interrupted, or nobody reads them any more. In both cases it prints the cursor on
-// standard error, and succeeds. It prints the cursor too when an event can't be written for another reason.
+// follow prints events until it is interrupted, or nobody reads them any more. In both cases it prints the
+// cursor on standard error, and succeeds. It prints the cursor too when an event can't be written for another
+// reason.
 func (s *stream) follow(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// examples are what the help of each command shows, one line each. A test requires one of every command, and finds each
-// line in a script of testdata/script, which runs it.
+// examples are what the help of each command shows, one line each. A test requires one of every command, and
+// finds each line in a script of testdata/script, which runs it.
 var examples = map[string][]string{
 	"tt":         {"tt init", "tt watch", "tt task new ui-7 --description 'Retry failed uploads'"},
 	"tt handoff": {"tt handoff save 'the lexer is done'"},

@@ -122,7 +122,8 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 	}
 }
 
-// sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if nobody works on it.
+// sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if
+// nobody works on it.
 func (p *page) sinceSeen(t task.TaskView) stick.Words {
 	if t.SeenAt.IsZero() {
 		return ""
@@ -209,7 +210,8 @@ func gateMark(files []string) stick.Words {
 	return "it changes the gate itself: " + stick.Names(files, most)
 }
 
-// checksMark says what is odd about the checks of a task in a few words; empty if they passed on the commit that is offered.
+// checksMark says what is odd about the checks of a task in a few words; empty if they passed on the commit
+// that is offered.
 func checksMark(checks []task.ShownCheck) stick.Words {
 	var red []string
 	for _, c := range checks {

@@ -19,9 +19,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestHintsWork runs each command of the hint of each refusal where the refusal was printed and as whoever got it. The
-// command has to do what it says, or to wait. What a hint asks of hands before its command ("commit it, then: …"), the script
-// has done by
+// TestHintsWork runs each command of the hint of each refusal where the refusal was printed and as whoever
+// got it. The command has to do what it says, or to wait. What a hint asks of hands before its command
+// ("commit it, then: …"), the script has done by
 //
 //	byhand SHELL…               before the refusal that it is for
 //
@@ -58,9 +58,9 @@ func (r *refusals) followHint(s *story, ts *testscript.TestScript, args []string
 	s.byHand = ""
 }
 
-// commandFinder returns a function that finds the commands in a hint, in groups: what is joined by "then" or "and"
-// is one group, whose commands run one after another; other commands are alternatives. To know where a command ends and
-// plain words go on, it needs all commands that hints propose.
+// commandFinder returns a function that finds the commands in a hint, in groups: what is joined by "then" or
+// "and" is one group, whose commands run one after another; other commands are alternatives. To know where a
+// command ends and plain words go on, it needs all commands that hints propose.
 func commandFinder(proposed []string) func(hint string) [][][]string {
 	const word = `(?:'[^']*'|"[^"]*"|<[^ >]*>|[^ ,;()"'<>]*[^ ,;:?()"'<>])`
 	slices.SortFunc(proposed, func(a, b string) int { return len(strings.Fields(b)) - len(strings.Fields(a)) })
@@ -152,8 +152,8 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 	return ""
 }
 
-// copy copies the files of the script to a new directory. If a worker's process takes one away meanwhile, it copies all
-// of them anew.
+// copy copies the files of the script to a new directory. If a worker's process takes one away meanwhile, it
+// copies all of them anew.
 func (s *story) copy() (kept string, err error) {
 	for range 10 {
 		if kept, err = os.MkdirTemp(s.bin, "kept-"); err != nil {
@@ -169,8 +169,9 @@ func (s *story) copy() (kept string, err error) {
 	return "", err
 }
 
-// putBack makes the files of the script what they were. Directories that processes stand in stay the same directories.
-// It takes the copy away, except for what a command that a hint has started writes there just then.
+// putBack makes the files of the script what they were. Directories that processes stand in stay the same
+// directories. It takes the copy away, except for what a command that a hint has started writes there just
+// then.
 func (s *story) putBack(ts *testscript.TestScript, kept string) {
 	all, err := os.ReadDir(s.work)
 	ts.Check(err)

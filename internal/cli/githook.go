@@ -145,8 +145,8 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	return x, err
 }
 
-// mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose they are matters
-// more than whose turn it is.
+// mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose
+// they are matters more than whose turn it is.
 func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
@@ -166,7 +166,8 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditPar
 	return swept, nil
 }
 
-// inOperation reports whether git is in the middle of a merge, a rebase or the like. What is staged then comes from commits.
+// inOperation reports whether git is in the middle of a merge, a rebase or the like. What is staged then
+// comes from commits.
 func (a *app) inOperation() bool {
 	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
 	return ok && git.OperationInProgress(at.Git) != ""
@@ -175,8 +176,8 @@ func (a *app) inOperation() bool {
 // move is a new value for a branch.
 type move struct{ ref, to string }
 
-// readMoves reads which branches get a new value: from a first line, and from those that follow it. It ignores the old
-// values: git also gives zeros where it overwrites whatever is there.
+// readMoves reads which branches get a new value: from a first line, and from those that follow it. It
+// ignores the old values: git also gives zeros where it overwrites whatever is there.
 func readMoves(first string, rest io.Reader) (moves []move, err error) {
 	lines := bufio.NewScanner(io.MultiReader(strings.NewReader(first+"\n"), io.LimitReader(rest, maxMoves)))
 	for lines.Scan() {
@@ -188,9 +189,9 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 	return moves, lines.Err()
 }
 
-// mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation covers
-// the paths that differ; without one the caller needs the whole tree. asked means that the hook pre-commit has asked about these
-// paths, and has said what is against the rules.
+// mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation
+// covers the paths that differ; without one the caller needs the whole tree. asked means that the hook
+// pre-commit has asked about these paths, and has said what is against the rules.
 func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool) (guard.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
@@ -244,8 +245,8 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 	return e.CheckEdit(ctx, *q)
 }
 
-// mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything when a branch is
-// created, or stays at its commit.
+// mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
+// when a branch is created, or stays at its commit.
 func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move) (guard.MayEditResult, error) {
 	shared, _ := repo.CheckedOut() // of these, none is the branch of a task that has a worktree
 	for _, m := range moves {
@@ -276,8 +277,9 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditP
 	return e.CheckEdit(ctx, q)
 }
 
-// noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote has now, and that it hasn't
-// just fetched. Git is about to move the branches, and has still their old values.
+// noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote
+// has now, and that it hasn't just fetched. Git is about to move the branches, and has still their old
+// values.
 func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, moves []move) error {
 	const most = 50 // branches that move at once; where more do, they are fetched or restored
 	if len(moves) > most {
@@ -311,8 +313,8 @@ func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, 
 // maxPushed is how many commits a hook looks at.
 const maxPushed = 200
 
-// mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its address, as an argument, and
-// what is pushed as lines.
+// mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its
+// address, as an argument, and what is pushed as lines.
 func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args []string) (guard.MayEditResult, error) {
 	p := guard.CheckPushParams{HookParams: q}
 	if len(args) > 0 {
@@ -335,7 +337,8 @@ func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args
 	return e.CheckPush(ctx, p)
 }
 
-// readPushes reads what is pushed: the commits, those that the remote has now, and the refs there. A deletion pushes no commit.
+// readPushes reads what is pushed: the commits, those that the remote has now, and the refs there. A deletion
+// pushes no commit.
 func readPushes(in io.Reader) (tips, there, refs []string, err error) {
 	lines := bufio.NewScanner(io.LimitReader(in, maxMoves))
 	for lines.Scan() {

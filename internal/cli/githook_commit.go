@@ -9,8 +9,9 @@ import (
 	"talkingstick/internal/shell"
 )
 
-// askedBefore reports whether the git that runs this hook is a git commit that has run the hook pre-commit, which asks about the same
-// files. chain are the hook's ancestors. Where that can't be told, it isn't so, and both hooks say what they find.
+// askedBefore reports whether the git that runs this hook is a git commit that has run the hook pre-commit,
+// which asks about the same files. chain are the hook's ancestors. Where that can't be told, it isn't so, and
+// both hooks say what they find.
 func askedBefore(chain []proc.Info) bool {
 	i := slices.IndexFunc(chain, func(p proc.Info) bool {
 		return len(p.Args) > 0 && strings.TrimSuffix(filepath.Base(p.Args[0]), ".exe") == "git"

@@ -165,8 +165,8 @@ var works = map[string]string{
 	"from .git": "cd .git; git update-ref refs/heads/main feature; git symbolic-ref HEAD refs/heads/feature",
 }
 
-// For people and for the holder of the stick, everything ends as it does without hooks, even if other hooks were there
-// before. In a short run they take turns.
+// For people and for the holder of the stick, everything ends as it does without hooks, even if other hooks
+// were there before. In a short run they take turns.
 func TestGitWorksAsEver(t *testing.T) {
 	testenv.Alone(t)
 

@@ -16,8 +16,8 @@ import (
 	"talkingstick/stick"
 )
 
-// repository returns the repository of the working directory, whatever git's variables say, and where it keeps its
-// hooks.
+// repository returns the repository of the working directory, whatever git's variables say, and where it
+// keeps its hooks.
 func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
@@ -47,7 +47,8 @@ func (a *app) repository(ctx context.Context) (install.Repository, error) {
 	return r, nil
 }
 
-// showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new ones.
+// showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new
+// ones.
 func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 	dir := filepath.FromSlash(r.HooksPath)
 	if dir == "" || r.Top == "" {
@@ -73,8 +74,8 @@ func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 	return err == nil && len(ignored) < len(files)
 }
 
-// gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its hooks are kept
-// elsewhere, that is a failure only if git was named; otherwise the plan says so.
+// gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
+// hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
 func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o installOptions) ([]install.FileChange, error) {
 	r, err := a.repository(ctx)
 	r.PrePush = o.prePush
@@ -97,8 +98,8 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o inst
 	return []install.FileChange{{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Words()}}, nil
 }
 
-// gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is no
-// repository that agents could share.
+// gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
+// no repository that agents could share.
 func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 	r, err := a.repository(ctx)
 	if r.Git == "" || r.Bare {

@@ -81,7 +81,8 @@ func (h *handoffFlags) read(a *app) (*stick.Handoff, error) {
 	return out, nil
 }
 
-// explain gives the refusal of an incomplete handoff the command that takes a complete one, unless its hint has one already.
+// explain gives the refusal of an incomplete handoff the command that takes a complete one, unless its hint
+// has one already.
 func (h *handoffFlags) explain(err error, command stick.Command) error {
 	e := stick.AsError(err)
 	if e == nil || e.Code != stick.CodeInvalidHandoff || e.Hint.HasCommand() {

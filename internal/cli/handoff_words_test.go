@@ -7,8 +7,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAWrongHandoffIsExplainedInPlainWords: what is wrong with a handoff on standard input is said for its writer, not in the
-// words of the parser.
+// TestAWrongHandoffIsExplainedInPlainWords: what is wrong with a handoff on standard input is said for its
+// writer, not in the words of the parser.
 func TestAWrongHandoffIsExplainedInPlainWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"  ":                         "it is empty",

@@ -130,7 +130,8 @@ func hasFlags(f *pflag.FlagSet) (has bool) {
 // isExplained reports whether a page of help explains a flag.
 func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f.Name != "version" }
 
-// flags explains flags, one after the other. Those that only messages of one category have are named together at the end.
+// flags explains flags, one after the other. Those that only messages of one category have are named together
+// at the end.
 func (p *page) flags(f *pflag.FlagSet) {
 	var all [][2]string
 	var categories []string
@@ -213,7 +214,8 @@ func (p *page) columns() int {
 	return helpWidth
 }
 
-// wordsIn breaks a text between its words into lines of at most this many columns. A longer word has a line of its own.
+// wordsIn breaks a text between its words into lines of at most this many columns. A longer word has a line
+// of its own.
 func wordsIn(text string, columns int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

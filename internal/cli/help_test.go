@@ -22,7 +22,8 @@ func isExample(line string) bool {
 	return strings.HasPrefix(line, "  tt ") || strings.Contains(line, `"$(tt`)
 }
 
-// TestHelpFitsAScreen: the help of each command has at most 40 lines at 80 columns, and no word breaks at 60. An example is one line to copy.
+// TestHelpFitsAScreen: the help of each command has at most 40 lines at 80 columns, and no word breaks at 60.
+// An example is one line to copy.
 func TestHelpFitsAScreen(t *testing.T) {
 	for _, c := range tree() {
 		path := c.CommandPath()

@@ -78,9 +78,9 @@ func helperName(sessions []engine.ListedSession) string {
 	}
 }
 
-// tmuxWindow returns the command line that opens a window in which a command runs. tmux interprets its arguments: it
-// expands formats in the directory, so a shell changes to that instead, and it takes a last semicolon for the end of a
-// tmux command.
+// tmuxWindow returns the command line that opens a window in which a command runs. tmux interprets its
+// arguments: it expands formats in the directory, so a shell changes to that instead, and it takes a last
+// semicolon for the end of a tmux command.
 func tmuxWindow(name, dir string, env, command []string) []string {
 	line := slices.Concat([]string{"new-window", "-n", name, "sh", "-c", `cd "$1" && shift && exec env "$@"`, "sh", dir}, env, command)
 	for i, arg := range line {
@@ -100,16 +100,17 @@ func isCallers(v string) bool {
 	return slices.Contains(callers, name)
 }
 
-// ours returns those of our variables that hold for the helper, too. A window of tmux has the environment of tmux's
-// server, which may have been started with other values.
+// ours returns those of our variables that hold for the helper, too. A window of tmux has the environment of
+// tmux's server, which may have been started with other values.
 func ours(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return isCallers(v) || !strings.HasPrefix(v, "TT_") && !strings.HasPrefix(v, "TALKING_STICK_")
 	})
 }
 
-// runHelper runs the command here, and ends when the command ends, with its status. A signal to us is passed on and
-// doesn't end us first: the command may have something to clean up, and its hooks report the end of its session.
+// runHelper runs the command here, and ends when the command ends, with its status. A signal to us is passed
+// on and doesn't end us first: the command may have something to clean up, and its hooks report the end of
+// its session.
 func (a *app) runHelper(path string, command, set []string) error {
 	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]

@@ -38,7 +38,8 @@ func TestHintsAreCommands(t *testing.T) {
 	}
 }
 
-// TestHintsAboutEditsTakeAPath: where the room is another than that of the caller's place, these hints name it by --path.
+// TestHintsAboutEditsTakeAPath: where the room is another than that of the caller's place, these hints name
+// it by --path.
 func TestHintsAboutEditsTakeAPath(t *testing.T) {
 	n := 0
 	for _, h := range hintedCommands(t) {
@@ -75,8 +76,8 @@ func TestHintsSayTheirCommands(t *testing.T) {
 	}
 }
 
-// TestPrintedCommandsCanCarryAName finds the lines of an answer that have a command of tt among their plain words. Only a
-// [stick.Command] gets the name under which its reader acts.
+// TestPrintedCommandsCanCarryAName finds the lines of an answer that have a command of tt among their plain
+// words. Only a [stick.Command] gets the name under which its reader acts.
 func TestPrintedCommandsCanCarryAName(t *testing.T) {
 	first := map[string]bool{}
 	for _, c := range (&app{}).root().Commands() {
@@ -158,7 +159,8 @@ func hintedCommands(t *testing.T) (all []hinted) {
 	return all
 }
 
-// HintedCommands returns every command that a hint proposes, with its blanks. It is for the tests that run them.
+// HintedCommands returns every command that a hint proposes, with its blanks. It is for the tests that run
+// them.
 func HintedCommands(t *testing.T) (all []string) {
 	for _, h := range hintedCommands(t) {
 		words := make([]string, len(h.command))

@@ -31,21 +31,22 @@ const (
 	hookLimit = time.Second
 	maxHook   = 8 << 20 // bytes of input; it may hold whole files
 
-	// A decision before an edit comes in time, or the tool runs without it. If another writer keeps a hook waiting for
-	// longer, the hook records nothing.
+	// A decision before an edit comes in time, or the tool runs without it. If another writer keeps a hook
+	// waiting for longer, the hook records nothing.
 	editLimit  = 250 * time.Millisecond
 	hookReads  = 100 * time.Millisecond
 	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
-	// What a decision may take beyond editLimit where a command takes work away: to find whose it is, and for a copy, which itself ends
-	// after a second.
+	// What a decision may take beyond editLimit where a command takes work away: to find whose it is, and for
+	// a copy, which itself ends after a second.
 	whoseLimit  = 400 * time.Millisecond
 	rescueLimit = whoseLimit + 1200*time.Millisecond
 
 	lookLimit = 100 * time.Millisecond // for finding what a command has changed
 
-	// How long git may take of editLimit to say what words stand for. It is asked about commands that git doesn't have.
+	// How long git may take of editLimit to say what words stand for. It is asked about commands that git
+	// doesn't have.
 	aliasLimit = 100 * time.Millisecond
 )
 
@@ -54,8 +55,8 @@ func (a *app) slack(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
-// exitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries of earlier
-// versions get it from a hook, for waking, because they pass on what the program says.
+// exitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries
+// of earlier versions get it from a hook, for waking, because they pass on what the program says.
 const exitOrder = 2
 
 // See docs/decisions/hooks.md.
@@ -97,8 +98,8 @@ func (a *app) hookCmd() *cobra.Command {
 	return c
 }
 
-// hookInChild does what the command of a hook does where there is a shell: whatever becomes of the hook, the status is 0,
-// except where it asks to wake the agent.
+// hookInChild does what the command of a hook does where there is a shell: whatever becomes of the hook, the
+// status is 0, except where it asks to wake the agent.
 func (a *app) hookInChild(wake bool) error {
 	args := []string{"hook"}
 	if wake {
@@ -206,8 +207,8 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 	return newOperations(c), p, nil
 }
 
-// began returns when the harness started this hook: when this process began, or the shell that runs it as the hook's
-// command. Where that isn't known, it is the present time.
+// began returns when the harness started this hook: when this process began, or the shell that runs it as the
+// hook's command. Where that isn't known, it is the present time.
 func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
@@ -225,8 +226,8 @@ func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 	return a.now().Add(-oldest)
 }
 
-// beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't there in time: only
-// the database denies.
+// beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't
+// there in time: only the database denies.
 func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
@@ -260,8 +261,9 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 	}
 }
 
-// beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets summarized. It is told so as
-// of any event, after that. Where the harness takes it, the summary is asked to keep what the draft needs.
+// beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets
+// summarized. It is told so as of any event, after that. Where the harness takes it, the summary is asked to
+// keep what the draft needs.
 func (a *app) beforeSummary(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
@@ -338,8 +340,8 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 	return e.HookDelivered(ctx, p, res)
 }
 
-// checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for delivering
-// what is new.
+// checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
+// delivering what is new.
 func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2+a.slack(rescueLimit-whoseLimit))
 	defer cancel()
@@ -348,8 +350,8 @@ func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, 
 	return e.CheckEdited(ctx, q)
 }
 
-// newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can look like a
-// line of ours.
+// newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
+// look like a line of ours.
 func (a *app) newEventsText(events []stick.Event, more bool) shown {
 	return a.page().news(events, more)
 }
@@ -378,8 +380,8 @@ func (a *app) newsForAnother(events []stick.Event, more bool) string {
 	return strings.TrimSpace(string(pg.news(events, more)))
 }
 
-// waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its harness. Each event
-// wakes an agent once.
+// waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
+// harness. Each event wakes an agent once.
 func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {

@@ -82,8 +82,9 @@ func (p *page) message(m engine.MessageView, state stick.Words) { p.messageText(
 // owes reports whether a receipt is open: the message is unread, or read and not accepted.
 func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
 
-// messageText shows a message with its body. With mine, the words address the reader as its recipient; with open,
-// they say how to accept it. Lines from agents are indented, so that no body can look like a line of ours.
+// messageText shows a message with its body. With mine, the words address the reader as its recipient; with
+// open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
+// ours.
 func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open bool) {
 	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
@@ -128,7 +129,8 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	}
 }
 
-// label names the kind of a message in the words of the screens for people. It is empty for an ordinary message.
+// label names the kind of a message in the words of the screens for people. It is empty for an ordinary
+// message.
 func label(m stick.Message) stick.Words {
 	switch m.Category {
 	case stick.Handover:

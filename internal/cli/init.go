@@ -187,7 +187,8 @@ func (s *initSite) readRoom(ctx context.Context, e operations, by core.Caller, e
 	return err
 }
 
-// readConfig reads .talking-stick.toml of the checkout around the working directory. main is the main checkout.
+// readConfig reads .talking-stick.toml of the checkout around the working directory. main is the main
+// checkout.
 func (s *initSite) readConfig(ctx context.Context, env workspace.Env, main string) error {
 	top := main
 	if c, ok := workspace.FindCheckout(".", env); ok {
@@ -282,8 +283,8 @@ func (p initPlan) pending() []install.FileChange {
 	return steps
 }
 
-// applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run completes what a
-// crash has left.
+// applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run
+// completes what a crash has left.
 func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
 	var joined engine.JoinPathResult
 	var err error

@@ -23,8 +23,8 @@ import (
 
 var roomKey = regexp.MustCompile(`\[talkingstick\]\n\troom = .*\n`)
 
-// tree returns each file and directory of a repository's surroundings, with its mode and its bytes. The programs and the data
-// directory don't belong to it.
+// tree returns each file and directory of a repository's surroundings, with its mode and its bytes. The
+// programs and the data directory don't belong to it.
 func (r *repo) tree() map[string]string {
 	r.Helper()
 	all := map[string]string{}
@@ -108,8 +108,8 @@ var initCases = []initCase{
 	},
 }
 
-// TestInitBesideOthersHooks: tt init finds where a repository has its hooks, and lets those that are there run after ours. A second
-// tt init changes nothing. After tt uninstall, each file is as it was.
+// TestInitBesideOthersHooks: tt init finds where a repository has its hooks, and lets those that are there
+// run after ours. A second tt init changes nothing. After tt uninstall, each file is as it was.
 func TestInitBesideOthersHooks(t *testing.T) {
 	testenv.Alone(t)
 
@@ -151,8 +151,9 @@ func TestInitBesideOthersHooks(t *testing.T) {
 	}
 }
 
-// TestInitWithoutHooks: where git looks for hooks in a directory that isn't the repository's own, tt init says so and what to do,
-// and does the rest. Who asks for the hooks by name is refused, and then nothing is done at all.
+// TestInitWithoutHooks: where git looks for hooks in a directory that isn't the repository's own, tt init
+// says so and what to do, and does the rest. Who asks for the hooks by name is refused, and then nothing is
+// done at all.
 func TestInitWithoutHooks(t *testing.T) {
 	for name, c := range map[string]struct{ setup, problem, step string }{
 		"core.hooksPath outside": {

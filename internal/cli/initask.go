@@ -146,7 +146,8 @@ func setHarnesses(c *initChoices, answer string) error {
 	return nil
 }
 
-// askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then nothing is to be done.
+// askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then
+// nothing is to be done.
 func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices) (ok bool, err error) {
 	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", s.path))
 	for _, q := range initQuestions {
@@ -213,8 +214,8 @@ func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, pl
 	}
 }
 
-// readLine reads what somebody types, without the blanks around it. It fails with [io.EOF] if there is nothing more, and with
-// [stick.CodeCanceled] when it is interrupted.
+// readLine reads what somebody types, without the blanks around it. It fails with [io.EOF] if there is
+// nothing more, and with [stick.CodeCanceled] when it is interrupted.
 func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 	type line struct {
 		text string

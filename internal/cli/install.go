@@ -179,7 +179,8 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	return a.print(res, func(p *page) { p.installed(res) })
 }
 
-// dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it removed.
+// dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
+// removed.
 func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDataResult, err error) {
 	if !o.removing || o.project {
 		return res, nil
@@ -196,7 +197,8 @@ func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDa
 	return e.RemoveData(ctx, engine.RemoveDataParams{Caller: by})
 }
 
-// snippetsOf takes those names off a list for which tt only prints what to paste into a person's own configuration.
+// snippetsOf takes those names off a list for which tt only prints what to paste into a person's own
+// configuration.
 func snippetsOf(t install.Target, names []string) (others []string, pasted []harness.Snippet, err error) {
 	for _, name := range names {
 		s, ok := harness.SnippetFor(name, t.TT)
@@ -270,14 +272,14 @@ func (a *app) target(project bool) (install.Target, error) {
 	return t, err
 }
 
-// passing matches the paths where go run puts the program: a directory that is removed after the run or, from the second
-// run on, a name in the build cache that changes with the program.
+// passing matches the paths where go run puts the program: a directory that is removed after the run or, from
+// the second run on, a name in the build cache that changes with the program.
 var passing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 })
 
-// program returns the path by which harnesses run this program: where PATH finds it, because that path stays when a newer
-// version replaces the file.
+// program returns the path by which harnesses run this program: where PATH finds it, because that path stays
+// when a newer version replaces the file.
 func (a *app) program() (string, error) {
 	if passing().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
@@ -303,8 +305,8 @@ func (a *app) program() (string, error) {
 // canAsk reports whether there is somebody at a terminal to answer a question.
 func (a *app) canAsk() bool { return !a.json && a.TTY && a.InTTY }
 
-// agrees shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan, and the
-// exit status says that nothing was done.
+// agrees shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan,
+// and the exit status says that nothing was done.
 func (a *app) agrees(res installResult) (bool, error) {
 	err := a.print(res, func(p *page) { p.installed(res) })
 	if err != nil || !a.canAsk() {
@@ -328,8 +330,8 @@ func (a *app) agrees(res installResult) (bool, error) {
 	return true, nil
 }
 
-// changeLinks creates the program's other names beside it, or removes them. It leaves alone whatever isn't a link to
-// the program, and refuses to put a link in its place. With --print it only lists the names.
+// changeLinks creates the program's other names beside it, or removes them. It leaves alone whatever isn't a
+// link to the program, and refuses to put a link in its place. With --print it only lists the names.
 func (a *app) changeLinks(tt string, o installOptions) (changed []string, err error) {
 	for _, name := range links {
 		link := filepath.Join(filepath.Dir(tt), name)

@@ -11,8 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// live is one line on the terminal of standard error, which says what a command is doing. It is no part of the answer: it goes
-// before anything else is printed, and when the command is over. Without a terminal there is none, and nil does nothing.
+// live is one line on the terminal of standard error, which says what a command is doing. It is no part of
+// the answer: it goes before anything else is printed, and when the command is over. Without a terminal there
+// is none, and nil does nothing.
 type live struct {
 	out     io.Writer
 	columns func() int // of the terminal now
@@ -24,7 +25,8 @@ type live struct {
 	ended chan struct{} // closed when the goroutine that redraws the line has ended; nil without one
 }
 
-// startLive begins a line, which the caller ends before it prints its answer. If time passes in it, it is drawn again every second.
+// startLive begins a line, which the caller ends before it prints its answer. If time passes in it, it is
+// drawn again every second.
 func (a *app) startLive(timePasses bool) *live {
 	if a.json || a.inHook || a.ErrColumns == nil || a.ErrColumns() == 0 || a.Getenv("TERM") == "dumb" {
 		return nil
@@ -102,8 +104,8 @@ func (l *live) end() {
 	l.clear()
 }
 
-// showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by the clock, so that
-// nothing has to run while the wait sleeps.
+// showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by
+// the clock, so that nothing has to run while the wait sleeps.
 func (a *app) showsStanding(l *live) func(engine.Standing) {
 	if l == nil {
 		return nil

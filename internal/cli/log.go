@@ -46,8 +46,8 @@ func (a *app) log(format string, args ...any) {
 	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
 }
 
-// faults is what the log says about the last days. Hooks that fail keep silent, so tt doctor and the next session report
-// it.
+// faults is what the log says about the last days. Hooks that fail keep silent, so tt doctor and the next
+// session report it.
 type faults struct {
 	Path  string     `json:"path"`
 	Lines int        `json:"lines"`
@@ -96,7 +96,8 @@ func (a *app) newFaults(now stick.Time) *faults {
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
 func (a *app) olderHooks(name string) stick.Words { return a.older(name, install.Older) }
 
-// olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews both.
+// olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
+// both.
 func (a *app) olderFiles(name string) stick.Words {
 	if says := a.olderHooks(name); says != "" {
 		return says
@@ -117,8 +118,8 @@ func (a *app) older(name string, says func(install.Target, harness.Row) stick.Wo
 	return says(t, row)
 }
 
-// olderEvery is how often a command looks whether the hooks of its agent's harness are of an earlier version: looking costs
-// more than most commands.
+// olderEvery is how often a command looks whether the hooks of its agent's harness are of an earlier version:
+// looking costs more than most commands.
 const olderEvery = time.Hour
 
 // tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.

@@ -21,7 +21,8 @@ type refusedHook struct {
 	At      stick.Time `json:"at"`                   // the last time
 }
 
-// refusedFor is how long ago a hook was refused at most. While an agent works, its hooks run every few seconds.
+// refusedFor is how long ago a hook was refused at most. While an agent works, its hooks run every few
+// seconds.
 const refusedFor = time.Hour
 
 // What the log says of a hook that is refused, whichever tt wrote it.
@@ -30,7 +31,8 @@ const (
 	sessionText = " of session "
 )
 
-// logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there whose hook it was.
+// logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there
+// whose hook it was.
 func (a *app) logHook(f harness.Firing, err error) {
 	name := strings.TrimSpace("hook " + f.Harness.Name)
 	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
@@ -39,7 +41,8 @@ func (a *app) logHook(f harness.Firing, err error) {
 	a.log("%s: %v", name, err)
 }
 
-// refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the database.
+// refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
+// database.
 func (a *app) refusedHooks(now stick.Time) (all []refusedHook) {
 	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
 	if err != nil {

@@ -26,8 +26,8 @@ func (a *app) harnessCommands() []command {
 	return []command{{"hook", a.hookCmd}, {"mcp", a.mcpCmd}}
 }
 
-// callLimit is how long a wait through the server lasts if its caller sets no limit. The most impatient harness ends a
-// call after a minute.
+// callLimit is how long a wait through the server lasts if its caller sets no limit. The most impatient
+// harness ends a call after a minute.
 const callLimit = 50 * time.Second
 
 func (a *app) mcpCmd() *cobra.Command {
@@ -86,7 +86,8 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 // pluginRoot is the variable in which harnesses name the directory of a plugin to what they start from it.
 const pluginRoot = "CLAUDE_PLUGIN_ROOT"
 
-// leavePlugin has a plugin's server work where its harness works. Some harnesses start it in the directory of the plugin.
+// leavePlugin has a plugin's server work where its harness works. Some harnesses start it in the directory of
+// the plugin.
 func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
 	root, err := os.Stat(a.Getenv(pluginRoot))
 	if err != nil || len(chain) == 0 {
@@ -100,7 +101,8 @@ func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
 	}
 }
 
-// beside reports whether what tt install has written for a harness stands beside the plugin that has started this program.
+// beside reports whether what tt install has written for a harness stands beside the plugin that has started
+// this program.
 func (a *app) beside(name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
@@ -149,8 +151,8 @@ func (c *connection) caller(call mcpserver.Call) (core.Caller, error) {
 	return by, err
 }
 
-// numbered returns the number of this connection among the live ones of its client's process. The number stays the same
-// until the connection ends, and is free then.
+// numbered returns the number of this connection among the live ones of its client's process. The number
+// stays the same until the connection ends, and is free then.
 func (c *connection) numbered(by core.Caller) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,8 +186,8 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// whileParent ends ctx when the process that started this one ends. The end of its streams isn't enough: other
-// processes may hold them open.
+// whileParent ends ctx when the process that started this one ends. The end of its streams isn't enough:
+// other processes may hold them open.
 func whileParent(ctx context.Context, procs *proc.Table, chain []proc.Info) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if len(chain) == 0 {

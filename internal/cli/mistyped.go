@@ -19,8 +19,9 @@ type otherWord struct {
 	command string // which does that
 }
 
-// otherWordRows name the next step for each word that isn't a command and stands for one elsewhere. A word with two meanings has two rows.
-// The reader of a row wants what it says, so it may act. What a typing error may stand for is decided by [app.nearest].
+// otherWordRows name the next step for each word that isn't a command and stands for one elsewhere. A word
+// with two meanings has two rows. The reader of a row wants what it says, so it may act. What a typing error
+// may stand for is decided by [app.nearest].
 var otherWordRows = []otherWord{
 	{"tt", "start setup set-up create begin install-hooks", "set this repository up", "tt init"},
 	{"tt", "start begin", "start on the task of this worktree", "tt task start"},
@@ -139,8 +140,8 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 	return e.Hintf("%s lists the commands", help(c))
 }
 
-// guesses are the commands that a mistyped word may be taken for where no person reads. They only read, because an agent that follows a
-// hint runs it.
+// guesses are the commands that a mistyped word may be taken for where no person reads. They only read,
+// because an agent that follows a hint runs it.
 var guesses = []string{
 	"tt calls", "tt changes", "tt config", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
 	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
@@ -148,7 +149,8 @@ var guesses = []string{
 	"tt version", "tt whoami",
 }
 
-// nearest returns the commands that a mistyped word was probably meant to be: any for a person at a terminal, elsewhere those of guesses.
+// nearest returns the commands that a mistyped word was probably meant to be: any for a person at a terminal,
+// elsewhere those of guesses.
 func (a *app) nearest(c *cobra.Command, typed string) []string {
 	var best []string
 	least := len(typed) + 1
@@ -177,8 +179,8 @@ func (a *app) nearest(c *cobra.Command, typed string) []string {
 // isAtTerminal reports whether a person at a terminal reads what fails.
 func (a *app) isAtTerminal() bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
 
-// distance counts the typing errors that make typed out of a name: a letter that is missing, added, wrong, or swapped with the next one. A
-// name is near if they are few, or if it begins with what was typed.
+// distance counts the typing errors that make typed out of a name: a letter that is missing, added, wrong, or
+// swapped with the next one. A name is near if they are few, or if it begins with what was typed.
 func distance(typed, name string) (edits int, near bool) {
 	a, b := []rune(strings.ToLower(typed)), []rune(name)
 	var before, last, row []int
@@ -251,7 +253,8 @@ func explainValue(e *stick.Error, bad *pflag.InvalidValueError) {
 	e.With("field", bad.GetFlag().Name)
 }
 
-// nearestFlag returns the flag of a command that a mistyped one was probably meant to be; empty if none is near, or nobody reads it.
+// nearestFlag returns the flag of a command that a mistyped one was probably meant to be; empty if none is
+// near, or nobody reads it.
 func (a *app) nearestFlag(c *cobra.Command, typed string) string {
 	if !a.isAtTerminal() {
 		return ""

@@ -20,7 +20,8 @@ func typed(line string, isPerson bool) (status int, said string) {
 	return status, err.String()
 }
 
-// firstTyped are words that people type before they have read the help, each with the command that its hint names.
+// firstTyped are words that people type before they have read the help, each with the command that its hint
+// names.
 var firstTyped = [][2]string{
 	{"start", "tt init"},
 	{"start", "tt task start"},
@@ -155,7 +156,8 @@ var typingErrors = [][2]string{
 	{"--colour never", "--color"},
 }
 
-// TestAPersonIsLedOnFromAnyWord types 120 words that no command has, at a terminal. Each ends with the right next step.
+// TestAPersonIsLedOnFromAnyWord types 120 words that no command has, at a terminal. Each ends with the right
+// next step.
 func TestAPersonIsLedOnFromAnyWord(t *testing.T) {
 	for _, row := range append(firstTyped, typingErrors...) {
 		status, said := typed(row[0], true)
@@ -166,7 +168,8 @@ func TestAPersonIsLedOnFromAnyWord(t *testing.T) {
 	}
 }
 
-// TestAnAgentIsLedToNoActByATypingError: whoever follows a hint runs it, so a guess of what was meant only reads there.
+// TestAnAgentIsLedToNoActByATypingError: whoever follows a hint runs it, so a guess of what was meant only
+// reads there.
 func TestAnAgentIsLedToNoActByATypingError(t *testing.T) {
 	for _, row := range typingErrors {
 		_, said := typed(row[0], false)
@@ -180,7 +183,8 @@ func TestAnAgentIsLedToNoActByATypingError(t *testing.T) {
 	}
 }
 
-// TestOtherWordsNameCommands: each row names a command as it can be typed, and no word of it is a command itself.
+// TestOtherWordsNameCommands: each row names a command as it can be typed, and no word of it is a command
+// itself.
 func TestOtherWordsNameCommands(t *testing.T) {
 	root := (&app{}).root()
 	for _, row := range otherWordRows {

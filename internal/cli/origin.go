@@ -30,8 +30,8 @@ type origin struct {
 	project bool   // npm: installed for a project instead of for a user
 }
 
-// originOf tells how a program came to where it lies, by its path and by what lies around it. It starts no other program.
-// released says whether the program is one of a release.
+// originOf tells how a program came to where it lies, by its path and by what lies around it. It starts no
+// other program. released says whether the program is one of a release.
 func originOf(exe string, released bool) origin {
 	if real, err := filepath.EvalSymlinks(exe); err == nil {
 		exe = real
@@ -75,8 +75,8 @@ type npmPackage struct {
 	Installed string `json:"installedBy"` // our mark: the package that brings this one
 }
 
-// ofNpm finds the package of npm that holds a program. One package a system holds it, and brings along a mark that names
-// the package that people install.
+// ofNpm finds the package of npm that holds a program. One package a system holds it, and brings along a mark
+// that names the package that people install.
 func ofNpm(exe string) (origin, bool) {
 	const folder = "node_modules"
 	dirs := above(exe)
@@ -120,7 +120,8 @@ func ofBrew(exe string) (origin, bool) {
 // listName is the name of dpkg's list of the files of a package.
 var listName = regexp.MustCompile(`^([a-z0-9][a-z0-9+.-]+)(:[a-z0-9-]+)?\.list$`)
 
-// ofDeb finds the Debian package that a program belongs to. What dpkg has installed below another root counts as well.
+// ofDeb finds the Debian package that a program belongs to. What dpkg has installed below another root counts
+// as well.
 func ofDeb(exe string) (origin, bool) {
 	for _, root := range above(exe) {
 		info := filepath.Join(root, "var", "lib", "dpkg", "info")

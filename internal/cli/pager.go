@@ -8,15 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// writeAnswer writes the text of an answer. A person at a terminal that it is too long for reads it in their pager, as with git.
+// writeAnswer writes the text of an answer. A person at a terminal that it is too long for reads it in their
+// pager, as with git.
 func (a *app) writeAnswer(text shown) {
 	if !a.needsPager(text) || !a.throughPager(text) {
 		a.write(text)
 	}
 }
 
-// needsPager reports whether a text is longer than the terminal of a person who can turn its pages. An agent may have a terminal, too, and
-// would wait in the pager for ever.
+// needsPager reports whether a text is longer than the terminal of a person who can turn its pages. An agent
+// may have a terminal, too, and would wait in the pager for ever.
 func (a *app) needsPager(text shown) bool {
 	canTurn := a.reads && a.TTY && a.InTTY && a.Rows > 0 && a.Getenv("TERM") != "dumb"
 	if !canTurn || a.caller == nil || !a.caller.ActsAsPerson() {
@@ -30,7 +31,8 @@ func (a *app) needsPager(text shown) bool {
 	return lines > a.Rows
 }
 
-// throughPager shows a text in the pager, and waits until its reader has left it. It returns false if there is no pager.
+// throughPager shows a text in the pager, and waits until its reader has left it. It returns false if there
+// is no pager.
 func (a *app) throughPager(text shown) bool {
 	pager := cmp.Or(strings.TrimSpace(a.Getenv("PAGER")), "less")
 	if pager == "cat" {

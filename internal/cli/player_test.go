@@ -31,11 +31,12 @@ var needsProcesses = map[string]string{
 	"lost_database": "the database is taken away while no process has it open",
 }
 
-// playedByPlayers returns the names of the scripts that players play in a short run: nine of ten, without those that need processes,
-// or the only one.
+// playedByPlayers returns the names of the scripts that players play in a short run: nine of ten, without
+// those that need processes, or the only one.
 //
-// In a player a command has its real caller, directory, environment and files, and its process ends with it if it leaves more behind
-// than an open database. What isn't so: it has the pid and the memory of the commands before it.
+// In a player a command has its real caller, directory, environment and files, and its process ends with it
+// if it leaves more behind than an open database. What isn't so: it has the pid and the memory of the
+// commands before it.
 func playedByPlayers(t *testing.T, files []string) map[string]bool {
 	byPlayers := map[string]bool{}
 	if !testing.Short() {

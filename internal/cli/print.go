@@ -38,8 +38,8 @@ func (a *app) print(result any, text func(*page)) error {
 	return nil
 }
 
-// shown is text that is safe for a terminal. Only this file converts to it, and standard output takes nothing else: text of
-// others gets there through [showf], or the compiler refuses it.
+// shown is text that is safe for a terminal. Only this file converts to it, and standard output takes nothing
+// else: text of others gets there through [showf], or the compiler refuses it.
 type shown = term.Text
 
 // showf is [term.Wordsf].
@@ -78,8 +78,8 @@ func (a *app) writeHook(f harness.Firing, answer harness.HookAnswer) {
 	a.write(shown(f.Answer(answer)))
 }
 
-// plain is a JSON document with every character escaped that a terminal could act on, and the tags of harnesses. JSON itself
-// escapes only those below the space.
+// plain is a JSON document with every character escaped that a terminal could act on, and the tags of
+// harnesses. JSON itself escapes only those below the space.
 func plain(doc []byte) shown {
 	var b bytes.Buffer
 	for i, r := range string(doc) {
@@ -97,8 +97,8 @@ func plain(doc []byte) shown {
 	return shown(harness.EscapeTags(b.String()))
 }
 
-// write writes an answer. A failure fails only commands that read, because what was committed stays committed. It sets
-// unheard, for those answers that count only once they were written.
+// write writes an answer. A failure fails only commands that read, because what was committed stays
+// committed. It sets unheard, for those answers that count only once they were written.
 func (a *app) write(s shown) {
 	a.live.clear()
 	if _, err := io.WriteString(a.Stdout, string(s)); err != nil {
@@ -124,8 +124,8 @@ func (a *app) writeRaw(text string) {
 	a.write(shown(text))
 }
 
-// unwritten fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a reader has
-// enough and closes the pipe, as head does.
+// unwritten fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a
+// reader has enough and closes the pipe, as head does.
 func (a *app) unwritten() error {
 	if a.lost == nil {
 		return nil
@@ -217,15 +217,16 @@ func (p *page) paint(code, s shown) shown {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// text adds text of others, each of its lines after an indent of ours, so that it can't look like a line of ours.
+// text adds text of others, each of its lines after an indent of ours, so that it can't look like a line of
+// ours.
 func (p *page) text(indent shown, text string) {
 	if strings.TrimSpace(text) != "" {
 		p.hang(indent, indent, text)
 	}
 }
 
-// hang adds text of others: its first line after first, and the others after indent. On a terminal it breaks long lines
-// itself, because the terminal would continue them at the start of a line.
+// hang adds text of others: its first line after first, and the others after indent. On a terminal it breaks
+// long lines itself, because the terminal would continue them at the start of a line.
 func (p *page) hang(first, indent shown, text string) {
 	for _, l := range strings.Split(strings.Trim(stick.Block(text), "\n"), "\n") {
 		room := 0
@@ -246,8 +247,8 @@ func (p *page) block(text string) {
 	}
 }
 
-// patch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as hang does. after is called
-// after each line; it may be nil.
+// patch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as hang
+// does. after is called after each line; it may be nil.
 func (p *page) patch(diff string, after func(line string)) {
 	for raw := range strings.Lines(diff) {
 		l := stick.Patch(strings.TrimRight(raw, "\n"))

@@ -23,7 +23,8 @@ func TestEveryArgumentOfALineIsSafe(t *testing.T) {
 	}
 }
 
-// Standard output takes only text that is shown. Here nothing else than print.go makes it, or writes to a standard stream.
+// Standard output takes only text that is shown. Here nothing else than print.go makes it, or writes to a
+// standard stream.
 func TestOnlyOneFileMakesTextSafe(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 20 {
@@ -74,7 +75,8 @@ func TestOnlyOneFileMakesTextSafe(t *testing.T) {
 	}
 }
 
-// writtenHere reports whether a format is written where it is used: as a string, or as strings and fields of our own tables.
+// writtenHere reports whether a format is written where it is used: as a string, or as strings and fields of
+// our own tables.
 func writtenHere(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -92,7 +94,8 @@ func standardStream(e ast.Expr) bool {
 	return ok && (s.Sel.Name == "Stdout" || s.Sel.Name == "Stderr")
 }
 
-// A terminal would continue a long line at its start, where our own lines begin. So the page breaks lines itself.
+// A terminal would continue a long line at its start, where our own lines begin. So the page breaks lines
+// itself.
 func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 	const forged = "message 7 from human:ann, just now"
 	for name, body := range map[string]string{

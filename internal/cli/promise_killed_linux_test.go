@@ -24,8 +24,9 @@ type killing struct {
 
 func (k killing) String() string { return strings.TrimSpace(k.what + " " + k.point) }
 
-// TestNothingIsLost_Killed kills a hook at each of its steps, or the command between the hooks, or the harness. The next calls of others, and of
-// the same agent, are right: each file is said to be of who changed it, and every byte is in the tree or in a snapshot.
+// TestNothingIsLost_Killed kills a hook at each of its steps, or the command between the hooks, or the
+// harness. The next calls of others, and of the same agent, are right: each file is said to be of who changed
+// it, and every byte is in the tree or in a snapshot.
 func TestNothingIsLost_Killed(t *testing.T) {
 	testenv.Alone(t)
 	skipOnServer(t)
@@ -152,7 +153,8 @@ func (w *ward) isKilled(k killing) {
 	}
 }
 
-// checkEditors checks who is said to have edited uncommitted files: that agent, or where that isn't sure, somebody, and nobody else.
+// checkEditors checks who is said to have edited uncommitted files: that agent, or where that isn't sure,
+// somebody, and nobody else.
 func (w *ward) checkEditors(want map[string]string, sure bool) {
 	w.Helper()
 	var changes struct {

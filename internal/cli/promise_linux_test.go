@@ -77,8 +77,9 @@ type promisedCase struct {
 
 func (c promisedCase) String() string { return c.policy + ", " + c.caller + ": " + c.text }
 
-// TestNothingIsLostWithoutACopy runs commands beside the uncommitted work of another agent and of a person. Each byte of that is
-// afterwards where it was, or comes back by tt rescue restore; what has changed of it is told to both, and nothing else is.
+// TestNothingIsLostWithoutACopy runs commands beside the uncommitted work of another agent and of a person.
+// Each byte of that is afterwards where it was, or comes back by tt rescue restore; what has changed of it is
+// told to both, and nothing else is.
 func TestNothingIsLostWithoutACopy(t *testing.T) {
 	testenv.Alone(t)
 	skipOnServer(t)
@@ -244,7 +245,8 @@ func (w *ward) wronglyTold(c promisedCase, did call, before, after map[string]st
 
 func names(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), " ") }
 
-// lost names the work that is neither in the tree nor comes back by tt rescue restore, into the checkouts as they were committed.
+// lost names the work that is neither in the tree nor comes back by tt rescue restore, into the checkouts as
+// they were committed.
 func (w *ward) lost(needs []needed, after map[string]string, index string) (wrong []string) {
 	w.Helper()
 	needs = missing(needs, after, index)
@@ -292,7 +294,8 @@ func (w *ward) mayHave(s *rescue.Store, m rescue.Manifest, needs []needed) bool 
 	})
 }
 
-// missing returns those needs that no file has. What is staged may be in the index, in a commit, or in a file.
+// missing returns those needs that no file has. What is staged may be in the index, in a commit, or in a
+// file.
 func missing(needs []needed, held map[string]string, index string) []needed {
 	texts := map[string]bool{}
 	for _, text := range held {

@@ -26,8 +26,9 @@ var oddTrees = []struct {
 	{"links that lead nowhere, and around", "ln -s nowhere dangling && ln -s . around && ln -s ../../.. out", false},
 }
 
-// TestOrdinaryCommandsInOddTrees: whatever lies in a checkout, its holder is denied nothing of a working day, and each hook answers, with
-// JSON or with nothing. Only what takes a file of which there can't be a copy is refused.
+// TestOrdinaryCommandsInOddTrees: whatever lies in a checkout, its holder is denied nothing of a working day,
+// and each hook answers, with JSON or with nothing. Only what takes a file of which there can't be a copy is
+// refused.
 func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 	testenv.Alone(t)
 	skipOnServer(t)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestARepositoryThatGitRefuses: git reads nothing of a repository that another user owns, so nothing there can be kept. A command that takes
-// work is refused once, and says why.
+// TestARepositoryThatGitRefuses: git reads nothing of a repository that another user owns, so nothing there
+// can be kept. A command that takes work is refused once, and says why.
 func TestARepositoryThatGitRefuses(t *testing.T) {
 	w := newWard(t, "ann", "bob")
 	w.build()

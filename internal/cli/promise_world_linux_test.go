@@ -25,8 +25,9 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// A ward is a place in which agents run commands beside the uncommitted work of others. What lies in it is put back from a copy before each
-// case: the repository, its checkouts and the data directory, at the same paths, for the same living processes of agents.
+// A ward is a place in which agents run commands beside the uncommitted work of others. What lies in it is
+// put back from a copy before each case: the repository, its checkouts and the data directory, at the same
+// paths, for the same living processes of agents.
 type ward struct {
 	*testing.T
 	dir       string // all of it
@@ -66,7 +67,8 @@ case "$1" in run|run-script) shift;; esac
 exec sh "scripts/$1.sh"
 `
 
-// skipOnServer skips a test of a ward, which has its database in a file, where another run has played it on that file.
+// skipOnServer skips a test of a ward, which has its database in a file, where another run has played it on
+// that file.
 func skipOnServer(t *testing.T) {
 	t.Helper()
 	if storetest.OnServer(t) {
@@ -103,7 +105,8 @@ func newWard(t *testing.T, agents ...string) *ward {
 	return w
 }
 
-// dirInMemory makes a directory in memory where there is enough of it, because thousands of small files are made and removed there.
+// dirInMemory makes a directory in memory where there is enough of it, because thousands of small files are
+// made and removed there.
 func dirInMemory(t *testing.T) string {
 	t.Helper()
 	const memory, enough = "/dev/shm", 2 << 30
@@ -310,7 +313,8 @@ func (w *ward) keepAs(name string) {
 	w.copy(w.work, filepath.Join(w.dir, "copies", name))
 }
 
-// putBack makes the place what it was. With only, just these parts of it are put back, and everything else but the data directory goes.
+// putBack makes the place what it was. With only, just these parts of it are put back, and everything else
+// but the data directory goes.
 func (w *ward) putBack(name string, only ...string) {
 	w.Helper()
 	from := filepath.Join(w.dir, "copies", name)
@@ -347,7 +351,8 @@ func (w *ward) copy(from, to string) {
 	}
 }
 
-// build makes the repository and its checkouts, and has bob write in all of them. What was there before bob is kept as "clean".
+// build makes the repository and its checkouts, and has bob write in all of them. What was there before bob
+// is kept as "clean".
 func (w *ward) build() {
 	w.Helper()
 	for name, text := range map[string]string{
@@ -435,8 +440,8 @@ func (w *ward) variant(policy, holder string) string {
 	return name
 }
 
-// held is the content of all files in the work directory, by path. Links count as their targets. The data directory and what is git's
-// are left out.
+// held is the content of all files in the work directory, by path. Links count as their targets. The data
+// directory and what is git's are left out.
 func (w *ward) held() map[string]string {
 	w.Helper()
 	all := map[string]string{}

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestOldSnapshotsGoInTheBackground: a hook after a call starts a process that drops old snapshots, once an hour, and doesn't wait for it.
+// TestOldSnapshotsGoInTheBackground: a hook after a call starts a process that drops old snapshots, once an
+// hour, and doesn't wait for it.
 func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 	r := newRepo(t)
 	r.must("", "tt join")
@@ -23,7 +24,8 @@ func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What the hook starts in the background is this, in the place of tt. It says how it was called, and then waits.
+	// What the hook starts in the background is this, in the place of tt. It says how it was called, and then
+	// waits.
 	stand := filepath.Join(r.work, "stand in", "tt")
 	script := "#!/bin/sh\necho \"$@\" >'" + began + "'\nread x <'" + ended + "'\n"
 	if err := os.MkdirAll(filepath.Dir(stand), 0o700); err != nil {

@@ -24,9 +24,9 @@ import (
 	"talkingstick/stick"
 )
 
-// The reference, docs/reference, is made from what the program is made from: the command tree, the tables of package stick,
-// the result structs of packages engine, guard and task, and the comments on them. It is generated and compared here. So the program
-// doesn't carry it, and it can't be out of date.
+// The reference, docs/reference, is made from what the program is made from: the command tree, the tables of
+// package stick, the result structs of packages engine, guard and task, and the comments on them. It is
+// generated and compared here. So the program doesn't carry it, and it can't be out of date.
 
 var updateReference = flag.Bool("reference.update", false, "write docs/reference instead of comparing it")
 

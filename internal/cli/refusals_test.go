@@ -83,10 +83,12 @@ type refusals struct {
 	wrongHints []string        // those of them that don't work
 }
 
-// played is nil until a test has begun to play the refusals. [TestRefusals] and [TestHintsWork] share one playing.
+// played is nil until a test has begun to play the refusals. [TestRefusals] and [TestHintsWork] share one
+// playing.
 var played *refusals
 
-// playRefusals plays testdata/refusals.txtar, unless another test has. The script has these commands of its own:
+// playRefusals plays testdata/refusals.txtar, unless another test has. The script has these commands of its
+// own:
 //
 //	section TITLE               a heading
 //	refused CODE … tt ARG…      the command is refused with this code and its exit status, and
@@ -149,8 +151,8 @@ var notProvoked = map[stick.Code]string{
 	stick.CodeInternal:            "a fault of the program",
 }
 
-// refused runs a command twice, as text and as JSON, and returns the output without what differs from run to run, and the hint
-// as it is.
+// refused runs a command twice, as text and as JSON, and returns the output without what differs from run to
+// run, and the hint as it is.
 func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []string) (refusal, hint string) {
 	q := s.parse(ts, false, args)
 	before, err := s.dump()

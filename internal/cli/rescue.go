@@ -277,7 +277,8 @@ func (p *page) forgotten(res guard.ForgetRescueResult) {
 	}
 }
 
-// rescuePruneCmd drops the copies that are past their time. Hooks start it in the background, at most once an hour.
+// rescuePruneCmd drops the copies that are past their time. Hooks start it in the background, at most once an
+// hour.
 func (a *app) rescuePruneCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "prune", Hidden: true, Args: noArgs, Short: "Drop copies of uncommitted work that are past their time",
@@ -292,7 +293,8 @@ func (a *app) rescuePruneCmd() *cobra.Command {
 	}
 }
 
-// pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the next hour brings another.
+// pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the
+// next hour brings another.
 func (a *app) pruneLater() {
 	if a.Exe != "" {
 		_, _ = detach(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)

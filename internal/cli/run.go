@@ -19,8 +19,8 @@ import (
 	"talkingstick/stick"
 )
 
-// projectEnviron is the environment of a project's commands. It lacks the variables that would make them act as
-// another agent, or git in another place.
+// projectEnviron is the environment of a project's commands. It lacks the variables that would make them act
+// as another agent, or git in another place.
 func projectEnviron(env []string) []string {
 	clear := append(slices.Clone(callers), harness.AgentEnv, "TT_JSON", task.SlotEnv)
 	for _, r := range harness.Rows {
@@ -81,7 +81,8 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 	return res, nil
 }
 
-// detachRun starts the process that runs a command, and waits until the command has started or failed to. It returns what that process refuses.
+// detachRun starts the process that runs a command, and waits until the command has started or failed to. It
+// returns what that process refuses.
 func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) {
 	failed := func(err error) error {
 		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the command: %w", err).Hintf("run the same command again")

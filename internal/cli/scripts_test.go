@@ -21,7 +21,8 @@ func TestEveryCommandHasAScript(t *testing.T) {
 	}
 }
 
-// TestEveryExampleIsRun: the help of each command has an example, and a script runs each line of it as it stands there.
+// TestEveryExampleIsRun: the help of each command has an example, and a script runs each line of it as it
+// stands there.
 func TestEveryExampleIsRun(t *testing.T) {
 	run := map[string]bool{}
 	who := regexp.MustCompile(`^(exits [0-9]+ |in \w+ |under \w+ |as [\w:]+ )*`)

@@ -136,7 +136,8 @@ func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Serv
 	return web.New(o)
 }
 
-// check refuses an address that other machines can reach, unless that is asked for. beyond reports whether they can.
+// check refuses an address that other machines can reach, unless that is asked for. beyond reports whether
+// they can.
 func (f serveFlags) check() (beyond bool, err error) {
 	host, _, err := net.SplitHostPort(f.addr)
 	if err != nil {
@@ -158,7 +159,8 @@ func (f serveFlags) check() (beyond bool, err error) {
 	return true, nil
 }
 
-// startPage is the page of the room that w means: that of the working directory, if it is in one, unless another one is named.
+// startPage is the page of the room that w means: that of the working directory, if it is in one, unless
+// another one is named.
 func (a *app) startPage(ctx context.Context, ops operations, by core.Caller, w core.Where) (string, error) {
 	st, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w})
 	switch {

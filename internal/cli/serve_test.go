@@ -17,7 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// browser is a client of a server that runs in the background, without script. It has entered by the address that the server printed.
+// browser is a client of a server that runs in the background, without script. It has entered by the address
+// that the server printed.
 type browser struct {
 	origin string
 	base   string // the address of its session's first page, without a slash at its end

@@ -18,8 +18,8 @@ type interruption struct{ signal os.Signal }
 
 func (i interruption) Error() string { return fmt.Sprintf("interrupted by %s", i.signal) }
 
-// interruptGrace is how long a command has to end after a signal. Most need milliseconds. What a command had begun when the process ends
-// without it, the next command finishes.
+// interruptGrace is how long a command has to end after a signal. Most need milliseconds. What a command had
+// begun when the process ends without it, the next command finishes.
 const interruptGrace = 5 * time.Second
 
 // interrupts is what a run of the program knows of signals. Its zero value is ready to use.
@@ -28,8 +28,8 @@ type interrupts struct {
 	tends  atomic.Bool  // the command tends processes of others, and ends when they have ended
 }
 
-// interruptible returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command that doesn't end with it, because it
-// waits for something that no context ends, ends with its process.
+// interruptible returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command that
+// doesn't end with it, because it waits for something that no context ends, ends with its process.
 func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 1)
@@ -48,9 +48,9 @@ func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// watch calls cancel with the first signal, and waits until the command is done. It returns the signal with which the process has to end
-// before that, and what to say: while the command waits for input, or after a second signal or interruptGrace. It returns nil when the
-// command is done.
+// watch calls cancel with the first signal, and waits until the command is done. It returns the signal with
+// which the process has to end before that, and what to say: while the command waits for input, or after a
+// second signal or interruptGrace. It returns nil when the command is done.
 func (i *interrupts) watch(signals <-chan os.Signal, done <-chan struct{}, cancel func(error), after func(time.Duration) <-chan time.Time) (s os.Signal, why stick.Words) {
 	select {
 	case s = <-signals:
@@ -91,8 +91,8 @@ func (r awaited) Read(b []byte) (int, error) {
 	return r.source.Read(b)
 }
 
-// openInput opens a file that somebody names, which may be a FIFO, as a shell's <(…) makes it. A signal ends the program while something
-// waits for its other side.
+// openInput opens a file that somebody names, which may be a FIFO, as a shell's <(…) makes it. A signal ends
+// the program while something waits for its other side.
 func (a *app) openInput(file string) (io.ReadCloser, error) {
 	a.interrupts.inputs.Add(1)
 	defer a.interrupts.inputs.Add(-1)
@@ -106,7 +106,8 @@ func (a *app) openInput(file string) (io.ReadCloser, error) {
 	}{awaited{f, &a.interrupts}, f}, nil
 }
 
-// signalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a shell shows it.
+// signalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a
+// shell shows it.
 func signalStatus(ctx context.Context) int {
 	if i, ok := context.Cause(ctx).(interruption); ok {
 		if s, ok := i.signal.(syscall.Signal); ok {

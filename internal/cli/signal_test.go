@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestInterrupts_watch: a signal ends whatever a command waits in, and gives those that can end by themselves time to do so.
+// TestInterrupts_watch: a signal ends whatever a command waits in, and gives those that can end by themselves
+// time to do so.
 func TestInterrupts_watch(t *testing.T) {
 	const (
 		term   = syscall.SIGTERM

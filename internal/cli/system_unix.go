@@ -39,9 +39,10 @@ func rows(f *os.File) int {
 	return int(size.Row)
 }
 
-// ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the process. What
-// was committed stays committed, and the exit status says so, whether or not anybody reads the answer. The programs that this one
-// starts get the signal as usual: they would inherit that it is ignored, but not that it is caught.
+// ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the
+// process. What was committed stays committed, and the exit status says so, whether or not anybody reads the
+// answer. The programs that this one starts get the signal as usual: they would inherit that it is ignored,
+// but not that it is caught.
 func ignoreBrokenPipe() { signal.Notify(brokenPipes, syscall.SIGPIPE) }
 
 // brokenPipes is full after the first signal, and nobody reads it.
@@ -96,8 +97,8 @@ func exitStatus(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// keepFiles keeps files that this process has inherited, beyond the standard ones, from what it starts: a lock, or a pipe whose reader
-// waits for its end.
+// keepFiles keeps files that this process has inherited, beyond the standard ones, from what it starts: a
+// lock, or a pipe whose reader waits for its end.
 func keepFiles() {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -111,7 +112,8 @@ func keepFiles() {
 }
 
 // detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
-// begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other file.
+// begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other
+// file.
 func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv

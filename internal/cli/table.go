@@ -2,8 +2,9 @@ package cli
 
 import "talkingstick/internal/term"
 
-// table is a list in columns. In a pipe each column is as wide as its widest cell. On a terminal the columns give way until each
-// row has room on a line: first the last one, which has the free text, then whichever is the widest.
+// table is a list in columns. In a pipe each column is as wide as its widest cell. On a terminal the columns
+// give way until each row has room on a line: first the last one, which has the free text, then whichever is
+// the widest.
 type table struct {
 	indent shown
 	head   []string // none if it is empty

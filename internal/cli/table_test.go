@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Rows of a list never reach the end of the terminal, however long and wide their texts are, and the heads stand over their columns.
+// Rows of a list never reach the end of the terminal, however long and wide their texts are, and the heads
+// stand over their columns.
 func TestAListFitsTheTerminal(t *testing.T) {
 	now := stick.Time(1_000_000_000)
 	res := task.WorkerStatusResult{Tasks: []task.TaskView{

@@ -83,7 +83,8 @@ const (
 	perTick     = 8 // that a point of the axis needs
 )
 
-// timeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in milliseconds; 0 for any.
+// timeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
+// milliseconds; 0 for any.
 func (p *page) timeline(res engine.GetTimelineResult, last int64) {
 	if len(res.Lanes) == 0 {
 		p.linef("nobody held the stick or waited for it")

@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// jumps returns what shows the pane of tmux in which a process runs, nil where this terminal is none of tmux's.
+// jumps returns what shows the pane of tmux in which a process runs, nil where this terminal is none of
+// tmux's.
 func (a *app) jumps() func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil
@@ -46,7 +47,8 @@ func chainOf(procs *proc.Table, pid int) (chain []int) {
 	return chain
 }
 
-// paneOf finds the pane whose own process is the nearest in a chain, and its window. Both are empty if there is none.
+// paneOf finds the pane whose own process is the nearest in a chain, and its window. Both are empty if there
+// is none.
 func paneOf(panes string, chain []int) (pane, window string) {
 	nearest := len(chain)
 	for l := range strings.Lines(panes) {

@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// What a release says of itself. The linker sets all of it (internal/release); another build has only the version.
+// What a release says of itself. The linker sets all of it (internal/release); another build has only the
+// version.
 var (
 	version  = "0.1.0" // without the v of its tag
 	commit   string    // the whole hash
@@ -32,7 +33,8 @@ type versionResult struct {
 	Platform string `json:"platform"`
 }
 
-// built returns which program this is. A release knows its commit from the linker, a build in a clone from git, if Go asked git.
+// built returns which program this is. A release knows its commit from the linker, a build in a clone from
+// git, if Go asked git.
 func built() versionResult {
 	res := versionResult{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -78,7 +80,8 @@ func (a *app) versionCmd() *cobra.Command {
 	}
 }
 
-// versionFlag is what --version prints. Reading who built the program takes time, so it is done only for somebody who asks.
+// versionFlag is what --version prints. Reading who built the program takes time, so it is done only for
+// somebody who asks.
 func (a *app) versionFlag() string {
 	if slices.Contains(a.Args, "--version") {
 		return string(built().name())

@@ -71,8 +71,8 @@ func (a *app) reviewGateCommands() []command {
 	}
 }
 
-// attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new --run gave
-// the command it started. The mark counts only for its own task.
+// attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new
+// --run gave the command it started. The mark counts only for its own task.
 func (a *app) attemptOf(task string, flag int) (int, error) {
 	mark := a.Getenv(harness.TaskEnv)
 	if flag != 0 || mark == "" {
@@ -194,7 +194,8 @@ func (a *app) spawn(ctx context.Context, w core.Where, run runFlags, operation f
 	}, func(p *page, res task.WorkerSpawnResult) { p.spawned(res, started) })
 }
 
-// spawned shows a new task, and the command that works on it. started says that this call started the command.
+// spawned shows a new task, and the command that works on it. started says that this call started the
+// command.
 func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	if res.Task.Later {
 		p.planned(res)
@@ -257,7 +258,8 @@ func (a *app) specOf(file string) (string, error) {
 	return readBody(f, stick.MaxSpec)
 }
 
-// workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run in.
+// workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run
+// in.
 func workerFlags(c *cobra.Command, task *string, attempt *int) *spot {
 	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
 	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")

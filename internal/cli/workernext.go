@@ -161,8 +161,9 @@ func (p *page) waits(t task.TaskView) shown {
 	return showf("waits for %s", paths(names))
 }
 
-// startReady starts the commands of the tasks that are ready, and of those that have come back. Whoever makes a task ready or returns it does
-// that, because no other process of ours runs all the time. With all it starts those again as well that were cut off.
+// startReady starts the commands of the tasks that are ready, and of those that have come back. Whoever makes
+// a task ready or returns it does that, because no other process of ours runs all the time. With all it
+// starts those again as well that were cut off.
 func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w core.Where, all bool) ([]task.StartedTask, error) {
 	ready, err := e.WorkerReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: all})
 	started := []task.StartedTask{}
