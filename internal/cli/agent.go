@@ -67,11 +67,11 @@ func (a *app) agentSendCmd() *cobra.Command {
 func (a *app) agentInboxCmd() *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: noArgs}
-	i.add(c)
+	i.addFlags(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		i.p.Where = path.where()
-		return a.inbox(c.Context(), i.p)
+		return a.showInbox(c.Context(), i.p)
 	}
 	a.actingAs(c, "agent")
 	return c

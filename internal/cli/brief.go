@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// brief starts a session, and tells the agent what it should know at its start.
-func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+// briefSession starts a session, and tells the agent what it should know at its start.
+func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	q := a.startParams(p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {
@@ -33,7 +33,7 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 	}
 	pg := a.page()
 	pg.color = false
-	pg.briefing(res, f.Why == "compact")
+	pg.showBriefing(res, f.Why == "compact")
 	if faults := a.newFaults(pg.now); faults != nil {
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
@@ -41,7 +41,7 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 		pg.linef("%s. Tell your user.", upperFirst(pg.sayRefused(r)))
 	}
 	if f.Event == harness.HookSessionStart {
-		a.warn(ctx, pg, f.Harness)
+		a.warnOfOtherTT(ctx, pg, f.Harness)
 	}
 	if older := a.olderFiles(f.Harness.Name); older != "" {
 		pg.linef("%s.", upperFirst(older))
@@ -50,13 +50,13 @@ func (a *app) brief(ctx context.Context, e operations, p core.HookParams, f harn
 	return nil
 }
 
-// warn tells an agent where its harness doesn't run tt as the hook does.
-func (a *app) warn(ctx context.Context, p *page, row harness.Row) {
+// warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
+func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
 	t, err := a.target(false)
 	if err != nil {
 		return // a program that can't be installed can still answer hooks
 	}
-	if !t.Finds(ctx, row, run) {
+	if !t.Finds(ctx, row, runProgram) {
 		p.linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {
@@ -69,20 +69,20 @@ func (a *app) startParams(p core.HookParams) engine.StartSessionParams {
 	return engine.StartSessionParams{HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
 }
 
-// briefing tells an agent where it is and what to do first. With short it leaves out what the agent still
+// showBriefing tells an agent where it is and what to do first. With short it leaves out what the agent still
 // knows after a compaction.
-func (p *page) briefing(res engine.StartSessionResult, short bool) {
+func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 	wait := p.next(stick.Cmd("tt wait"))
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
-	p.role(res)
+	p.showRole(res)
 	if res.Task != "" {
 		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
 	}
 	if !short {
-		p.others(res)
-		p.recovery(res.Recovered)
-		p.abandoned(res)
-		p.leftDraft(res.Draft)
+		p.showOtherAgents(res)
+		p.showCrashedSession(res.Recovered)
+		p.showAbandonedTurn(res)
+		p.showLeftDraft(res.Draft)
 	}
 	if res.Note != "" {
 		p.linef("Note: %s.", res.Note)
@@ -109,7 +109,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.noted(res.Changes); work != "" {
+	if work := p.notedWork(res.Changes); work != "" {
 		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
 	}
 	if !short && res.Parent == nil {
@@ -119,7 +119,7 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 			elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
 		}
 		p.linef("%s only the holder of the stick changes files%s.%s %s blocks until it is your turn "+
-			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", where, enforced(res.Enforce), elsewhere, wait)
+			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", where, enforcementText(res.Enforce), elsewhere, wait)
 	}
 	if res.NoSnapshots && !short {
 		p.linef("%s Commit before you run what could take uncommitted work away.", noCopies)
@@ -133,8 +133,8 @@ func (p *page) briefing(res engine.StartSessionResult, short bool) {
 // noCopies says that the room makes no copies of uncommitted work.
 const noCopies shown = "This room has snapshots=off: no copy is kept of uncommitted work that a command takes away."
 
-// enforced says what becomes of an edit without the stick, as a part of a sentence.
-func enforced(e stick.Enforce) shown {
+// enforcementText says what becomes of an edit without the stick, as a part of a sentence.
+func enforcementText(e stick.Enforce) shown {
 	switch e {
 	case stick.EnforceWarn:
 		return "; hooks tell you and the holder of other edits"
@@ -146,8 +146,8 @@ func enforced(e stick.Enforce) shown {
 	return ""
 }
 
-// role tells a session its role, and what follows from it.
-func (p *page) role(res engine.StartSessionResult) {
+// showRole tells a session its role, and what follows from it.
+func (p *page) showRole(res engine.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := stick.Words(", and there is no known primary here")
 		if res.Parent != nil {
@@ -158,21 +158,21 @@ func (p *page) role(res engine.StartSessionResult) {
 		}
 		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
 			"Leave to the primary: %s. For the rest: %s. When you are done: %s.",
-			of, res.Context, patterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
+			of, res.Context, listPatterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
 		return
 	}
 	p.linef("You are the primary. Your context file: %s.", res.Context)
 }
 
-// others names the other agents at work.
-func (p *page) others(res engine.StartSessionResult) {
+// showOtherAgents names the other agents at work.
+func (p *page) showOtherAgents(res engine.StartSessionResult) {
 	if len(res.Others) == 0 {
 		return
 	}
 	const most = 3
 	var names []stick.Words
 	for _, o := range res.Others[:min(len(res.Others), most)] {
-		names = append(names, who(o))
+		names = append(names, agentSummary(o))
 	}
 	var more shown
 	if n := len(res.Others) - most; n > 0 {
@@ -181,8 +181,8 @@ func (p *page) others(res engine.StartSessionResult) {
 	p.linef("Also at work: %s%s.", stick.JoinWords(names, "; "), more)
 }
 
-// who describes an agent of a roster in a few words.
-func who(o engine.RosterAgent) stick.Words {
+// agentSummary describes an agent of a roster in a few words.
+func agentSummary(o engine.RosterAgent) stick.Words {
 	name := string(o.AgentID)
 	if name == "" {
 		name = o.Harness
@@ -203,8 +203,8 @@ func who(o engine.RosterAgent) stick.Words {
 	return stick.Wordsf("%s (%s)", name, stick.JoinWords(about, ", "))
 }
 
-// recovery tells the next session what a session that never ended has left.
-func (p *page) recovery(r *engine.Recovered) {
+// showCrashedSession tells the next session what a session that never ended has left.
+func (p *page) showCrashedSession(r *engine.Recovered) {
 	if r == nil {
 		return
 	}
@@ -223,8 +223,8 @@ func (p *page) recovery(r *engine.Recovered) {
 	}
 }
 
-// abandoned tells a session that the one before it gave up a turn, and what it left in the tree.
-func (p *page) abandoned(res engine.StartSessionResult) {
+// showAbandonedTurn tells a session that the one before it gave up a turn, and what it left in the tree.
+func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
 	t := res.Abandoned
 	if t == nil {
 		return
@@ -240,8 +240,8 @@ func (p *page) abandoned(res engine.StartSessionResult) {
 	}
 }
 
-// leftDraft tells a session of the draft that it gets with the stick.
-func (p *page) leftDraft(d *stick.Draft) {
+// showLeftDraft tells a session of the draft that it gets with the stick.
+func (p *page) showLeftDraft(d *stick.Draft) {
 	if d == nil {
 		return
 	}
@@ -274,8 +274,8 @@ func leftInTree(w *stick.Workspace) stick.Words {
 // has all of it.
 const maxNextAction = 160
 
-// patterns lists patterns in a sentence.
-func patterns(ps []glob.Pattern) stick.Words {
+// listPatterns lists patterns in a sentence.
+func listPatterns(ps []glob.Pattern) stick.Words {
 	if len(ps) == 0 {
 		return "nothing"
 	}

@@ -69,8 +69,8 @@ func (a *app) doctorCmd() *cobra.Command {
 				a.status = stick.ExitEnvironment
 			}
 			checks("harnesses")
-			return doctorResult{res, a.harnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.faults(a.page().now), a.refusedHooks(a.page().now)}, nil
-		}, func(p *page, res doctorResult) { p.doctor(res, all) })
+			return doctorResult{res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.faults(a.page().now), a.refusedHooks(a.page().now)}, nil
+		}, func(p *page, res doctorResult) { p.showDoctor(res, all) })
 	}
 	return c
 }
@@ -85,27 +85,27 @@ type doctorResult struct {
 	Refused   []refusedHook      `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
 }
 
-// doctor shows what the doctor found, with all of each check or only the first.
-func (p *page) doctor(res doctorResult, all bool) {
+// showDoctor shows what the doctor found, with all of each check or only the first.
+func (p *page) showDoctor(res doctorResult, all bool) {
 	p.linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
 		p.linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
-		p.fix(f.Fix)
+		p.showFix(f.Fix)
 		if n := len(f.More); n > 0 && !all {
 			p.linef("         %-12s %d more: tt doctor --all", "", n)
 			continue
 		}
 		for _, m := range f.More {
 			p.linef("         %-12s %s", "", m.Detail)
-			p.fix(m.Fix)
+			p.showFix(m.Fix)
 		}
 	}
 	for _, h := range res.Harnesses {
-		p.harness(h)
+		p.showHarness(h)
 	}
 	for _, other := range res.Programs {
 		p.linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
-		p.fix(other.Fix)
+		p.showFix(other.Fix)
 	}
 	p.gitHooks(res.Git)
 	p.faults(res.Log)
@@ -114,8 +114,8 @@ func (p *page) doctor(res doctorResult, all bool) {
 	}
 }
 
-// fix shows the next step for what the doctor found.
-func (p *page) fix(how stick.Words) {
+// showFix shows the next step for what the doctor found.
+func (p *page) showFix(how stick.Words) {
 	if how != "" {
 		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", how)))
 	}
@@ -129,8 +129,8 @@ type harnessStatus struct {
 	Fix      stick.Words `json:"fix,omitempty"`       // the next step until it works
 }
 
-// harnesses checks whether tt is installed in harnesses, and works there.
-func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
+// checkHarnesses checks whether tt is installed in harnesses, and works there.
+func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
 	t, err := a.target(true)
 	if t.Home == "" {
@@ -139,7 +139,7 @@ func (a *app) harnesses(ctx context.Context, last map[string]stick.Time) []harne
 	if err != nil && t.TT == "" { // a program that can't be installed can still check
 		t.TT = a.Exe
 	}
-	for _, s := range install.Check(ctx, t, run) {
+	for _, s := range install.Check(ctx, t, runProgram) {
 		h := harnessStatus{Status: s, LastHook: last[s.Harness]}
 		row, _ := harness.ByName(s.Harness)
 		if row.NoGitHooks {
@@ -178,18 +178,18 @@ func (a *app) otherPrograms(ctx context.Context) []install.Program {
 	if err != nil && t.TT == "" {
 		t.TT = a.Exe // what can't be installed can still check
 	}
-	return t.Others(ctx, run)
+	return t.Others(ctx, runProgram)
 }
 
-// run runs another program, and returns what it prints.
-func run(ctx context.Context, program string, args ...string) ([]byte, error) {
+// runProgram runs another program, and returns what it prints.
+func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	c.WaitDelay = 100 * time.Millisecond // what it started may keep the pipe open
 	return c.Output()
 }
 
-// harness shows whether tt is installed in a harness, and works there.
-func (p *page) harness(h harnessStatus) {
+// showHarness shows whether tt is installed in a harness, and works there.
+func (p *page) showHarness(h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
 	var says []stick.Words
 	if h.Version != "" {
@@ -247,13 +247,13 @@ func (a *app) migrateDBCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return answer(a, func(e operations, by core.Caller) (engine.MigrateDBResult, error) {
 				return e.MigrateDB(c.Context(), engine.MigrateDBParams{Caller: by})
-			}, (*page).moved)
+			}, (*page).showMigration)
 		},
 	}
 }
 
-// moved shows what was moved to a server.
-func (p *page) moved(res engine.MigrateDBResult) {
+// showMigration shows what was moved to a server.
+func (p *page) showMigration(res engine.MigrateDBResult) {
 	if res.Already {
 		p.linef("the rooms of this machine are in %s already", res.To)
 		return
@@ -278,7 +278,7 @@ func (a *app) statusCmd() *cobra.Command {
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
 		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
-		RunE: func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
+		RunE: func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
 	}
 }
 
@@ -330,7 +330,7 @@ func (a *app) showRoom(ctx context.Context) error {
 			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)), t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
-		p.needs(res.Needs)
+		p.showNeeds(res.Needs)
 		p.refused(res.Refused)
 		p.state(res.GetRoomStateResult)
 	})
@@ -348,8 +348,8 @@ func (s *statusResult) setNext(here *task.TaskView) {
 	}
 }
 
-// needs lists what needs the reader.
-func (p *page) needs(all []stick.Need) {
+// showNeeds lists what needs the reader.
+func (p *page) showNeeds(all []stick.Need) {
 	if len(all) == 0 {
 		return
 	}
@@ -364,9 +364,9 @@ func (p *page) needs(all []stick.Need) {
 	p.table(t)
 }
 
-// overview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
+// showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
 // It never joins.
-func (a *app) overview(ctx context.Context) error {
+func (a *app) showOverview(ctx context.Context) error {
 	err := a.showRoom(ctx)
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
@@ -420,9 +420,9 @@ func (a *app) guardCmd() *cobra.Command {
 	}
 }
 
-// guard starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like
+// startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like
 // any other whose holder can't be seen.
-func (a *app) guard(ctx context.Context, g *engine.Grant) {
+func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}

@@ -35,7 +35,7 @@ func (a *app) changesCmd() *cobra.Command {
 				pg.linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
 				return
 			}
-			pg.changes(res)
+			pg.showChanges(res)
 		})
 	}
 	c.AddCommand(a.changesMineCmd(), a.changesAdoptCmd())
@@ -63,7 +63,7 @@ func (a *app) changesMineCmd() *cobra.Command {
 			if p.Not {
 				said = "not yours any more"
 			}
-			pg.owned(res.Paths, said)
+			pg.showOwner(res.Paths, said)
 		})
 	}
 	return c
@@ -84,13 +84,13 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (guard.AdoptChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.where(), args
 			return e.AdoptChanges(c.Context(), p)
-		}, (*page).adopted)
+		}, (*page).showAdopted)
 	}
 	return c
 }
 
-// owned says whose files are.
-func (p *page) owned(files []string, said stick.Words) {
+// showOwner says whose files are.
+func (p *page) showOwner(files []string, said stick.Words) {
 	const most = 10
 	switch n := len(files); {
 	case n == 0:
@@ -106,14 +106,14 @@ func (p *page) owned(files []string, said stick.Words) {
 	}
 }
 
-func (p *page) adopted(res guard.AdoptChangesResult) {
+func (p *page) showAdopted(res guard.AdoptChangesResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
 	if len(res.Stash) > 0 {
 		p.linef("yours now: %s", stick.Names(res.Stash, len(res.Stash)))
 	} else {
-		p.owned(res.Paths, "yours now")
+		p.showOwner(res.Paths, "yours now")
 	}
 	for _, from := range res.From {
 		p.linef("tt has told %s", from)
@@ -134,9 +134,9 @@ func (p *page) adopted(res guard.AdoptChangesResult) {
 	}
 }
 
-// noted names the agents of which uncommitted work is noted, with how many files. It is empty if there are
+// notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there are
 // none.
-func (p *page) noted(n *guard.NotedWork) stick.Words {
+func (p *page) notedWork(n *guard.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}
@@ -151,8 +151,8 @@ func (p *page) noted(n *guard.NotedWork) stick.Words {
 	return stick.JoinWords(of, ", ")
 }
 
-// changes lists uncommitted files: the caller's own first, then those of others.
-func (p *page) changes(res guard.ListChangesResult) {
+// showChanges lists uncommitted files: the caller's own first, then those of others.
+func (p *page) showChanges(res guard.ListChangesResult) {
 	if res.Count == 0 {
 		p.linef("nothing is uncommitted")
 		return
@@ -175,7 +175,7 @@ func (p *page) changes(res guard.ListChangesResult) {
 		t.indent = "  "
 		for _, c := range res.Changes {
 			if c.Share == part.is {
-				t.add(stick.Words(c.Status), c.Path, p.editors(c.Editors))
+				t.add(stick.Words(c.Status), c.Path, p.listEditors(c.Editors))
 			}
 		}
 		if len(t.rows) > 0 {
@@ -191,8 +191,8 @@ func (p *page) changes(res guard.ListChangesResult) {
 	}
 }
 
-// editors says who has edited a file, the last one first.
-func (p *page) editors(all []stick.Editor) stick.Words {
+// listEditors says who has edited a file, the last one first.
+func (p *page) listEditors(all []stick.Editor) stick.Words {
 	var said []stick.Words
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {

@@ -133,7 +133,7 @@ func Main(env Env) int {
 	a := &app{Env: env}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
 	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
-	root := a.root()
+	root := a.commandTree()
 	root.SetArgs(env.Args)
 	ctx, stop := a.interruptible(context.Background())
 	defer stop()
@@ -151,11 +151,11 @@ func Main(env Env) int {
 		a.tellOlderHooks()
 		return a.status
 	}
-	return a.fail(err, ctx)
+	return a.reportFailure(err, ctx)
 }
 
-// fail prints a failure and returns the exit status.
-func (a *app) fail(err error, ctx context.Context) int {
+// reportFailure prints a failure and returns the exit status.
+func (a *app) reportFailure(err error, ctx context.Context) int {
 	e := stick.AsError(err)
 	a.printError(e)
 	if e.Code == stick.CodeCanceled {
@@ -243,7 +243,7 @@ func (a *app) open() (operations, core.Caller, error) {
 	if a.caller != nil {
 		return a.operations, *a.caller, nil
 	}
-	in, procs, err := a.surroundings()
+	in, procs, err := a.readSurroundings()
 	if err != nil {
 		return operations{}, core.Caller{}, err
 	}
@@ -275,8 +275,8 @@ func show[R any](a *app, operation func(operations, core.Caller) (R, error), tex
 	return answer(a, operation, text)
 }
 
-// surroundings returns what tells who calls, and the processes of this machine.
-func (a *app) surroundings() (harness.Input, *proc.Table, error) {
+// readSurroundings returns what tells who calls, and the processes of this machine.
+func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 	if _, err := a.dataDir(); err != nil {
 		return harness.Input{}, nil, err
 	}
@@ -326,11 +326,13 @@ func newOperations(cfg core.Config) operations {
 	return operations{rooms, rooms.Guard, tasks}
 }
 
-func (a *app) newOperations(procs *proc.Table) operations { return newOperations(a.config(procs)) }
+func (a *app) newOperations(procs *proc.Table) operations {
+	return newOperations(a.kernelConfig(procs))
+}
 
-// config is the configuration of the operations. Its caller has called surroundings, which checks the data
+// kernelConfig is the configuration of the operations. Its caller has called surroundings, which checks the data
 // directory.
-func (a *app) config(procs *proc.Table) core.Config {
+func (a *app) kernelConfig(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
 		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// root is the command tree.
-func (a *app) root() *cobra.Command {
+// commandTree is the command tree.
+func (a *app) commandTree() *cobra.Command {
 	name := "tt"
 	if a.Name == "bb" || a.Name == "worker" || a.Name == "review-gate" {
 		name = a.Name
@@ -28,15 +28,15 @@ func (a *app) root() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
 		Version:                    a.versionFlag(),
-		RunE:                       func(c *cobra.Command, args []string) error { return a.overview(c.Context()) },
+		RunE:                       func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
 	}
 	if name != "tt" {
 		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
 	a.setUp(root)
-	groups := a.groups()
+	groups := a.commandGroups()
 	for _, g := range groups {
-		if c := a.called(g.commands); c != nil {
+		if c := a.calledCommand(g.commands); c != nil {
 			root.AddCommand(c)
 			return root
 		}
@@ -53,7 +53,7 @@ func (a *app) root() *cobra.Command {
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
-		a.complete(root)
+		a.addCompletion(root)
 	}
 	return root
 }
@@ -102,9 +102,9 @@ type command struct {
 	make func() *cobra.Command
 }
 
-// called makes the one of these commands that the arguments name, after the commands above it. It returns nil
+// calledCommand makes the one of these commands that the arguments name, after the commands above it. It returns nil
 // if they name none.
-func (a *app) called(commands []command, parents ...string) *cobra.Command {
+func (a *app) calledCommand(commands []command, parents ...string) *cobra.Command {
 	at := len(parents)
 	if len(a.Args) <= at || !slices.Equal(a.Args[:at], parents) {
 		return nil
@@ -122,8 +122,8 @@ type group struct {
 	commands  []command
 }
 
-// groups returns all commands, or those of the name under which the program was called.
-func (a *app) groups() []group {
+// commandGroups returns all commands, or those of the name under which the program was called.
+func (a *app) commandGroups() []group {
 	care := group{"care", "The program:", a.careCommands()}
 	switch a.Name {
 	case "bb":
@@ -208,38 +208,40 @@ func noArgs(c *cobra.Command, args []string) error {
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
 }
 
-// help returns the command that explains c, under the name by which the program was called.
-func help(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
+// helpCommand returns the command that explains c, under the name by which the program was called.
+func helpCommand(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
 func between(least, most int, what stick.Words) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).Hintf("%s", help(c))
+			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).Hintf("%s", helpCommand(c))
 		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q", stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", help(c))
+			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q", stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", helpCommand(c))
 		}
 		return nil
 	}
 }
 
-// spot holds the flags that say which room a command means.
-type spot struct{ path, room string }
+// placeFlags holds the flags that say which room a command means.
+type placeFlags struct{ path, room string }
 
 // atPath gives a command the flags --path and --room beside its last argument.
-func atPath(c *cobra.Command) *spot {
-	s := &spot{}
+func atPath(c *cobra.Command) *placeFlags {
+	s := &placeFlags{}
 	c.Flags().StringVar(&s.path, "path", "", "a path in the workspace (default: the working directory)")
 	c.Flags().StringVar(&s.room, "room", "", "the room's id, or the start of it, instead of a path")
 	return s
 }
 
 // where returns the room that the flags mean.
-func (s *spot) where() core.Where { return core.Where{RoomID: stick.RoomID(s.room), Path: s.path} }
+func (s *placeFlags) where() core.Where {
+	return core.Where{RoomID: stick.RoomID(s.room), Path: s.path}
+}
 
-// of returns the room that a command means: that of its argument at i, if there is one, else that of its
+// whereOf returns the room that a command means: that of its argument at i, if there is one, else that of its
 // flags.
-func (s *spot) of(args []string, i int) (core.Where, error) {
+func (s *placeFlags) whereOf(args []string, i int) (core.Where, error) {
 	w := s.where()
 	if len(args) <= i {
 		return w, nil

@@ -41,13 +41,13 @@ func (a *app) workerCommentCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (task.WorkerCommentResult, error) {
 			p.Caller = by
 			return e.WorkerComment(c.Context(), p)
-		}, func(pg *page, res task.WorkerCommentResult) { pg.commented(p, res) })
+		}, func(pg *page, res task.WorkerCommentResult) { pg.showCommented(p, res) })
 	}
 	return c
 }
 
-// commented says what was done about a comment.
-func (p *page) commented(q task.WorkerCommentParams, res task.WorkerCommentResult) {
+// showCommented says what was done about a comment.
+func (p *page) showCommented(q task.WorkerCommentParams, res task.WorkerCommentResult) {
 	at := file(res.Comment.At())
 	switch {
 	case q.Resolve != 0:
@@ -66,8 +66,8 @@ func (p *page) commented(q task.WorkerCommentParams, res task.WorkerCommentResul
 // maxComments is how many comments a text shows.
 const maxComments = 50
 
-// comments lists those comments on a task that wait to be dealt with, and says how many don't.
-func (p *page) comments(all []task.ShownComment) {
+// showComments lists those comments on a task that wait to be dealt with, and says how many don't.
+func (p *page) showComments(all []task.ShownComment) {
 	shown, resolved := 0, 0
 	for _, c := range all {
 		switch {
@@ -77,7 +77,7 @@ func (p *page) comments(all []task.ShownComment) {
 			if shown++; shown == 1 {
 				p.linef("comments:")
 			}
-			p.comment("  ", c, true)
+			p.showComment("  ", c, true)
 		}
 	}
 	if hidden := len(all) - shown - resolved; hidden > 0 {
@@ -88,8 +88,8 @@ func (p *page) comments(all []task.ShownComment) {
 	}
 }
 
-// comment shows a comment, with the lines around it if they aren't there already.
-func (p *page) comment(indent shown, c task.ShownComment, around bool) {
+// showComment shows a comment, with the lines around it if they aren't there already.
+func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
 		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s", c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
 		return
@@ -118,8 +118,8 @@ func (p *page) comment(indent shown, c task.ShownComment, around bool) {
 	p.text(indent+"  ", c.Body)
 }
 
-// commentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
-func (p *page) commentedPatch(diff string, comments []task.ShownComment) {
+// showCommentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
+func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 	type place struct {
 		path string
 		old  bool
@@ -142,7 +142,7 @@ func (p *page) commentedPatch(diff string, comments []task.ShownComment) {
 				continue
 			}
 			for _, c := range at[k] {
-				p.comment("    ", c, false)
+				p.showComment("    ", c, false)
 			}
 			delete(at, k)
 		}
@@ -156,6 +156,6 @@ func (p *page) commentedPatch(diff string, comments []task.ShownComment) {
 		p.linef("")
 	}
 	for _, c := range left {
-		p.comment("", c, true)
+		p.showComment("", c, true)
 	}
 }

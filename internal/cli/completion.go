@@ -28,34 +28,34 @@ type candidates func(ctx context.Context, a *app, at core.Where) []cobra.Complet
 // argumentCandidates are what the arguments of commands may be. A shell offers files for those of other
 // commands, and directories for a path.
 var argumentCandidates = map[string]candidates{
-	"tt ack": inboxMessages(engine.GetInboxParams{}), "tt msg read": inboxMessages(engine.GetInboxParams{State: "unread"}),
-	"tt msg show": inboxMessages(engine.GetInboxParams{State: "all"}), "tt msg withdraw": inboxMessages(engine.GetInboxParams{Sent: true}),
-	"tt pass": also(members, "next\twhoever waits longest"), "tt kick": members, "tt reorder": members,
-	"tt msg send":      also(members, "room\tall members", "system\tonly the log"),
-	"tt notes resolve": notes, "tt unreserve": reservations,
-	"tt policy set": policies, "tt rescue diff": rescues, "tt rescue forget": rescues, "tt rescue restore": rescues, "tt rescue show": rescues,
-	"tt undo":      undoableCalls,
-	"tt install":   also(installable, "git\tthe repository of the working directory", "links\ttt under other names"),
-	"tt uninstall": also(harnesses, "git\tthe repository of the working directory", "links\ttt under other names"),
-	"tt hook":      harnesses, "tt hook git": alwaysOf("pre-commit", "reference-transaction", "pre-push"),
-	"tt task after": tasks, "tt task approve": tasks, "tt task cancel": tasks, "tt task comment": tasks, "tt task diff": tasks, "tt task export": tasks, "tt task merge": tasks, "tt task pr": tasks,
-	"tt task prompt": tasks, "tt task request-changes": tasks, "tt task retry": tasks, "tt task rollback": tasks, "tt task show": tasks,
-	"tt task logs": tasks, "tt task run": tasks, "tt task stop": tasks,
-	"tt changes adopt": changedFiles(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFiles(stick.ShareNobody, stick.SharePassed),
-	"tt task new": alwaysOf(), "tt task fail": alwaysOf(), "tt notes add": alwaysOf(), "tt handoff save": alwaysOf(), "tt pause": alwaysOf(),
+	"tt ack": messageCandidates(engine.GetInboxParams{}), "tt msg read": messageCandidates(engine.GetInboxParams{State: "unread"}),
+	"tt msg show": messageCandidates(engine.GetInboxParams{State: "all"}), "tt msg withdraw": messageCandidates(engine.GetInboxParams{Sent: true}),
+	"tt pass": withWords(memberCandidates, "next\twhoever waits longest"), "tt kick": memberCandidates, "tt reorder": memberCandidates,
+	"tt msg send":      withWords(memberCandidates, "room\tall members", "system\tonly the log"),
+	"tt notes resolve": noteCandidates, "tt unreserve": reservationCandidates,
+	"tt policy set": policyCandidates, "tt rescue diff": rescueCandidates, "tt rescue forget": rescueCandidates, "tt rescue restore": rescueCandidates, "tt rescue show": rescueCandidates,
+	"tt undo":      undoCandidates,
+	"tt install":   withWords(installCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt uninstall": withWords(harnessCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt hook":      harnessCandidates, "tt hook git": fixedCandidates("pre-commit", "reference-transaction", "pre-push"),
+	"tt task after": taskCandidates, "tt task approve": taskCandidates, "tt task cancel": taskCandidates, "tt task comment": taskCandidates, "tt task diff": taskCandidates, "tt task export": taskCandidates, "tt task merge": taskCandidates, "tt task pr": taskCandidates,
+	"tt task prompt": taskCandidates, "tt task request-changes": taskCandidates, "tt task retry": taskCandidates, "tt task rollback": taskCandidates, "tt task show": taskCandidates,
+	"tt task logs": taskCandidates, "tt task run": taskCandidates, "tt task stop": taskCandidates,
+	"tt changes adopt": changedFileCandidates(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFileCandidates(stick.ShareNobody, stick.SharePassed),
+	"tt task new": fixedCandidates(), "tt task fail": fixedCandidates(), "tt notes add": fixedCandidates(), "tt handoff save": fixedCandidates(), "tt pause": fixedCandidates(),
 }
 
 // flagCandidates are what the values of flags may be, by the flag's name.
 var flagCandidates = map[string]candidates{
-	"as": members, "agent": members, "diff": members, "from": members, "of": members, "target": also(members, "self", "any"), "to": also(members, "room", "system"),
-	"task": tasks, "room": rooms, "message": inboxMessages(engine.GetInboxParams{}), "reply-to": inboxMessages(engine.GetInboxParams{State: "all"}),
-	"category": categories, "event": eventTypes, "state": alwaysOf("unread", "read", "acked", "all"),
-	"color": alwaysOf("auto", "always", "never"), "tools": alwaysOf("core", "all"), "restart": alwaysOf("on-return", "no"), "overlap": alwaysOf("exact", "partial"),
+	"as": memberCandidates, "agent": memberCandidates, "diff": memberCandidates, "from": memberCandidates, "of": memberCandidates, "target": withWords(memberCandidates, "self", "any"), "to": withWords(memberCandidates, "room", "system"),
+	"task": taskCandidates, "room": roomCandidates, "message": messageCandidates(engine.GetInboxParams{}), "reply-to": messageCandidates(engine.GetInboxParams{State: "all"}),
+	"category": categoryCandidates, "event": eventTypeCandidates, "state": fixedCandidates("unread", "read", "acked", "all"),
+	"color": fixedCandidates("auto", "always", "never"), "tools": fixedCandidates("core", "all"), "restart": fixedCandidates("on-return", "no"), "overlap": fixedCandidates("exact", "partial"),
 }
 
-// complete lets a shell complete the arguments and flags of all commands. It is called only when a shell
+// addCompletion lets a shell complete the arguments and flags of all commands. It is called only when a shell
 // asks.
-func (a *app) complete(c *cobra.Command) {
+func (a *app) addCompletion(c *cobra.Command) {
 	find := argumentCandidates[c.CommandPath()]
 	switch {
 	case find != nil:
@@ -63,7 +63,7 @@ func (a *app) complete(c *cobra.Command) {
 			if len(args) > 0 && !strings.HasSuffix(strings.Fields(c.Use)[1], "…") {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.offer(c, find, typed)
+			return a.offerCandidates(c, find, typed)
 		}
 	case strings.Contains(c.Use, "[path]"):
 		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -73,17 +73,17 @@ func (a *app) complete(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if find := flagCandidates[f.Name]; find != nil && f.Value.Type() != "bool" {
 			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				return a.offer(c, find, typed)
+				return a.offerCandidates(c, find, typed)
 			}) // the flag is there, and each flag is visited once
 		}
 	})
 	for _, sub := range c.Commands() {
-		a.complete(sub)
+		a.addCompletion(sub)
 	}
 }
 
-// offer returns the candidates that begin as typed. In a list separated by commas the last one counts.
-func (a *app) offer(c *cobra.Command, find candidates, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// offerCandidates returns the candidates that begin as typed. In a list separated by commas the last one counts.
+func (a *app) offerCandidates(c *cobra.Command, find candidates, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var at core.Where
 	if path, room := c.Flags().Lookup("path"), c.Flags().Lookup("room"); path != nil && room != nil {
 		at = core.Where{Path: path.Value.String(), RoomID: stick.RoomID(room.Value.String())}
@@ -105,25 +105,25 @@ func (a *app) offer(c *cobra.Command, find candidates, typed string) ([]cobra.Co
 	return offered, directive
 }
 
-// alwaysOf are candidates that are always the same.
-func alwaysOf(all ...string) candidates {
+// fixedCandidates are candidates that are always the same.
+func fixedCandidates(all ...string) candidates {
 	return func(context.Context, *app, core.Where) []cobra.Completion { return all }
 }
 
-// also adds words to candidates.
-func also(find candidates, more ...string) candidates {
+// withWords adds words to candidates.
+func withWords(find candidates, more ...string) candidates {
 	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 		return slices.Concat(find(ctx, a, at), more)
 	}
 }
 
-// beside puts a text beside a word. What agents wrote can't reach the terminal as it is.
-func beside(word, text string) cobra.Completion {
+// describedWord puts a text beside a word. What agents wrote can't reach the terminal as it is.
+func describedWord(word, text string) cobra.Completion {
 	return cobra.CompletionWithDesc(stick.Line(word), stick.Line(stick.Clip(text, 60)))
 }
 
-// found runs an operation that reads, and makes a candidate of each of its results.
-func found[R, T any](a *app, operation func(operations, core.Caller) (R, error), list func(R) []T, word func(T) cobra.Completion) []cobra.Completion {
+// findCandidates runs an operation that reads, and makes a candidate of each of its results.
+func findCandidates[R, T any](a *app, operation func(operations, core.Caller) (R, error), list func(R) []T, word func(T) cobra.Completion) []cobra.Completion {
 	e, by, err := a.open()
 	if err != nil {
 		return nil
@@ -139,64 +139,64 @@ func found[R, T any](a *app, operation func(operations, core.Caller) (R, error),
 	return all
 }
 
-func members(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
+func memberCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
 	}, func(r engine.GetRoomStateResult) []engine.RoomMember { return r.Members }, func(m engine.RoomMember) cobra.Completion {
-		return beside(string(m.AgentID), string(m.Status))
+		return describedWord(string(m.AgentID), string(m.Status))
 	})
 }
 
-func rooms(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
+func roomCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 		return e.ListRooms(ctx, engine.ListRoomsParams{Caller: by, Path: at.Path, All: true})
 	}, func(r engine.ListRoomsResult) []engine.ListedRoom { return r.Rooms }, func(r engine.ListedRoom) cobra.Completion {
-		return beside(string(r.RoomID), cmp.Or(r.Path, r.Key))
+		return describedWord(string(r.RoomID), cmp.Or(r.Path, r.Key))
 	})
 }
 
-func tasks(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
+func taskCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
 		return e.WorkerStatus(ctx, task.WorkerStatusParams{Caller: by, Where: at})
 	}, func(r task.WorkerStatusResult) []task.TaskView { return r.Tasks }, func(t task.TaskView) cobra.Completion {
-		return beside(t.TaskID, fmt.Sprintf("%s %s", t.State, t.Description))
+		return describedWord(t.TaskID, fmt.Sprintf("%s %s", t.State, t.Description))
 	})
 }
 
-func inboxMessages(which engine.GetInboxParams) candidates {
+func messageCandidates(which engine.GetInboxParams) candidates {
 	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-		return found(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
+		return findCandidates(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
 			which.Caller, which.Where = by, at
 			return e.GetInbox(ctx, which)
 		}, func(r engine.GetInboxResult) []engine.InboxMessage { return r.Messages }, func(m engine.InboxMessage) cobra.Completion {
-			return beside(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
+			return describedWord(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
 		})
 	}
 }
 
-func notes(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
+func noteCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
 		return e.ListNotes(ctx, engine.ListNotesParams{Caller: by, Where: at})
 	}, func(r engine.ListNotesResult) []stick.Note { return r.Notes }, func(n stick.Note) cobra.Completion {
-		return beside(strconv.FormatInt(n.ID, 10), n.Body)
+		return describedWord(strconv.FormatInt(n.ID, 10), n.Body)
 	})
 }
 
-// reservations are the caller's own.
-func reservations(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
+// reservationCandidates are the caller's own.
+func reservationCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
 		res, err := e.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at})
 		res.Reservations = slices.DeleteFunc(res.Reservations, func(v engine.ReservationView) bool { return v.Agent != res.AgentID })
 		return res, err
 	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations }, func(v engine.ReservationView) cobra.Completion {
-		return beside(string(v.Pattern), v.Task)
+		return describedWord(string(v.Pattern), v.Task)
 	})
 }
 
-// changedFiles are uncommitted files of these shares, relative to the directory of the call.
-func changedFiles(shares ...stick.Share) candidates {
+// changedFileCandidates are uncommitted files of these shares, relative to the directory of the call.
+func changedFileCandidates(shares ...stick.Share) candidates {
 	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-		return found(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
+		return findCandidates(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
 			res, err := e.ListChanges(ctx, guard.ListChangesParams{Caller: by, Where: at})
 			res.Changes = slices.DeleteFunc(res.Changes, func(c guard.Change) bool { return !slices.Contains(shares, c.Share) })
 			for i, c := range res.Changes {
@@ -206,12 +206,12 @@ func changedFiles(shares ...stick.Share) candidates {
 			}
 			return res, err
 		}, func(r guard.ListChangesResult) []guard.Change { return r.Changes }, func(c guard.Change) cobra.Completion {
-			return beside(c.Path, string(c.Share))
+			return describedWord(c.Path, string(c.Share))
 		})
 	}
 }
 
-func policies(context.Context, *app, core.Where) []cobra.Completion {
+func policyCandidates(context.Context, *app, core.Where) []cobra.Completion {
 	var all []cobra.Completion
 	for _, k := range stick.PolicyKeys {
 		if len(k.Words()) == 0 {
@@ -224,14 +224,14 @@ func policies(context.Context, *app, core.Where) []cobra.Completion {
 	return all
 }
 
-func harnesses(context.Context, *app, core.Where) []cobra.Completion { return harness.Names() }
+func harnessCandidates(context.Context, *app, core.Where) []cobra.Completion { return harness.Names() }
 
-// installable are the harnesses that tt writes for, and those for which it only prints something.
-func installable(context.Context, *app, core.Where) []cobra.Completion {
+// installCandidates are the harnesses that tt writes for, and those for which it only prints something.
+func installCandidates(context.Context, *app, core.Where) []cobra.Completion {
 	return append(harness.Names(), harness.SnippetNames()...)
 }
 
-func categories(context.Context, *app, core.Where) []cobra.Completion {
+func categoryCandidates(context.Context, *app, core.Where) []cobra.Completion {
 	var all []cobra.Completion
 	for _, c := range stick.Categories {
 		all = append(all, string(c.Category))
@@ -239,7 +239,7 @@ func categories(context.Context, *app, core.Where) []cobra.Completion {
 	return all
 }
 
-func eventTypes(context.Context, *app, core.Where) []cobra.Completion {
+func eventTypeCandidates(context.Context, *app, core.Where) []cobra.Completion {
 	var all []cobra.Completion
 	for _, t := range stick.EventTypes {
 		all = append(all, cobra.CompletionWithDesc(string(t.Type), t.Meaning))

@@ -20,20 +20,20 @@ func (a *app) conflictsCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
 			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
-		}, (*page).conflicts)
+		}, (*page).showConflicts)
 	}
 	return c
 }
 
-// conflicts adds a table for each pair of sides that collide, and the next step.
-func (p *page) conflicts(res engine.GetConflictsResult) {
-	p.linef("%s", outcome(res))
+// showConflicts adds a table for each pair of sides that collide, and the next step.
+func (p *page) showConflicts(res engine.GetConflictsResult) {
+	p.linef("%s", conflictsOutcome(res))
 	agents := map[string]stick.AgentID{}
 	for _, s := range res.Sides {
 		agents[s.Name] = s.Agent
@@ -45,9 +45,9 @@ func (p *page) conflicts(res engine.GetConflictsResult) {
 			n = len(rest)
 		}
 		p.linef("")
-		p.linef("%s × %s", p.side(first.A, agents, res.AgentID), p.side(first.B, agents, res.AgentID))
-		p.pair(rest[:n])
-		p.linef("  next: %s", p.next(talk(first.Agents, res.AgentID)))
+		p.linef("%s × %s", p.sideName(first.A, agents, res.AgentID), p.sideName(first.B, agents, res.AgentID))
+		p.showPair(rest[:n])
+		p.linef("  next: %s", p.next(talkCommand(first.Agents, res.AgentID)))
 		rest = rest[n:]
 	}
 	if len(res.LeftOut) > 0 {
@@ -59,8 +59,8 @@ func (p *page) conflicts(res engine.GetConflictsResult) {
 	}
 }
 
-// outcome returns the answer in one line.
-func outcome(res engine.GetConflictsResult) stick.Words {
+// conflictsOutcome returns the answer in one line.
+func conflictsOutcome(res engine.GetConflictsResult) stick.Words {
 	conflicts, both := 0, 0
 	for _, c := range res.Conflicts {
 		if c.Kind == engine.KindConflict {
@@ -74,7 +74,7 @@ func outcome(res engine.GetConflictsResult) stick.Words {
 		found = append(found, stick.Count(conflicts, "conflict"))
 	}
 	if both > 0 {
-		found = append(found, stick.Count(both, "file")+" that both sides changed and that "+verb(both))
+		found = append(found, stick.Count(both, "file")+" that both sides changed and that "+mergeVerb(both))
 	}
 	trees := stick.Count(len(res.Sides), "working tree")
 	switch {
@@ -88,15 +88,15 @@ func outcome(res engine.GetConflictsResult) stick.Words {
 	return "no conflicts: " + trees + " compared"
 }
 
-func verb(n int) stick.Words {
+func mergeVerb(n int) stick.Words {
 	if n == 1 {
 		return "merges"
 	}
 	return "merge"
 }
 
-// side names a side, and the agent who works there.
-func (p *page) side(name string, agents map[string]stick.AgentID, me stick.AgentID) shown {
+// sideName names a side, and the agent who works there.
+func (p *page) sideName(name string, agents map[string]stick.AgentID, me stick.AgentID) shown {
 	side := p.strong(file(name))
 	switch agent := agents[name]; agent {
 	case "":
@@ -108,18 +108,18 @@ func (p *page) side(name string, agents map[string]stick.AgentID, me stick.Agent
 	}
 }
 
-// pair adds the files on which two sides collide.
-func (p *page) pair(files []engine.Conflict) {
+// showPair adds the files on which two sides collide.
+func (p *page) showPair(files []engine.Conflict) {
 	kinds := map[string]stick.Words{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
 	t := table{indent: "  "}
 	for _, f := range files {
-		t.add(kinds[f.Kind], file(f.Path), meeting(f))
+		t.add(kinds[f.Kind], file(f.Path), conflictPlace(f))
 	}
 	p.table(t)
 }
 
-// meeting says where in a file the two sides conflict.
-func meeting(f engine.Conflict) stick.Words {
+// conflictPlace says where in a file the two sides conflict.
+func conflictPlace(f engine.Conflict) stick.Words {
 	var says stick.Words
 	if f.Says != "contents" {
 		says = stick.Wordsf("%s", f.Says)
@@ -127,15 +127,15 @@ func meeting(f engine.Conflict) stick.Words {
 	if len(f.ALines)+len(f.BLines) == 0 {
 		return says
 	}
-	lines := "lines " + some(f.ALines) + " × " + some(f.BLines)
+	lines := "lines " + firstRanges(f.ALines) + " × " + firstRanges(f.BLines)
 	if says != "" {
 		lines = says + ", " + lines
 	}
 	return lines
 }
 
-// some lists the first few ranges of lines.
-func some(ranges []string) stick.Words {
+// firstRanges lists the first few ranges of lines.
+func firstRanges(ranges []string) stick.Words {
 	const shown = 4
 	switch {
 	case len(ranges) == 0:
@@ -146,9 +146,9 @@ func some(ranges []string) stick.Words {
 	return stick.Wordsf("%s", strings.Join(ranges, ","))
 }
 
-// talk returns the next step: talk to the other side before you go on. It has no names of files or branches,
+// talkCommand returns the next step: talk to the other side before you go on. It has no names of files or branches,
 // because they would have to be quoted for a shell.
-func talk(agents []stick.AgentID, me stick.AgentID) stick.Command {
+func talkCommand(agents []stick.AgentID, me stick.AgentID) stick.Command {
 	var others []string
 	for _, a := range agents {
 		if a != me {

@@ -41,7 +41,7 @@ func (a *app) demoCmd() *cobra.Command {
 			return a.watchDemo(c.Context(), cfg, fast)
 		}
 		if a.TTY && a.InTTY && !a.json && !fast {
-			cfg.Pause = a.pauses()
+			cfg.Pause = a.waitsForEnter()
 		}
 		a.interrupts.tends.Store(true) // it removes its scene
 		report, err := demo.Play(c.Context(), cfg)
@@ -56,8 +56,8 @@ func (a *app) demoCmd() *cobra.Command {
 	return c
 }
 
-// pauses returns what waits until somebody presses Enter. When no more can come, it waits no longer.
-func (a *app) pauses() func(context.Context) error {
+// waitsForEnter returns what waits until somebody presses Enter. When no more can come, it waits no longer.
+func (a *app) waitsForEnter() func(context.Context) error {
 	in := bufio.NewReader(a.Stdin)
 	return func(ctx context.Context) error {
 		p := a.page()
@@ -143,7 +143,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	case err := <-ended:
 		return err
 	}
-	err := a.at(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: captions, Next: goOn, Looks: true})
+	err := a.inScene(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: captions, Next: goOn, Looks: true})
 	select {
 	case <-over:
 	default:
@@ -162,8 +162,8 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	return perr
 }
 
-// at is the program as somebody runs it who looks at the place of a scene.
-func (a *app) at(p demo.Place) *app {
+// inScene is the program as somebody runs it who looks at the place of a scene.
+func (a *app) inScene(p demo.Place) *app {
 	env := a.Env
 	env.Dir, env.User, env.Home = p.Dir, "demo", filepath.Dir(p.Dir)
 	env.Getenv = func(name string) string {

@@ -32,7 +32,7 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
 	}
 	h.addFields(c)
-	f.add(c)
+	f.addFlags(c)
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
@@ -47,7 +47,7 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 		case len(args) > 0:
 			p.Text = args[0]
 		}
-		if p.Handoff, err = h.read(a); err != nil {
+		if p.Handoff, err = h.readHandoff(a); err != nil {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.SaveDraftResult, error) {
@@ -63,8 +63,8 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 // maxDraftShown is how many bytes of each text of a draft a grant shows.
 const maxDraftShown = 4 << 10
 
-// draft shows the draft of a handoff that was never given.
-func (p *page) draft(d stick.Draft) {
+// showDraft shows the draft of a handoff that was never given.
+func (p *page) showDraft(d stick.Draft) {
 	p.linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.ago(d.SavedAt))
 	cut := false
 	show := func(label stick.Words, text string) {

@@ -30,7 +30,7 @@ type streamFlags struct {
 	command      *cobra.Command
 }
 
-func (s *streamFlags) add(c *cobra.Command, target string) {
+func (s *streamFlags) addFlags(c *cobra.Command, target string) {
 	s.addFilter(c)
 	f := c.Flags()
 	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
@@ -51,9 +51,9 @@ func (s *streamFlags) addFilter(c *cobra.Command) {
 	f.IntVar(&s.filter.Limit, "limit", 50, "at most this many at once (up to 500)")
 }
 
-// run reads the stream. In words it shows each event by the function each, and calls all of them what.
-func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event)) error {
-	if err := s.check(); err != nil {
+// readStream reads the stream. In words it shows each event by the function each, and calls all of them what.
+func (s *streamFlags) readStream(a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event)) error {
+	if err := s.completeFilter(); err != nil {
 		return err
 	}
 	a.reads = true
@@ -61,7 +61,7 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what stick.
 	if !s.wait && !s.follow {
 		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
 			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest})
-		}, func(p *page, res engine.EventsResult) { p.batch(res, newest, what, each) })
+		}, func(p *page, res engine.EventsResult) { p.showBatch(res, newest, what, each) })
 	}
 	e, by, err := a.open()
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what stick.
 		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name, MaxWaitMS: s.limit,
 	}}
 	if !s.follow {
-		return st.next(ctx, func(p *page, res engine.EventsResult) { p.batch(res, false, what, each) })
+		return st.printNextBatch(ctx, func(p *page, res engine.EventsResult) { p.showBatch(res, false, what, each) })
 	}
 	if s.words || a.TTY && !a.json {
 		st.show = each
@@ -80,15 +80,15 @@ func (s *streamFlags) run(a *app, ctx context.Context, w core.Where, what stick.
 		}
 	}
 	if s.words && newest {
-		if err := st.history(ctx); err != nil {
+		if err := st.printHistory(ctx); err != nil {
 			return err
 		}
 	}
-	return st.follow(ctx)
+	return st.followEvents(ctx)
 }
 
-// check completes the filter. It refuses a filter that can't match anything.
-func (s *streamFlags) check() (err error) {
+// completeFilter completes the filter. It refuses a filter that can't match anything.
+func (s *streamFlags) completeFilter() (err error) {
 	f := &s.filter
 	if s.limit, err = s.timeout.get(s.command); err != nil {
 		return err
@@ -141,15 +141,15 @@ func (a *app) eventsCmd() *cobra.Command {
 			"line of JSON for each that is addressed to you. Both start now, unless you give --after or --name. Both only watch: they never\n" +
 			"give you the turn, and they write nothing but the cursor of a named stream.",
 	}
-	s.add(c, "default: self with --wait and --follow, else any")
+	s.addFlags(c, "default: self with --wait and --follow, else any")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		return s.run(a, c.Context(), w, "events", (*page).event)
+		return s.readStream(a, c.Context(), w, "events", (*page).showEvent)
 	}
 	return c
 }
@@ -168,11 +168,11 @@ func (a *app) logCmd() *cobra.Command {
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		return s.run(a, c.Context(), w, "events", (*page).logged)
+		return s.readStream(a, c.Context(), w, "events", (*page).showLoggedEvent)
 	}
 	return c
 }
@@ -184,10 +184,10 @@ func (a *app) msgRecvCmd() *cobra.Command {
 		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, or not_yet after --timeout. --follow prints\n" +
 			"each as a line of JSON. It marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
-	s.add(c, "default: self")
+	s.addFlags(c, "default: self")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -195,23 +195,23 @@ func (a *app) msgRecvCmd() *cobra.Command {
 		if s.filter.Target == "" {
 			s.filter.Target = engine.TargetSelf
 		}
-		return s.run(a, c.Context(), w, "messages", (*page).told)
+		return s.readStream(a, c.Context(), w, "messages", (*page).told)
 	}
 	return c
 }
 
-// event shows an event, and how long ago it was.
-func (p *page) event(e stick.Event) {
+// showEvent shows an event, and how long ago it was.
+func (p *page) showEvent(e stick.Event) {
 	p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say())
 }
 
-// logged shows an event with its time of day, because a line that stays on the screen grows old.
-func (p *page) logged(e stick.Event) {
+// showLoggedEvent shows an event with its time of day, because a line that stays on the screen grows old.
+func (p *page) showLoggedEvent(e stick.Event) {
 	p.linef("%6d  %s  %s", e.Seq, p.clock(e.CreatedAt), e.Say())
 }
 
-// batch shows the newest events, or those after a cursor.
-func (p *page) batch(res engine.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
+// showBatch shows the newest events, or those after a cursor.
+func (p *page) showBatch(res engine.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
@@ -239,8 +239,8 @@ type stream struct {
 	p    engine.WaitForEventsParams
 }
 
-// history prints the newest events, and has the stream go on after them.
-func (s *stream) history(ctx context.Context) error {
+// printHistory prints the newest events, and has the stream go on after them.
+func (s *stream) printHistory(ctx context.Context) error {
 	const some = 10
 	f := s.p.EventFilter
 	f.Limit = min(f.Limit, some)
@@ -249,7 +249,7 @@ func (s *stream) history(ctx context.Context) error {
 		return err
 	}
 	for _, ev := range res.Events {
-		if err := s.write(ev); err != nil {
+		if err := s.printEvent(ev); err != nil {
 			return err
 		}
 	}
@@ -257,8 +257,8 @@ func (s *stream) history(ctx context.Context) error {
 	return nil
 }
 
-// next waits for one batch.
-func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult)) error {
+// printNextBatch waits for one batch.
+func (s *stream) printNextBatch(ctx context.Context, text func(*page, engine.EventsResult)) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
 	res, err := s.e.WaitForEvents(ctx, s.p)
@@ -269,21 +269,21 @@ func (s *stream) next(ctx context.Context, text func(*page, engine.EventsResult)
 		return err
 	}
 	if !s.a.unheard {
-		s.delivered(ctx, res.RoomID, res.Cursor)
+		s.moveCursor(ctx, res.RoomID, res.Cursor)
 	}
 	return nil
 }
 
-// delivered moves the cursor of a named stream. If that fails, the events come again: each comes at least
+// moveCursor moves the cursor of a named stream. If that fails, the events come again: each comes at least
 // once.
-func (s *stream) delivered(ctx context.Context, room stick.RoomID, cursor int64) {
+func (s *stream) moveCursor(ctx context.Context, room stick.RoomID, cursor int64) {
 	if s.name != "" {
 		_ = s.e.StreamDelivered(context.WithoutCancel(ctx), s.p.Caller, room, s.name, cursor)
 	}
 }
 
-// write prints an event, in words or as a line of JSON.
-func (s *stream) write(e stick.Event) error {
+// printEvent prints an event, in words or as a line of JSON.
+func (s *stream) printEvent(e stick.Event) error {
 	if s.show != nil {
 		p := s.a.page()
 		s.show(p, e)
@@ -301,16 +301,16 @@ func (s *stream) write(e stick.Event) error {
 // errUnheard ends following when an event can't be written.
 var errUnheard = errors.New("an event can't be written")
 
-// follow prints events until it is interrupted, or nobody reads them any more. In both cases it prints the
+// followEvents prints events until it is interrupted, or nobody reads them any more. In both cases it prints the
 // cursor on standard error, and succeeds. It prints the cursor too when an event can't be written for another
 // reason.
-func (s *stream) follow(ctx context.Context) error {
+func (s *stream) followEvents(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
 	unread := int64(-1) // the cursor before the first event that couldn't be written
 	last, err := s.e.FollowEvents(ctx, s.p, func(res engine.EventsResult) error {
 		for i, ev := range res.Events {
-			if err := s.write(ev); err != nil {
+			if err := s.printEvent(ev); err != nil {
 				return err
 			}
 			if s.a.unheard { // the cursor stays before what wasn't written
@@ -318,11 +318,11 @@ func (s *stream) follow(ctx context.Context) error {
 				if i > 0 {
 					unread = res.Events[i-1].Seq
 				}
-				s.delivered(ctx, res.RoomID, unread)
+				s.moveCursor(ctx, res.RoomID, unread)
 				return errUnheard
 			}
 		}
-		s.delivered(ctx, res.RoomID, res.Cursor)
+		s.moveCursor(ctx, res.RoomID, res.Cursor)
 		return nil
 	})
 	switch {

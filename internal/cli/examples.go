@@ -142,8 +142,8 @@ var examples = map[string][]string{
 	"tt version":               {"tt version"},
 }
 
-// example returns the examples of a command as its help shows them.
-func example(c *cobra.Command) string {
+// exampleText returns the examples of a command as its help shows them.
+func exampleText(c *cobra.Command) string {
 	if lines := examples[c.CommandPath()]; len(lines) > 0 {
 		return "  " + strings.Join(lines, "\n  ")
 	}
@@ -152,12 +152,12 @@ func example(c *cobra.Command) string {
 
 // Commands returns the command tree with its examples, from which the manual pages are made.
 func Commands() *cobra.Command {
-	root := (&app{}).root()
+	root := (&app{}).commandTree()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("tt")
 	var add func(*cobra.Command)
 	add = func(c *cobra.Command) {
-		c.Example = example(c)
+		c.Example = exampleText(c)
 		for _, sub := range c.Commands() {
 			add(sub)
 		}

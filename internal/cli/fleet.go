@@ -23,7 +23,7 @@ func (a *app) workerStatusCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		if watch {
@@ -32,7 +32,7 @@ func (a *app) workerStatusCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
 			p.Caller = by
 			return e.WorkerStatus(c.Context(), p)
-		}, (*page).tasks)
+		}, (*page).showTasks)
 	}
 	return c
 }
@@ -58,7 +58,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 			}
 		} else {
 			pg := a.page()
-			pg.tasks(res)
+			pg.showTasks(res)
 			if text := pg.shown(); text != last {
 				if a.TTY {
 					a.write("\x1b[H\x1b[2J")
@@ -80,8 +80,8 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 	}
 }
 
-// tasks adds a table of tasks.
-func (p *page) tasks(res task.WorkerStatusResult) {
+// showTasks adds a table of tasks.
+func (p *page) showTasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
 		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt task new <task> --description …")))
 	}
@@ -104,7 +104,7 @@ func (p *page) tasks(res task.WorkerStatusResult) {
 		if anyBusy {
 			cells = append(cells, p.sinceSeen(t))
 		}
-		row := list.add(append(cells, p.what(t))...)
+		row := list.add(append(cells, p.taskSummary(t))...)
 		if t.Warning != "" {
 			warning := t.Warning
 			if t.Liveness == "STALE" {
@@ -131,8 +131,8 @@ func (p *page) sinceSeen(t task.TaskView) stick.Words {
 	return stick.Age(p.now.Sub(t.SeenAt))
 }
 
-// doing says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
-func doing(t task.TaskView) stick.Words {
+// taskActivity says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
+func taskActivity(t task.TaskView) stick.Words {
 	what := task.Doing(t.Doing)
 	if t.Runner == nil {
 		return what
@@ -157,15 +157,15 @@ func startedByAuthor(below bool) stick.Words {
 	return ""
 }
 
-// what returns what matters most about a task now.
-func (p *page) what(t task.TaskView) stick.Words {
+// taskSummary returns what matters most about a task now.
+func (p *page) taskSummary(t task.TaskView) stick.Words {
 	var parts []stick.Words
 	if t.Liveness != "" && t.Liveness != "alive" {
 		parts = append(parts, stick.Wordsf("%s", t.Liveness))
 	}
 	switch {
 	case t.Doing != "":
-		parts = append(parts, doing(t))
+		parts = append(parts, taskActivity(t))
 	case t.Queue > 0:
 		parts = append(parts, stick.Wordsf("%d in the merge queue", t.Queue))
 	}
@@ -188,7 +188,7 @@ func (p *page) what(t task.TaskView) stick.Words {
 		parts = append(parts, stick.Count(t.OpenComments, "open comment"))
 	}
 	if t.Checkout != "" {
-		parts = append(parts, "in "+place(t))
+		parts = append(parts, "in "+taskPlace(t))
 	}
 	if t.Attempt > 1 {
 		parts = append(parts, stick.Wordsf("attempt %d", t.Attempt))
@@ -228,8 +228,8 @@ func checksMark(checks []task.ShownCheck) stick.Words {
 	return "failed checks: " + stick.Names(red, 3)
 }
 
-// place names another checkout: that with a task's branch and worktree.
-func place(t task.TaskView) stick.Words {
+// taskPlace names another checkout: that with a task's branch and worktree.
+func taskPlace(t task.TaskView) stick.Words {
 	if t.Host == "" {
 		return stick.Wordsf("%s", t.Checkout)
 	}
@@ -256,13 +256,13 @@ func (a *app) workerShowCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
 			return e.WorkerShow(c.Context(), p)
-		}, (*page).task)
+		}, (*page).showTask)
 	}
 	return c
 }
 
-// task adds everything about one task.
-func (p *page) task(t task.WorkerShowResult) {
+// showTask adds everything about one task.
+func (p *page) showTask(t task.WorkerShowResult) {
 	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.been(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	row := func(name stick.Words, value any) {
 		if value = showf("%s", value); value != shown("") {
@@ -321,7 +321,7 @@ func (p *page) task(t task.WorkerShowResult) {
 		row("merged as", how)
 	}
 	if t.Doing != "" {
-		row("doing", doing(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
+		row("doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
 	}
 	if t.Cause != "" {
 		because := showf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
@@ -332,13 +332,13 @@ func (p *page) task(t task.WorkerShowResult) {
 		p.text("    ", strings.TrimSpace(t.Reason))
 	}
 	p.runs(t)
-	p.setup(t.TaskView)
-	p.history(t)
+	p.showSetup(t.TaskView)
+	p.showHistory(t)
 	p.linef("next: %s", t.NextAction)
 }
 
-// setup shows how a task's worktree was set up.
-func (p *page) setup(t task.TaskView) {
+// showSetup shows how a task's worktree was set up.
+func (p *page) showSetup(t task.TaskView) {
 	s := t.Setup
 	if s == nil {
 		return
@@ -355,7 +355,7 @@ func (p *page) setup(t task.TaskView) {
 	}
 }
 
-func (p *page) history(t task.WorkerShowResult) {
+func (p *page) showHistory(t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
 		p.linef("commits, in the words of those who made them:")
 		for _, c := range t.Commits {
@@ -371,7 +371,7 @@ func (p *page) history(t task.WorkerShowResult) {
 		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
 		p.text("  ", strings.TrimSpace(x.Text))
 	}
-	p.comments(t.Comments)
+	p.showComments(t.Comments)
 	p.linef("history:")
 	if t.More {
 		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))

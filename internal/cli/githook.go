@@ -54,7 +54,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 				}
 			}
 			if err == nil && res.note != nil {
-				err = catch(func() error { return res.note(c.Context()) })
+				err = catchPanic(func() error { return res.note(c.Context()) })
 			}
 			if err != nil && c.Context().Err() == nil {
 				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
@@ -87,7 +87,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 	done := make(chan decision, 1)
 	go func() { // ends when it has decided, or with the process, soon after the limit
 		var d decision
-		d.error = catch(func() (err error) { d.gitAnswer, err = a.decideGit(ctx, args); return err })
+		d.error = catchPanic(func() (err error) { d.gitAnswer, err = a.decideGit(ctx, args); return err })
 		done <- d
 	}()
 	select {
@@ -102,7 +102,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	late := time.Now().Add(cmp.Or(a.GitLimit, gitHookLimit))
-	from, procs, err := a.surroundings()
+	from, procs, err := a.readSurroundings()
 	if err != nil {
 		return x, err
 	}
@@ -110,7 +110,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	if err != nil || by.Person && (by.As == "" || stick.AgentID(by.As).Human()) {
 		return x, err
 	}
-	c := a.config(procs)
+	c := a.kernelConfig(procs)
 	c.WriteWait = editWrites
 	e := newOperations(c)
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}

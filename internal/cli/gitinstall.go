@@ -16,9 +16,9 @@ import (
 	"talkingstick/stick"
 )
 
-// repository returns the repository of the working directory, whatever git's variables say, and where it
+// findRepository returns the repository of the working directory, whatever git's variables say, and where it
 // keeps its hooks.
-func (a *app) repository(ctx context.Context) (install.Repository, error) {
+func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
 	found, ok := workspace.FindRepository(".", env)
@@ -77,7 +77,7 @@ func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
 // hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
 func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o installOptions) ([]install.FileChange, error) {
-	r, err := a.repository(ctx)
+	r, err := a.findRepository(ctx)
 	r.PrePush = o.prePush
 	if !named && (r.Git == "" || r.Bare) {
 		return nil, nil
@@ -101,7 +101,7 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o inst
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
 // no repository that agents could share.
 func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
-	r, err := a.repository(ctx)
+	r, err := a.findRepository(ctx)
 	if r.Git == "" || r.Bare {
 		return nil
 	}

@@ -23,7 +23,7 @@ type handoffFlags struct {
 	command *cobra.Command
 }
 
-func (h *handoffFlags) add(c *cobra.Command) {
+func (h *handoffFlags) addFlags(c *cobra.Command) {
 	h.addFields(c)
 	c.Flags().BoolVar(&h.stdin, "stdin", false, "read the handoff as JSON from standard input")
 }
@@ -44,8 +44,8 @@ func (h *handoffFlags) addFields(c *cobra.Command) {
 	}
 }
 
-// values returns the values that the flag of a field was given, or nil if it wasn't used.
-func (h *handoffFlags) values(f stick.HandoffField) []string {
+// flagValues returns the values that the flag of a field was given, or nil if it wasn't used.
+func (h *handoffFlags) flagValues(f stick.HandoffField) []string {
 	flag := h.command.Flags().Lookup(f.Flag)
 	if !flag.Changed {
 		return nil
@@ -56,11 +56,11 @@ func (h *handoffFlags) values(f stick.HandoffField) []string {
 	return []string{flag.Value.String()}
 }
 
-// read returns the handoff, or nil when none was given.
-func (h *handoffFlags) read(a *app) (*stick.Handoff, error) {
+// readHandoff returns the handoff, or nil when none was given.
+func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
 	out, given := &stick.Handoff{}, false
 	for _, f := range stick.HandoffFields {
-		values := h.values(f)
+		values := h.flagValues(f)
 		if values == nil {
 			continue
 		}
@@ -81,9 +81,9 @@ func (h *handoffFlags) read(a *app) (*stick.Handoff, error) {
 	return out, nil
 }
 
-// explain gives the refusal of an incomplete handoff the command that takes a complete one, unless its hint
+// explainRefusal gives the refusal of an incomplete handoff the command that takes a complete one, unless its hint
 // has one already.
-func (h *handoffFlags) explain(err error, command stick.Command) error {
+func (h *handoffFlags) explainRefusal(err error, command stick.Command) error {
 	e := stick.AsError(err)
 	if e == nil || e.Code != stick.CodeInvalidHandoff || e.Hint.HasCommand() {
 		return err
@@ -153,7 +153,7 @@ type fenceFlags struct {
 	lease string
 }
 
-func (f *fenceFlags) add(c *cobra.Command) {
+func (f *fenceFlags) addFlags(c *cobra.Command) {
 	c.Flags().Int64Var(&f.turn, "turn", 0, "the turn to act on (default: your last one)")
 	c.Flags().StringVar(&f.lease, "lease", "", "the lease of that turn")
 }

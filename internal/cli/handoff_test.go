@@ -14,13 +14,13 @@ func TestHandoffFields(t *testing.T) {
 	for _, f := range stick.HandoffFields {
 		var h handoffFlags
 		c := &cobra.Command{Use: "release", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
-		h.add(c)
+		h.addFlags(c)
 		c.SetArgs([]string{"--" + f.Flag, "what " + f.Name + " holds"})
 		if err := c.Execute(); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
 		}
-		got, err := h.read(nil)
+		got, err := h.readHandoff(nil)
 		if err != nil || got == nil {
 			t.Errorf("%s: %+v, %v", f.Name, got, err)
 			continue

@@ -47,7 +47,7 @@ func (a *app) showHelp(c *cobra.Command) {
 
 // shortHelp shows the dozen commands that people need first.
 func (p *page) shortHelp(root *cobra.Command) {
-	p.wrapped("", root.Long)
+	p.showWrapped("", root.Long)
 	p.linef("")
 	p.linef("Usage:\n  tt [command]")
 
@@ -55,15 +55,15 @@ func (p *page) shortHelp(root *cobra.Command) {
 		p.linef("\n%s", stick.Words(group.title))
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil {
-				p.entry(name, c.Short, 11)
+				p.showEntry(name, c.Short, 11)
 			}
 		}
 	}
 
 	p.linef("\nMore:")
-	p.entry("tt help --all", "every command, also those that agents and harnesses run", 21)
-	p.entry("tt help <command>", "what a command does, with examples", 21)
-	p.entry("tt help <topic>", "environment, exit-codes or policy", 21)
+	p.showEntry("tt help --all", "every command, also those that agents and harnesses run", 21)
+	p.showEntry("tt help <command>", "what a command does, with examples", 21)
+	p.showEntry("tt help <topic>", "environment, exit-codes or policy", 21)
 }
 
 // allHelp shows every command, in groups.
@@ -73,20 +73,20 @@ func (p *page) allHelp(root *cobra.Command) {
 		p.linef("\n%s", stick.Words(g.Title))
 		for _, c := range root.Commands() {
 			if c.GroupID == g.ID && !c.Hidden {
-				p.entry(c.Name(), c.Short, 14)
+				p.showEntry(c.Name(), c.Short, 14)
 			}
 		}
 	}
 	p.linef("\nFlags of every command:")
-	p.flags(root.PersistentFlags())
+	p.showFlags(root.PersistentFlags())
 }
 
 // commandHelp shows what one command does: its text, how it is called, examples, its commands and its flags.
 func (p *page) commandHelp(c *cobra.Command) {
-	p.wrapped("", strings.TrimRight(c.Short, ".")+".")
+	p.showWrapped("", strings.TrimRight(c.Short, ".")+".")
 	if c.Long != "" {
 		p.linef("")
-		p.wrapped("", c.Long)
+		p.showWrapped("", c.Long)
 	}
 
 	p.linef("\nUsage:")
@@ -94,11 +94,11 @@ func (p *page) commandHelp(c *cobra.Command) {
 	if c.HasAvailableSubCommands() {
 		line = c.CommandPath() + " <command>"
 	}
-	p.wrapped("  ", line)
+	p.showWrapped("  ", line)
 	if len(c.Aliases) > 0 {
 		p.linef("\nAlso called: %s", stick.Words(strings.Join(c.Aliases, ", ")))
 	}
-	if text := example(c); text != "" {
+	if text := exampleText(c); text != "" {
 		p.linef("\nExamples:")
 		p.block(text)
 	}
@@ -106,7 +106,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 		p.linef("\nCommands:")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				p.entry(sub.Name(), sub.Short, 17)
+				p.showEntry(sub.Name(), sub.Short, 17)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 	own := c.LocalFlags()
 	if c.HasParent() && hasFlags(own) {
 		p.linef("\nFlags:")
-		p.flags(own)
+		p.showFlags(own)
 	}
 	if !c.HasAvailableSubCommands() {
 		p.linef("\nFlags of every command: --as, --color, --json")
@@ -130,9 +130,9 @@ func hasFlags(f *pflag.FlagSet) (has bool) {
 // isExplained reports whether a page of help explains a flag.
 func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f.Name != "version" }
 
-// flags explains flags, one after the other. Those that only messages of one category have are named together
+// showFlags explains flags, one after the other. Those that only messages of one category have are named together
 // at the end.
-func (p *page) flags(f *pflag.FlagSet) {
+func (p *page) showFlags(f *pflag.FlagSet) {
 	var all [][2]string
 	var categories []string
 	of := map[string]string{}
@@ -154,11 +154,11 @@ func (p *page) flags(f *pflag.FlagSet) {
 	})
 
 	for _, f := range all {
-		p.entry(f[0], f[1], width)
+		p.showEntry(f[0], f[1], width)
 	}
 	slices.Sort(categories)
 	for _, category := range categories {
-		p.entry(category, "also"+of[category], width)
+		p.showEntry(category, "also"+of[category], width)
 	}
 }
 
@@ -177,12 +177,12 @@ func flagText(f *pflag.Flag) (name, meaning string) {
 	return name, meaning
 }
 
-// entry adds a name with what it means beside it, which begins in the same column on each of its lines.
-func (p *page) entry(name, meaning string, width int) {
+// showEntry adds a name with what it means beside it, which begins in the same column on each of its lines.
+func (p *page) showEntry(name, meaning string, width int) {
 	if utf8.RuneCountInString(name) >= width {
 		width = utf8.RuneCountInString(name) + 2
 	}
-	for i, line := range wordsIn(meaning, p.columns()-2-width) {
+	for i, line := range wordsIn(meaning, p.helpColumns()-2-width) {
 		if i > 0 {
 			name = ""
 		}
@@ -190,8 +190,8 @@ func (p *page) entry(name, meaning string, width int) {
 	}
 }
 
-// wrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
-func (p *page) wrapped(indent shown, text string) {
+// showWrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
+func (p *page) showWrapped(indent shown, text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
 			p.linef("")
@@ -200,14 +200,14 @@ func (p *page) wrapped(indent shown, text string) {
 			p.block("  " + strings.TrimSpace(paragraph))
 			continue
 		}
-		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), p.columns()-len(indent)) {
+		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), p.helpColumns()-len(indent)) {
 			p.linef("%s%s", indent, stick.Words(line))
 		}
 	}
 }
 
-// columns is how wide help is shown: as the terminal, but no wider than is good to read.
-func (p *page) columns() int {
+// helpColumns is how wide help is shown: as the terminal, but no wider than is good to read.
+func (p *page) helpColumns() int {
 	if p.width > 0 {
 		return min(p.width, helpWidth)
 	}
@@ -251,12 +251,12 @@ func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "list every command, also those that agents and harnesses run")
-	c.RunE = func(_ *cobra.Command, args []string) error { return a.help(root, args, all) }
+	c.RunE = func(_ *cobra.Command, args []string) error { return a.answerHelp(root, args, all) }
 	return c
 }
 
-// help shows the page that the arguments of tt help name.
-func (a *app) help(root *cobra.Command, args []string, all bool) error {
+// answerHelp shows the page that the arguments of tt help name.
+func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
 	a.reads = true
 	if i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) }); i >= 0 {
 		p := a.page()
@@ -272,7 +272,7 @@ func (a *app) help(root *cobra.Command, args []string, all bool) error {
 	case len(rest) > 0 && found.HasSubCommands():
 		return noArgs(found, rest)
 	case len(rest) > 0:
-		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()), stick.Clip(rest[0], 40)).Hintf("%s", help(found))
+		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()), stick.Clip(rest[0], 40)).Hintf("%s", helpCommand(found))
 	case all:
 		p := a.page()
 		p.allHelp(root)

@@ -27,11 +27,11 @@ func (a *app) helperCmd() *cobra.Command {
 			"named <project>:helper-<id>; otherwise it runs here. An agent that you start without this finds out by itself that others are\n" +
 			"at work.",
 	}
-	c.RunE = func(c *cobra.Command, args []string) error { return a.helper(c.Context(), args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.startHelper(c.Context(), args) }
 	return c
 }
 
-func (a *app) helper(ctx context.Context, command []string) error {
+func (a *app) startHelper(ctx context.Context, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).With("field", "command")
@@ -53,7 +53,7 @@ func (a *app) helper(ctx context.Context, command []string) error {
 		return a.runHelper(path, command, set)
 	}
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
-	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(ours(os.Environ()), set...), command)...)
+	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(helperEnviron(os.Environ()), set...), command)...)
 	if out, err := tmux.CombinedOutput(); err != nil {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
@@ -91,20 +91,20 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 	return line
 }
 
-// callers are our variables that say who calls. The helper is somebody else, and doesn't get them.
-var callers = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
+// callerVariables are our variables that say who calls. The helper is somebody else, and doesn't get them.
+var callerVariables = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
 
-// isCallers reports whether a variable says who calls.
-func isCallers(v string) bool {
+// isCallerVariable reports whether a variable says who calls.
+func isCallerVariable(v string) bool {
 	name, _, _ := strings.Cut(v, "=")
-	return slices.Contains(callers, name)
+	return slices.Contains(callerVariables, name)
 }
 
-// ours returns those of our variables that hold for the helper, too. A window of tmux has the environment of
+// helperEnviron returns those of our variables that hold for the helper, too. A window of tmux has the environment of
 // tmux's server, which may have been started with other values.
-func ours(env []string) []string {
+func helperEnviron(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		return isCallers(v) || !strings.HasPrefix(v, "TT_") && !strings.HasPrefix(v, "TALKING_STICK_")
+		return isCallerVariable(v) || !strings.HasPrefix(v, "TT_") && !strings.HasPrefix(v, "TALKING_STICK_")
 	})
 }
 
@@ -115,7 +115,7 @@ func (a *app) runHelper(path string, command, set []string) error {
 	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
-	c.Env = append(slices.DeleteFunc(os.Environ(), isCallers), set...)
+	c.Env = append(slices.DeleteFunc(os.Environ(), isCallerVariable), set...)
 	a.interrupts.tends.Store(true)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -50,8 +50,8 @@ const (
 	aliasLimit = 100 * time.Millisecond
 )
 
-// slack returns a limit as it holds here: tests may extend it.
-func (a *app) slack(limit time.Duration) time.Duration {
+// extendLimit returns a limit as it holds here: tests may extend it.
+func (a *app) extendLimit(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
@@ -83,7 +83,7 @@ func (a *app) hookCmd() *cobra.Command {
 			return err
 		}
 		var f harness.Firing
-		err := catch(func() error { return a.hook(c.Context(), &f, wake, plugin) })
+		err := catchPanic(func() error { return a.answerHook(c.Context(), &f, wake, plugin) })
 		if a.status == harness.ExitWake && len(args) > 0 {
 			a.status = exitOrder
 		}
@@ -126,18 +126,18 @@ func checkHarness(args []string) error {
 		Hintf("the harnesses are %s", stick.Names(harness.Names(), len(harness.Rows)))
 }
 
-// hook answers one hook, and fills in f with what it has read.
-func (a *app) hook(ctx context.Context, f *harness.Firing, wake, plugin bool) error {
+// answerHook answers one hook, and fills in f with what it has read.
+func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bool) error {
 	b, err := io.ReadAll(io.LimitReader(a.input(), maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
-	from, procs, err := a.surroundings()
+	from, procs, err := a.readSurroundings()
 	if err != nil {
 		return err
 	}
-	until := time.Now().Add(a.slack(editLimit))
-	asks, enough := context.WithTimeout(ctx, a.slack(aliasLimit))
+	until := time.Now().Add(a.extendLimit(editLimit))
+	asks, enough := context.WithTimeout(ctx, a.extendLimit(aliasLimit))
 	defer enough()
 	from.Alias = func(dir, name string) string { return git.Client{}.Alias(asks, dir, name) }
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
@@ -153,13 +153,13 @@ func (a *app) hook(ctx context.Context, f *harness.Firing, wake, plugin bool) er
 	if wake {
 		return a.waitAndWake(ctx, e, p, *f, from.Chain)
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit+rescueLimit))
+	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit+rescueLimit))
 	defer cancel()
 	switch f.Event {
 	case harness.HookBeforeTool:
 		return a.beforeTool(ctx, e, p, *f, until)
 	case harness.HookSessionStart:
-		return a.brief(ctx, e, p, *f)
+		return a.briefSession(ctx, e, p, *f)
 	case harness.HookPrompt, harness.HookAfterTool:
 		return a.showNew(ctx, e, p, *f)
 	case harness.HookStop:
@@ -187,19 +187,19 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 		return operations{}, core.HookParams{}, err
 	}
 	by.Helper = f.Helper
-	c := a.config(procs)
+	c := a.kernelConfig(procs)
 	if !patient {
-		c.WriteWait, c.ReadWait = a.slack(hookLimit), a.slack(hookReads)
+		c.WriteWait, c.ReadWait = a.extendLimit(hookLimit), a.extendLimit(hookReads)
 		switch f.Event {
 		case harness.HookBeforeTool:
-			c.WriteWait = a.slack(editWrites)
+			c.WriteWait = a.extendLimit(editWrites)
 		case harness.HookAfterTool: // the other half is for what is new
-			c.WriteWait = a.slack(hookLimit / 2)
+			c.WriteWait = a.extendLimit(hookLimit / 2)
 		case harness.HookStop: // it writes what it has decided, in the same transaction
-			c.WriteWait = a.slack(stopWrites)
+			c.WriteWait = a.extendLimit(stopWrites)
 		}
 	}
-	p := core.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.began(procs, from.Chain), Tool: f.Edits.Tool}
+	p := core.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.hookStart(procs, from.Chain), Tool: f.Edits.Tool}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 	if len(f.Edits.Paths) > 0 && !f.Edits.Command {
 		p.File = f.Edits.Paths[0]
@@ -207,9 +207,9 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 	return newOperations(c), p, nil
 }
 
-// began returns when the harness started this hook: when this process began, or the shell that runs it as the
+// hookStart returns when the harness started this hook: when this process began, or the shell that runs it as the
 // hook's command. Where that isn't known, it is the present time.
-func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
+func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
 	if age, ok := proc.Age(self); err == nil && ok {
@@ -231,7 +231,7 @@ func (a *app) began(procs *proc.Table, chain []proc.Info) stick.Time {
 func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
-	q.LookFor = a.slack(whoseLimit)
+	q.LookFor = a.extendLimit(whoseLimit)
 	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
 	type decision struct {
 		res guard.MayEditResult
@@ -240,7 +240,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 	decided := make(chan decision, 1)
 	go func() {
 		var d decision
-		d.err = catch(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
+		d.err = catchPanic(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
 		decided <- d
 	}()
 	timer := time.NewTimer(time.Until(until))
@@ -254,7 +254,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 			return errors.Join(d.err, e.EditChecked(ctx, q, d.res))
 		case <-rescuing:
 			rescuing = nil
-			timer.Reset(time.Until(until) + a.slack(rescueLimit))
+			timer.Reset(time.Until(until) + a.extendLimit(rescueLimit))
 		case <-timer.C:
 			return fmt.Errorf("no decision in time, so %s was allowed", f.Edits.Tool)
 		}
@@ -319,7 +319,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 		return err
 	}
 	if res.Unstarted { // another agent made the room after this session's start
-		return a.brief(ctx, e, p, f)
+		return a.briefSession(ctx, e, p, f)
 	}
 	if len(res.Events) > 0 {
 		done, alone := e.ShowAlone(ctx, res)
@@ -343,20 +343,20 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
 func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (guard.EditedResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.slack(hookLimit)/2+a.slack(rescueLimit-whoseLimit))
+	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit)/2+a.extendLimit(rescueLimit-whoseLimit))
 	defer cancel()
 	q := editOf(p, in)
-	q.LookFor = a.slack(lookLimit)
+	q.LookFor = a.extendLimit(lookLimit)
 	return e.CheckEdited(ctx, q)
 }
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
 // look like a line of ours.
 func (a *app) newEventsText(events []stick.Event, more bool) shown {
-	return a.page().news(events, more)
+	return a.page().showNews(events, more)
 }
 
-func (pg *page) news(events []stick.Event, more bool) shown {
+func (pg *page) showNews(events []stick.Event, more bool) shown {
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
 	pg.linef("%s", harness.TheirWords)
@@ -377,7 +377,7 @@ func (pg *page) news(events []stick.Event, more bool) shown {
 func (a *app) newsForAnother(events []stick.Event, more bool) string {
 	pg := a.page()
 	pg.as, pg.width = "", 0
-	return strings.TrimSpace(string(pg.news(events, more)))
+	return strings.TrimSpace(string(pg.showNews(events, more)))
 }
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
@@ -395,7 +395,7 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, 
 	}
 	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
 	if row.Wake == harness.WakeQueue {
-		err = a.queue(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
+		err = a.queuePrompt(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {
 		err = a.sayText(text)
 		a.status = harness.ExitWake
@@ -406,8 +406,8 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, 
 	return e.Delivered(context.WithoutCancel(ctx), res)
 }
 
-// queue sends a prompt to a harness's session, by the harness's own command.
-func (a *app) queue(ctx context.Context, argv []string) error {
+// queuePrompt sends a prompt to a harness's session, by the harness's own command.
+func (a *app) queuePrompt(ctx context.Context, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir
 	var out bytes.Buffer

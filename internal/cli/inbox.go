@@ -17,7 +17,7 @@ type inboxFlags struct {
 	p    engine.GetInboxParams
 }
 
-func (i *inboxFlags) add(c *cobra.Command) {
+func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.SetNormalizeFunc(otherWords)
 	f.StringVar(&i.p.State, "state", "", "unread, read, acked or all (default: what still waits for you)")
@@ -34,22 +34,22 @@ func (a *app) inboxCmd() *cobra.Command {
 		Long: "List the messages that you haven't read, and those that wait for you to accept them. Listing changes nothing: tt msg read\n" +
 			"marks messages as read, and tt ack accepts them. An answer has at most 16 KB, and says how to get the rest.",
 	}
-	i.add(c)
+	i.addFlags(c)
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
 	c.Flags().BoolVar(&i.p.Sent, "sent", false, "list the messages that you sent, and their state; --from then names their recipient")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
 		i.p.Where, i.p.From = w, stick.AgentID(i.from)
-		return a.inbox(c.Context(), i.p)
+		return a.showInbox(c.Context(), i.p)
 	}
 	return c
 }
 
-func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
+func (a *app) showInbox(ctx context.Context, params engine.GetInboxParams) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)
@@ -64,7 +64,7 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 			if params.Sent {
 				p.messageText(m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
 			} else {
-				p.messageText(m.MessageView, stick.Words(m.State), true, owes(m.State))
+				p.messageText(m.MessageView, stick.Words(m.State), true, isReceiptOpen(m.State))
 			}
 		}
 		if len(res.Messages) == 0 {
@@ -76,11 +76,13 @@ func (a *app) inbox(ctx context.Context, params engine.GetInboxParams) error {
 	})
 }
 
-// message shows a message to its recipient.
-func (p *page) message(m engine.MessageView, state stick.Words) { p.messageText(m, state, true, true) }
+// showMessage shows a message to its recipient.
+func (p *page) showMessage(m engine.MessageView, state stick.Words) {
+	p.messageText(m, state, true, true)
+}
 
-// owes reports whether a receipt is open: the message is unread, or read and not accepted.
-func owes(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
+// isReceiptOpen reports whether a receipt is open: the message is unread, or read and not accepted.
+func isReceiptOpen(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
 
 // messageText shows a message with its body. With mine, the words address the reader as its recipient; with
 // open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
@@ -97,7 +99,7 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 		line += stick.Wordsf(" to %d members", len(m.To))
 	}
 	line += ", " + p.ago(m.CreatedAt)
-	what := label(m.Message)
+	what := messageLabel(m.Message)
 	if m.Category == stick.Handover && !mine {
 		what = "passed on"
 	}
@@ -129,19 +131,21 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	}
 }
 
-// label names the kind of a message in the words of the screens for people. It is empty for an ordinary
+// messageLabel names the kind of a message in the words of the screens for people. It is empty for an ordinary
 // message.
-func label(m stick.Message) stick.Words {
+func messageLabel(m stick.Message) stick.Words {
 	switch m.Category {
 	case stick.Handover:
 		return "passed to you"
 	case stick.Blocked:
 		return "needs input"
 	case stick.Resume, stick.Incursion:
-		return kind(m)
+		return categoryWord(m)
 	}
 	return ""
 }
 
-// kind is the category of a message, as a word.
-func kind(m stick.Message) stick.Words { return stick.Words(strings.ToLower(string(m.Category))) }
+// categoryWord is the category of a message, as a word.
+func categoryWord(m stick.Message) stick.Words {
+	return stick.Words(strings.ToLower(string(m.Category)))
+}

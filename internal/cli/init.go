@@ -56,12 +56,12 @@ func (a *app) initCmd() *cobra.Command {
 	f.String("integration", "", "the branch that tasks are merged into")
 	f.String("gate", "", "the command that has to pass before a task is merged, or none")
 	f.BoolVar(&show, "print", false, "show the changes and make none")
-	c.RunE = func(c *cobra.Command, args []string) error { return a.init(c, show) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.runInit(c, show) }
 	return c
 }
 
-// init reads how things stand, learns what is wanted, and changes what differs.
-func (a *app) init(c *cobra.Command, show bool) error {
+// runInit reads how things stand, learns what is wanted, and changes what differs.
+func (a *app) runInit(c *cobra.Command, show bool) error {
 	ctx := c.Context()
 	e, by, err := a.open()
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *app) init(c *cobra.Command, show bool) error {
 	if err != nil {
 		return err
 	}
-	wants := site.defaults()
+	wants := site.defaultChoices()
 	for _, q := range initQuestions {
 		if f := c.Flags().Lookup(q.flag); f.Changed {
 			if err := q.set(&wants, f.Value.String()); err != nil {
@@ -83,7 +83,7 @@ func (a *app) init(c *cobra.Command, show bool) error {
 		return site.hooksErr
 	}
 	var in *bufio.Reader // of a person who is asked
-	if !show && isPerson(by) && a.canAsk() && site.lacks() {
+	if !show && isPerson(by) && a.canAsk() && site.lacksAnything() {
 		in = bufio.NewReader(a.Stdin)
 		if ok, err := a.askInit(ctx, c, in, site, &wants); !ok || err != nil {
 			return err
@@ -127,7 +127,7 @@ type initSite struct {
 
 // readSite reads how things stand. It fails outside of a repository that agents can share.
 func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*initSite, error) {
-	repo, err := a.repository(ctx)
+	repo, err := a.findRepository(ctx)
 	if shared := repo.Shared(); shared != nil {
 		if stick.CodeOf(shared) == stick.CodeNoRepository {
 			return nil, stick.AsError(shared).Hintf("make a repository: %s; or only a room, which no hooks of git protect: %s", stick.Cmd("git init"), stick.Cmd("tt join"))
@@ -219,11 +219,11 @@ func (s *initSite) inRoom() bool {
 // hooksLack reports whether hooks of git can be installed and aren't.
 func (s *initSite) hooksLack() bool { return slices.ContainsFunc(s.hooks, install.FileChange.Pending) }
 
-// lacks reports whether the defaults would change anything.
-func (s *initSite) lacks() bool { return !s.inRoom() || s.hooksLack() || len(s.lacking) > 0 }
+// lacksAnything reports whether the defaults would change anything.
+func (s *initSite) lacksAnything() bool { return !s.inRoom() || s.hooksLack() || len(s.lacking) > 0 }
 
-// defaults are the choices that nobody has made.
-func (s *initSite) defaults() initChoices {
+// defaultChoices are the choices that nobody has made.
+func (s *initSite) defaultChoices() initChoices {
 	return initChoices{
 		Enforce: s.policy.Enforce, Git: s.hooksErr == nil, Harnesses: s.lacking,
 		Integration: cmp.Or(s.config.Worker.Integration, config.DefaultIntegration), Gate: s.config.Gate.Command,
@@ -247,7 +247,7 @@ func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *ini
 		p.policy = []string{"enforce=" + string(wants.Enforce)}
 	}
 	p.join = !s.inRoom() || len(p.policy) > 0
-	settings, err := install.Settings(s.target, s.file, wants.settings(s.defaults()))
+	settings, err := install.Settings(s.target, s.file, wants.changedSettings(s.defaultChoices()))
 	if err != nil {
 		return p, err
 	}
@@ -272,8 +272,8 @@ func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *ini
 	return p, nil
 }
 
-// pending are the steps that change something.
-func (p initPlan) pending() []install.FileChange {
+// pendingSteps are the steps that change something.
+func (p initPlan) pendingSteps() []install.FileChange {
 	steps := []install.FileChange{}
 	for _, s := range p.steps {
 		if s.Pending() {
@@ -301,7 +301,7 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 	if err != nil {
 		return err
 	}
-	res := s.result(plan)
+	res := s.resultOf(plan)
 	res.Applied, res.Created, res.Joined = true, joined.Created, joined.Joined
 	res.Changed = plan.join || len(res.Steps) > 0
 	if before.room != nil && before.policy.Enforce != res.Enforce {
@@ -310,20 +310,20 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 	if s.hooksErr != nil {
 		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).Words())
 	}
-	connected, err := install.Install(s.target, s.connected())
+	connected, err := install.Install(s.target, s.connectedHarnesses())
 	if err != nil {
 		return err
 	}
-	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), run)...)
-	for _, h := range s.next(by) {
+	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), runProgram)...)
+	for _, h := range s.nextSteps(by) {
 		res.Next = append(res.Next, h.As(a.as).Words())
 	}
-	return a.print(res, func(p *page) { p.initialised(res) })
+	return a.print(res, func(p *page) { p.showInitialised(res) })
 }
 
 // showPlan shows what would be done.
 func (a *app) showPlan(s *initSite, plan initPlan) error {
-	res := s.result(plan)
+	res := s.resultOf(plan)
 	res.Created, res.Joined = s.room == nil, !s.inRoom()
 	res.Changed = plan.join || len(res.Steps) > 0
 	res.Applied = !res.Changed
@@ -336,11 +336,11 @@ func (a *app) showPlan(s *initSite, plan initPlan) error {
 	for i := range res.Steps {
 		res.Steps[i].Show()
 	}
-	return a.print(res, func(p *page) { p.initialised(res) })
+	return a.print(res, func(p *page) { p.showInitialised(res) })
 }
 
-// connected are the harnesses that are connected in the user's own configuration.
-func (s *initSite) connected() (names []string) {
+// connectedHarnesses are the harnesses that are connected in the user's own configuration.
+func (s *initSite) connectedHarnesses() (names []string) {
 	for _, h := range s.harnesses {
 		if slices.Contains(h.Levels, "user") {
 			names = append(names, h.Harness)
@@ -349,11 +349,11 @@ func (s *initSite) connected() (names []string) {
 	return names
 }
 
-// result is how things stand, and what a plan changes in files.
-func (s *initSite) result(plan initPlan) initResult {
-	d := s.defaults()
+// resultOf is how things stand, and what a plan changes in files.
+func (s *initSite) resultOf(plan initPlan) initResult {
+	d := s.defaultChoices()
 	res := initResult{
-		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pending(), Git: s.git, Harnesses: s.harnesses,
+		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pendingSteps(), Git: s.git, Harnesses: s.harnesses,
 		Integration: d.Integration, Gate: d.Gate,
 	}
 	if s.room != nil {
@@ -365,8 +365,8 @@ func (s *initSite) result(plan initPlan) initResult {
 	return res
 }
 
-// next are the three steps after tt init.
-func (s *initSite) next(by core.Caller) []stick.Hint {
+// nextSteps are the three steps after tt init.
+func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 	first := stick.Hintf("start two agents here: each hears of the room when it starts")
 	look := stick.Hintf("see what they do, and what needs you: %s", stick.Cmd("tt watch"))
 	switch {

@@ -26,8 +26,8 @@ type initChoices struct {
 	Gate        string // empty for none
 }
 
-// settings are the keys of the project's file by which the choices differ from what it says.
-func (c initChoices) settings(have initChoices) (all []install.Setting) {
+// changedSettings are the keys of the project's file by which the choices differ from what it says.
+func (c initChoices) changedSettings(have initChoices) (all []install.Setting) {
 	if c.Integration != have.Integration {
 		all = append(all, install.Setting{Section: "worker", Name: "integration", Value: c.Integration})
 	}

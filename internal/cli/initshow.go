@@ -13,8 +13,8 @@ var heldTo = map[stick.Enforce]shown{
 	stick.EnforceStick:  "agents may edit only with the stick",
 }
 
-// initialised shows what tt init did, or would do, and how things stand.
-func (p *page) initialised(res initResult) {
+// showInitialised shows what tt init did, or would do, and how things stand.
+func (p *page) showInitialised(res initResult) {
 	for _, s := range res.Steps {
 		p.step(s)
 	}
@@ -30,7 +30,7 @@ func (p *page) initialised(res initResult) {
 	}
 	p.gitHooks(&res.Git)
 	for _, h := range res.Harnesses {
-		p.linef("%-8s %s", h.Harness, p.connected(h))
+		p.linef("%-8s %s", h.Harness, p.connectionText(h))
 	}
 	gate := shown("no gate")
 	if res.Gate != "" {
@@ -56,7 +56,7 @@ func (p *page) initPlan(s *initSite, plan initPlan) {
 	}
 	p.linef("  set enforce=%s: %s", plan.enforce, heldTo[plan.enforce])
 
-	for _, step := range plan.pending() {
+	for _, step := range plan.pendingSteps() {
 		p.linef("  write %s (%s, %s)", step.File, step.Harness, step.What)
 		if step.Note != "" {
 			p.linef("    %s", step.Note)
@@ -82,8 +82,8 @@ func (p *page) roomOf(res initResult) shown {
 	return showf("%s: %s", p.strong(showf("%s", res.Path)), what)
 }
 
-// connected says how far a harness is connected.
-func (p *page) connected(h install.Status) shown {
+// connectionText says how far a harness is connected.
+func (p *page) connectionText(h install.Status) shown {
 	fix := p.next(stick.Cmd("tt install <harness>", h.Harness))
 	switch {
 	case h.Problem != "":

@@ -174,7 +174,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		res.DataGone = true
 	}
 	if !o.removing {
-		res.Next = install.Next(ctx, t, steps, run)
+		res.Next = install.Next(ctx, t, steps, runProgram)
 	}
 	return a.print(res, func(p *page) { p.installed(res) })
 }

@@ -51,21 +51,21 @@ func (a *app) mcpCmd() *cobra.Command {
 
 // serveTools serves until the client closes its side, or the harness that started the server ends.
 func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
-	in, procs, err := a.surroundings()
+	in, procs, err := a.readSurroundings()
 	if err != nil {
 		return err
 	}
 	if plugin {
 		a.leavePlugin(procs, in.Chain)
 	}
-	c := &connection{in: in, dir: a.config(procs).Dir}
+	c := &connection{in: in, dir: a.kernelConfig(procs).Dir}
 	if c.server, err = procs.Self(); err != nil {
 		return err
 	}
 	defer c.end()
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
-	cfg := a.config(procs)
+	cfg := a.kernelConfig(procs)
 	cfg.Alone = false // calls come while others wait
 	cfg.Lost = c.keepLoss
 	ops := newOperations(cfg)

@@ -21,16 +21,16 @@ func (a *app) leaveCmd() *cobra.Command {
 		Use: "leave [path]", Short: "Leave the room", Args: between(0, 1, "a path"),
 		Long: "Leave the room. If you hold the stick, give a handoff, or say with --abandon why there is none.",
 	}
-	h.add(c)
-	f.add(c)
+	h.addFlags(c)
+	f.addFlags(c)
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		handoff, err := h.read(a)
+		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (a *app) leaveCmd() *cobra.Command {
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.LeaveRoomResult, error) {
 			res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
-			return res, h.explain(err, stick.Cmd("tt leave --status … --next-action …"))
+			return res, h.explainRefusal(err, stick.Cmd("tt leave --status … --next-action …"))
 		}, func(p *page, res engine.LeaveRoomResult) {
 			p.linef("%s left the room%s", res.AgentID, already(res.Already))
 			switch {
@@ -66,7 +66,7 @@ func (a *app) kickCmd() *cobra.Command {
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 1)
+		w, err := path.whereOf(args, 1)
 		if err != nil {
 			return err
 		}

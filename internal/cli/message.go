@@ -227,7 +227,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
 		}, func(p *page, res engine.GetMessageResult) {
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
-			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && owes(res.Receipts[mine].State))
+			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
 				p.linef("%s: %s", r.AgentID, p.receipt(r))
 			}

@@ -135,9 +135,9 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 		for _, other := range near[1:] {
 			guess = stick.Hintf("%s or %s", guess, stick.Cmd(other))
 		}
-		return e.Hintf("did you mean %s? %s lists the commands", guess, help(c))
+		return e.Hintf("did you mean %s? %s lists the commands", guess, helpCommand(c))
 	}
-	return e.Hintf("%s lists the commands", help(c))
+	return e.Hintf("%s lists the commands", helpCommand(c))
 }
 
 // guesses are the commands that a mistyped word may be taken for where no person reads. They only read,
@@ -220,10 +220,10 @@ var otherFlagRows = map[string]string{
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
 func (a *app) badFlag(c *cobra.Command, err error) error {
-	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", help(c))
+	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", helpCommand(c))
 	if bad, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if near := a.nearestFlag(c, bad.GetSpecifiedName()); near != "" {
-			return e.Hintf("did you mean --%s? %s lists the flags", near, help(c))
+			return e.Hintf("did you mean --%s? %s lists the flags", near, helpCommand(c))
 		}
 	}
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {

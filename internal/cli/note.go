@@ -54,7 +54,7 @@ func (a *app) notesListCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {

@@ -41,7 +41,7 @@ func (a *app) resumeCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}

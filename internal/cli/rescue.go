@@ -42,7 +42,7 @@ func (a *app) rescueListCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		return show(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
@@ -359,15 +359,15 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 	}
 }
 
-// rescues are the ids of rescues: of the repository if a shell completes inside of one, else of all.
-func rescues(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
+// rescueCandidates are the ids of rescues: of the repository if a shell completes inside of one, else of all.
+func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
 		res, err := e.ListRescues(ctx, guard.ListRescuesParams{Where: at})
 		if err != nil {
 			return e.ListRescues(ctx, guard.ListRescuesParams{Where: at, All: true})
 		}
 		return res, nil
 	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
-		return beside(m.ID, string(whence(m)))
+		return describedWord(m.ID, string(whence(m)))
 	})
 }

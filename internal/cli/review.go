@@ -135,7 +135,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			}
 			p.stats(res.Files)
 			if !stat {
-				p.commentedPatch(res.Diff, res.Comments)
+				p.showCommentedPatch(res.Diff, res.Comments)
 			}
 			if res.Cut {
 				p.linef("the rest is cut off; for all of it: git diff %s %s", res.Base, res.Head)

@@ -43,7 +43,7 @@ func (a *app) listCmd() *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 50, "list at most this many rooms")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (a *app) joinCmd() *cobra.Command {
 	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, even inside another room")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (a *app) stateCmd() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "also show members that left or were removed")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (p *page) waiting(res engine.GetRoomStateResult) {
 	if res.Notes > 0 {
 		p.linef("notes: %d unresolved (%s)", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.noted(res.Changes); work != "" {
+	if work := p.notedWork(res.Changes); work != "" {
 		p.linef("%s (%s)", work, p.next(stick.Cmd("tt changes")))
 	}
 	if len(res.Tasks) > 0 {
@@ -322,7 +322,7 @@ func (a *app) policyCmd() *cobra.Command {
 		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
 			return err
 		}
-		w, err := path.of(args, len(set))
+		w, err := path.whereOf(args, len(set))
 		if err != nil {
 			return err
 		}
@@ -347,22 +347,22 @@ func (a *app) closeCmd() *cobra.Command {
 		Use: "close [path]", Short: "Close the room: no turns until somebody joins again", Args: between(0, 1, "a path"),
 		Long: "Close the room. The holder of the stick closes it with a handoff. If nobody holds the stick, only a person can close it.",
 	}
-	h.add(c)
-	f.add(c)
+	h.addFlags(c)
+	f.addFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		handoff, err := h.read(a)
+		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.CloseRoomResult, error) {
 			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
-			return res, h.explain(err, stick.Cmd("tt close --status … --next-action …"))
+			return res, h.explainRefusal(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *page, res engine.CloseRoomResult) {
 			p.linef("the room of %s is closed%s; %s reopens it", res.Path, already(res.Already), p.next(stick.Cmd("tt join")))
 		})

@@ -30,7 +30,7 @@ func (a *app) rosterCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.failure = exitUnsure
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}

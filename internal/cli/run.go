@@ -22,7 +22,7 @@ import (
 // projectEnviron is the environment of a project's commands. It lacks the variables that would make them act
 // as another agent, or git in another place.
 func projectEnviron(env []string) []string {
-	clear := append(slices.Clone(callers), harness.AgentEnv, "TT_JSON", task.SlotEnv)
+	clear := append(slices.Clone(callerVariables), harness.AgentEnv, "TT_JSON", task.SlotEnv)
 	for _, r := range harness.Rows {
 		clear = append(clear, r.Environment()...)
 	}
@@ -208,7 +208,7 @@ func (a *app) workerRunnerCmd() *cobra.Command {
 				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task run")
 			}
 			p.Environ, p.Alone = projectEnviron(os.Environ()), true
-			_, procs, err := a.surroundings()
+			_, procs, err := a.readSurroundings()
 			if err != nil {
 				return err
 			}

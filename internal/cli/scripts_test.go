@@ -40,7 +40,7 @@ func TestEveryExampleIsRun(t *testing.T) {
 	commands := map[string]bool{}
 	for _, c := range tree() {
 		commands[c.CommandPath()] = true
-		if example(c) == "" {
+		if exampleText(c) == "" {
 			t.Errorf("the help of %s has no example", c.CommandPath())
 		}
 	}

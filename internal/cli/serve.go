@@ -55,7 +55,7 @@ func (a *app) serveCmd() *cobra.Command {
 	c.Flags().BoolVar(&f.signOut, "sign-out", false, "first sign out all browsers that earlier runs have let in")
 	at := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := at.of(args, 0)
+		w, err := at.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
 		return err
 	}
 	procs.OneHost = a.database == ""
-	cfg := a.config(procs)
+	cfg := a.kernelConfig(procs)
 	cfg.Alone = false // requests come while others are answered
 	a.operations = newOperations(cfg)
 	ops := a.operations

@@ -38,7 +38,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 	c.Flags().BoolVar(&helper, "helper", false, "be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 				p.linef("%s, and there is no room: nothing was written", alone)
 				return
 			}
-			p.briefing(res, false)
+			p.showBriefing(res, false)
 		})
 	}
 	return c
@@ -98,7 +98,7 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 	c.Args = between(0, 1, "a path")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -146,10 +146,10 @@ func (p *page) contract(res engine.GetSessionResult) {
 		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.been("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
 	}
 	p.linef("your context file: %s", res.Context)
-	p.recovery(res.Recovered)
+	p.showCrashedSession(res.Recovered)
 	p.linef("you may read everything")
-	p.linef("add to these, but never rewrite them: %s", patterns(res.Contract.Append))
-	p.linef("only the primary changes these: %s", patterns(res.Contract.PrimaryOnly))
+	p.linef("add to these, but never rewrite them: %s", listPatterns(res.Contract.Append))
+	p.linef("only the primary changes these: %s", listPatterns(res.Contract.PrimaryOnly))
 	if res.Role == stick.RoleHelper {
 		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
 		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s;", p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
@@ -190,7 +190,7 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (a *app) sessionListCmd() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "also list sessions that have ended")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (a *app) timelineCmd() *cobra.Command {
 	f.BoolVar(&svg, "svg", false, "print a picture as SVG")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		switch {

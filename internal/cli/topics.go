@@ -21,30 +21,30 @@ var topics = []topic{
 
 // aboutEnvironment explains the variables that the program reads.
 func (p *page) aboutEnvironment() {
-	p.wrapped("", "A flag comes before a variable, a variable before your file, and your file before the project's.")
+	p.showWrapped("", "A flag comes before a variable, a variable before your file, and your file before the project's.")
 	p.linef("")
 	for _, v := range variables {
-		p.entry(v.name, strings.ReplaceAll(v.meaning, "`", ""), 28)
+		p.showEntry(v.name, strings.ReplaceAll(v.meaning, "`", ""), 28)
 	}
 }
 
 // aboutExits explains the exit statuses.
 func (p *page) aboutExits() {
-	p.wrapped("", "A command that fails prints one line on standard error, and mostly a second one with the next step. With --json both are one object.")
+	p.showWrapped("", "A command that fails prints one line on standard error, and mostly a second one with the next step. With --json both are one object.")
 	p.linef("")
 	for _, e := range exits {
-		p.entry(strconv.Itoa(e.status), strings.ReplaceAll(e.meaning, "`", ""), 5)
+		p.showEntry(strconv.Itoa(e.status), strings.ReplaceAll(e.meaning, "`", ""), 5)
 	}
 }
 
 // aboutPolicy explains the rules of a room, with what each is at first.
 func (p *page) aboutPolicy() {
-	p.wrapped("", "The rules of a room. To see what yours are: tt policy. To change one: tt policy enforce=stick")
+	p.showWrapped("", "The rules of a room. To see what yours are: tt policy. To change one: tt policy enforce=stick")
 	p.linef("")
 	first := stick.DefaultPolicy()
 	for _, k := range stick.PolicyKeys {
 		meaning := k.Meaning + "; at first " + first.Get(k.Name)
-		p.entry(k.Name, meaning, 25)
+		p.showEntry(k.Name, meaning, 25)
 	}
 }
 

@@ -54,7 +54,7 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.noted(g.Changes); work != "" {
+	if work := p.notedWork(g.Changes); work != "" {
 		p.linef("%s: %s", work, p.next(stick.Cmd("tt changes")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
@@ -77,7 +77,7 @@ func (p *page) recovered(r engine.Recovery) {
 		p.linef("  since then: %s", l)
 	}
 	if r.Draft != nil {
-		p.draft(*r.Draft)
+		p.showDraft(*r.Draft)
 	}
 	for _, d := range r.Drafts {
 		p.linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.ago(d.SavedAt), p.next(stick.Cmd("tt try --json")))
@@ -117,7 +117,7 @@ func (p *page) told(e stick.Event) {
 	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
 	switch {
 	case e.Message() != nil:
-		p.message(engine.ViewMessage(e), "")
+		p.showMessage(engine.ViewMessage(e), "")
 	case ok && started.AlongWith != "": // only the agent itself is told of it
 		p.linef("event %d: you are the primary here, because you came before %s: %s", e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
 	default:
@@ -141,15 +141,15 @@ func (a *app) releaseCmd() *cobra.Command {
 		Long: "Release the stick. The handoff says what you did and what comes next; whoever has the next turn gets it. The room chooses\n" +
 			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
 	}
-	h.add(c)
-	f.add(c)
+	h.addFlags(c)
+	f.addFlags(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		handoff, err := h.read(a)
+		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (a *app) releaseCmd() *cobra.Command {
 		}
 		return answer(a, func(e operations, by core.Caller) (engine.ReleaseStickResult, error) {
 			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
-			return res, h.explain(err, stick.Cmd("tt release --status … --next-action …"))
+			return res, h.explainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
 		}, func(p *page, res engine.ReleaseStickResult) {
 			p.linef("you released turn %d%s", res.TurnID, already(res.Already))
 			if res.ReservedFor != nil {
@@ -188,15 +188,15 @@ func (a *app) passCmd() *cobra.Command {
 		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 	}
-	h.add(c)
-	f.add(c)
+	h.addFlags(c)
+	f.addFlags(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 1)
+		w, err := path.whereOf(args, 1)
 		if err != nil {
 			return err
 		}
-		handoff, err := h.read(a)
+		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (a *app) passCmd() *cobra.Command {
 			res, err := e.PassStick(c.Context(), engine.PassStickParams{
 				Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
 			})
-			return res, h.explain(err, stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
+			return res, h.explainRefusal(err, stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
 		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
 			if !res.Reachable {
@@ -235,7 +235,7 @@ func (a *app) takeCmd() *cobra.Command {
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (a *app) takeCmd() *cobra.Command {
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
 			if err == nil {
-				a.guard(c.Context(), res.Grant)
+				a.startGuardian(c.Context(), res.Grant)
 			}
 			return res, err
 		}, func(p *page, res engine.TakeoverStickResult) {
@@ -263,10 +263,10 @@ func (a *app) heartbeatCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: between(0, 1, "a path"),
 	}
-	f.add(c)
+	f.addFlags(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (a *app) callsCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
@@ -191,11 +191,11 @@ func (p *page) undoneHead(res guard.UndoCallResult) {
 	}
 }
 
-// undoableCalls are the numbers of the calls that have changed files.
-func undoableCalls(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return found(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
+// undoCandidates are the numbers of the calls that have changed files.
+func undoCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
 		return e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
 	}, func(r guard.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
-		return beside(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
+		return describedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
 	})
 }

@@ -29,7 +29,7 @@ func (a *app) waitCmd() *cobra.Command {
 	timeout.add(c, "return after this time (default: wait for ever)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (a *app) tryCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave boo
 		return err
 	}
 	a.kill("before print")
-	a.guard(ctx, res.Grant)
+	a.startGuardian(ctx, res.Grant)
 	if err := a.print(res, func(p *page) { p.waited(res) }); err != nil {
 		return err
 	}

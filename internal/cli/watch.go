@@ -24,7 +24,7 @@ func (a *app) watchCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.of(args, 0)
+		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	o.Ready = func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
 		return a.startReady(ctx, e, by, at, false)
 	}
-	o.Took, o.Jump = a.guard, a.jumps()
+	o.Took, o.Jump = a.startGuardian, a.jumps()
 	return tui.Run(ctx, o)
 }
 

@@ -53,7 +53,7 @@ func (a *app) taskCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	commands := a.workerCommands()
-	if sub := a.called(commands, "task"); sub != nil {
+	if sub := a.calledCommand(commands, "task"); sub != nil {
 		c.AddCommand(sub)
 		return c
 	}
@@ -97,7 +97,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (task.WorkerInitResult, error) {
@@ -260,7 +260,7 @@ func (a *app) specOf(file string) (string, error) {
 
 // workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run
 // in.
-func workerFlags(c *cobra.Command, task *string, attempt *int) *spot {
+func workerFlags(c *cobra.Command, task *string, attempt *int) *placeFlags {
 	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
 	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")
 	return atPath(c)

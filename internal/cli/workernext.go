@@ -28,7 +28,7 @@ func (a *app) workerNextCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.of(args, 0); err != nil {
+		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
 		limit, err := timeout.get(c)
