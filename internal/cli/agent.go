@@ -48,17 +48,17 @@ func (a *app) agentSendCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "send", Short: "Send a coordination event", Args: noArgs,
 	}
-	m.add(c)
+	m.addFlags(c)
 	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; repeatable")
 	c.Flags().StringVar(&body, "body", "", "what it says")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p, err := m.params(a, to, body, c.Flags().Changed("body"))
+		p, err := m.sendParams(a, to, body, c.Flags().Changed("body"))
 		if err != nil {
 			return err
 		}
 		p.Where = path.where()
-		return a.send(c.Context(), p)
+		return a.sendMessage(c.Context(), p)
 	}
 	a.actingAs(c, "from")
 	return c
@@ -83,7 +83,7 @@ func (a *app) agentMarkCmd(use, short string, m marking) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), m, path.where(), ids) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.markMessages(c.Context(), m, path.where(), ids) }
 	a.actingAs(c, "agent")
 	return c
 }

@@ -52,7 +52,7 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
 func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
-	t, err := a.target(false)
+	t, err := a.installTarget(false)
 	if err != nil {
 		return // a program that can't be installed can still answer hooks
 	}

@@ -54,7 +54,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.examines = true
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
-			l := a.startLive(true)
+			l := a.startProgress(true)
 			defer l.end()
 			checks := a.showsCheck(l)
 			file, err := a.fileDatabase()
@@ -69,7 +69,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				a.status = stick.ExitEnvironment
 			}
 			checks("harnesses")
-			return doctorResult{res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.faults(a.page().now), a.refusedHooks(a.page().now)}, nil
+			return doctorResult{res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.readFaults(a.page().now), a.refusedHooks(a.page().now)}, nil
 		}, func(p *page, res doctorResult) { p.showDoctor(res, all) })
 	}
 	return c
@@ -108,7 +108,7 @@ func (p *page) showDoctor(res doctorResult, all bool) {
 		p.showFix(other.Fix)
 	}
 	p.gitHooks(res.Git)
-	p.faults(res.Log)
+	p.showFaults(res.Log)
 	for _, r := range res.Refused {
 		p.linef("%-8s %-12s %s", core.FindingWarning, "hooks", p.sayRefused(r))
 	}
@@ -132,7 +132,7 @@ type harnessStatus struct {
 // checkHarnesses checks whether tt is installed in harnesses, and works there.
 func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
-	t, err := a.target(true)
+	t, err := a.installTarget(true)
 	if t.Home == "" {
 		return all
 	}
@@ -174,7 +174,7 @@ func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []
 
 // otherPrograms lists the other programs in PATH that are called tt.
 func (a *app) otherPrograms(ctx context.Context) []install.Program {
-	t, err := a.target(false)
+	t, err := a.installTarget(false)
 	if err != nil && t.TT == "" {
 		t.TT = a.Exe // what can't be installed can still check
 	}
@@ -331,8 +331,8 @@ func (a *app) showRoom(ctx context.Context) error {
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
 		p.showNeeds(res.Needs)
-		p.refused(res.Refused)
-		p.state(res.GetRoomStateResult)
+		p.showRefusedHooks(res.Refused)
+		p.showState(res.GetRoomStateResult)
 	})
 }
 
@@ -361,7 +361,7 @@ func (p *page) showNeeds(all []stick.Need) {
 			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
 		}
 	}
-	p.table(t)
+	p.showTable(t)
 }
 
 // showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
@@ -386,7 +386,7 @@ func (a *app) showOverview(ctx context.Context) error {
 		list.add(p.next(start), does)
 		list.add(shown("tt demo"), shown("see it work in a scratch repository"))
 		list.add(shown("tt --help"), shown("list the commands"))
-		p.table(list)
+		p.showTable(list)
 	})
 }
 
@@ -430,7 +430,7 @@ func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
 	if err != nil {
 		return
 	}
-	pid, err := detach(a.Exe, []string{a.Exe, "guard"}, order, nil)
+	pid, err := startDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
 		_ = a.sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
 		return

@@ -159,7 +159,7 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 	}
 	p.linef("%s", stick.Count(res.Count, "uncommitted file"))
 	if res.Diff != "" {
-		p.patch(res.Diff, nil)
+		p.showPatch(res.Diff, nil)
 		if res.Cut {
 			p.linef("the rest is cut off; to see it: git diff HEAD")
 		}
@@ -180,7 +180,7 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 		}
 		if len(t.rows) > 0 {
 			p.linef("%s", part.head)
-			p.table(t)
+			p.showTable(t)
 		}
 	}
 	if more := res.Count - len(res.Changes); more > 0 {

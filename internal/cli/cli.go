@@ -76,8 +76,8 @@ func System() Env {
 	return Env{
 		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
-		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: columns(os.Stdout), Rows: rows(os.Stdout),
-		ErrColumns: func() int { return columns(os.Stderr) },
+		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: terminalColumns(os.Stdout), Rows: terminalRows(os.Stdout),
+		ErrColumns: func() int { return terminalColumns(os.Stderr) },
 		Procs:      proc.Host,
 	}
 }
@@ -118,7 +118,7 @@ type app struct {
 
 	interrupts interrupts
 
-	live *live // what the command is doing; nil if nobody looks
+	progress *progressLine // what the command is doing; nil if nobody looks
 
 	helpless error // why there is no help, if help was asked for
 
@@ -135,7 +135,7 @@ func Main(env Env) int {
 	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
 	root := a.commandTree()
 	root.SetArgs(env.Args)
-	ctx, stop := a.interruptible(context.Background())
+	ctx, stop := a.withInterrupts(context.Background())
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -145,7 +145,7 @@ func Main(env Env) int {
 		err = a.noCommand(w.command, w.typed)
 	}
 	if err == nil && a.reads {
-		err = a.unwritten()
+		err = a.outputFailure()
 	}
 	if err == nil {
 		a.tellOlderHooks()
@@ -347,10 +347,10 @@ func (a *app) sayLoss(warning stick.Words) {
 	switch {
 	case a.examines: // its answer says it
 	case a.inHook:
-		a.log("%s", warning)
+		a.logf("%s", warning)
 		a.told = stick.Words(strings.TrimSpace(string(a.told + "\nTalking Stick: " + warning + ".")))
 	case a.onScreen:
-		a.log("%s", warning)
+		a.logf("%s", warning)
 	default:
 		_ = a.sayf("tt: %s", warning)
 		_ = a.sayf("hint: say again what got lost; more: %s", stick.Cmd("tt doctor"))

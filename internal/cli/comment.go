@@ -135,7 +135,7 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 		at[k] = append(at[k], c)
 	}
 	var r stick.PatchReader
-	p.patch(diff, func(line string) {
+	p.showPatch(diff, func(line string) {
 		l := r.Next(line)
 		for _, k := range []place{{r.Old, true, l.Old}, {r.New, false, l.New}} {
 			if k.line == 0 {

@@ -115,7 +115,7 @@ func (p *page) showPair(files []engine.Conflict) {
 	for _, f := range files {
 		t.add(kinds[f.Kind], file(f.Path), conflictPlace(f))
 	}
-	p.table(t)
+	p.showTable(t)
 }
 
 // conflictPlace says where in a file the two sides conflict.

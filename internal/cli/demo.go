@@ -82,7 +82,7 @@ func (a *app) waitsForEnter() func(context.Context) error {
 // watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
 func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
-	in, out, ok := a.terminal()
+	in, out, ok := a.screenTerminal()
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").Hintf("to read what happens instead: %s", stick.Cmd("tt demo"))
 	}

@@ -74,7 +74,7 @@ func (p *page) showDraft(d stick.Draft) {
 		if len(text) > maxDraftShown {
 			text, cut = strings.ToValidUTF8(text[:maxDraftShown], "")+"…", true
 		}
-		p.body(label, text)
+		p.showBody(label, text)
 	}
 	if d.Handoff != nil {
 		for _, f := range stick.HandoffFields {

@@ -34,7 +34,7 @@ func (s *streamFlags) addFlags(c *cobra.Command, target string) {
 	s.addFilter(c)
 	f := c.Flags()
 	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
-	s.timeout.add(c, "with --wait: return after this time (default: wait for ever)")
+	s.timeout.addFlag(c, "with --wait: return after this time (default: wait for ever)")
 	f.BoolVar(&s.follow, "follow", false, "print each one as it comes: in words on a terminal, else as a line of JSON")
 	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
 	f.StringVar(&s.name, "name", "", "with --wait or --follow: continue your stream of this name")
@@ -90,7 +90,7 @@ func (s *streamFlags) readStream(a *app, ctx context.Context, w core.Where, what
 // completeFilter completes the filter. It refuses a filter that can't match anything.
 func (s *streamFlags) completeFilter() (err error) {
 	f := &s.filter
-	if s.limit, err = s.timeout.get(s.command); err != nil {
+	if s.limit, err = s.timeout.milliseconds(s.command); err != nil {
 		return err
 	}
 	switch {
@@ -195,7 +195,7 @@ func (a *app) msgRecvCmd() *cobra.Command {
 		if s.filter.Target == "" {
 			s.filter.Target = engine.TargetSelf
 		}
-		return s.readStream(a, c.Context(), w, "messages", (*page).told)
+		return s.readStream(a, c.Context(), w, "messages", (*page).showTold)
 	}
 	return c
 }

@@ -53,7 +53,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 			return err
 		}
 		if a.json {
-			if err := a.line(res); err != nil {
+			if err := a.printLine(res); err != nil {
 				return err
 			}
 		} else {
@@ -113,7 +113,7 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 			row.below = append(row.below, cell{showf("! %s", warning), "31"})
 		}
 	}
-	p.table(list)
+	p.showTable(list)
 	if res.Hidden > 0 {
 		p.linef("%s", p.faint(showf("%d more ended over a day ago: --all", res.Hidden)))
 	}
@@ -170,7 +170,7 @@ func (p *page) taskSummary(t task.TaskView) stick.Words {
 		parts = append(parts, stick.Wordsf("%d in the merge queue", t.Queue))
 	}
 	if t.Later {
-		parts = append(parts, stick.Words(p.waits(t)))
+		parts = append(parts, stick.Words(p.waitText(t)))
 	}
 	if t.BelowAuthor {
 		parts = append(parts, stick.Wordsf("approved by %s", t.ApprovedBy)+startedByAuthor(true))
@@ -263,7 +263,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 
 // showTask adds everything about one task.
 func (p *page) showTask(t task.WorkerShowResult) {
-	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.been(t.State.Word(t.Cause), t.StateAt), t.Attempt)
+	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	row := func(name stick.Words, value any) {
 		if value = showf("%s", value); value != shown("") {
 			p.linef("  %-12s %s", name, value)
@@ -285,7 +285,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 	row("conflicts", paths(t.Conflicts))
 	row("spawned by", t.SpawnedBy)
 	if t.Later {
-		row("for later", "it "+p.waits(t.TaskView))
+		row("for later", "it "+p.waitText(t.TaskView))
 		row("after", stick.Names(t.After, len(t.After)))
 	}
 	row("branch", showf("%s for %s", t.Branch, t.Integration))
@@ -331,7 +331,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		row("because", because)
 		p.text("    ", strings.TrimSpace(t.Reason))
 	}
-	p.runs(t)
+	p.showRuns(t)
 	p.showSetup(t.TaskView)
 	p.showHistory(t)
 	p.linef("next: %s", t.NextAction)
@@ -361,7 +361,7 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 		for _, c := range t.Commits {
 			p.text("  ", c)
 		}
-		p.stats(t.Files)
+		p.showStats(t.Files)
 	}
 	for _, x := range t.Evidence {
 		stale, on := stick.Words(""), showf("%s", abbrev(x.Head))

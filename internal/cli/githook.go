@@ -57,7 +57,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 				err = catchPanic(func() error { return res.note(c.Context()) })
 			}
 			if err != nil && c.Context().Err() == nil {
-				a.log("hook git %s: %v", args[0], err) // a fault of ours stops no git
+				a.logf("hook git %s: %v", args[0], err) // a fault of ours stops no git
 			}
 			return nil
 		},

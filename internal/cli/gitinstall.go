@@ -108,7 +108,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 	if err != nil {
 		return &install.GitStatus{Installed: install.No, Hooks: []stick.Words{}, Problem: stick.AsError(err).Words()}
 	}
-	t, err := a.target(false)
+	t, err := a.installTarget(false)
 	if err != nil && t.TT == "" { // a program that can't be installed can still check
 		t.TT = a.Exe
 	}

@@ -26,7 +26,7 @@ func TestHandoffFields(t *testing.T) {
 			continue
 		}
 		p := &page{}
-		p.handoff(*got)
+		p.showHandoff(*got)
 		if want := "  " + f.Label + ": what " + f.Name + " holds"; !strings.Contains(p.b.String(), want) {
 			t.Errorf("%s isn't shown: %q lacks %q", f.Name, p.b.String(), want)
 		}

@@ -143,7 +143,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
 		return err
 	}
-	if plugin && a.beside(f.Harness.Name, install.HooksBeside) {
+	if plugin && a.hasInstalledBeside(f.Harness.Name, install.HooksBeside) {
 		return nil
 	}
 	e, p, err := a.hookCaller(from, procs, *f, wake)
@@ -366,7 +366,7 @@ func (pg *page) showNews(events []stick.Event, more bool) shown {
 			break
 		}
 	}
-	pg.delivered(engine.WaitForTurnResult{Events: events})
+	pg.showDelivered(engine.WaitForTurnResult{Events: events})
 	if more {
 		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
 	}

@@ -127,7 +127,7 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	p.linef("%s", line)
 	p.text("  ", m.Body)
 	for _, f := range m.Says() {
-		p.body(stick.Words(f.Name), *f.Value(&m.Contract))
+		p.showBody(stick.Words(f.Name), *f.Value(&m.Contract))
 	}
 }
 

@@ -138,7 +138,7 @@ func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*init
 		return nil, err
 	}
 	s := &initSite{}
-	if s.target, err = a.target(false); err != nil {
+	if s.target, err = a.installTarget(false); err != nil {
 		return nil, err
 	}
 	if err := s.readRoom(ctx, e, by, a.workspaceEnv()); err != nil {

@@ -16,7 +16,7 @@ var heldTo = map[stick.Enforce]shown{
 // showInitialised shows what tt init did, or would do, and how things stand.
 func (p *page) showInitialised(res initResult) {
 	for _, s := range res.Steps {
-		p.step(s)
+		p.showStep(s)
 	}
 	p.linef("%-8s %s", "room", p.roomOf(res))
 	edits := showf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])

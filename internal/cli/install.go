@@ -71,7 +71,7 @@ func (a *app) installCmd() *cobra.Command {
 		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
 			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
 		}
-		return a.install(c.Context(), args, o)
+		return a.runInstall(c.Context(), args, o)
 	}
 	return c
 }
@@ -99,14 +99,14 @@ func (a *app) uninstallCmd() *cobra.Command {
 		case o.data && (o.project || !o.all):
 			return stick.Errorf(stick.CodeUsage, "--data goes with all of tt: name no harness, and no project").With("field", "data")
 		}
-		return a.install(c.Context(), args, o)
+		return a.runInstall(c.Context(), args, o)
 	}
 	return c
 }
 
-// install plans changes and makes them, or shows them.
-func (a *app) install(ctx context.Context, names []string, o installOptions) error {
-	t, err := a.target(o.project)
+// runInstall plans changes and makes them, or shows them.
+func (a *app) runInstall(ctx context.Context, names []string, o installOptions) error {
+	t, err := a.installTarget(o.project)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	}
 	var steps []install.FileChange
 	if len(names) > 0 || len(pasted) == 0 {
-		if steps, err = a.steps(ctx, t, names, o); err != nil {
+		if steps, err = a.planSteps(ctx, t, names, o); err != nil {
 			return err
 		}
 	}
@@ -145,10 +145,10 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 		for i := range steps {
 			steps[i].Show()
 		}
-		return a.print(res, func(p *page) { p.installed(res) })
+		return a.print(res, func(p *page) { p.showInstalled(res) })
 	}
 	if !asked && (o.data || slices.ContainsFunc(steps, install.FileChange.Pending)) {
-		if ok, err := a.agrees(res); err != nil || !ok {
+		if ok, err := a.confirmPlan(res); err != nil || !ok {
 			return err
 		}
 		res.asked = true
@@ -176,7 +176,7 @@ func (a *app) install(ctx context.Context, names []string, o installOptions) err
 	if !o.removing {
 		res.Next = install.Next(ctx, t, steps, runProgram)
 	}
-	return a.print(res, func(p *page) { p.installed(res) })
+	return a.print(res, func(p *page) { p.showInstalled(res) })
 }
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
@@ -215,8 +215,8 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 	return others, pasted, nil
 }
 
-// steps plans the changes for the harnesses that were named, or that were found.
-func (a *app) steps(ctx context.Context, t install.Target, names []string, o installOptions) (steps []install.FileChange, err error) {
+// planSteps plans the changes for the harnesses that were named, or that were found.
+func (a *app) planSteps(ctx context.Context, t install.Target, names []string, o installOptions) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "links" || n == install.Git })
@@ -240,8 +240,8 @@ func (a *app) steps(ctx context.Context, t install.Target, names []string, o ins
 	return append(steps, hooks...), err
 }
 
-// target is where tt is installed: which program, and into which configuration.
-func (a *app) target(project bool) (install.Target, error) {
+// installTarget is where tt is installed: which program, and into which configuration.
+func (a *app) installTarget(project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
@@ -258,7 +258,7 @@ func (a *app) target(project bool) (install.Target, error) {
 		return ""
 	}
 	t.Default, _ = bare.dataDir() // without a home directory this has failed already, or the variable names the directory
-	if t.TT, err = a.program(); err != nil {
+	if t.TT, err = a.programPath(); err != nil {
 		return t, err
 	}
 	if o, npm := ofNpm(t.TT); npm {
@@ -272,16 +272,16 @@ func (a *app) target(project bool) (install.Target, error) {
 	return t, err
 }
 
-// passing matches the paths where go run puts the program: a directory that is removed after the run or, from
+// temporaryPath matches the paths where go run puts the program: a directory that is removed after the run or, from
 // the second run on, a name in the build cache that changes with the program.
-var passing = sync.OnceValue(func() *regexp.Regexp {
+var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 })
 
-// program returns the path by which harnesses run this program: where PATH finds it, because that path stays
+// programPath returns the path by which harnesses run this program: where PATH finds it, because that path stays
 // when a newer version replaces the file.
-func (a *app) program() (string, error) {
-	if passing().MatchString(a.Exe) {
+func (a *app) programPath() (string, error) {
+	if temporaryPath().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
 	}
@@ -305,10 +305,10 @@ func (a *app) program() (string, error) {
 // canAsk reports whether there is somebody at a terminal to answer a question.
 func (a *app) canAsk() bool { return !a.json && a.TTY && a.InTTY }
 
-// agrees shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan,
+// confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan,
 // and the exit status says that nothing was done.
-func (a *app) agrees(res installResult) (bool, error) {
-	err := a.print(res, func(p *page) { p.installed(res) })
+func (a *app) confirmPlan(res installResult) (bool, error) {
+	err := a.print(res, func(p *page) { p.showInstalled(res) })
 	if err != nil || !a.canAsk() {
 		a.status = stick.ExitUsage
 		again := stick.Words("tt install " + strings.Join(stepHarnesses(res.Steps), " "))

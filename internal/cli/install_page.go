@@ -19,19 +19,19 @@ func stepHarnesses(steps []install.FileChange) []string {
 	return names
 }
 
-// installed shows a plan, or what was done.
-func (p *page) installed(res installResult) {
+// showInstalled shows a plan, or what was done.
+func (p *page) showInstalled(res installResult) {
 	for _, s := range res.Steps {
 		if res.asked {
 			break
 		}
-		p.step(s)
+		p.showStep(s)
 	}
 	for _, l := range res.Links {
 		p.linef("%-12s %s", "links", l)
 	}
 	for _, s := range res.Snippets {
-		p.snippet(s, res.removing)
+		p.showSnippet(s, res.removing)
 	}
 	if len(res.Steps)+len(res.Links)+len(res.Snippets) == 0 {
 		if res.Applied || res.removing {
@@ -43,7 +43,7 @@ func (p *page) installed(res installResult) {
 	for _, n := range res.Next {
 		p.linef("next: %s", n)
 	}
-	p.data(res)
+	p.showDataRemoval(res)
 	switch {
 	case res.removing && res.asked:
 		p.linef("done")
@@ -61,8 +61,8 @@ func (p *page) installed(res installResult) {
 	}
 }
 
-// data says what goes with --data, or went.
-func (p *page) data(res installResult) {
+// showDataRemoval says what goes with --data, or went.
+func (p *page) showDataRemoval(res installResult) {
 	if !res.withData || res.asked {
 		return
 	}
@@ -85,8 +85,8 @@ func (p *page) data(res installResult) {
 	}
 }
 
-// snippet shows what a person pastes, or takes out again.
-func (p *page) snippet(s harness.Snippet, removing bool) {
+// showSnippet shows what a person pastes, or takes out again.
+func (p *page) showSnippet(s harness.Snippet, removing bool) {
 	if removing {
 		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself", s.Harness, harness.ServerName, s.File)
 		return
@@ -96,8 +96,8 @@ func (p *page) snippet(s harness.Snippet, removing bool) {
 	p.linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s", "", s.Title, harness.ServerName)
 }
 
-// step shows a change of a file.
-func (p *page) step(s install.FileChange) {
+// showStep shows a change of a file.
+func (p *page) showStep(s install.FileChange) {
 	at := file(s.File)
 	if s.Target != "" {
 		at += " -> " + file(s.Target)

@@ -11,10 +11,10 @@ import (
 	"talkingstick/stick"
 )
 
-// live is one line on the terminal of standard error, which says what a command is doing. It is no part of
+// progressLine is one line on the terminal of standard error, which says what a command is doing. It is no part of
 // the answer: it goes before anything else is printed, and when the command is over. Without a terminal there
 // is none, and nil does nothing.
-type live struct {
+type progressLine struct {
 	out     io.Writer
 	columns func() int // of the terminal now
 
@@ -25,22 +25,22 @@ type live struct {
 	ended chan struct{} // closed when the goroutine that redraws the line has ended; nil without one
 }
 
-// startLive begins a line, which the caller ends before it prints its answer. If time passes in it, it is
+// startProgress begins a line, which the caller ends before it prints its answer. If time passes in it, it is
 // drawn again every second.
-func (a *app) startLive(timePasses bool) *live {
+func (a *app) startProgress(timePasses bool) *progressLine {
 	if a.json || a.inHook || a.ErrColumns == nil || a.ErrColumns() == 0 || a.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	l := &live{out: a.Stderr, columns: a.ErrColumns, stop: make(chan struct{})}
+	l := &progressLine{out: a.Stderr, columns: a.ErrColumns, stop: make(chan struct{})}
 	if timePasses {
 		l.ended = make(chan struct{})
-		go l.tick() // until end
+		go l.redrawEverySecond() // until end
 	}
-	a.live = l
+	a.progress = l
 	return l
 }
 
-func (l *live) tick() {
+func (l *progressLine) redrawEverySecond() {
 	defer close(l.ended)
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -56,8 +56,8 @@ func (l *live) tick() {
 	}
 }
 
-// say changes the line.
-func (l *live) say(text func() shown) {
+// setText changes the line.
+func (l *progressLine) setText(text func() shown) {
 	if l == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (l *live) say(text func() shown) {
 }
 
 // draw shows the line, if it isn't there already. Its caller holds l.mu.
-func (l *live) draw() {
+func (l *progressLine) draw() {
 	if l.text == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (l *live) draw() {
 }
 
 // clear removes the line until it is drawn again.
-func (l *live) clear() {
+func (l *progressLine) clear() {
 	if l == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (l *live) clear() {
 }
 
 // end removes the line for good.
-func (l *live) end() {
+func (l *progressLine) end() {
 	if l == nil {
 		return
 	}
@@ -106,15 +106,15 @@ func (l *live) end() {
 
 // showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by
 // the clock, so that nothing has to run while the wait sleeps.
-func (a *app) showsStanding(l *live) func(engine.Standing) {
+func (a *app) showsStanding(l *progressLine) func(engine.Standing) {
 	if l == nil {
 		return nil
 	}
-	return func(s engine.Standing) { l.say(func() shown { return a.page().standing(s) }) }
+	return func(s engine.Standing) { l.setText(func() shown { return a.page().standingText(s) }) }
 }
 
-// standing says for what a wait waits.
-func (p *page) standing(s engine.Standing) shown {
+// standingText says for what a wait waits.
+func (p *page) standingText(s engine.Standing) shown {
 	if s.Paused.On() {
 		return showf("%s", s.Paused.Says(p.now, ""))
 	}
@@ -140,11 +140,11 @@ func (p *page) standing(s engine.Standing) shown {
 }
 
 // showsGate returns what tells l which gate runs, nil if there is no line.
-func (a *app) showsGate(l *live) func(task.GateRun) {
+func (a *app) showsGate(l *progressLine) func(task.GateRun) {
 	if l == nil {
 		return nil
 	}
-	return func(g task.GateRun) { l.say(func() shown { return a.page().gateRun(g) }) }
+	return func(g task.GateRun) { l.setText(func() shown { return a.page().gateRun(g) }) }
 }
 
 // gateRun says which gate runs, for how long, and what it printed last.
@@ -153,15 +153,15 @@ func (p *page) gateRun(g task.GateRun) shown {
 	if g.OnBranch {
 		on = showf("%s itself", g.Branch)
 	}
-	line := showf("running the gate on %s%s: %s", on, p.lasting(g.Since), stick.Name(g.Command).Cut(40))
+	line := showf("running the gate on %s%s: %s", on, p.durationText(g.Since), stick.Name(g.Command).Cut(40))
 	if last := g.LastLine(); last != "" {
 		line += showf(" | %s", last)
 	}
 	return line
 }
 
-// lasting says for how long something has run, unless it has just begun.
-func (p *page) lasting(since stick.Time) stick.Words {
+// durationText says for how long something has run, unless it has just begun.
+func (p *page) durationText(since stick.Time) stick.Words {
 	if d := p.now.Sub(since); d >= time.Second {
 		return " (" + stick.Age(d) + ")"
 	}
@@ -169,9 +169,9 @@ func (p *page) lasting(since stick.Time) stick.Words {
 }
 
 // showsCheck returns what tells l which check of the doctor runs.
-func (a *app) showsCheck(l *live) func(check string) {
+func (a *app) showsCheck(l *progressLine) func(check string) {
 	return func(check string) {
 		began := a.now()
-		l.say(func() shown { return showf("checking %s%s", check, a.page().lasting(began)) })
+		l.setText(func() shown { return showf("checking %s%s", check, a.page().durationText(began)) })
 	}
 }

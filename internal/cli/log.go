@@ -24,8 +24,8 @@ func (a *app) logFile() string {
 	return filepath.Join(dir, "tt.log")
 }
 
-// log adds a line to the log in the data directory. When the log has grown too long, it starts again.
-func (a *app) log(format string, args ...any) {
+// logf adds a line to the log in the data directory. When the log has grown too long, it starts again.
+func (a *app) logf(format string, args ...any) {
 	const most = 1 << 20
 	path := a.logFile()
 	if path == "" || plainfile.CheckOwner(filepath.Dir(path)) != nil {
@@ -58,8 +58,8 @@ type faults struct {
 // faultsFor is how long a fault is worth reporting.
 const faultsFor = 72 * time.Hour
 
-// faults reads the log. It returns nil if the log has nothing recent.
-func (a *app) faults(now stick.Time) *faults {
+// readFaults reads the log. It returns nil if the log has nothing recent.
+func (a *app) readFaults(now stick.Time) *faults {
 	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
@@ -83,18 +83,18 @@ func (a *app) faults(now stick.Time) *faults {
 
 // newFaults returns the faults that no session was told of. It tells one session of each.
 func (a *app) newFaults(now stick.Time) *faults {
-	f := a.faults(now)
+	f := a.readFaults(now)
 	if f == nil {
 		return nil
 	}
-	if !a.unstamped("told", f.At) || !a.stamp("told", f.At) {
+	if !a.isStampOlder("told", f.At) || !a.setStamp("told", f.At) {
 		return nil
 	}
 	return f
 }
 
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func (a *app) olderHooks(name string) stick.Words { return a.older(name, install.Older) }
+func (a *app) olderHooks(name string) stick.Words { return a.olderText(name, install.Older) }
 
 // olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
 // both.
@@ -102,10 +102,10 @@ func (a *app) olderFiles(name string) stick.Words {
 	if says := a.olderHooks(name); says != "" {
 		return says
 	}
-	return a.older(name, install.OlderSkill)
+	return a.olderText(name, install.OlderSkill)
 }
 
-func (a *app) older(name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
+func (a *app) olderText(name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
 	row, ok := harness.ByName(name)
 	if !ok || a.Home == "" {
 		return ""
@@ -131,7 +131,7 @@ func (a *app) tellOlderHooks() {
 		return
 	}
 	stamp, now := "hooks-"+a.caller.Harness, a.now()
-	if !a.unstamped(stamp, now.Add(-olderEvery)) || !a.stamp(stamp, now) {
+	if !a.isStampOlder(stamp, now.Add(-olderEvery)) || !a.setStamp(stamp, now) {
 		return
 	}
 	if older := a.olderHooks(a.caller.Harness); older != "" {
@@ -139,14 +139,14 @@ func (a *app) tellOlderHooks() {
 	}
 }
 
-// unstamped reports whether the stamp of this name beside the log is older than a time, or missing.
-func (a *app) unstamped(name string, than stick.Time) bool {
+// isStampOlder reports whether the stamp of this name beside the log is older than a time, or missing.
+func (a *app) isStampOlder(name string, than stick.Time) bool {
 	info, err := os.Stat(a.logFile() + "." + name)
 	return err != nil || stick.At(info.ModTime()) < than
 }
 
-// stamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
-func (a *app) stamp(name string, at stick.Time) bool {
+// setStamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
+func (a *app) setStamp(name string, at stick.Time) bool {
 	if a.logFile() == "" {
 		return false
 	}
@@ -160,7 +160,7 @@ func (a *app) stamp(name string, at stick.Time) bool {
 	return true
 }
 
-func (p *page) faults(f *faults) {
+func (p *page) showFaults(f *faults) {
 	if f != nil {
 		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)", "note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)
 	}

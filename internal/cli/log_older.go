@@ -38,7 +38,7 @@ func (a *app) logHook(f harness.Firing, err error) {
 	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
 		name += sessionText + stick.Clip(f.SessionID, 80)
 	}
-	a.log("%s: %v", name, err)
+	a.logf("%s: %v", name, err)
 }
 
 // refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
@@ -73,8 +73,8 @@ func parseRefusal(line string) (r refusedHook, ok bool) {
 	return r, err == nil && isHook && isHarness && strings.HasPrefix(why, refusalText)
 }
 
-// refused shows the hooks that an older tt couldn't answer.
-func (p *page) refused(all []refusedHook) {
+// showRefusedHooks shows the hooks that an older tt couldn't answer.
+func (p *page) showRefusedHooks(all []refusedHook) {
 	for _, r := range all {
 		p.linef("%s", p.sayRefused(r))
 	}

@@ -28,7 +28,7 @@ func (a *app) workerStopCmd() *cobra.Command {
 			if res.Already {
 				p.linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 			} else {
-				p.stopped(res.StoppedRun)
+				p.showStoppedRun(res.StoppedRun)
 			}
 			if res.NextAction != "" {
 				p.linef("next: %s", res.NextAction)
@@ -38,19 +38,19 @@ func (a *app) workerStopCmd() *cobra.Command {
 	return c
 }
 
-// stopped shows a run that was stopped, and what was ended.
-func (p *page) stopped(s task.StoppedRun) {
+// showStoppedRun shows a run that was stopped, and what was ended.
+func (p *page) showStoppedRun(s task.StoppedRun) {
 	p.linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
 	if len(s.Ended) > 0 {
-		p.linef("ended: %s", processes(s.Ended))
+		p.linef("ended: %s", listProcesses(s.Ended))
 	}
 	if len(s.Left) > 0 {
-		p.linef("%s", p.paint("31", showf("can't be ended: %s", processes(s.Left))))
+		p.linef("%s", p.paint("31", showf("can't be ended: %s", listProcesses(s.Left))))
 	}
 }
 
-// processes names processes.
-func processes(all []task.EndedProcess) stick.Words {
+// listProcesses names processes.
+func listProcesses(all []task.EndedProcess) stick.Words {
 	const most = 10
 	var text stick.Words
 	for i, e := range all {
@@ -65,8 +65,8 @@ func processes(all []task.EndedProcess) stick.Words {
 	return text
 }
 
-// runs shows the runs of a task: the last one, and those before it in a line each.
-func (p *page) runs(t task.WorkerShowResult) {
+// showRuns shows the runs of a task: the last one, and those before it in a line each.
+func (p *page) showRuns(t task.WorkerShowResult) {
 	const most = 10
 	hidden := max(0, len(t.Runs)-most)
 	for i, r := range t.Runs[hidden:] {
@@ -116,13 +116,13 @@ func (a *app) workerLogsCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").With("field", "lines")
 		}
 		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines
-		return a.logs(c.Context(), p, follow)
+		return a.showLogs(c.Context(), p, follow)
 	}
 	return c
 }
 
-// logs shows the output of a worker's command.
-func (a *app) logs(ctx context.Context, p task.WorkerLogsParams, follow bool) error {
+// showLogs shows the output of a worker's command.
+func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (a *app) logs(ctx context.Context, p task.WorkerLogsParams, follow bool) er
 	case err != nil:
 		return err
 	case a.json && follow:
-		return a.line(res)
+		return a.printLine(res)
 	case a.json:
 		return a.print(res, nil)
 	}
@@ -174,7 +174,7 @@ type logLine struct {
 func (a *app) showLog(text string, raw bool) error {
 	switch {
 	case a.json:
-		return a.line(logLine{text})
+		return a.printLine(logLine{text})
 	case raw:
 		a.writeRaw(text)
 	default:

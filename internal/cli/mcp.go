@@ -62,7 +62,7 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	if c.server, err = procs.Self(); err != nil {
 		return err
 	}
-	defer c.end()
+	defer c.freeNumber()
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
 	cfg := a.kernelConfig(procs)
@@ -75,7 +75,7 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	}
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: string(upperFirst(a.olderHooks(by.Harness))),
-		Caller: c.caller, Warning: c.takeWarning, None: plugin && a.beside(by.Harness, install.ServerBeside),
+		Caller: c.callerOf, Warning: c.takeWarning, None: plugin && a.hasInstalledBeside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil // the client is gone: a server ends that way
@@ -101,9 +101,9 @@ func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
 	}
 }
 
-// beside reports whether what tt install has written for a harness stands beside the plugin that has started
+// hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that has started
 // this program.
-func (a *app) beside(name string, is func(install.Target, harness.Row) bool) bool {
+func (a *app) hasInstalledBeside(name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
 }
@@ -136,8 +136,8 @@ func (c *connection) takeWarning() stick.Words {
 	return says
 }
 
-// caller resolves who makes a call.
-func (c *connection) caller(call mcpserver.Call) (core.Caller, error) {
+// callerOf resolves who makes a call.
+func (c *connection) callerOf(call mcpserver.Call) (core.Caller, error) {
 	in := c.in
 	in.Connection = &harness.Connection{Client: call.Client, Server: c.server}
 	in.SessionHarness, in.SessionID = harness.SessionOfCall(call.Meta)
@@ -146,14 +146,14 @@ func (c *connection) caller(call mcpserver.Call) (core.Caller, error) {
 	}
 	by, err := harness.Resolve(in)
 	if err == nil && by.Client && !by.Process.IsZero() {
-		by.Number, err = c.numbered(by)
+		by.Number, err = c.connectionNumber(by)
 	}
 	return by, err
 }
 
-// numbered returns the number of this connection among the live ones of its client's process. The number
+// connectionNumber returns the number of this connection among the live ones of its client's process. The number
 // stays the same until the connection ends, and is free then.
-func (c *connection) numbered(by core.Caller) (int, error) {
+func (c *connection) connectionNumber(by core.Caller) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.number > 0 {
@@ -173,8 +173,8 @@ func (c *connection) numbered(by core.Caller) (int, error) {
 	return n, nil
 }
 
-// end makes the connection's number free.
-func (c *connection) end() {
+// freeNumber makes the connection's number free.
+func (c *connection) freeNumber() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lock != nil {

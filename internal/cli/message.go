@@ -39,7 +39,7 @@ type messageFlags struct {
 	flags                           *pflag.FlagSet
 }
 
-func (m *messageFlags) add(c *cobra.Command) {
+func (m *messageFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	m.flags = f
 	f.SetNormalizeFunc(otherWords)
@@ -68,8 +68,8 @@ func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// params makes the operation's parameters from the flags and the arguments.
-func (m *messageFlags) params(a *app, to []string, body string, hasBody bool) (engine.SendMessageParams, error) {
+// sendParams makes the operation's parameters from the flags and the arguments.
+func (m *messageFlags) sendParams(a *app, to []string, body string, hasBody bool) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
 	}
@@ -114,7 +114,7 @@ func (a *app) msgSendCmd() *cobra.Command {
 		Long: "Send a message to members of the room. Name them in full, or by their harness if only one of them runs in it now; room means\n" +
 			"all members, and system only the log. If you aren't in the room, you join it. A message never moves the stick.",
 	}
-	m.add(c)
+	m.addFlags(c)
 	c.Flags().StringVarP(&body, "body", "m", "", "the body, instead of the second argument")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -125,12 +125,12 @@ func (a *app) msgSendCmd() *cobra.Command {
 			}
 			body, hasBody = args[1], true
 		}
-		p, err := m.params(a, args[:1], body, hasBody)
+		p, err := m.sendParams(a, args[:1], body, hasBody)
 		if err != nil {
 			return err
 		}
 		p.Where = path.where()
-		return a.send(c.Context(), p)
+		return a.sendMessage(c.Context(), p)
 	}
 	return c
 }
@@ -144,11 +144,11 @@ func recipientAndBody(c *cobra.Command, args []string) error {
 	return err
 }
 
-func (a *app) send(ctx context.Context, p engine.SendMessageParams) error {
+func (a *app) sendMessage(ctx context.Context, p engine.SendMessageParams) error {
 	return answer(a, func(e operations, by core.Caller) (engine.SendMessageResult, error) {
 		p.Caller = by
 		return e.SendMessage(ctx, p)
-	}, (*page).sent)
+	}, (*page).showSent)
 }
 
 // deliveries say in words how a message reaches a recipient.
@@ -163,8 +163,8 @@ var deliveries = []struct {
 	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
 }
 
-// sent says how a message reaches its recipients.
-func (p *page) sent(res engine.SendMessageResult) {
+// showSent says how a message reaches its recipients.
+func (p *page) showSent(res engine.SendMessageResult) {
 	if res.Reopened {
 		p.linef("you reopened the room")
 	}
@@ -219,7 +219,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := numbers("message", args)
+		ids, err := parseNumbers("message", args)
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
-				p.linef("%s: %s", r.AgentID, p.receipt(r))
+				p.linef("%s: %s", r.AgentID, p.receiptText(r))
 			}
 			if more := len(res.Receipts) - 50; more > 0 {
 				p.linef("%d more are hidden: --json shows all", more)
@@ -239,8 +239,8 @@ func (a *app) msgShowCmd() *cobra.Command {
 	return c
 }
 
-// receipt says whether one recipient has seen or accepted a message, in the words of the screens for people.
-func (p *page) receipt(r engine.ReceiptView) stick.Words {
+// receiptText says whether one recipient has seen or accepted a message, in the words of the screens for people.
+func (p *page) receiptText(r engine.ReceiptView) stick.Words {
 	switch r.State {
 	case stick.Acked:
 		return "Accepted " + p.ago(r.AckedAt)
@@ -313,21 +313,23 @@ func (a *app) ackCmd() *cobra.Command {
 func (a *app) markCmd(which func() marking, c *cobra.Command) *cobra.Command {
 	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.mark(c.Context(), which(), path.where(), args) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.markMessages(c.Context(), which(), path.where(), args)
+	}
 	return c
 }
 
-func (a *app) mark(ctx context.Context, m marking, w core.Where, messages []string) error {
-	ids, err := numbers("message", messages)
+func (a *app) markMessages(ctx context.Context, m marking, w core.Where, messages []string) error {
+	ids, err := parseNumbers("message", messages)
 	if err != nil {
 		return err
 	}
 	return answer(a, func(e operations, by core.Caller) (engine.MessagesResult, error) {
 		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
-	}, func(p *page, res engine.MessagesResult) { p.marked(res, m.word) })
+	}, func(p *page, res engine.MessagesResult) { p.showMarked(res, m.word) })
 }
 
-func (p *page) marked(res engine.MessagesResult, word stick.Words) {
+func (p *page) showMarked(res engine.MessagesResult, word stick.Words) {
 	if res.Count != nil {
 		p.linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}
@@ -346,7 +348,7 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 	}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := numbers("message", args)
+		ids, err := parseNumbers("message", args)
 		if err != nil {
 			return err
 		}
@@ -359,8 +361,8 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 	return c
 }
 
-// numbers reads the numbers of messages or notes.
-func numbers(what string, args []string) ([]int64, error) {
+// parseNumbers reads the numbers of messages or notes.
+func parseNumbers(what string, args []string) ([]int64, error) {
 	ids := make([]int64, len(args))
 	for i, s := range args {
 		n, err := strconv.ParseInt(s, 10, 64)

@@ -21,7 +21,7 @@ type otherWord struct {
 
 // otherWordRows name the next step for each word that isn't a command and stands for one elsewhere. A word
 // with two meanings has two rows. The reader of a row wants what it says, so it may act. What a typing error
-// may stand for is decided by [app.nearest].
+// may stand for is decided by [app.nearestCommands].
 var otherWordRows = []otherWord{
 	{"tt", "start setup set-up create begin install-hooks", "set this repository up", "tt init"},
 	{"tt", "start begin", "start on the task of this worktree", "tt task start"},
@@ -96,8 +96,8 @@ var otherWordRows = []otherWord{
 	{"tt policy", "get show list", "see the rules of the room", "tt policy"},
 }
 
-// meant says what does what a word stands for elsewhere; empty if nothing does.
-func meant(parent, typed string) stick.Hint {
+// meantCommands says what does what a word stands for elsewhere; empty if nothing does.
+func meantCommands(parent, typed string) stick.Hint {
 	var all stick.Hint
 	for _, row := range otherWordRows {
 		if row.parent != parent || !slices.Contains(strings.Fields(row.words), strings.ToLower(typed)) {
@@ -127,10 +127,10 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")
 	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Name(said).Cut(60))
 
-	if hint := meant(c.CommandPath(), typed); len(hint) > 0 {
+	if hint := meantCommands(c.CommandPath(), typed); len(hint) > 0 {
 		return e.Hintf("%s", hint)
 	}
-	if near := a.nearest(c, typed); len(near) > 0 {
+	if near := a.nearestCommands(c, typed); len(near) > 0 {
 		guess := stick.Hintf("%s", stick.Cmd(near[0]))
 		for _, other := range near[1:] {
 			guess = stick.Hintf("%s or %s", guess, stick.Cmd(other))
@@ -149,18 +149,18 @@ var guesses = []string{
 	"tt version", "tt whoami",
 }
 
-// nearest returns the commands that a mistyped word was probably meant to be: any for a person at a terminal,
+// nearestCommands returns the commands that a mistyped word was probably meant to be: any for a person at a terminal,
 // elsewhere those of guesses.
-func (a *app) nearest(c *cobra.Command, typed string) []string {
+func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 	var best []string
 	least := len(typed) + 1
 	for _, sub := range c.Commands() {
 		if sub.Hidden || !a.isAtTerminal() && !slices.Contains(guesses, sub.CommandPath()) {
 			continue
 		}
-		d, near := distance(typed, sub.Name())
+		d, near := editDistance(typed, sub.Name())
 		for _, name := range sub.Aliases {
-			if other, isNear := distance(typed, name); isNear && (!near || other < d) {
+			if other, isNear := editDistance(typed, name); isNear && (!near || other < d) {
 				d, near = other, true
 			}
 		}
@@ -179,9 +179,9 @@ func (a *app) nearest(c *cobra.Command, typed string) []string {
 // isAtTerminal reports whether a person at a terminal reads what fails.
 func (a *app) isAtTerminal() bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
 
-// distance counts the typing errors that make typed out of a name: a letter that is missing, added, wrong, or
+// editDistance counts the typing errors that make typed out of a name: a letter that is missing, added, wrong, or
 // swapped with the next one. A name is near if they are few, or if it begins with what was typed.
-func distance(typed, name string) (edits int, near bool) {
+func editDistance(typed, name string) (edits int, near bool) {
 	a, b := []rune(strings.ToLower(typed)), []rune(name)
 	var before, last, row []int
 	for j := range len(b) + 1 {
@@ -265,7 +265,7 @@ func (a *app) nearestFlag(c *cobra.Command, typed string) string {
 
 	best, least := "", len(typed)+1
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if d, near := distance(typed, f.Name); near && d < least && !f.Hidden {
+		if d, near := editDistance(typed, f.Name); near && d < least && !f.Hidden {
 			best, least = f.Name, d
 		}
 	})

@@ -65,7 +65,7 @@ func (a *app) notesListCmd() *cobra.Command {
 				p.linef("%s", p.faint("older ones are hidden: --limit"))
 			}
 			for _, n := range res.Notes {
-				p.note(n)
+				p.showNote(n)
 			}
 			if len(res.Notes) == 0 {
 				p.linef("no notes")
@@ -75,7 +75,7 @@ func (a *app) notesListCmd() *cobra.Command {
 	return c
 }
 
-func (p *page) note(n stick.Note) {
+func (p *page) showNote(n stick.Note) {
 	line := showf("note %d from %s, %s", n.ID, n.Author, p.ago(n.CreatedAt))
 	if n.Turn != 0 {
 		line += showf(", for turn %d", n.Turn)
@@ -91,7 +91,7 @@ func (a *app) notesResolveCmd() *cobra.Command {
 	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: between(1, 1, "the number of a note")}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := numbers("note", args)
+		ids, err := parseNumbers("note", args)
 		if err != nil {
 			return err
 		}

@@ -30,14 +30,14 @@ func (a *app) notifyCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.notify(c.Context(), w)
+		return a.printNotices(c.Context(), w)
 	}
 	return c
 }
 
-// notify tells what needs the caller until it is interrupted, or nobody reads any more.
-func (a *app) notify(ctx context.Context, w core.Where) error {
-	e, by, err := a.watchers()
+// printNotices tells what needs the caller until it is interrupted, or nobody reads any more.
+func (a *app) printNotices(ctx context.Context, w core.Where) error {
+	e, by, err := a.openForWatching()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (a *app) notify(ctx context.Context, w core.Where) error {
 	called := ctx
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
-	tells, err := a.tells(ctx, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
+	tells, err := a.newTeller(ctx, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
 	if err != nil {
 		return err
 	}
@@ -73,16 +73,15 @@ func (a *app) notify(ctx context.Context, w core.Where) error {
 			}
 		}
 		if !a.json {
-			a.ring(notify.TerminalOf(a.Getenv).Signal(notices))
+			a.ringBell(notify.TerminalOf(a.Getenv).Signal(notices))
 		}
 	}
 }
 
-// actsAsPerson reports whether a caller is a person who acts under no agent's name.
 // printNotice prints a notice.
 func (a *app) printNotice(n notify.Notice) error {
 	if a.json {
-		return a.line(n)
+		return a.printLine(n)
 	}
 	p := a.page()
 	p.linef("%s", p.strong(showf("%s", n.Sentence())))
@@ -93,9 +92,9 @@ func (a *app) printNotice(n notify.Notice) error {
 	return nil
 }
 
-// tells returns what finds out of which needs in a picture the caller is to be told. It also runs the user's
+// newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the user's
 // command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
-func (a *app) tells(ctx context.Context, e operations, by core.Caller, failed func(error)) (func(*monitor.Picture) []notify.Notice, error) {
+func (a *app) newTeller(ctx context.Context, e operations, by core.Caller, failed func(error)) (func(*monitor.Picture) []notify.Notice, error) {
 	u, err := a.userFile()
 	if err != nil {
 		return nil, err

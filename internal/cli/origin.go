@@ -44,7 +44,7 @@ func originOf(exe string, released bool) origin {
 	if released {
 		return origin{way: byArchive}
 	}
-	for _, dir := range above(exe) {
+	for _, dir := range directoriesAbove(exe) {
 		if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && isOurs(mod) {
 			return origin{way: byClone, dir: dir}
 		}
@@ -52,8 +52,8 @@ func originOf(exe string, released bool) origin {
 	return origin{way: byGo}
 }
 
-// above lists the directories that a file lies in, the nearest first.
-func above(file string) (dirs []string) {
+// directoriesAbove lists the directories that a file lies in, the nearest first.
+func directoriesAbove(file string) (dirs []string) {
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
 		if dir == filepath.Dir(dir) {
@@ -79,7 +79,7 @@ type npmPackage struct {
 // that names the package that people install.
 func ofNpm(exe string) (origin, bool) {
 	const folder = "node_modules"
-	dirs := above(exe)
+	dirs := directoriesAbove(exe)
 	for i, dir := range dirs {
 		var p npmPackage
 		b, err := os.ReadFile(filepath.Join(dir, "package.json"))
@@ -123,7 +123,7 @@ var listName = regexp.MustCompile(`^([a-z0-9][a-z0-9+.-]+)(:[a-z0-9-]+)?\.list$`
 // ofDeb finds the Debian package that a program belongs to. What dpkg has installed below another root counts
 // as well.
 func ofDeb(exe string) (origin, bool) {
-	for _, root := range above(exe) {
+	for _, root := range directoriesAbove(exe) {
 		info := filepath.Join(root, "var", "lib", "dpkg", "info")
 		lists, err := os.ReadDir(info)
 		if err != nil {

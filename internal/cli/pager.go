@@ -43,7 +43,7 @@ func (a *app) throughPager(text shown) bool {
 		return false
 	}
 
-	a.live.clear()
+	a.progress.clear()
 	c := exec.Command("sh", "-c", pager)
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(text)), a.Stdout, a.Stderr
 	c.Env = os.Environ()

@@ -59,14 +59,14 @@ func sourceLine(line string) shown { return term.Source(line) }
 
 // sayf adds a line to standard error.
 func (a *app) sayf(format string, args ...any) error {
-	a.live.clear()
+	a.progress.clear()
 	_, err := io.WriteString(a.Stderr, harness.BreakTags(string(showf(format, args...)))+"\n")
 	return err
 }
 
 // sayText adds text of several lines to standard error.
 func (a *app) sayText(text string) error {
-	a.live.clear()
+	a.progress.clear()
 	_, err := io.WriteString(a.Stderr, harness.BreakTags(stick.Block(text))+"\n")
 	return err
 }
@@ -100,7 +100,7 @@ func plain(doc []byte) shown {
 // write writes an answer. A failure fails only commands that read, because what was committed stays
 // committed. It sets unheard, for those answers that count only once they were written.
 func (a *app) write(s shown) {
-	a.live.clear()
+	a.progress.clear()
 	if _, err := io.WriteString(a.Stdout, string(s)); err != nil {
 		a.unheard = true
 		if a.lost == nil && !isClosedPipe(err) {
@@ -109,8 +109,8 @@ func (a *app) write(s shown) {
 	}
 }
 
-// ring sends a terminal what makes it tell its person of something. Its texts are safe already.
-func (a *app) ring(signal string) {
+// ringBell sends a terminal what makes it tell its person of something. Its texts are safe already.
+func (a *app) ringBell(signal string) {
 	if a.TTY && signal != "" {
 		a.write(shown(signal))
 	}
@@ -124,9 +124,9 @@ func (a *app) writeRaw(text string) {
 	a.write(shown(text))
 }
 
-// unwritten fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a
+// outputFailure fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a
 // reader has enough and closes the pipe, as head does.
-func (a *app) unwritten() error {
+func (a *app) outputFailure() error {
 	if a.lost == nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (h helpOutput) Write(b []byte) (int, error) {
 
 func (a *app) printError(e *stick.Error) {
 	e.Hint = e.Hint.As(a.as)
-	a.live.clear()
+	a.progress.clear()
 	if a.json {
 		b, err := stick.JSON(e)
 		if err != nil {
@@ -183,8 +183,8 @@ func (a *app) page() *page {
 	return p
 }
 
-// fitted is text cut to a number of columns, as [term.Fit] cuts it.
-func fitted(s shown, columns int) shown { return shown(term.Fit(string(s), columns)) }
+// fitColumns is text cut to a number of columns, as [term.Fit] cuts it.
+func fitColumns(s shown, columns int) shown { return shown(term.Fit(string(s), columns)) }
 
 // padding is a number of blanks.
 func padding(n int) shown { return shown(strings.Repeat(" ", max(0, n))) }
@@ -221,13 +221,13 @@ func (p *page) paint(code, s shown) shown {
 // ours.
 func (p *page) text(indent shown, text string) {
 	if strings.TrimSpace(text) != "" {
-		p.hang(indent, indent, text)
+		p.showHanging(indent, indent, text)
 	}
 }
 
-// hang adds text of others: its first line after first, and the others after indent. On a terminal it breaks
+// showHanging adds text of others: its first line after first, and the others after indent. On a terminal it breaks
 // long lines itself, because the terminal would continue them at the start of a line.
-func (p *page) hang(first, indent shown, text string) {
+func (p *page) showHanging(first, indent shown, text string) {
 	for _, l := range strings.Split(strings.Trim(stick.Block(text), "\n"), "\n") {
 		room := 0
 		if p.width > 0 {
@@ -247,9 +247,9 @@ func (p *page) block(text string) {
 	}
 }
 
-// patch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as hang
+// showPatch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as showHanging
 // does. after is called after each line; it may be nil.
-func (p *page) patch(diff string, after func(line string)) {
+func (p *page) showPatch(diff string, after func(line string)) {
 	for raw := range strings.Lines(diff) {
 		l := stick.Patch(strings.TrimRight(raw, "\n"))
 		code := shown("")
@@ -308,12 +308,12 @@ func (p *page) until(t stick.Time) stick.Words {
 	return "in " + stick.Age(t.Sub(p.now).Round(time.Second)) // a time that has just begun to run shows in full
 }
 
-// handoff adds a handoff. The lines of its bodies are indented, so that no body can look like a
+// showHandoff adds a handoff. The lines of its bodies are indented, so that no body can look like a
 // line of ours.
-func (p *page) handoff(h stick.Handoff) {
+func (p *page) showHandoff(h stick.Handoff) {
 	for _, f := range stick.HandoffFields {
 		for _, text := range f.Show(h) {
-			p.body(stick.Words(f.Label), text)
+			p.showBody(stick.Words(f.Label), text)
 		}
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
@@ -328,7 +328,7 @@ func short(commit string) stick.Words {
 	return stick.Wordsf("%s", commit[:min(len(commit), 10)])
 }
 
-// body adds text of an agent under a label of ours.
-func (p *page) body(name stick.Words, text string) {
-	p.hang(showf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
+// showBody adds text of an agent under a label of ours.
+func (p *page) showBody(name stick.Words, text string) {
+	p.showHanging(showf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
 }

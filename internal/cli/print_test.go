@@ -109,8 +109,8 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 		for _, columns := range []int{80, 43} {
 			p := &page{width: columns}
 			p.text("  ", body)
-			p.body("status", body)
-			p.patch("+"+body+"\n", nil)
+			p.showBody("status", body)
+			p.showPatch("+"+body+"\n", nil)
 			for l := range strings.Lines(p.b.String()) {
 				l = strings.TrimSuffix(l, "\n")
 				if w := columnsOf(l); w > columns {

@@ -28,13 +28,13 @@ func (a *app) workerPRCmd() *cobra.Command {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}
 			return res, err
-		}, func(p *page, res task.WorkerPRResult) { p.pull(res) })
+		}, func(p *page, res task.WorkerPRResult) { p.showPullRequest(res) })
 	}
 	return c
 }
 
-// pull tells what became of a pull request.
-func (p *page) pull(res task.WorkerPRResult) {
+// showPullRequest tells what became of a pull request.
+func (p *page) showPullRequest(res task.WorkerPRResult) {
 	switch pr := res.PullRequest; {
 	case res.Opened:
 		p.linef("opened pull request #%d for %s: %s", pr.Number, res.TaskID, pr.URL)
@@ -46,7 +46,7 @@ func (p *page) pull(res task.WorkerPRResult) {
 	if res.State == stick.TaskCompleted {
 		p.linef("%s is %s", res.TaskID, res.State)
 	}
-	p.remains("", res.Remains)
+	p.showRemains("", res.Remains)
 	p.startedReady(res.Started)
 	p.readyNow(res.Ready)
 	if res.Warning != "" {

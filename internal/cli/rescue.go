@@ -47,22 +47,22 @@ func (a *app) rescueListCmd() *cobra.Command {
 		}
 		return show(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
-		}, func(pg *page, res guard.ListRescuesResult) { pg.rescues(res, p.All) })
+		}, func(pg *page, res guard.ListRescuesResult) { pg.showRescues(res, p.All) })
 	}
 	return c
 }
 
-// rescues lists rescues, and where they are of unless all are of one repository.
-func (p *page) rescues(res guard.ListRescuesResult, all bool) {
+// showRescues lists rescues, and where they are of unless all are of one repository.
+func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 	t := table{}
 	for _, m := range res.Rescues {
 		where := shown("")
 		if all {
 			where = file(m.Top)
 		}
-		t.add(m.ID, p.ago(m.At), kept(m.Files, m.Bytes), whence(m), where)
+		t.add(m.ID, p.ago(m.At), rescueSize(m.Files, m.Bytes), rescueOrigin(m), where)
 	}
-	p.table(t)
+	p.showTable(t)
 	for _, id := range res.Damaged {
 		p.linef("%s  is damaged and can't be read", id)
 	}
@@ -79,7 +79,7 @@ func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 	for _, k := range res.Tips {
 		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At), showf("to bring it back: %s", p.next(k.Command())))
 	}
-	p.table(tips)
+	p.showTable(tips)
 	if res.TipsHidden > 0 {
 		p.linef("%s", p.faint(showf("%d older ones are hidden: --limit", res.TipsHidden)))
 	}
@@ -94,8 +94,8 @@ func (p *page) rescues(res guard.ListRescuesResult, all bool) {
 	}
 }
 
-// kept says how much a rescue holds.
-func kept(files int, bytes int64) stick.Words {
+// rescueSize says how much a rescue holds.
+func rescueSize(files int, bytes int64) stick.Words {
 	return stick.Count(files, "file") + ", " + inBytes(bytes)
 }
 
@@ -114,8 +114,8 @@ func inBytes(n int64) stick.Words {
 	return ""
 }
 
-// whence says how a rescue came about.
-func whence(m rescue.Manifest) stick.Words {
+// rescueOrigin says how a rescue came about.
+func rescueOrigin(m rescue.Manifest) stick.Words {
 	switch {
 	case m.Cause == rescue.CauseTakeover && m.Prior != "":
 		return stick.Wordsf("%s took over from %s", m.Agent, m.Prior)
@@ -139,15 +139,15 @@ func (a *app) rescueShowCmd() *cobra.Command {
 		p.ID, p.Paths = args[0], args[1:]
 		return show(a, func(e operations, _ core.Caller) (guard.ShowRescueResult, error) {
 			return e.ShowRescue(c.Context(), p)
-		}, (*page).rescue)
+		}, (*page).showRescue)
 	}
 	return c
 }
 
-// rescue shows what a rescue holds, and what can be done with it.
-func (p *page) rescue(res guard.ShowRescueResult) {
-	p.linef("%s, %s: %s", p.strong(showf("rescue %s", res.ID)), p.ago(res.At), whence(res.Manifest))
-	p.linef("%s of %s, at %s", kept(res.Files, res.Bytes), file(res.Top), at(res.Head, res.Branch))
+// showRescue shows what a rescue holds, and what can be done with it.
+func (p *page) showRescue(res guard.ShowRescueResult) {
+	p.linef("%s, %s: %s", p.strong(showf("rescue %s", res.ID)), p.ago(res.At), rescueOrigin(res.Manifest))
+	p.linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), file(res.Top), commitText(res.Head, res.Branch))
 	t := table{indent: "  "}
 	for _, f := range res.Entries {
 		size := inBytes(f.Size)
@@ -156,12 +156,12 @@ func (p *page) rescue(res guard.ShowRescueResult) {
 		}
 		t.add(stick.Names(f.States, len(f.States)), size, file(f.Path))
 	}
-	p.table(t)
+	p.showTable(t)
 	if res.Hidden > 0 {
 		p.linef("%s", p.faint(showf("%d more are hidden: --limit", res.Hidden)))
 	}
 	p.leftOut(res.LeftOut)
-	p.insides(res.Nested)
+	p.showNestedRescues(res.Nested)
 	if res.Gone {
 		p.linef("this checkout is gone")
 		return
@@ -191,8 +191,8 @@ func (p *page) leftOut(all []rescue.LeftOut) {
 	}
 }
 
-// insides names the rescues of repositories inside a checkout.
-func (p *page) insides(all []rescue.Nested) {
+// showNestedRescues names the rescues of repositories inside a checkout.
+func (p *page) showNestedRescues(all []rescue.Nested) {
 	for _, n := range all {
 		p.linef("the repository in %s has a rescue of its own: %s", file(n.Path), p.next(stick.Cmd("tt rescue show <id>", n.ID)))
 	}
@@ -208,7 +208,7 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 		return show(a, func(e operations, _ core.Caller) (guard.DiffRescueResult, error) {
 			return e.DiffRescue(c.Context(), guard.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
 		}, func(p *page, res guard.DiffRescueResult) {
-			p.patch(res.Diff, nil)
+			p.showPatch(res.Diff, nil)
 			switch {
 			case res.Diff == "":
 				p.linef("nothing differs from %s", file(res.Checkout))
@@ -236,7 +236,7 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 				a.status = stick.ExitHands
 			}
 			return res, err
-		}, (*page).restored)
+		}, (*page).showRestored)
 	}
 	return c
 }
@@ -257,13 +257,13 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 				p.ID, p.File = args[0], ""
 			}
 			return e.ForgetRescue(c.Context(), p)
-		}, (*page).forgotten)
+		}, (*page).showForgotten)
 	}
 	return c
 }
 
-// forgotten says what was forgotten.
-func (p *page) forgotten(res guard.ForgetRescueResult) {
+// showForgotten says what was forgotten.
+func (p *page) showForgotten(res guard.ForgetRescueResult) {
 	if res.ID != "" {
 		p.linef("rescue %s is forgotten", res.ID)
 		return
@@ -297,16 +297,16 @@ func (a *app) rescuePruneCmd() *cobra.Command {
 // next hour brings another.
 func (a *app) pruneLater() {
 	if a.Exe != "" {
-		_, _ = detach(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
+		_, _ = startDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
 	}
 }
 
-// restored says what a restore has done.
-func (p *page) restored(res guard.RestoreRescueResult) {
+// showRestored says what a restore has done.
+func (p *page) showRestored(res guard.RestoreRescueResult) {
 	switch {
 	case len(res.Restored.Restored) > 0:
 		p.linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), file(res.Checkout))
-		p.files(res.Restored.Restored)
+		p.showFiles(res.Restored.Restored)
 	case len(res.Beside)+len(res.Failed)+len(res.Index) == 0:
 		p.linef("nothing to restore: the files in %s are as they were", file(res.Checkout))
 	}
@@ -323,14 +323,14 @@ func (p *page) restored(res guard.RestoreRescueResult) {
 		p.linef("%s isn't restored: %s", file(f.Path), f.Why)
 	}
 	p.leftOut(res.LeftOut)
-	p.insides(res.Nested)
+	p.showNestedRescues(res.Nested)
 	if res.Told != "" {
 		p.linef("%s", res.Told)
 	}
 }
 
-// files lists files, as many as fit on a screen.
-func (p *page) files(names []string) {
+// showFiles lists files, as many as fit on a screen.
+func (p *page) showFiles(names []string) {
 	for i, name := range names {
 		if i == mostFiles && len(names) > mostFiles+1 {
 			p.linef("  %s", p.faint(showf("and %d more: --json", len(names)-mostFiles)))
@@ -368,6 +368,6 @@ func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Comple
 		}
 		return res, nil
 	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
-		return describedWord(m.ID, string(whence(m)))
+		return describedWord(m.ID, string(rescueOrigin(m)))
 	})
 }

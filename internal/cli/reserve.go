@@ -52,12 +52,12 @@ func (a *app) reserveCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.ReservePathsResult, error) {
 			p.Caller, p.Where, p.Paths, p.TTL = by, path.where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
-		}, (*page).reserved)
+		}, (*page).showReserved)
 	}
 	return c
 }
 
-func (p *page) reserved(res engine.ReservePathsResult) {
+func (p *page) showReserved(res engine.ReservePathsResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
@@ -135,12 +135,12 @@ func (a *app) reservationsCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
-		}, (*page).reservations)
+		}, (*page).showReservations)
 	}
 	return c
 }
 
-func (p *page) reservations(res engine.ListReservationsResult) {
+func (p *page) showReservations(res engine.ListReservationsResult) {
 	if len(res.Reservations) == 0 {
 		p.linef("nothing is reserved")
 		return
@@ -159,7 +159,7 @@ func (p *page) reservations(res engine.ListReservationsResult) {
 		}
 		t.add(strconv.FormatInt(v.ID, 10), file(string(v.Pattern)), who, until, task)
 	}
-	p.table(t)
+	p.showTable(t)
 	if res.More {
 		p.linef("%s", p.faint("older ones are hidden: --limit"))
 	}

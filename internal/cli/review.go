@@ -13,8 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// line prints one JSON document on a line.
-func (a *app) line(v any) error {
+// printLine prints one JSON document on a line.
+func (a *app) printLine(v any) error {
 	b, err := stick.JSON(v)
 	if err != nil {
 		return fmt.Errorf("print: %w", err)
@@ -133,7 +133,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			if len(res.Conflicts) > 0 {
 				p.linef("%s", p.paint("31", showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
 			}
-			p.stats(res.Files)
+			p.showStats(res.Files)
 			if !stat {
 				p.showCommentedPatch(res.Diff, res.Comments)
 			}
@@ -148,8 +148,8 @@ func (a *app) workerDiffCmd() *cobra.Command {
 // paths names files in a sentence.
 func paths(names []string) stick.Words { return stick.Names(names, len(names)) }
 
-// stats lists the files that change, and by how much.
-func (p *page) stats(files []stick.FileStat) {
+// showStats lists the files that change, and by how much.
+func (p *page) showStats(files []stick.FileStat) {
 	for _, f := range files {
 		name, lines := file(f.Path), stick.Words("binary")
 		if f.From != "" {
@@ -182,8 +182,8 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := a.startLive(true)
-		p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
+		l := a.startProgress(true)
+		p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
 		if err == nil || len(res.Merged) > 0 {
 			res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
@@ -192,13 +192,13 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		if err != nil && len(res.Merged) == 0 && !p.All {
 			return err
 		}
-		return errors.Join(err, a.print(res, func(p *page) { p.merged(res, err) })) // also show what was merged before the failure
+		return errors.Join(err, a.print(res, func(p *page) { p.showMerged(res, err) })) // also show what was merged before the failure
 	}
 	return c
 }
 
-// remains shows what went with a worktree although git ignores it, and what stays.
-func (p *page) remains(indent shown, r task.Remains) {
+// showRemains shows what went with a worktree although git ignores it, and what stays.
+func (p *page) showRemains(indent shown, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
 		p.linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, paths(r.Ignored[:most]), n-most)
@@ -213,8 +213,8 @@ func (p *page) remains(indent shown, r task.Remains) {
 	}
 }
 
-// waits says for whom a merge waits. on is the branch or the task.
-func (a *app) waits(on string, r task.Runner) {
+// sayMergeWaits says for whom a merge waits. on is the branch or the task.
+func (a *app) sayMergeWaits(on string, r task.Runner) {
 	if a.json {
 		return
 	}
@@ -228,8 +228,8 @@ func (a *app) waits(on string, r task.Runner) {
 	}
 }
 
-// merged shows what a merge did before it ended, with or without an error.
-func (p *page) merged(res task.WorkerMergeResult, err error) {
+// showMerged shows what a merge did before it ended, with or without an error.
+func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
 		gate := stick.Words("no gate")
 		if m.Gate == "green" {
@@ -246,7 +246,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 		if m.Note != "" {
 			p.linef("  note: %s", m.Note)
 		}
-		p.remains("  ", m.Remains)
+		p.showRemains("  ", m.Remains)
 	}
 	for _, c := range res.Cleaned {
 		if len(c.Removed) > 0 {
@@ -254,7 +254,7 @@ func (p *page) merged(res task.WorkerMergeResult, err error) {
 		} else {
 			p.linef("%s was merged before, and its worktree is still there", c.TaskID)
 		}
-		p.remains("  ", c.Remains)
+		p.showRemains("  ", c.Remains)
 	}
 	p.readyNow(res.Ready)
 	p.startedReady(res.Started)
@@ -286,7 +286,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 		}, func(p *page, res task.WorkerCancelResult) {
 			p.linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), already(res.Already))
 			if res.Stopped != nil {
-				p.stopped(*res.Stopped)
+				p.showStoppedRun(*res.Stopped)
 			}
 			for _, l := range res.Kept {
 				p.linef("kept: %s", l)
@@ -294,7 +294,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 			for _, l := range res.Removed {
 				p.linef("removed: %s", l)
 			}
-			p.remains("", res.Remains)
+			p.showRemains("", res.Remains)
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
@@ -311,11 +311,11 @@ func (a *app) workerRetryCmd() *cobra.Command {
 		Use: "retry <task>", Short: "Start another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
 		Long: "Start another attempt, on the task's branch if it still exists. Commands of workers from earlier attempts are refused.",
 	}
-	run.add(c, "a command to start in the worktree, as with spawn")
+	run.addFlags(c, "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
-		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)
 		})
@@ -331,9 +331,9 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
-			l := a.startLive(true)
+			l := a.startProgress(true)
 			defer l.end()
-			p.Caller, p.Waits, p.Shows = by, a.waits, a.showsGate(l)
+			p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *page, res task.WorkerRollbackResult) {
 			p.linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), already(res.Already))

@@ -75,7 +75,7 @@ func (a *app) listCmd() *cobra.Command {
 					row.below = append(row.below, cell{text: p.gonePath(r.RoomID)})
 				}
 			}
-			p.table(t)
+			p.showTable(t)
 			if res.Hidden > 0 {
 				p.linef("%d more are hidden: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
 			}
@@ -165,7 +165,7 @@ func (p *page) roomStatus(r engine.PathRoom) {
 		if !r.Takeover.Since.IsZero() {
 			since = " (" + p.ago(r.Takeover.Since) + ")"
 		}
-		p.linef("the stick can be taken over: %s%s", because(r.Takeover.Cause), since)
+		p.linef("the stick can be taken over: %s%s", causeText(r.Takeover.Cause), since)
 	}
 }
 
@@ -189,10 +189,10 @@ func (a *app) stateCmd() *cobra.Command {
 func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
-	}, (*page).state)
+	}, (*page).showState)
 }
 
-func (p *page) state(res engine.GetRoomStateResult) {
+func (p *page) showState(res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(showf("%s", res.Path)), res.State, res.TurnID)
 	if res.PathGone {
 		p.linef("%s", p.gonePath(res.RoomID))
@@ -232,7 +232,7 @@ func (p *page) state(res engine.GetRoomStateResult) {
 			line += ", its process has ended"
 		}
 		if p.doing {
-			line += p.does(m)
+			line += p.memberActivity(m)
 		}
 		if m.OlderHooks {
 			line += ", hooks of an older tt"
@@ -243,19 +243,19 @@ func (p *page) state(res engine.GetRoomStateResult) {
 		}
 		t.add(m.AgentID, line)
 	}
-	p.table(t)
+	p.showTable(t)
 	if res.HiddenMembers > 0 {
 		p.linef("  %d more left or were removed: %s", res.HiddenMembers, p.next(stick.Cmd("tt state --all")))
 	}
 	if slices.ContainsFunc(res.Members, func(m engine.RoomMember) bool { return m.OlderHooks }) {
 		p.linef("an older tt answers hooks of members: %s (%s)", engine.OlderHooksMean, p.next(stick.Cmd("tt doctor")))
 	}
-	p.waiting(res)
+	p.showWaiting(res)
 	p.linef("next: %s", res.NextAction)
 }
 
-// does says what a member does, and since when, where its listener and its process don't say it already.
-func (p *page) does(m engine.RoomMember) stick.Words {
+// memberActivity says what a member does, and since when, where its listener and its process don't say it already.
+func (p *page) memberActivity(m engine.RoomMember) stick.Words {
 	if m.Activity == nil {
 		return ""
 	}
@@ -275,8 +275,8 @@ func (p *page) does(m engine.RoomMember) stick.Words {
 	return line
 }
 
-// waiting adds what waits for the reader.
-func (p *page) waiting(res engine.GetRoomStateResult) {
+// showWaiting adds what waits for the reader.
+func (p *page) showWaiting(res engine.GetRoomStateResult) {
 	if res.Unread+res.Unacked > 0 {
 		p.linef("for you: %d unread, %d to accept (%s)", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
 	}
@@ -318,7 +318,7 @@ func (a *app) policyCmd() *cobra.Command {
 		})
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		set := leading(args, func(s string) bool { return strings.Contains(s, "=") })
+		set := leadingWords(args, func(s string) bool { return strings.Contains(s, "=") })
 		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
 			return err
 		}
@@ -391,8 +391,8 @@ func (a *app) reorderCmd() *cobra.Command {
 	return c
 }
 
-// leading returns the words before the first one that doesn't fit.
-func leading(words []string, fits func(string) bool) []string {
+// leadingWords returns the words before the first one that doesn't fit.
+func leadingWords(words []string, fits func(string) bool) []string {
 	for i, w := range words {
 		if !fits(w) {
 			return words[:i]

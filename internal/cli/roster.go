@@ -34,12 +34,12 @@ func (a *app) rosterCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.roster(c.Context(), w, all)
+		return a.showRoster(c.Context(), w, all)
 	}
 	return c
 }
 
-func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
+func (a *app) showRoster(ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {
@@ -50,13 +50,13 @@ func (a *app) roster(ctx context.Context, w core.Where, all bool) error {
 			a.status = exitNotAlone
 		}
 		return res, err
-	}, (*page).roster)
+	}, (*page).showRoster)
 }
 
-// roster lists agents, one a line: first the pid and the working directory.
-func (p *page) roster(res engine.GetRosterResult) {
+// showRoster lists agents, one a line: first the pid and the working directory.
+func (p *page) showRoster(res engine.GetRosterResult) {
 	for _, o := range res.Others {
-		p.agent(o)
+		p.showAgent(o)
 	}
 	alone := res.Alone != nil && *res.Alone
 	switch {
@@ -81,12 +81,12 @@ func (p *page) roster(res engine.GetRosterResult) {
 	if len(res.More) > 0 {
 		p.linef("elsewhere, or not active:")
 		for _, o := range res.More {
-			p.agent(o)
+			p.showAgent(o)
 		}
 	}
 }
 
-func (p *page) agent(o engine.RosterAgent) {
+func (p *page) showAgent(o engine.RosterAgent) {
 	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
 		pid = itoa(o.PID)

@@ -39,7 +39,7 @@ const begun = "begun"
 // runFlags are the flags of commands that may also start a worker's command.
 type runFlags struct{ command, restart string }
 
-func (r *runFlags) add(c *cobra.Command, usage string) {
+func (r *runFlags) addFlags(c *cobra.Command, usage string) {
 	c.Flags().StringVar(&r.command, "run", "", usage)
 	r.addRestart(c, "no")
 }
@@ -48,8 +48,8 @@ func (r *runFlags) addRestart(c *cobra.Command, otherwise string) {
 	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most so many times (3); or no (default: "+otherwise+")")
 }
 
-// check refuses wrong flags before anything is done.
-func (r *runFlags) check() error {
+// checkRestart refuses wrong flags before anything is done.
+func (r *runFlags) checkRestart() error {
 	if r.restart == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 		return 0, failed(err)
 	}
 	defer r.Close()
-	pid, err = detach(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
+	pid, err = startDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
 	w.Close()
 	if err != nil {
 		return 0, failed(err)

@@ -46,7 +46,7 @@ func (a *app) selfUpdateCmd() *cobra.Command {
 // selfUpdateOf says what brings a newer program to where one lies.
 func selfUpdateOf(exe string) selfUpdateResult {
 	o := originOf(exe, commit != "")
-	res := selfUpdateResult{versionResult: built(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{}}
+	res := selfUpdateResult{versionResult: thisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{}}
 	run := func(line string, values ...any) { res.Steps = append(res.Steps, stick.Cmd(line, values...).String()) }
 	system := runtime.GOOS + "_" + runtime.GOARCH
 	switch o.way {
@@ -111,7 +111,7 @@ var ways = map[string]stick.Words{
 
 // selfUpdate shows what brings a newer program.
 func (p *page) selfUpdate(res selfUpdateResult) {
-	p.linef("tt %s, in %s", res.name(), res.Program)
+	p.linef("tt %s, in %s", res.fullName(), res.Program)
 	p.rowf("installed %s %s", ways[res.InstalledBy], res.Package)
 	from := stick.Words("from where you got this one")
 	if res.From != "" {

@@ -59,14 +59,14 @@ func (a *app) serveCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.serve(c.Context(), w, f)
+		return a.servePages(c.Context(), w, f)
 	}
 	return c
 }
 
-// serve serves until it is interrupted, which is its end and no failure.
-func (a *app) serve(ctx context.Context, w core.Where, f serveFlags) error {
-	beyond, err := f.check()
+// servePages serves until it is interrupted, which is its end and no failure.
+func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error {
+	beyond, err := f.checkAddress()
 	if err != nil {
 		return err
 	}
@@ -136,9 +136,9 @@ func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Serv
 	return web.New(o)
 }
 
-// check refuses an address that other machines can reach, unless that is asked for. beyond reports whether
+// checkAddress refuses an address that other machines can reach, unless that is asked for. beyond reports whether
 // they can.
-func (f serveFlags) check() (beyond bool, err error) {
+func (f serveFlags) checkAddress() (beyond bool, err error) {
 	host, _, err := net.SplitHostPort(f.addr)
 	if err != nil {
 		return false, stick.Errorf(stick.CodeUsage, "--addr must be an address and a port such as 127.0.0.1:8321, not %q", stick.Clip(f.addr, 60)).With("field", "addr")

@@ -120,11 +120,11 @@ func (a *app) sessionPathCmd() *cobra.Command {
 func (a *app) sessionRoleCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "role [path]", Short: "Show the session's role and what it means",
-	}, (*page).contract)
+	}, (*page).showContract)
 }
 
-// contract shows a role, and what follows from it.
-func (p *page) contract(res engine.GetSessionResult) {
+// showContract shows a role, and what follows from it.
+func (p *page) showContract(res engine.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
 		p.linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
@@ -139,11 +139,11 @@ func (p *page) contract(res engine.GetSessionResult) {
 		p.linef("%s has no session here. To start one: %s", res.AgentID, p.next(stick.Cmd("tt session start")))
 		return
 	case res.Role == stick.RolePrimary:
-		p.linef("%s %s", res.AgentID, p.been("the primary", res.Since))
+		p.linef("%s %s", res.AgentID, p.durationOf("the primary", res.Since))
 	case res.Primary != nil:
-		p.linef("%s %s; %s leads", res.AgentID, p.been("a helper", res.Since), *res.Primary)
+		p.linef("%s %s; %s leads", res.AgentID, p.durationOf("a helper", res.Since), *res.Primary)
 	default:
-		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.been("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
+		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.durationOf("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
 	}
 	p.linef("your context file: %s", res.Context)
 	p.showCrashedSession(res.Recovered)
@@ -219,13 +219,13 @@ func (a *app) sessionListCmd() *cobra.Command {
 		}
 		return show(a, func(e operations, by core.Caller) (engine.ListSessionsResult, error) {
 			return e.ListSessions(c.Context(), engine.ListSessionsParams{Caller: by, Where: w, All: all})
-		}, (*page).sessions)
+		}, (*page).showSessions)
 	}
 	return c
 }
 
-// been says since when a session has its role.
-func (p *page) been(what stick.Words, since stick.Time) stick.Words {
+// durationOf says since when a session has its role.
+func (p *page) durationOf(what stick.Words, since stick.Time) stick.Words {
 	d := p.now.Sub(since)
 	if d < time.Second {
 		return "is " + what + " now"
@@ -233,7 +233,7 @@ func (p *page) been(what stick.Words, since stick.Time) stick.Words {
 	return "has been " + what + " for " + stick.Age(d)
 }
 
-func (p *page) sessions(res engine.ListSessionsResult) {
+func (p *page) showSessions(res engine.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
 		p.linef("no sessions in %s", res.Path)
 	}
@@ -252,5 +252,5 @@ func (p *page) sessions(res engine.ListSessionsResult) {
 		}
 		t.add(s.Role, showf("%s%s", s.AgentID, you), state, cell{file(s.Context), "2"})
 	}
-	p.table(t)
+	p.showTable(t)
 }

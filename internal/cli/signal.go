@@ -28,15 +28,15 @@ type interrupts struct {
 	tends  atomic.Bool  // the command tends processes of others, and ends when they have ended
 }
 
-// interruptible returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command that
+// withInterrupts returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command that
 // doesn't end with it, because it waits for something that no context ends, ends with its process.
-func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
+func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	done := make(chan struct{})
 	go func() { // ended by done
-		s, why := a.interrupts.watch(c, done, cancel, time.After)
+		s, why := a.interrupts.awaitSignal(c, done, cancel, time.After)
 		if s != nil {
 			a.printError(stick.Errorf(stick.CodeCanceled, "interrupted; %s", why))
 			os.Exit(128 + int(s.(syscall.Signal)))
@@ -48,10 +48,10 @@ func (a *app) interruptible(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// watch calls cancel with the first signal, and waits until the command is done. It returns the signal with
+// awaitSignal calls cancel with the first signal, and waits until the command is done. It returns the signal with
 // which the process has to end before that, and what to say: while the command waits for input, or after a
 // second signal or interruptGrace. It returns nil when the command is done.
-func (i *interrupts) watch(signals <-chan os.Signal, done <-chan struct{}, cancel func(error), after func(time.Duration) <-chan time.Time) (s os.Signal, why stick.Words) {
+func (i *interrupts) awaitSignal(signals <-chan os.Signal, done <-chan struct{}, cancel func(error), after func(time.Duration) <-chan time.Time) (s os.Signal, why stick.Words) {
 	select {
 	case s = <-signals:
 		cancel(interruption{s})

@@ -21,8 +21,8 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// columns returns how wide the terminal f is, or 0.
-func columns(f *os.File) int {
+// terminalColumns returns how wide the terminal f is, or 0.
+func terminalColumns(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0
@@ -30,8 +30,8 @@ func columns(f *os.File) int {
 	return int(size.Col)
 }
 
-// rows returns how many lines the terminal f has, or 0.
-func rows(f *os.File) int {
+// terminalRows returns how many lines the terminal f has, or 0.
+func terminalRows(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0
@@ -111,10 +111,10 @@ func keepFiles() {
 	}
 }
 
-// detach starts a program in a session of its own, with input on its standard input, and leaves it. argv
+// startDetached starts a program in a session of its own, with input on its standard input, and leaves it. argv
 // begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other
 // file.
-func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
+func startDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 	r, w, err := os.Pipe()

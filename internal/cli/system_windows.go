@@ -17,8 +17,8 @@ func isTerminal(f *os.File) bool {
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
 
-// columns returns how wide the console f is, or 0.
-func columns(f *os.File) int {
+// terminalColumns returns how wide the console f is, or 0.
+func terminalColumns(f *os.File) int {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
 		return 0
@@ -26,8 +26,8 @@ func columns(f *os.File) int {
 	return int(info.Window.Right-info.Window.Left) + 1
 }
 
-// rows returns how many lines the console f has, or 0.
-func rows(f *os.File) int {
+// terminalRows returns how many lines the console f has, or 0.
+func terminalRows(f *os.File) int {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
 		return 0
@@ -48,9 +48,9 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	return context.WithCancel(ctx)
 }
 
-// detach starts a program without a console, with input on its standard input, and leaves it.
+// startDetached starts a program without a console, with input on its standard input, and leaves it.
 // argv begins with the name under which it runs. What it prints goes to out, or nowhere.
-func detach(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
+func startDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 	r, w, err := os.Pipe()

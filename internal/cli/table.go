@@ -44,8 +44,8 @@ const (
 	gap         = 2  // between columns
 )
 
-// widths returns how wide the columns are. room is the width of the terminal without the indent, 0 for any.
-func (t *table) widths(room int) []int {
+// columnWidths returns how wide the columns are. room is the width of the terminal without the indent, 0 for any.
+func (t *table) columnWidths(room int) []int {
 	var width []int
 	for _, r := range t.rows {
 		for i, c := range r.cells {
@@ -81,8 +81,8 @@ func (t *table) widths(room int) []int {
 	return width
 }
 
-// table adds a list.
-func (p *page) table(t table) {
+// showTable adds a list.
+func (p *page) showTable(t table) {
 	if len(t.rows) == 0 {
 		return
 	}
@@ -97,24 +97,24 @@ func (p *page) table(t table) {
 	if p.width > 0 {
 		room = max(1, p.width-term.Width(string(t.indent)))
 	}
-	width := t.widths(room)
+	width := t.columnWidths(room)
 	for _, r := range t.rows {
-		p.row(t.indent, r.cells, width, room)
+		p.showRow(t.indent, r.cells, width, room)
 		for _, c := range r.below {
-			p.under(t.indent+padding(width[0]+gap), c)
+			p.showUnder(t.indent+padding(width[0]+gap), c)
 		}
 	}
 }
 
-// row adds a row of a table, with its cells cut to their columns.
-func (p *page) row(line shown, cells []cell, width []int, room int) {
+// showRow adds a row of a table, with its cells cut to their columns.
+func (p *page) showRow(line shown, cells []cell, width []int, room int) {
 	blanks := 0
 	for i, c := range cells {
 		most := width[i]
 		if room > 0 {
 			most = min(most, room)
 		}
-		if text := fitted(c.text, most); text != "" {
+		if text := fitColumns(c.text, most); text != "" {
 			line += padding(blanks)
 			blanks = 0
 			if c.hue != "" {
@@ -134,8 +134,8 @@ func (p *page) row(line shown, cells []cell, width []int, room int) {
 	p.linef("%s", line)
 }
 
-// under adds what is below a row. On a terminal it breaks long lines itself, as hang does.
-func (p *page) under(indent shown, c cell) {
+// showUnder adds what is below a row. On a terminal it breaks long lines itself, as showHanging does.
+func (p *page) showUnder(indent shown, c cell) {
 	room := 0
 	if p.width > 0 {
 		room = max(leastText, p.width-term.Width(string(indent)))

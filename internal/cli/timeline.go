@@ -51,7 +51,7 @@ func (a *app) timelineCmd() *cobra.Command {
 		if svg {
 			return a.drawTimeline(get)
 		}
-		return show(a, get, func(page *page, res engine.GetTimelineResult) { page.timeline(res, p.LastMS) })
+		return show(a, get, func(page *page, res engine.GetTimelineResult) { page.showTimeline(res, p.LastMS) })
 	}
 	return c
 }
@@ -83,12 +83,12 @@ const (
 	perTick     = 8 // that a point of the axis needs
 )
 
-// timeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
+// showTimeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
 // milliseconds; 0 for any.
-func (p *page) timeline(res engine.GetTimelineResult, last int64) {
+func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 	if len(res.Lanes) == 0 {
 		p.linef("nobody held the stick or waited for it")
-		p.earlier(res, last)
+		p.showEarlier(res, last)
 		return
 	}
 	p.linef("%s to %s, %s", p.clock(res.From), p.clock(res.To), stick.Lasted(res.To.Sub(res.From)))
@@ -105,23 +105,23 @@ func (p *page) timeline(res engine.GetTimelineResult, last int64) {
 	if p.width > 0 {
 		c.wide = max(leastChart, p.width-max(names, len("agent"))-len("turns")-rest-4*gap)
 	}
-	t.add("", c.axis())
+	t.add("", c.drawAxis())
 	for _, l := range res.Lanes {
-		t.add(showf("%s", term.Fit(string(l.Agent), longestName)), c.lane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
+		t.add(showf("%s", term.Fit(string(l.Agent), longestName)), c.drawLane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
 	}
 	if len(res.Pauses) > 0 {
-		t.add(pausedName, c.pauses())
+		t.add(pausedName, c.drawPauses())
 	}
-	p.table(t)
-	p.linef("%s", p.faint(c.key()))
-	p.earlier(res, last)
+	p.showTable(t)
+	p.linef("%s", p.faint(c.drawKey()))
+	p.showEarlier(res, last)
 }
 
 // pausedName is the name of the row that shows when the room was paused.
 const pausedName shown = "(paused)"
 
-// earlier says how to see what came before, unless all of the time that was asked for is there.
-func (p *page) earlier(res engine.GetTimelineResult, last int64) {
+// showEarlier says how to see what came before, unless all of the time that was asked for is there.
+func (p *page) showEarlier(res engine.GetTimelineResult, last int64) {
 	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
 		p.linef("%s", p.faint(showf("the log goes back further: --before %d", res.Before)))
 	}
@@ -158,28 +158,28 @@ var (
 // marked are the glyphs of marks.
 var marked = map[stick.EventType]glyph{stick.EventTakeover: tookOver, stick.EventIncursion: overlaps, stick.EventKick: removed}
 
-// column returns the column in which a time lies.
-func (c *chart) column(at stick.Time) int {
+// columnOf returns the column in which a time lies.
+func (c *chart) columnOf(at stick.Time) int {
 	if c.t.To <= c.t.From {
 		return 0
 	}
 	return min(c.wide-1, int(int64(at-c.t.From)*int64(c.wide)/int64(c.t.To-c.t.From)))
 }
 
-// fill draws a span: at least one column.
-func (c *chart) fill(row []glyph, s stick.Span, g glyph) {
+// fillSpan draws a span: at least one column.
+func (c *chart) fillSpan(row []glyph, s stick.Span, g glyph) {
 	part, ok := s.In(c.t.From, c.t.To)
 	if !ok {
 		return
 	}
-	first, last := c.column(part.From), c.column(max(part.From, part.To-1))
+	first, last := c.columnOf(part.From), c.columnOf(max(part.From, part.To-1))
 	for i := first; i <= last; i++ {
 		row[i] = max(row[i], g)
 	}
 }
 
-// row turns glyphs into text.
-func (c *chart) row(glyphs []glyph) (line shown) {
+// rowText turns glyphs into text.
+func (c *chart) rowText(glyphs []glyph) (line shown) {
 	for _, g := range glyphs {
 		c.used[g] = true
 		line += drawn[g]
@@ -187,43 +187,43 @@ func (c *chart) row(glyphs []glyph) (line shown) {
 	return line
 }
 
-// lane draws the row of an agent.
-func (c *chart) lane(l stick.Lane) shown {
+// drawLane draws the row of an agent.
+func (c *chart) drawLane(l stick.Lane) shown {
 	row := make([]glyph, c.wide)
 	for _, n := range l.Named {
-		c.fill(row, n.Span, reserved)
+		c.fillSpan(row, n.Span, reserved)
 	}
 	for _, w := range l.Waits {
-		c.fill(row, w.Span, waited)
+		c.fillSpan(row, w.Span, waited)
 	}
 	for _, h := range l.Holds {
-		c.fill(row, h.Span, held)
+		c.fillSpan(row, h.Span, held)
 	}
 	for _, m := range l.Marks {
-		at := c.column(m.At)
+		at := c.columnOf(m.At)
 		row[at] = max(row[at], marked[m.Type])
 	}
-	return c.row(row)
+	return c.rowText(row)
 }
 
-// pauses draws the row of the room's pauses.
-func (c *chart) pauses() shown {
+// drawPauses draws the row of the room's pauses.
+func (c *chart) drawPauses() shown {
 	row := make([]glyph, c.wide)
 	for _, s := range c.t.Pauses {
-		c.fill(row, s.Span, paused)
+		c.fillSpan(row, s.Span, paused)
 	}
-	return c.row(row)
+	return c.rowText(row)
 }
 
-// axis draws the points of time. At midnight it names the day.
-func (c *chart) axis() (line shown) {
+// drawAxis draws the points of time. At midnight it names the day.
+func (c *chart) drawAxis() (line shown) {
 	at := 0
 	for _, tick := range picture.Ticks(c.t.From, c.t.To, time.Local, max(1, c.wide/perTick)) {
 		text := tick.Text
 		if tick.Day != "" && text == "00:00" {
 			text = tick.Day
 		}
-		column := c.column(tick.At)
+		column := c.columnOf(tick.At)
 		if column <= at && at > 0 || column+len(text) > c.wide {
 			continue
 		}
@@ -233,8 +233,8 @@ func (c *chart) axis() (line shown) {
 	return line
 }
 
-// key explains the glyphs that were drawn.
-func (c *chart) key() (line shown) {
+// drawKey explains the glyphs that were drawn.
+func (c *chart) drawKey() (line shown) {
 	for g := reserved; g < glyphs; g++ {
 		if c.used[g] {
 			if line != "" {

@@ -26,7 +26,7 @@ func TestTimelineFits(t *testing.T) {
 	res.Pauses = []stick.Paused{{Span: stick.Span{From: at(100)}}}
 	for _, width := range []int{0, 30, 60, 80, 200} {
 		p := &page{width: width, now: at(240)}
-		p.timeline(res, 0)
+		p.showTimeline(res, 0)
 		text := p.b.String()
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSuffix(line, "\n"); width > 0 && strings.Contains(line, "█") && !strings.Contains(line, "held the stick") && term.Width(line) > width {
@@ -58,7 +58,7 @@ func TestAxisFits(t *testing.T) {
 	for second := range 3600 {
 		from := stick.At(time.Date(2026, 11, 24, 16, 0, second, 0, time.Local))
 		c := chart{t: stick.Timeline{From: from, To: from.Add(time.Hour)}, wide: 60}
-		if line := c.axis(); term.Width(string(line)) > c.wide || line == "" {
+		if line := c.drawAxis(); term.Width(string(line)) > c.wide || line == "" {
 			t.Fatalf("from %s the axis is %q", from.Go().Format(time.TimeOnly), line)
 		}
 	}
@@ -67,10 +67,10 @@ func TestAxisFits(t *testing.T) {
 // TestChartOfAMoment: a range without length has a chart.
 func TestChartOfAMoment(t *testing.T) {
 	c := chart{t: stick.Timeline{From: 5, To: 5}, wide: 10}
-	if got := c.lane(stick.Lane{Holds: []stick.Holding{{Span: stick.Span{From: 5}}}}); got != "█         " {
+	if got := c.drawLane(stick.Lane{Holds: []stick.Holding{{Span: stick.Span{From: 5}}}}); got != "█         " {
 		t.Errorf("%q", got)
 	}
-	if got := c.axis(); got != "" {
+	if got := c.drawAxis(); got != "" {
 		t.Errorf("%q", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// jumps returns what shows the pane of tmux in which a process runs, nil where this terminal is none of
+// paneSwitcher returns what shows the pane of tmux in which a process runs, nil where this terminal is none of
 // tmux's.
-func (a *app) jumps() func(context.Context, stick.Process) error {
+func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil
 	}

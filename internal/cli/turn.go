@@ -24,8 +24,8 @@ func (a *app) turnCommands() []command {
 	}
 }
 
-// grant tells the new holder what it needs to know, and ends with the release command.
-func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
+// showGrant tells the new holder what it needs to know, and ends with the release command.
+func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	your := shown("your turn")
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
@@ -40,16 +40,16 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	switch {
 	case g.Handoff != nil:
 		p.linef("handoff from %s:", *g.FromAgentID)
-		p.handoff(*g.Handoff)
+		p.showHandoff(*g.Handoff)
 	case g.Recovery != nil:
-		p.recovered(*g.Recovery)
+		p.showRecovery(*g.Recovery)
 	}
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
 		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, ask who wrote it to push it",
-			at(d.HeadWas, d.BranchWas), p.next(stick.Cmd("git fetch")))
+			commitText(d.HeadWas, d.BranchWas), p.next(stick.Cmd("git fetch")))
 	case d != nil:
-		p.linef("since then the tree has moved from %s to %s", at(d.HeadWas, d.BranchWas), at(d.HeadIs, d.BranchIs))
+		p.linef("since then the tree has moved from %s to %s", commitText(d.HeadWas, d.BranchWas), commitText(d.HeadIs, d.BranchIs))
 	}
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
@@ -67,11 +67,11 @@ func (p *page) grant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	p.linef("when you are done: %s", p.next(release))
 }
 
-// recovered tells a new holder what those before it have left.
-func (p *page) recovered(r engine.Recovery) {
+// showRecovery tells a new holder what those before it have left.
+func (p *page) showRecovery(r engine.Recovery) {
 	if r.Handoff != nil {
 		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.ago(r.CreatedAt))
-		p.handoff(*r.Handoff)
+		p.showHandoff(*r.Handoff)
 	}
 	for _, l := range r.Since {
 		p.linef("  since then: %s", l)
@@ -93,8 +93,8 @@ func (p *page) youHold(since stick.Time) stick.Words {
 	return "you have held the stick for " + stick.Age(d)
 }
 
-// because says in words why the stick can be taken over, or why it was.
-func because(c stick.Cause) stick.Words {
+// causeText says in words why the stick can be taken over, or why it was.
+func causeText(c stick.Cause) stick.Words {
 	switch c {
 	case stick.OwnerGone:
 		return "the holder's process has ended"
@@ -112,8 +112,8 @@ func because(c stick.Cause) stick.Words {
 	return stick.Wordsf("%s", c)
 }
 
-// told shows an event to the member that it is for, and a message with its body.
-func (p *page) told(e stick.Event) {
+// showTold shows an event to the member that it is for, and a message with its body.
+func (p *page) showTold(e stick.Event) {
 	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
 	switch {
 	case e.Message() != nil:
@@ -125,8 +125,8 @@ func (p *page) told(e stick.Event) {
 	}
 }
 
-// at names a commit with its branch.
-func at(commit, branch string) stick.Words {
+// commitText names a commit with its branch.
+func commitText(commit, branch string) stick.Words {
 	if branch == "" {
 		return short(commit)
 	}
@@ -166,15 +166,15 @@ func (a *app) releaseCmd() *cobra.Command {
 			} else {
 				p.linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
-			p.unpushed(res.Unpushed)
+			p.showUnpushed(res.Unpushed)
 			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
 	return c
 }
 
-// unpushed says that others can't get a commit from a remote, if it is one.
-func (p *page) unpushed(commit string) {
+// showUnpushed says that others can't get a commit from a remote, if it is one.
+func (p *page) showUnpushed(commit string) {
 	if commit != "" {
 		p.linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s", short(commit), p.next(stick.Cmd("git push")))
 	}
@@ -213,7 +213,7 @@ func (a *app) passCmd() *cobra.Command {
 			if !res.Reachable {
 				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
-			p.unpushed(res.Unpushed)
+			p.showUnpushed(res.Unpushed)
 			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
@@ -249,10 +249,10 @@ func (a *app) takeCmd() *cobra.Command {
 			return res, err
 		}, func(p *page, res engine.TakeoverStickResult) {
 			if res.From != nil {
-				p.linef("you took over from %s: %s", *res.From, because(res.Cause))
+				p.linef("you took over from %s: %s", *res.From, causeText(res.Cause))
 			}
 			p.tookOver(res)
-			p.grant(res.Grant, res.AgentID, nil)
+			p.showGrant(res.Grant, res.AgentID, nil)
 		})
 	}
 	return c
@@ -273,20 +273,20 @@ func (a *app) heartbeatCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.HeartbeatResult, error) {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
 		}, func(p *page, res engine.HeartbeatResult) {
-			p.heartbeat(res)
+			p.showHeartbeat(res)
 		})
 	}
 	return c
 }
 
-// heartbeat says for how long a heartbeat keeps the turn.
-func (p *page) heartbeat(res engine.HeartbeatResult) {
+// showHeartbeat says for how long a heartbeat keeps the turn.
+func (p *page) showHeartbeat(res engine.HeartbeatResult) {
 	switch {
 	case res.IdleAt.IsZero():
 		p.linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.until(res.LeaseExpiresAt))
 		return
 	case res.Takeover != nil:
-		p.linef("turn %d is yours, but others can take it over: %s", res.TurnID, because(res.Takeover.Cause))
+		p.linef("turn %d is yours, but others can take it over: %s", res.TurnID, causeText(res.Takeover.Cause))
 	case res.IdleAt <= p.now:
 		p.linef("turn %d is yours, but you count as idle, and others may soon take it over", res.TurnID)
 	default:

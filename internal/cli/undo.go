@@ -30,13 +30,13 @@ func (a *app) callsCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
-		}, (*page).calls)
+		}, (*page).showCalls)
 	}
 	return c
 }
 
-// calls lists calls of tools, and says how one is undone.
-func (p *page) calls(res guard.ListCallsResult) {
+// showCalls lists calls of tools, and says how one is undone.
+func (p *page) showCalls(res guard.ListCallsResult) {
 	if len(res.Calls) == 0 {
 		p.linef("no calls that hooks have seen")
 		return
@@ -46,7 +46,7 @@ func (p *page) calls(res guard.ListCallsResult) {
 	for _, c := range res.Calls {
 		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), c.Maker(), p.callFiles(c), c.Title())
 	}
-	p.table(t)
+	p.showTable(t)
 	if res.More {
 		p.linef("%s", p.faint("older ones are hidden: --limit"))
 	}
@@ -109,7 +109,7 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 		if err != nil {
 			return err
 		}
-		return a.print(res, func(pg *page) { pg.calls(res) })
+		return a.print(res, func(pg *page) { pg.showCalls(res) })
 	}
 
 	p.Caller = by
@@ -120,22 +120,22 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 	if res.HasLeft() {
 		a.status = stick.ExitHands
 	}
-	return a.print(res, func(pg *page) { pg.undone(res) })
+	return a.print(res, func(pg *page) { pg.showUndone(res) })
 }
 
-// undone says what an undo has done.
-func (p *page) undone(res guard.UndoCallResult) {
+// showUndone says what an undo has done.
+func (p *page) showUndone(res guard.UndoCallResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
 	p.linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.ago(res.Call.Started), res.Call.Title())
 	if n := len(res.Restored); n > 0 {
 		p.linef("%s as before it in %s:", stick.Count(n, "file"), file(res.Checkout))
-		p.files(res.Restored)
+		p.showFiles(res.Restored)
 	}
 	if n := len(res.Removed); n > 0 {
 		p.linef("%s removed that it had made:", stick.Count(n, "file"))
-		p.files(res.Removed)
+		p.showFiles(res.Removed)
 	}
 	switch n := len(res.Same); {
 	case res.Already:
@@ -181,7 +181,7 @@ func (p *page) undoneHead(res guard.UndoCallResult) {
 		p.linef("to unstage what it has staged: %s", res.Unstage)
 	}
 	if h := res.Head; h != nil {
-		p.linef("HEAD stays at %s, and was at %s; to bring it back:", at(h.To, h.ToBranch), at(h.From, h.FromBranch))
+		p.linef("HEAD stays at %s, and was at %s; to bring it back:", commitText(h.To, h.ToBranch), commitText(h.From, h.FromBranch))
 		for _, c := range h.Back {
 			p.linef("  %s", c)
 		}

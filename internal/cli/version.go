@@ -33,9 +33,9 @@ type versionResult struct {
 	Platform string `json:"platform"`
 }
 
-// built returns which program this is. A release knows its commit from the linker, a build in a clone from
+// thisBuild returns which program this is. A release knows its commit from the linker, a build in a clone from
 // git, if Go asked git.
-func built() versionResult {
+func thisBuild() versionResult {
 	res := versionResult{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || commit != "" {
@@ -54,8 +54,8 @@ func built() versionResult {
 	return res
 }
 
-// name is the version with its commit and the commit's day, as far as they are known.
-func (v versionResult) name() stick.Words {
+// fullName is the version with its commit and the commit's day, as far as they are known.
+func (v versionResult) fullName() stick.Words {
 	if v.Commit == "" {
 		return stick.Wordsf("%s", v.Version)
 	}
@@ -74,8 +74,8 @@ func (a *app) versionCmd() *cobra.Command {
 		Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			a.reads = true
-			res := built()
-			return a.print(res, func(p *page) { p.linef("tt %s %s %s", res.name(), res.Go, res.Platform) })
+			res := thisBuild()
+			return a.print(res, func(p *page) { p.linef("tt %s %s %s", res.fullName(), res.Go, res.Platform) })
 		},
 	}
 }
@@ -84,7 +84,7 @@ func (a *app) versionCmd() *cobra.Command {
 // somebody who asks.
 func (a *app) versionFlag() string {
 	if slices.Contains(a.Args, "--version") {
-		return string(built().name())
+		return string(thisBuild().fullName())
 	}
 	return version
 }

@@ -10,7 +10,7 @@ func TestVersionName(t *testing.T) {
 		"0.1.0 (7c3d1d6aaa, 2026-11-24)": {Version: "0.1.0", Commit: "7c3d1d6aaabbb", Date: "2026-11-25T01:00:00+02:00"},
 		"0.1.0 (7c3d1d6aaa, 2026-11-24, with changes)": {Version: "0.1.0", Commit: "7c3d1d6aaabbb", Date: "2026-11-24T10:00:00Z", Modified: true},
 	} {
-		if got := string(v.name()); got != want {
+		if got := string(v.fullName()); got != want {
 			t.Errorf("%+v is called %q, want %q", v, got, want)
 		}
 	}

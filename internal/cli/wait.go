@@ -26,7 +26,7 @@ func (a *app) waitCmd() *cobra.Command {
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
 	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
 	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
-	timeout.add(c, "return after this time (default: wait for ever)")
+	timeout.addFlag(c, "return after this time (default: wait for ever)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
@@ -36,12 +36,12 @@ func (a *app) waitCmd() *cobra.Command {
 		if park && turn {
 			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
 		}
-		limit, err := timeout.get(c)
+		limit, err := timeout.milliseconds(c)
 		if err != nil {
 			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt status"))
 		}
 		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
-		return a.wait(c.Context(), p, turn)
+		return a.waitForTurn(c.Context(), p, turn)
 	}
 	return c
 }
@@ -49,12 +49,12 @@ func (a *app) waitCmd() *cobra.Command {
 // timeoutFlag limits how long a command waits.
 type timeoutFlag time.Duration
 
-func (t *timeoutFlag) add(c *cobra.Command, usage string) {
+func (t *timeoutFlag) addFlag(c *cobra.Command, usage string) {
 	c.Flags().DurationVar((*time.Duration)(t), "timeout", 0, usage)
 }
 
-// get returns the limit in milliseconds, nil if none was given.
-func (t timeoutFlag) get(c *cobra.Command) (*int64, error) {
+// milliseconds returns the limit in milliseconds, nil if none was given.
+func (t timeoutFlag) milliseconds(c *cobra.Command) (*int64, error) {
 	if !c.Flags().Changed("timeout") {
 		return nil, nil
 	}
@@ -76,26 +76,26 @@ func (a *app) tryCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.wait(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: ptr(int64(0))}, true)
+		return a.waitForTurn(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: ptr(int64(0))}, true)
 	}
 	return c
 }
 
 func ptr[T any](v T) *T { return &v }
 
-// wait runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
-func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
+// waitForTurn runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
+func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
 	a.inWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
 	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
-	var l *live
+	var l *progressLine
 	if a.inWait {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
 		defer stop()
-		l = a.startLive(false)
+		l = a.startProgress(false)
 		p.Shows = a.showsStanding(l)
 	}
 	p.Caller = by
@@ -104,9 +104,9 @@ func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave boo
 	if err != nil {
 		return err
 	}
-	a.kill("before print")
+	a.killAt("before print")
 	a.startGuardian(ctx, res.Grant)
-	if err := a.print(res, func(p *page) { p.waited(res) }); err != nil {
+	if err := a.print(res, func(p *page) { p.showWaited(res) }); err != nil {
 		return err
 	}
 	if mustHave && res.Status != stick.YourTurn && res.Status != stick.UnderParent {
@@ -118,14 +118,14 @@ func (a *app) wait(ctx context.Context, p engine.WaitForTurnParams, mustHave boo
 	return nil
 }
 
-func (a *app) kill(point string) {
+func (a *app) killAt(point string) {
 	if a.Kill != nil {
 		a.Kill(point)
 	}
 }
 
-// waited shows the result of a wait.
-func (p *page) waited(res engine.WaitForTurnResult) {
+// showWaited shows the result of a wait.
+func (p *page) showWaited(res engine.WaitForTurnResult) {
 	if res.Joined {
 		p.linef("you joined the room of %s as %s", res.Path, res.AgentID)
 	}
@@ -134,15 +134,15 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	}
 	switch res.Status {
 	case stick.YourTurn: // the grant is last, because it ends with the release command
-		p.delivered(res)
-		p.grant(res.Grant, res.AgentID, res.Paused)
+		p.showDelivered(res)
+		p.showGrant(res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
 		p.linef("%s of %s: it started you, and holds the stick", p.strong(showf("you work under turn %d", res.ParentTurn)), *res.Parent)
 		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
 		p.linef("others that it started share this turn: %s tells them what you change", p.next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
-		p.linef("%s: %s", p.strong("you can take over"), because(stick.Cause(res.Reason)))
+		p.linef("%s: %s", p.strong("you can take over"), causeText(stick.Cause(res.Reason)))
 		p.whoHas(res)
 		p.linef("take over only if that is right: %s; otherwise keep waiting: %s", p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
 	case stick.GotEvents:
@@ -173,7 +173,7 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	case stick.WasReplaced:
 		p.linef("another wait of yours has replaced this one")
 	}
-	p.delivered(res)
+	p.showDelivered(res)
 	if res.Status == stick.GotEvents {
 		p.whoHas(res)
 		if res.Owner == nil || *res.Owner != res.AgentID {
@@ -182,10 +182,10 @@ func (p *page) waited(res engine.WaitForTurnResult) {
 	}
 }
 
-// delivered prints the events in a wait's answer, messages with their bodies.
-func (p *page) delivered(res engine.WaitForTurnResult) {
+// showDelivered prints the events in a wait's answer, messages with their bodies.
+func (p *page) showDelivered(res engine.WaitForTurnResult) {
 	for _, e := range res.Events {
-		p.told(e)
+		p.showTold(e)
 	}
 	if res.More {
 		p.linef("there are more: run %s again", p.next(stick.Cmd("tt wait")))

@@ -28,18 +28,18 @@ func (a *app) watchCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.watch(c.Context(), w)
+		return a.watchRooms(c.Context(), w)
 	}
 	return c
 }
 
-// watch shows rooms until its reader has enough. Without a terminal it shows them once.
-func (a *app) watch(ctx context.Context, w core.Where) error {
+// watchRooms shows rooms until its reader has enough. Without a terminal it shows them once.
+func (a *app) watchRooms(ctx context.Context, w core.Where) error {
 	a.reads = true
-	if in, out, ok := a.terminal(); ok && !a.json {
+	if in, out, ok := a.screenTerminal(); ok && !a.json {
 		return a.lookAt(ctx, tui.Options{Where: w, In: in, Out: out})
 	}
-	e, by, err := a.watchers()
+	e, by, err := a.openForWatching()
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (a *app) watch(ctx context.Context, w core.Where) error {
 	return nil
 }
 
-// terminal returns the terminal at which somebody sits, if that can show a screen.
-func (a *app) terminal() (in, out *os.File, ok bool) {
+// screenTerminal returns the terminal at which somebody sits, if that can show a screen.
+func (a *app) screenTerminal() (in, out *os.File, ok bool) {
 	in, isFile := a.Stdin.(*os.File)
 	out, toFile := a.Stdout.(*os.File)
 	return in, out, isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb"
@@ -68,14 +68,14 @@ func (a *app) terminal() (in, out *os.File, ok bool) {
 // lookAt shows the screen. o says where, and what it shows.
 func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	a.onScreen = true
-	e, by, err := a.watchers()
+	e, by, err := a.openForWatching()
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if by.ActsAsPerson() && !o.Looks {
-		tells, err := a.tells(ctx, e, by, func(err error) { a.log("watch: %v", err) })
+		tells, err := a.newTeller(ctx, e, by, func(err error) { a.logf("watch: %v", err) })
 		if err != nil {
 			return err
 		}
@@ -88,12 +88,12 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	o.Ready = func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
 		return a.startReady(ctx, e, by, at, false)
 	}
-	o.Took, o.Jump = a.startGuardian, a.jumps()
+	o.Took, o.Jump = a.startGuardian, a.paneSwitcher()
 	return tui.Run(ctx, o)
 }
 
-// watchers opens the operations for several readers at a time, and resolves the caller.
-func (a *app) watchers() (operations, core.Caller, error) {
+// openForWatching opens the operations for several readers at a time, and resolves the caller.
+func (a *app) openForWatching() (operations, core.Caller, error) {
 	a.several = true
 	return a.open()
 }

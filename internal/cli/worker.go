@@ -153,7 +153,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
 	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
-	run.add(c, "a shell command to start in the worktree, in the background")
+	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt task next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil, "the tasks that have to land before it begins, separated by commas; it is for later, too")
 	path := atPath(c)
@@ -163,7 +163,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
 		}
-		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerSpawn(c.Context(), p)
 		})
@@ -171,10 +171,10 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	return c
 }
 
-// spawn creates a task, or another attempt at one, and starts the command that works on it.
-func (a *app) spawn(ctx context.Context, w core.Where, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
+// spawnTask creates a task, or another attempt at one, and starts the command that works on it.
+func (a *app) spawnTask(ctx context.Context, w core.Where, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
 	started := false
-	if err := run.check(); err != nil {
+	if err := run.checkRestart(); err != nil {
 		return err
 	}
 	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
@@ -191,20 +191,20 @@ func (a *app) spawn(ctx context.Context, w core.Where, run runFlags, operation f
 			res.Task.Run, started = &r.Run, !r.Already
 		}
 		return res, err
-	}, func(p *page, res task.WorkerSpawnResult) { p.spawned(res, started) })
+	}, func(p *page, res task.WorkerSpawnResult) { p.showSpawned(res, started) })
 }
 
-// spawned shows a new task, and the command that works on it. started says that this call started the
+// showSpawned shows a new task, and the command that works on it. started says that this call started the
 // command.
-func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
+func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 	if res.Task.Later {
-		p.planned(res)
+		p.showPlanned(res)
 		return
 	}
 	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 	p.linef("worktree: %s", res.Worktree)
 	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
-	p.copied(res.CopiedFiles)
+	p.showCopied(res.CopiedFiles)
 	if res.Note != "" {
 		p.linef("note: %s", res.Note)
 	}
@@ -223,9 +223,9 @@ func (p *page) spawned(res task.WorkerSpawnResult, started bool) {
 	p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.Task.TaskID)))
 }
 
-// planned shows a task that is for later.
-func (p *page) planned(res task.WorkerSpawnResult) {
-	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt, p.waits(res.Task), already(res.Already))
+// showPlanned shows a task that is for later.
+func (p *page) showPlanned(res task.WorkerSpawnResult) {
+	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt, p.waitText(res.Task), already(res.Already))
 	if res.Task.Warning != "" {
 		p.linef("warning: %s", res.Task.Warning)
 	}
@@ -415,7 +415,7 @@ func (a *app) workerExportCmd() *cobra.Command {
 				return err
 			}
 			for _, ev := range res.Events {
-				if err := a.line(ev); err != nil {
+				if err := a.printLine(ev); err != nil {
 					return err
 				}
 				p.After = ev.Seq

@@ -22,16 +22,16 @@ func (a *app) workerNextCmd() *cobra.Command {
 			"become its worker. Of many agents that ask at once, each gets another task. If you work on a task already, you get that one again.\n" +
 			"If none is ready, the exit status is 4, unless you --wait. With --run, a command is started in the worktree, and becomes the worker.",
 	}
-	run.add(c, "a shell command to start in the worktree, in the background")
+	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
-	timeout.add(c, "with --wait: give up after this time (default: wait for ever)")
+	timeout.addFlag(c, "with --wait: give up after this time (default: wait for ever)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
-		limit, err := timeout.get(c)
+		limit, err := timeout.milliseconds(c)
 		if err != nil {
 			return err
 		}
@@ -42,12 +42,12 @@ func (a *app) workerNextCmd() *cobra.Command {
 		if !p.Unbound && run.restart == "" {
 			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
-				return a.next(c.Context(), e, p, wait, limit)
-			}, (*page).taken)
+				return a.takeNextTask(c.Context(), e, p, wait, limit)
+			}, (*page).showTaken)
 		}
-		return a.spawn(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
-			res, err := a.next(c.Context(), e, p, wait, limit)
+			res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
 			if err != nil {
 				return task.WorkerSpawnResult{}, err
 			}
@@ -57,8 +57,8 @@ func (a *app) workerNextCmd() *cobra.Command {
 	return c
 }
 
-// next takes a task. With wait it waits until one is ready, for at most so many milliseconds.
-func (a *app) next(ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64) (task.WorkerNextResult, error) {
+// takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
+func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64) (task.WorkerNextResult, error) {
 	const look = 60_000 // a task is ready without an event if whoever was beginning it has died
 	began := a.now()
 	for {
@@ -99,17 +99,17 @@ func spawnedNext(ctx context.Context, e operations, p task.WorkerNextParams, res
 	}, err
 }
 
-// taken shows a task that the caller has taken.
-func (p *page) taken(res task.WorkerNextResult) {
+// showTaken shows a task that the caller has taken.
+func (p *page) showTaken(res task.WorkerNextResult) {
 	p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
 	p.linef("worktree: %s", res.Worktree)
-	p.copied(res.CopiedFiles)
+	p.showCopied(res.CopiedFiles)
 	p.linef("")
 	p.block(res.Prompt)
 }
 
-// copied says which files a new worktree got copies of.
-func (p *page) copied(c task.CopiedFiles) {
+// showCopied says which files a new worktree got copies of.
+func (p *page) showCopied(c task.CopiedFiles) {
 	if len(c.Copied) > 0 {
 		p.linef("copied:   %s", paths(c.Copied))
 	}
@@ -142,15 +142,15 @@ func (a *app) workerAfterCmd() *cobra.Command {
 			}
 			return res, err
 		}, func(p *page, res task.WorkerAfterResult) {
-			p.linef("%s %s%s", res.Task.TaskID, p.waits(res.Task), already(res.Already))
+			p.linef("%s %s%s", res.Task.TaskID, p.waitText(res.Task), already(res.Already))
 			p.startedReady(res.Started)
 		})
 	}
 	return c
 }
 
-// waits says what a task that is for later waits for.
-func (p *page) waits(t task.TaskView) shown {
+// waitText says what a task that is for later waits for.
+func (p *page) waitText(t task.TaskView) shown {
 	if t.Ready {
 		return "is ready to begin"
 	}
