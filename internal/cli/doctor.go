@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"os/exec"
 	"slices"
@@ -15,9 +14,6 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
-	"talkingstick/internal/monitor"
-	"talkingstick/internal/task"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -270,171 +266,4 @@ func (p *page) showMigration(res engine.MigrateDBResult) {
 	}
 	p.linef("%s stays where it is, and tt doesn't open it any more", res.From)
 	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")), p.next(stick.Cmd("tt join")))
-}
-
-// statusCmd is tt without a command, under a name.
-func (a *app) statusCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
-		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, and what each agent does. Outside of\n" +
-			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
-		RunE: func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
-	}
-}
-
-// statusResult is the state of a room, with what needs its reader.
-type statusResult struct {
-	engine.GetRoomStateResult
-	Needs   []stick.Need   `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
-	Refused []refusedHook  `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
-	Task    *task.TaskView `json:"task,omitempty"`          // that of the worktree that the caller is in
-}
-
-// taskHere returns the task whose worktree is the working directory; nil if there is none.
-func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.TaskView {
-	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
-	if !ok || at.Git == at.Common { // the main checkout, which is no task's
-		return nil
-	}
-	res, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: by})
-	if err != nil {
-		return nil
-	}
-	return &res.TaskView
-}
-
-// showRoom shows the room of the working directory.
-func (a *app) showRoom(ctx context.Context) error {
-	return show(a, func(e operations, by core.Caller) (res statusResult, err error) {
-		res.Needs, res.Refused = []stick.Need{}, a.refusedHooks(a.page().now)
-		defer func() {
-			if err == nil {
-				res.setNext(a.taskHere(ctx, e, by))
-			}
-		}()
-		if !by.ActsAsPerson() {
-			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
-			res.GetRoomStateResult = state
-			return res, err
-		}
-		p, err := monitor.Look(ctx, monitor.Options{Operations: e, Caller: by})
-		if err != nil {
-			return res, err
-		}
-		res.GetRoomStateResult = p.Rooms[0].State
-		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
-		return res, nil
-	}, func(p *page, res statusResult) {
-		p.doing = true
-		if t := res.Task; t != nil {
-			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)), t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
-			p.linef("work here without the stick; it is for the main checkout:")
-		}
-		p.showNeeds(res.Needs)
-		p.showRefusedHooks(res.Refused)
-		p.showState(res.GetRoomStateResult)
-	})
-}
-
-// setNext says what to do next: the step of the task whose worktree the caller is in, or of the most urgent
-// need.
-func (s *statusResult) setNext(here *task.TaskView) {
-	s.Task = here
-	switch {
-	case here != nil && here.NextAction != "":
-		s.NextAction = here.NextAction
-	case len(s.Needs) > 0 && s.Needs[0].NextAction != "":
-		s.NextAction = s.Needs[0].NextAction
-	}
-}
-
-// showNeeds lists what needs the reader.
-func (p *page) showNeeds(all []stick.Need) {
-	if len(all) == 0 {
-		return
-	}
-	p.linef("%s", p.strong("needs you:"))
-	t := table{indent: "  "}
-	for _, n := range all {
-		row := t.add(cell{showf("%s", stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))), "33"}, p.ago(n.Since), n.Text)
-		if n.NextAction != "" {
-			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
-		}
-	}
-	p.showTable(t)
-}
-
-// showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
-// It never joins.
-func (a *app) showOverview(ctx context.Context) error {
-	err := a.showRoom(ctx)
-	if stick.CodeOf(err) != stick.CodeNoRoom {
-		return err
-	}
-	a.reads = true
-	start, does := stick.Cmd("tt wait"), shown("join this workspace's room, and wait for your turn")
-	if _, by, err := a.open(); err == nil && by.ActsAsPerson() { // who is never led to take the stick
-		start, does = stick.Cmd("tt join"), shown("make a room of this directory, and join it")
-	}
-	if a.setsUp() {
-		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
-	}
-	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
-		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
-		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
-		list := table{indent: "  "}
-		list.add(p.next(start), does)
-		list.add(shown("tt demo"), shown("see it work in a scratch repository"))
-		list.add(shown("tt --help"), shown("list the commands"))
-		p.showTable(list)
-	})
-}
-
-// guardOrder tells a guardian what to do. It goes through standard input, because everybody can read a
-// command line, and the lease is secret.
-type guardOrder struct {
-	Room    stick.RoomID  `json:"room_id"`
-	Owner   stick.AgentID `json:"owner"`
-	Turn    int64         `json:"turn_id"`
-	Lease   stick.LeaseID `json:"lease_id"`
-	Process stick.Process `json:"process"`
-}
-
-// guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
-func (a *app) guardCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while its holder's process lives, if others can't see that process",
-		RunE: func(c *cobra.Command, args []string) error {
-			var o guardOrder
-			if err := json.NewDecoder(a.input()).Decode(&o); err != nil {
-				return stick.Errorf(stick.CodeUsage, "only tt itself starts a guardian")
-			}
-			e, _, err := a.open()
-			if err != nil {
-				return err
-			}
-			return e.KeepLease(c.Context(), engine.KeepLeaseParams{
-				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease}, Process: o.Process, PID: a.PID,
-			})
-		},
-	}
-}
-
-// startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like
-// any other whose holder can't be seen.
-func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
-	if g == nil || !g.NeedsGuardian || a.Exe == "" {
-		return
-	}
-	order, err := json.Marshal(guardOrder{Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process})
-	if err != nil {
-		return
-	}
-	pid, err := startDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
-	if err != nil {
-		_ = a.sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
-		return
-	}
-	g.GuardianPID = pid
-	g.LeaseKeptBy = stick.KeptByGuardian
 }

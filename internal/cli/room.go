@@ -297,48 +297,6 @@ func (p *page) showWaiting(res engine.GetRoomStateResult) {
 	}
 }
 
-func (a *app) policyCmd() *cobra.Command {
-	c := &cobra.Command{
-		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: between(0, -1, ""),
-		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",
-	}
-	path := atPath(c)
-	run := func(ctx context.Context, w core.Where, set []string) error {
-		a.reads = len(set) == 0
-		return answer(a, func(e operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
-			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
-		}, func(p *page, res engine.SetRoomPolicyResult) {
-			for _, k := range stick.PolicyKeys {
-				meaning := p.faint(showf("%s", stick.Words(k.Meaning)))
-				if next := res.Policy.Next(k.Name); next != "" {
-					meaning = p.strong(showf("%s as of the next turn", next)) + "; " + meaning
-				}
-				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), meaning)
-			}
-		})
-	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		set := leadingWords(args, func(s string) bool { return strings.Contains(s, "=") })
-		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
-			return err
-		}
-		w, err := path.whereOf(args, len(set))
-		if err != nil {
-			return err
-		}
-		return run(c.Context(), w, set)
-	}
-	set := &cobra.Command{
-		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
-	}
-	setPath := atPath(set)
-	set.RunE = func(c *cobra.Command, args []string) error {
-		return run(c.Context(), setPath.where(), args)
-	}
-	c.AddCommand(set)
-	return c
-}
-
 func (a *app) closeCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
@@ -389,16 +347,6 @@ func (a *app) reorderCmd() *cobra.Command {
 		})
 	}
 	return c
-}
-
-// leadingWords returns the words before the first one that doesn't fit.
-func leadingWords(words []string, fits func(string) bool) []string {
-	for i, w := range words {
-		if !fits(w) {
-			return words[:i]
-		}
-	}
-	return words
 }
 
 func already(yes bool) stick.Words {

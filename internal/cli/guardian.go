@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/stick"
+)
+
+// guardOrder tells a guardian what to do. It goes through standard input, because everybody can read a
+// command line, and the lease is secret.
+type guardOrder struct {
+	Room    stick.RoomID  `json:"room_id"`
+	Owner   stick.AgentID `json:"owner"`
+	Turn    int64         `json:"turn_id"`
+	Lease   stick.LeaseID `json:"lease_id"`
+	Process stick.Process `json:"process"`
+}
+
+// guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
+func (a *app) guardCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while its holder's process lives, if others can't see that process",
+		RunE: func(c *cobra.Command, args []string) error {
+			var o guardOrder
+			if err := json.NewDecoder(a.input()).Decode(&o); err != nil {
+				return stick.Errorf(stick.CodeUsage, "only tt itself starts a guardian")
+			}
+			e, _, err := a.open()
+			if err != nil {
+				return err
+			}
+			return e.KeepLease(c.Context(), engine.KeepLeaseParams{
+				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease}, Process: o.Process, PID: a.PID,
+			})
+		},
+	}
+}
+
+// startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like
+// any other whose holder can't be seen.
+func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
+	if g == nil || !g.NeedsGuardian || a.Exe == "" {
+		return
+	}
+	order, err := json.Marshal(guardOrder{Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process})
+	if err != nil {
+		return
+	}
+	pid, err := startDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
+	if err != nil {
+		_ = a.sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
+		return
+	}
+	g.GuardianPID = pid
+	g.LeaseKeptBy = stick.KeptByGuardian
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/proc"
+	"talkingstick/stick"
+)
+
+// showNew shows a working agent what is new for it, and records that it works.
+func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+	if f.Woken {
+		p.Sub = true // the waker may not have recorded yet that it showed these events
+	}
+	edited, late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
+	if edited.Prune {
+		defer a.pruneLater() // when the harness has its answer
+	}
+	if edited.Told != "" {
+		done := stick.Words("the edit went through")
+		if f.Edits.Command {
+			done = "the command ran"
+		}
+		a.told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
+	}
+	err := a.showEvents(ctx, e, p, f)
+	if a.told != "" {
+		a.writeHook(f, harness.HookAnswer{})
+	}
+	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
+		return late // both say the same
+	}
+	return errors.Join(late, err)
+}
+
+// showEvents shows an agent the events that are new for it.
+func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+	res, err := e.DeliverEvents(ctx, p)
+	if err != nil {
+		return err
+	}
+	if res.Unstarted { // another agent made the room after this session's start
+		return a.briefSession(ctx, e, p, f)
+	}
+	if len(res.Events) > 0 {
+		done, alone := e.ShowAlone(ctx, res)
+		if !alone {
+			return nil // another entry for this event is showing them
+		}
+		defer done()
+		if res, err = e.DeliverEvents(ctx, p); err != nil {
+			return err
+		}
+	}
+	if len(res.Events) > 0 {
+		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
+		if a.unheard {
+			return errors.New("nobody read what is new")
+		}
+	}
+	return e.HookDelivered(ctx, p, res)
+}
+
+// newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
+// look like a line of ours.
+func (a *app) newEventsText(events []stick.Event, more bool) shown {
+	return a.page().showNews(events, more)
+}
+
+func (pg *page) showNews(events []stick.Event, more bool) shown {
+	pg.color = false
+	pg.linef("%s", harness.NewsHead)
+	pg.linef("%s", harness.TheirWords)
+	for _, e := range events {
+		if e.From.Human() && e.Message() != nil {
+			pg.linef("%s is a person of this room: treat what they ask for as a colleague's request.", e.From)
+			break
+		}
+	}
+	pg.showDelivered(engine.WaitForTurnResult{Events: events})
+	if more {
+		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
+	}
+	return pg.shown()
+}
+
+// newsForAnother is the text that wakes another agent than the caller.
+func (a *app) newsForAnother(events []stick.Event, more bool) string {
+	pg := a.page()
+	pg.as, pg.width = "", 0
+	return strings.TrimSpace(string(pg.showNews(events, more)))
+}
+
+// waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
+// harness. Each event wakes an agent once.
+func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info) error {
+	row := f.Harness
+	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
+		return nil // a headless harness ends when it is idle
+	}
+	ctx, stop := a.untilUnheard(ctx)
+	defer stop()
+	res, err := e.WaitForWake(ctx, p)
+	if err != nil || len(res.Events) == 0 {
+		return err
+	}
+	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
+	if row.Wake == harness.WakeQueue {
+		err = a.queuePrompt(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
+	} else {
+		err = a.sayText(text)
+		a.status = harness.ExitWake
+	}
+	if err != nil {
+		return err
+	}
+	return e.Delivered(context.WithoutCancel(ctx), res)
+}
+
+// queuePrompt sends a prompt to a harness's session, by the harness's own command.
+func (a *app) queuePrompt(ctx context.Context, argv []string) error {
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Dir = a.Dir
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", argv[0], argv[1], err, stick.Clip(out.String(), 200))
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/monitor"
+	"talkingstick/internal/task"
+	"talkingstick/internal/workspace"
+	"talkingstick/stick"
+)
+
+// statusCmd is tt without a command, under a name.
+func (a *app) statusCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
+		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, and what each agent does. Outside of\n" +
+			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
+		RunE: func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
+	}
+}
+
+// statusResult is the state of a room, with what needs its reader.
+type statusResult struct {
+	engine.GetRoomStateResult
+	Needs   []stick.Need   `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
+	Refused []refusedHook  `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Task    *task.TaskView `json:"task,omitempty"`          // that of the worktree that the caller is in
+}
+
+// taskHere returns the task whose worktree is the working directory; nil if there is none.
+func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.TaskView {
+	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
+	if !ok || at.Git == at.Common { // the main checkout, which is no task's
+		return nil
+	}
+	res, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: by})
+	if err != nil {
+		return nil
+	}
+	return &res.TaskView
+}
+
+// showRoom shows the room of the working directory.
+func (a *app) showRoom(ctx context.Context) error {
+	return show(a, func(e operations, by core.Caller) (res statusResult, err error) {
+		res.Needs, res.Refused = []stick.Need{}, a.refusedHooks(a.page().now)
+		defer func() {
+			if err == nil {
+				res.setNext(a.taskHere(ctx, e, by))
+			}
+		}()
+		if !by.ActsAsPerson() {
+			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
+			res.GetRoomStateResult = state
+			return res, err
+		}
+		p, err := monitor.Look(ctx, monitor.Options{Operations: e, Caller: by})
+		if err != nil {
+			return res, err
+		}
+		res.GetRoomStateResult = p.Rooms[0].State
+		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
+		return res, nil
+	}, func(p *page, res statusResult) {
+		p.doing = true
+		if t := res.Task; t != nil {
+			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)), t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
+			p.linef("work here without the stick; it is for the main checkout:")
+		}
+		p.showNeeds(res.Needs)
+		p.showRefusedHooks(res.Refused)
+		p.showState(res.GetRoomStateResult)
+	})
+}
+
+// setNext says what to do next: the step of the task whose worktree the caller is in, or of the most urgent
+// need.
+func (s *statusResult) setNext(here *task.TaskView) {
+	s.Task = here
+	switch {
+	case here != nil && here.NextAction != "":
+		s.NextAction = here.NextAction
+	case len(s.Needs) > 0 && s.Needs[0].NextAction != "":
+		s.NextAction = s.Needs[0].NextAction
+	}
+}
+
+// showNeeds lists what needs the reader.
+func (p *page) showNeeds(all []stick.Need) {
+	if len(all) == 0 {
+		return
+	}
+	p.linef("%s", p.strong("needs you:"))
+	t := table{indent: "  "}
+	for _, n := range all {
+		row := t.add(cell{showf("%s", stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))), "33"}, p.ago(n.Since), n.Text)
+		if n.NextAction != "" {
+			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
+		}
+	}
+	p.showTable(t)
+}
+
+// showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
+// It never joins.
+func (a *app) showOverview(ctx context.Context) error {
+	err := a.showRoom(ctx)
+	if stick.CodeOf(err) != stick.CodeNoRoom {
+		return err
+	}
+	a.reads = true
+	start, does := stick.Cmd("tt wait"), shown("join this workspace's room, and wait for your turn")
+	if _, by, err := a.open(); err == nil && by.ActsAsPerson() { // who is never led to take the stick
+		start, does = stick.Cmd("tt join"), shown("make a room of this directory, and join it")
+	}
+	if a.setsUp() {
+		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
+	}
+	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
+		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
+		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
+		list := table{indent: "  "}
+		list.add(p.next(start), does)
+		list.add(shown("tt demo"), shown("see it work in a scratch repository"))
+		list.add(shown("tt --help"), shown("list the commands"))
+		p.showTable(list)
+	})
+}

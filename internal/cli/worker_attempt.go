@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new
+// --run gave the command it started. The mark counts only for its own task.
+func (a *app) attemptOf(task string, flag int) (int, error) {
+	mark := a.Getenv(harness.TaskEnv)
+	if flag != 0 || mark == "" {
+		return flag, nil
+	}
+	m, ok := stick.ParseTaskMark(mark)
+	if !ok {
+		return 0, stick.Errorf(stick.CodeUsage, "%s must be <room>/<task>/<attempt>, as tt sets it; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
+			With("field", harness.TaskEnv)
+	}
+	if task != "" && !strings.EqualFold(task, m.Task) {
+		return 0, nil
+	}
+	return m.Attempt, nil
+}
+
+// workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run
+// in.
+func workerFlags(c *cobra.Command, task *string, attempt *int) *placeFlags {
+	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
+	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")
+	return atPath(c)
+}
+
+func (a *app) workerStartCmd() *cobra.Command {
+	var p task.WorkerStartParams
+	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: noArgs}
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where = path.where()
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+			return err
+		}
+		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
+			p.Caller = by
+			return e.WorkerStart(c.Context(), p)
+		}, func(p *page, res task.WorkerStartResult) {
+			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
+			if res.Note != "" {
+				p.linef("note: %s", res.Note)
+			}
+			p.linef("")
+			p.block(res.Prompt)
+		})
+	}
+	return c
+}
+
+func (a *app) workerDoneCmd() *cobra.Command {
+	var p task.WorkerDoneParams
+	c := &cobra.Command{
+		Use: "done", Short: "Rebase your commits and ask for a review", Args: noArgs,
+		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. Commit everything\n" +
+			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, run git rebase --continue, and then run\n" +
+			"tt task done --skip-rebase.",
+	}
+	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "don't rebase: you have resolved a conflict")
+	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where = path.where()
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+			return err
+		}
+		return answer(a, func(e operations, by core.Caller) (task.WorkerDoneResult, error) {
+			p.Caller = by
+			return e.WorkerDone(c.Context(), p)
+		}, func(p *page, res task.WorkerDoneResult) {
+			waits := stick.Words("waits for review")
+			if res.State == stick.TaskApproved {
+				waits = "waits to be merged"
+			}
+			p.linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, already(res.Already))
+			if res.Kept {
+				p.linef("the change is the same as the approved one, on a newer base, so it stays approved")
+			}
+			if res.Rebased {
+				p.linef("rebased onto %s", abbrev(res.Base))
+			}
+			if res.Pushed != "" {
+				p.linef("pushed to %s", res.Pushed)
+			}
+			for _, x := range res.Evidence {
+				p.linef("check %s: exit status %d", x.Name, x.Exit)
+			}
+			if res.Warning != "" {
+				p.linef("warning: %s", res.Warning)
+			}
+		})
+	}
+	return c
+}
+
+func (a *app) workerHeartbeatCmd() *cobra.Command {
+	var p task.WorkerHeartbeatParams
+	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: noArgs}
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where = path.where()
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+			return err
+		}
+		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+			p.Caller = by
+			return e.WorkerHeartbeat(c.Context(), p)
+		}, func(p *page, res task.WorkerHeartbeatResult) { p.linef("%s is %s", res.TaskID, res.State) })
+	}
+	return c
+}
+
+func (a *app) workerFailCmd() *cobra.Command {
+	var p task.WorkerFailParams
+	c := &cobra.Command{Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason")}
+	path := workerFlags(c, &p.TaskID, &p.Attempt)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		p.Where, p.Reason = path.where(), args[0]
+		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+			return err
+		}
+		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+			p.Caller = by
+			return e.WorkerFail(c.Context(), p)
+		}, func(p *page, res task.WorkerHeartbeatResult) {
+			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
+		})
+	}
+	return c
+}
