@@ -15,6 +15,7 @@ func (a *app) agentCmd() *cobra.Command {
 			"and tt ack.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
+
 	c.AddCommand(
 		a.agentSendCmd(), a.agentInboxCmd(),
 		a.agentMarkCmd("read", "Mark messages as read", seen), a.agentMarkCmd("ack", "Accept messages", accepted),
@@ -35,8 +36,10 @@ func (a *app) actingAs(c *cobra.Command, flag string) {
 				return stick.Errorf(stick.CodeUsage, "--%s needs a name", flag).With("field", flag).
 					Hintf("leave it out to act as yourself")
 			}
+
 			a.as = *name
 		}
+
 		return run(c, args)
 	}
 }
@@ -48,6 +51,7 @@ func (a *app) agentSendCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "send", Short: "Send a coordination event", Args: noArgs,
 	}
+
 	m.addFlags(c)
 	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; repeatable")
 	c.Flags().StringVar(&body, "body", "", "what it says")
@@ -57,9 +61,11 @@ func (a *app) agentSendCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		p.Where = path.where()
 		return a.sendMessage(c.Context(), p)
 	}
+
 	a.actingAs(c, "from")
 	return c
 }
@@ -73,6 +79,7 @@ func (a *app) agentInboxCmd() *cobra.Command {
 		i.p.Where = path.where()
 		return a.showInbox(c.Context(), i.p)
 	}
+
 	a.actingAs(c, "agent")
 	return c
 }

@@ -19,33 +19,41 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 	if f.Event == harness.HookSessionStart {
 		q.Source = f.Why
 	}
+
 	res, err := e.StartSession(ctx, q)
 	unstarted := stick.CodeOf(err) == stick.CodeProjectConfig || stick.CodeOf(err) == stick.CodeRepositoryMissing
 	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
 		a.writeHook(f, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint))})
 	}
+
 	if stick.CodeOf(err) == stick.CodeRepositoryMissing {
-		return nil // no hook has failed
+		// A session outside of a repository is no failure of the hook.
+		return nil
 	}
+
 	if err != nil || res.RoomID == "" || res.Answered {
 		return err
 	}
+
 	pg := a.page()
 	pg.color = false
 	pg.showBriefing(res, f.Why == "compact")
 	if faults := a.newFaults(pg.now); faults != nil {
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
+
 	for _, r := range a.refusedHooks(pg.now) {
 		pg.linef("%s. Tell your user.", upperFirst(pg.sayRefused(r)))
 	}
+
 	if f.Event == harness.HookSessionStart {
 		a.warnOfOtherTT(ctx, pg, f.Harness)
 	}
 	if older := a.olderFiles(f.Harness.Name); older != "" {
 		pg.linef("%s.", upperFirst(older))
 	}
+
 	a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(pg.shown()))})
 	return nil
 }
@@ -54,8 +62,10 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
 	t, err := a.installTarget(false)
 	if err != nil {
-		return // a program that can't be installed can still answer hooks
+		// A program that can't be installed can still answer hooks.
+		return
 	}
+
 	if !t.Finds(ctx, row, runProgram) {
 		p.linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
@@ -78,15 +88,18 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 	if res.Task != "" {
 		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
 	}
+
 	if !short {
 		p.showOtherAgents(res)
 		p.showCrashedSession(res.Recovered)
 		p.showAbandonedTurn(res)
 		p.showLeftDraft(res.Draft)
 	}
+
 	if res.Note != "" {
 		p.linef("Note: %s.", res.Note)
 	}
+
 	switch {
 	case res.Paused != nil:
 		p.linef("%s", upperFirst(res.Paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait)))))
@@ -100,6 +113,7 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 	default:
 		p.linef("%s.", res.Holder)
 	}
+
 	if len(res.OlderHooks) > 0 {
 		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.", stick.Names(res.OlderHooks, len(res.OlderHooks)), engine.OlderHooksMean)
 	}
@@ -112,18 +126,22 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 	if work := p.notedWork(res.Changes); work != "" {
 		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
 	}
+
 	if !short && res.Parent == nil {
 		where, elsewhere := shown("Several agents share this workspace, and"), shown("")
 		if res.Apart {
 			where = "Agents share this room from several checkouts. In that of the holder"
 			elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
 		}
+
 		p.linef("%s only the holder of the stick changes files%s.%s %s blocks until it is your turn "+
 			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", where, enforcementText(res.Enforce), elsewhere, wait)
 	}
+
 	if res.NoSnapshots && !short {
 		p.linef("%s Commit before you run what could take uncommitted work away.", noCopies)
 	}
+
 	if res.Instructions != "" && !short {
 		p.linef("This project adds:")
 		p.text("  ", res.Instructions)
@@ -156,11 +174,13 @@ func (p *page) showRole(res engine.StartSessionResult) {
 		if res.Primary != nil {
 			of = stick.Wordsf(": %s leads", *res.Primary)
 		}
+
 		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
 			"Leave to the primary: %s. For the rest: %s. When you are done: %s.",
 			of, res.Context, listPatterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
 		return
 	}
+
 	p.linef("You are the primary. Your context file: %s.", res.Context)
 }
 
@@ -169,15 +189,18 @@ func (p *page) showOtherAgents(res engine.StartSessionResult) {
 	if len(res.Others) == 0 {
 		return
 	}
+
 	const most = 3
 	var names []stick.Words
 	for _, o := range res.Others[:min(len(res.Others), most)] {
 		names = append(names, agentSummary(o))
 	}
+
 	var more shown
 	if n := len(res.Others) - most; n > 0 {
 		more = showf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
 	}
+
 	p.linef("Also at work: %s%s.", stick.JoinWords(names, "; "), more)
 }
 
@@ -187,19 +210,23 @@ func agentSummary(o engine.RosterAgent) stick.Words {
 	if name == "" {
 		name = o.Harness
 	}
+
 	var about []stick.Words
 	if o.PID != 0 {
 		about = append(about, stick.Wordsf("pid %d", o.PID))
 	}
+
 	switch {
 	case o.Role != "":
 		about = append(about, stick.Wordsf("%s", o.Role))
 	case !o.Registered:
 		about = append(about, "not registered")
 	}
+
 	if len(about) == 0 {
 		return stick.Wordsf("%s", name)
 	}
+
 	return stick.Wordsf("%s (%s)", name, stick.JoinWords(about, ", "))
 }
 
@@ -208,14 +235,18 @@ func (p *page) showCrashedSession(r *engine.Recovered) {
 	if r == nil {
 		return
 	}
+
 	whose := stick.Words("The previous primary")
 	if r.AgentID != "" {
 		whose = stick.Wordsf("%s", r.AgentID)
 	}
-	var written stick.Words // the log of an earlier version doesn't say
+
+	// The log of an earlier version doesn't say when it was written.
+	var written stick.Words
 	if !r.WrittenAt.IsZero() {
 		written = " (written " + p.ago(r.WrittenAt) + ")"
 	}
+
 	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, and look at the tree.", whose, written)
 	if r.Handoff != nil {
 		p.linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
@@ -229,10 +260,12 @@ func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
 	if t == nil {
 		return
 	}
+
 	who := stick.Wordsf("%s, the session before yours,", t.AgentID)
 	if t.AgentID == res.AgentID {
 		who = "You"
 	}
+
 	p.linef("%s gave up turn %d without a handoff %s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), leftInTree(t.Tree),
 		p.next(stick.Cmd("tt wait")))
 	if t.Reason != "" {
@@ -245,12 +278,14 @@ func (p *page) showLeftDraft(d *stick.Draft) {
 	if d == nil {
 		return
 	}
+
 	p.linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s", d.Agent, d.Turn, p.ago(d.SavedAt),
 		p.next(stick.Cmd("tt wait")), harness.TheirWords)
 	text := d.Text
 	if d.Handoff != nil {
 		text = cmp.Or(strings.TrimSpace(d.Handoff.NextAction), text, d.Handoff.Status)
 	}
+
 	p.text("  ", stick.Clip(text, maxNextAction))
 }
 
@@ -262,6 +297,7 @@ func leftInTree(w *stick.Workspace) stick.Words {
 	if w.DirtyCount == 0 {
 		return "The tree has no uncommitted changes."
 	}
+
 	const most = 5
 	names := stick.Names(w.Dirty[:min(len(w.Dirty), most)], most)
 	if w.DirtyCount > most {
@@ -279,11 +315,13 @@ func listPatterns(ps []glob.Pattern) stick.Words {
 	if len(ps) == 0 {
 		return "nothing"
 	}
+
 	const most = 6
 	var out []stick.Words
 	for _, p := range ps[:min(len(ps), most)] {
 		out = append(out, stick.Wordsf("%s", p))
 	}
+
 	if len(ps) > most {
 		out = append(out, "…")
 	}

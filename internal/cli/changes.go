@@ -16,17 +16,21 @@ func (a *app) changesCmd() *cobra.Command {
 			"holding the stick passes with the stick, to whoever holds it next. Work of an agent that didn't hold it stays that agent's, as long as the\n" +
 			"agent is there or has reserved the path. Of the other files, nobody has noted who edited them: maybe a person did.",
 	}
+
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
 	diff := c.Flags().String("diff", "", "show the diff of the files that this agent has edited")
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if p.Diff = c.Flags().Changed("diff"); p.Diff {
 			if *diff == "" || *agent != "" && *agent != *diff {
 				return stick.Errorf(stick.CodeUsage, "--diff takes the name of an agent, and goes without --agent").With("field", "diff")
 			}
+
 			agent = diff
 		}
+
 		return show(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
 			p.Caller, p.Where, p.Agent = by, path.where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
@@ -35,9 +39,11 @@ func (a *app) changesCmd() *cobra.Command {
 				pg.linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
 				return
 			}
+
 			pg.showChanges(res)
 		})
 	}
+
 	c.AddCommand(a.changesMineCmd(), a.changesAdoptCmd())
 	return c
 }
@@ -49,6 +55,7 @@ func (a *app) changesMineCmd() *cobra.Command {
 		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No hook notes what a person edits.\n" +
 			"Until these files are committed, agents are kept from destroying your changes as they are from those of other agents.",
 	}
+
 	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -59,13 +66,16 @@ func (a *app) changesMineCmd() *cobra.Command {
 			if res.Joined {
 				pg.linef("you joined the room as %s", res.AgentID)
 			}
+
 			said := stick.Words("yours now")
 			if p.Not {
 				said = "not yours any more"
 			}
+
 			pg.showOwner(res.Paths, said)
 		})
 	}
+
 	return c
 }
 
@@ -78,6 +88,7 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 			"An entry of the stash is adopted by its name, such as 'stash@{1}': all checkouts of a repository share one stash, and hooks note who\n" +
 			"makes an entry.",
 	}
+
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why you do this; those whose changes they were read it (required)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -86,6 +97,7 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 			return e.AdoptChanges(c.Context(), p)
 		}, (*page).showAdopted)
 	}
+
 	return c
 }
 
@@ -102,6 +114,7 @@ func (p *page) showOwner(files []string, said stick.Words) {
 		if n > most {
 			more = ", …"
 		}
+
 		p.linef("%s are %s: %s%s", stick.Count(n, "file"), said, paths(files[:min(n, most)]), more)
 	}
 }
@@ -110,17 +123,21 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
+
 	if len(res.Stash) > 0 {
 		p.linef("yours now: %s", stick.Names(res.Stash, len(res.Stash)))
 	} else {
 		p.showOwner(res.Paths, "yours now")
 	}
+
 	for _, from := range res.From {
 		p.linef("tt has told %s", from)
 	}
+
 	switch {
 	case res.Already:
-	case len(res.Stash) > 0 && res.RescueWhy == "": // git keeps them
+	case len(res.Stash) > 0 && res.RescueWhy == "":
+		// git keeps them.
 	case res.Rescue == nil:
 		p.linef("there is no copy of them: %s", res.RescueWhy)
 	default:
@@ -129,6 +146,7 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 			p.linef("  without %s: %s", l.Path, l.Why)
 		}
 	}
+
 	if res.Told != "" {
 		p.linef("note: %s; %s", res.Told, res.Hint)
 	}
@@ -140,14 +158,17 @@ func (p *page) notedWork(n *guard.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}
+
 	var of []stick.Words
 	for i, w := range n.Of {
 		files := stick.Wordsf("%d", w.Files)
 		if i == 0 {
 			files = stick.Count(w.Files, "uncommitted file")
 		}
+
 		of = append(of, stick.Wordsf("%s of %s", files, w.Agent))
 	}
+
 	return stick.JoinWords(of, ", ")
 }
 
@@ -157,14 +178,17 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 		p.linef("nothing is uncommitted")
 		return
 	}
+
 	p.linef("%s", stick.Count(res.Count, "uncommitted file"))
 	if res.Diff != "" {
 		p.showPatch(res.Diff, nil)
 		if res.Cut {
 			p.linef("the rest is cut off; to see it: git diff HEAD")
 		}
+
 		return
 	}
+
 	for _, part := range []struct {
 		is   stick.Share
 		head stick.Words
@@ -178,11 +202,13 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 				t.add(stick.Words(c.Status), c.Path, p.listEditors(c.Editors))
 			}
 		}
+
 		if len(t.rows) > 0 {
 			p.linef("%s", part.head)
 			p.showTable(t)
 		}
 	}
+
 	if more := res.Count - len(res.Changes); more > 0 {
 		p.linef("%d more: %s", more, p.next(stick.Cmd("tt changes --limit <limit>", res.Count)))
 	}
@@ -205,5 +231,6 @@ func (p *page) listEditors(all []stick.Editor) stick.Words {
 			said = append(said, stick.Wordsf("%s, %s", e.Agent, p.ago(e.At)))
 		}
 	}
+
 	return stick.JoinWords(said, "; ")
 }

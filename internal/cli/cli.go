@@ -69,8 +69,10 @@ func System() Env {
 	home, _ := os.UserHomeDir()
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = os.Getenv("PWD") // a deleted directory
+		// A directory that was deleted has no path any more, but the shell still names it.
+		dir = os.Getenv("PWD")
 	}
+
 	host, _ := os.Hostname()
 	exe, _ := os.Executable()
 	return Env{
@@ -147,10 +149,12 @@ func Main(env Env) int {
 	if err == nil && a.reads {
 		err = a.outputFailure()
 	}
+
 	if err == nil {
 		a.tellOlderHooks()
 		return a.status
 	}
+
 	return a.reportFailure(err, ctx)
 }
 
@@ -161,13 +165,17 @@ func (a *app) reportFailure(err error, ctx context.Context) int {
 	if e.Code == stick.CodeCanceled {
 		return signalStatus(ctx)
 	}
+
 	status := e.Code.Info().Exit
 	if a.failure != 0 {
 		return a.failure
 	}
+
 	if status == exitOrder && len(a.Args) > 0 && a.Args[0] == "hook" {
-		return stick.ExitInternal // harnesses take that status for an order: to block, or to wake
+		// Harnesses take that status for an order: to block, or to wake.
+		return stick.ExitInternal
 	}
+
 	return status
 }
 
@@ -180,18 +188,23 @@ func (e Env) dataDir() (string, error) {
 			return "", stick.Errorf(stick.CodeDataDirRelative, "TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", d).
 				With("path", d).Hintf("set TALKING_STICK_DATA_DIR to an absolute path, or unset it to use the default directory")
 		}
+
 		return filepath.Clean(d), nil
 	}
+
 	parent := filepath.Join(e.Home, ".local", "share")
 	if runtime.GOOS == "windows" {
 		parent = e.Getenv("APPDATA")
-	} else if d := e.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) { // the XDG specification says to ignore a relative one
+	} else if d := e.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		// The XDG specification says to ignore a relative one.
 		parent = d
 	}
+
 	if !filepath.IsAbs(parent) {
 		return "", stick.Errorf(stick.CodeDataDirNotWritable, "there is no home directory to keep the database in").
 			Hintf("set TALKING_STICK_DATA_DIR to a directory on a local disk")
 	}
+
 	return filepath.Join(parent, "talking-stick"), nil
 }
 
@@ -205,6 +218,7 @@ func (a *app) readSettings() error {
 	if needsFile && err != nil {
 		return err
 	}
+
 	a.database = cmp.Or(a.database, u.Database)
 	if a.inHook {
 		return nil
@@ -243,14 +257,17 @@ func (a *app) open() (operations, core.Caller, error) {
 	if a.caller != nil {
 		return a.operations, *a.caller, nil
 	}
+
 	in, procs, err := a.readSurroundings()
 	if err != nil {
 		return operations{}, core.Caller{}, err
 	}
+
 	caller, err := harness.Resolve(in)
 	if err != nil {
 		return operations{}, caller, err
 	}
+
 	a.caller, a.operations = &caller, a.newOperations(procs)
 	return a.operations, caller, nil
 }
@@ -280,24 +297,32 @@ func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 	if _, err := a.dataDir(); err != nil {
 		return harness.Input{}, nil, err
 	}
+
 	if err := a.readSettings(); err != nil {
 		return harness.Input{}, nil, err
 	}
-	if err := a.openTrace(); err != nil && !a.inHook { // a hook decides and tells all the same
+
+	if err := a.openTrace(); err != nil && !a.inHook {
+		// A hook decides and tells without a trace, too.
 		return harness.Input{}, nil, err
 	}
+
 	procs, err := a.Procs()
 	if err != nil {
 		return harness.Input{}, nil, err
 	}
-	procs.OneHost = a.database == "" // SQLite: nobody else's processes are ever in the database
+
+	// With SQLite, nobody else's processes are ever in the database.
+	procs.OneHost = a.database == ""
 	chain, complete := procs.Ancestry(a.PID)
 	in := harness.Input{
 		Getenv: a.Getenv, Chain: chain, Complete: complete, User: a.User, Host: a.Host, As: a.as, AsSource: "--as",
 	}
+
 	if in.As == "" {
 		in.As, in.AsSource = a.Getenv("TT_HARNESS_AGENT_ID"), "TT_HARNESS_AGENT_ID"
 	}
+
 	return in, procs, nil
 }
 
@@ -322,6 +347,7 @@ func newOperations(cfg core.Config) operations {
 	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
 		return rooms.Guard.RescueFiles(ctx, room, by, top, paths, command)
 	}})
+
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
 	return operations{rooms, rooms.Guard, tasks}
 }
@@ -345,7 +371,8 @@ func (a *app) kernelConfig(procs *proc.Table) core.Config {
 // to what it answers.
 func (a *app) sayLoss(warning stick.Words) {
 	switch {
-	case a.examines: // its answer says it
+	case a.examines:
+		// The command's own answer says what was lost.
 	case a.inHook:
 		a.logf("%s", warning)
 		a.told = stick.Words(strings.TrimSpace(string(a.told + "\nTalking Stick: " + warning + ".")))

@@ -16,9 +16,11 @@ func (a *app) commandTree() *cobra.Command {
 	if a.Name == "bb" || a.Name == "worker" || a.Name == "review-gate" {
 		name = a.Name
 	}
+
 	if a.Name == rosterName {
 		return a.rosterRoot()
 	}
+
 	root := &cobra.Command{
 		Use:                        name,
 		Short:                      "Several coding agents and people, one codebase, one talking stick",
@@ -30,9 +32,11 @@ func (a *app) commandTree() *cobra.Command {
 		Version:                    a.versionFlag(),
 		RunE:                       func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
 	}
+
 	if name != "tt" {
 		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
+
 	a.setUp(root)
 	groups := a.commandGroups()
 	for _, g := range groups {
@@ -41,6 +45,7 @@ func (a *app) commandTree() *cobra.Command {
 			return root
 		}
 	}
+
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
@@ -49,12 +54,14 @@ func (a *app) commandTree() *cobra.Command {
 			root.AddCommand(made)
 		}
 	}
+
 	root.SetHelpCommand(a.helpCmd(root))
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
 		a.addCompletion(root)
 	}
+
 	return root
 }
 
@@ -66,16 +73,20 @@ func (a *app) setUp(root *cobra.Command) {
 	root.SetIn(a.Stdin)
 	root.SetFlagErrorFunc(a.badFlag)
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if c.HasSubCommands() && c.Flags().NArg() > 0 { // cobra shows the help of what it knows of an unknown command
+		if c.HasSubCommands() && c.Flags().NArg() > 0 {
+			// cobra shows the help of what it knows of an unknown command.
 			found, rest, err := c.Find(c.Flags().Args())
 			if err != nil || len(rest) > 0 {
 				a.helpless = noArgs(c, c.Flags().Args())
 				return
 			}
+
 			c = found
 		}
+
 		a.showHelp(c)
 	})
+
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
@@ -130,11 +141,14 @@ func (a *app) commandGroups() []group {
 		return []group{{"talk", "Talk:", []command{{"agent", a.agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", a.workerCommands()}
-		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" }) // init is that of tt task
+
+		// Under this name, init is that of tt task.
+		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" })
 		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
 	}
+
 	care.title = "Set up and look after:"
 	return ofAgents([]group{
 		care,
@@ -160,8 +174,10 @@ func ofAgents(groups []group) []group {
 				people = append(people, c)
 			}
 		}
+
 		g.commands = people
 	}
+
 	return groups
 }
 
@@ -191,9 +207,12 @@ func (a *app) checkFlags(c *cobra.Command) error {
 		return stick.Errorf(stick.CodeUsage, "--as needs a name").With("field", "as").
 			Hintf("leave it out to act as yourself")
 	}
-	if n, err := c.Flags().GetInt("limit"); err == nil && n < 1 { // to an operation, 0 means that nobody has given one
+
+	if n, err := c.Flags().GetInt("limit"); err == nil && n < 1 {
+		// An operation takes 0 for a limit that nobody has given.
 		return stick.Errorf(stick.CodeUsage, "--limit must be at least 1").With("field", "limit")
 	}
+
 	return nil
 }
 
@@ -252,6 +271,7 @@ func (s *placeFlags) whereOf(args []string, i int) (core.Where, error) {
 	if args[i] == "" {
 		return w, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
 	}
+
 	w.Path = args[i]
 	return w, nil
 }

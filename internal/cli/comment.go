@@ -17,17 +17,20 @@ func (a *app) workerCommentCmd() *cobra.Command {
 			"you run tt task request-changes or approve: that sends all your drafts to the worker in one message. A comment is about the commit that\n" +
 			"you last saw with show or diff, or that --head names, and follows its lines through later commits.",
 	}
+
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
 	c.Flags().BoolVar(&p.Old, "old", false, "the lines are those before the change: for what the task removes")
 	c.Flags().IntVar(&p.Resolve, "resolve", 0, "mark this comment as dealt with")
 	c.Flags().IntVar(&p.Delete, "delete", 0, "delete this draft of yours")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.TaskID, p.Where = args[0], path.where()
 		if len(args) > 1 {
 			p.At = args[1]
 		}
+
 		switch {
 		case stdin && len(args) > 2:
 			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "body")
@@ -38,11 +41,13 @@ func (a *app) workerCommentCmd() *cobra.Command {
 		case len(args) > 2:
 			p.Body = args[2]
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerCommentResult, error) {
 			p.Caller = by
 			return e.WorkerComment(c.Context(), p)
 		}, func(pg *page, res task.WorkerCommentResult) { pg.showCommented(p, res) })
 	}
+
 	return c
 }
 
@@ -58,6 +63,7 @@ func (p *page) showCommented(q task.WorkerCommentParams, res task.WorkerCommentR
 	default:
 		p.linef("draft %d is on %s%s", res.Comment.ID, at, already(res.Already))
 	}
+
 	if res.Drafts > 0 {
 		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"), p.next(stick.Cmd("tt task request-changes <task_id>", res.TaskID)))
 	}
@@ -77,9 +83,11 @@ func (p *page) showComments(all []task.ShownComment) {
 			if shown++; shown == 1 {
 				p.linef("comments:")
 			}
+
 			p.showComment("  ", c, true)
 		}
 	}
+
 	if hidden := len(all) - shown - resolved; hidden > 0 {
 		p.linef("  %s", p.faint(showf("%s more: --json shows all", stick.Count(hidden, "comment"))))
 	}
@@ -94,14 +102,17 @@ func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s", c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
 		return
 	}
+
 	said := showf("comment %d by %s, %s", c.ID, c.Author, p.ago(c.CreatedAt))
 	if c.Draft {
 		said = showf("draft %d of yours", c.ID)
 	}
+
 	at := c.At()
 	if c.Now != nil {
 		at = c.Now.Path + ":" + c.Now.Lines.String()
 	}
+
 	of := shown("")
 	if c.Old {
 		of = ", before the change"
@@ -109,12 +120,14 @@ func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 	if c.Outdated {
 		of += showf("; outdated, it is of commit %s", abbrev(c.From()))
 	}
+
 	p.linef("%s%s, on %s%s", indent, p.paint("33", said), file(at), of)
 	if around {
 		for _, l := range c.Around {
 			p.linef("%s  %s", indent, sourceLine(task.CodeText(c.Comment, l)))
 		}
 	}
+
 	p.text(indent+"  ", c.Body)
 }
 
@@ -125,15 +138,18 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 		old  bool
 		line int
 	}
+
 	at, left := map[place][]task.ShownComment{}, []task.ShownComment{}
 	for _, c := range comments {
 		if c.Now == nil {
 			left = append(left, c)
 			continue
 		}
+
 		k := place{c.Now.Path, c.Old, c.Now.Lines[1]}
 		at[k] = append(at[k], c)
 	}
+
 	var r stick.PatchReader
 	p.showPatch(diff, func(line string) {
 		l := r.Next(line)
@@ -141,20 +157,26 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 			if k.line == 0 {
 				continue
 			}
+
 			for _, c := range at[k] {
 				p.showComment("    ", c, false)
 			}
+
 			delete(at, k)
 		}
 	})
-	for _, c := range comments { // where the diff was cut off
+
+	for _, c := range comments {
+		// Comments on lines where the diff was cut off come last.
 		if c.Now != nil && len(at[place{c.Now.Path, c.Old, c.Now.Lines[1]}]) > 0 {
 			left = append(left, c)
 		}
 	}
+
 	if len(left) > 0 {
 		p.linef("")
 	}
+
 	for _, c := range left {
 		p.showComment("", c, true)
 	}

@@ -63,6 +63,7 @@ func (a *app) addCompletion(c *cobra.Command) {
 			if len(args) > 0 && !strings.HasSuffix(strings.Fields(c.Use)[1], "…") {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
+
 			return a.offerCandidates(c, find, typed)
 		}
 	case strings.Contains(c.Use, "[path]"):
@@ -70,6 +71,7 @@ func (a *app) addCompletion(c *cobra.Command) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
 	}
+
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if find := flagCandidates[f.Name]; find != nil && f.Value.Type() != "bool" {
 			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -77,6 +79,7 @@ func (a *app) addCompletion(c *cobra.Command) {
 			}) // the flag is there, and each flag is visited once
 		}
 	})
+
 	for _, sub := range c.Commands() {
 		a.addCompletion(sub)
 	}
@@ -88,10 +91,12 @@ func (a *app) offerCandidates(c *cobra.Command, find candidates, typed string) (
 	if path, room := c.Flags().Lookup("path"), c.Flags().Lookup("room"); path != nil && room != nil {
 		at = core.Where{Path: path.Value.String(), RoomID: stick.RoomID(room.Value.String())}
 	}
+
 	before, last := "", typed
 	if i := strings.LastIndex(typed, ","); i >= 0 {
 		before, last = typed[:i+1], typed[i+1:]
 	}
+
 	var offered []cobra.Completion
 	directive := cobra.ShellCompDirectiveNoFileComp
 	for _, word := range find(c.Context(), a, at) {
@@ -102,6 +107,7 @@ func (a *app) offerCandidates(c *cobra.Command, find candidates, typed string) (
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}
 	}
+
 	return offered, directive
 }
 
@@ -128,10 +134,12 @@ func findCandidates[R, T any](a *app, operation func(operations, core.Caller) (R
 	if err != nil {
 		return nil
 	}
+
 	res, err := operation(e, by)
 	if err != nil {
 		return nil
 	}
+
 	var all []cobra.Completion
 	for _, x := range list(res) {
 		all = append(all, word(x))
@@ -204,6 +212,7 @@ func changedFileCandidates(shares ...stick.Share) candidates {
 					res.Changes[i].Path = rel
 				}
 			}
+
 			return res, err
 		}, func(r guard.ListChangesResult) []guard.Change { return r.Changes }, func(c guard.Change) cobra.Completion {
 			return describedWord(c.Path, string(c.Share))
@@ -217,10 +226,12 @@ func policyCandidates(context.Context, *app, core.Where) []cobra.Completion {
 		if len(k.Words()) == 0 {
 			all = append(all, k.Name+"=")
 		}
+
 		for _, w := range k.Words() {
 			all = append(all, cobra.CompletionWithDesc(k.Name+"="+w, k.Meaning))
 		}
 	}
+
 	return all
 }
 

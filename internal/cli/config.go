@@ -33,6 +33,7 @@ func (a *app) configCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			a.reads = true
 			return a.print(res, func(p *page) { p.whereSet(res) })
 		},
@@ -46,25 +47,30 @@ func (a *app) whereSet() (configResult, error) {
 	if res.DataDir, err = a.dataDir(); err != nil {
 		return res, err
 	}
+
 	if err := a.readSettings(); err != nil {
 		return res, err
 	}
+
 	res.OnServer = a.database != ""
 
 	if path := filepath.Join(a.configDir(), filepath.FromSlash(config.UserFile)); filepath.IsAbs(path) && isThere(path) {
 		res.UserFile = path
 	}
+
 	if place, err := workspace.Resolve(".", a.workspaceEnv()); err == nil {
 		if path := filepath.Join(place.Root, config.FileName); isThere(path) {
 			res.ProjectFile = path
 		}
 	}
+
 	for _, v := range variables {
 		isOwn := slices.ContainsFunc([]string{"TT_", "TALKING_STICK_", "AI_"}, func(start string) bool { return strings.HasPrefix(v.name, start) })
 		if isOwn && a.Getenv(v.name) != "" {
 			res.Environment = append(res.Environment, v.name)
 		}
 	}
+
 	return res, nil
 }
 
@@ -80,8 +86,10 @@ func (p *page) whereSet(res configResult) {
 		if path == "" {
 			return "none"
 		}
+
 		return file(path)
 	}
+
 	database := stick.Words("in a file there")
 	if res.OnServer {
 		database = "on a PostgreSQL server"
@@ -93,5 +101,6 @@ func (p *page) whereSet(res configResult) {
 	for _, name := range res.Environment {
 		p.linef("%-12s %s", "variable", name)
 	}
+
 	p.linef("the rules of the room: %s; what variables mean: %s", p.next(stick.Cmd("tt policy")), p.next(stick.Cmd("tt help environment")))
 }

@@ -18,16 +18,19 @@ func (a *app) conflictsCmd() *cobra.Command {
 			"and which files both sides changed although they merge. Line numbers are those of each side's own version. It writes\n" +
 			"nothing, neither to the room nor to the repository. It needs git 2.38 or newer.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
 			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
 		}, (*page).showConflicts)
 	}
+
 	return c
 }
 
@@ -38,22 +41,26 @@ func (p *page) showConflicts(res engine.GetConflictsResult) {
 	for _, s := range res.Sides {
 		agents[s.Name] = s.Agent
 	}
+
 	for rest := res.Conflicts; len(rest) > 0; {
 		first := rest[0]
 		n := slices.IndexFunc(rest, func(c engine.Conflict) bool { return c.A != first.A || c.B != first.B })
 		if n < 0 {
 			n = len(rest)
 		}
+
 		p.linef("")
 		p.linef("%s × %s", p.sideName(first.A, agents, res.AgentID), p.sideName(first.B, agents, res.AgentID))
 		p.showPair(rest[:n])
 		p.linef("  next: %s", p.next(talkCommand(first.Agents, res.AgentID)))
 		rest = rest[n:]
 	}
+
 	if len(res.LeftOut) > 0 {
 		p.linef("")
 		p.linef("not compared:")
 	}
+
 	for _, l := range res.LeftOut {
 		p.linef("  %s: %s", l.What, l.Why)
 	}
@@ -69,6 +76,7 @@ func conflictsOutcome(res engine.GetConflictsResult) stick.Words {
 			both++
 		}
 	}
+
 	var found []stick.Words
 	if conflicts > 0 {
 		found = append(found, stick.Count(conflicts, "conflict"))
@@ -76,6 +84,7 @@ func conflictsOutcome(res engine.GetConflictsResult) stick.Words {
 	if both > 0 {
 		found = append(found, stick.Count(both, "file")+" that both sides changed and that "+mergeVerb(both))
 	}
+
 	trees := stick.Count(len(res.Sides), "working tree")
 	switch {
 	case len(found) > 0:
@@ -85,6 +94,7 @@ func conflictsOutcome(res engine.GetConflictsResult) stick.Words {
 	case len(res.Sides) < 2:
 		return "no conflicts: " + trees
 	}
+
 	return "no conflicts: " + trees + " compared"
 }
 
@@ -124,9 +134,11 @@ func conflictPlace(f engine.Conflict) stick.Words {
 	if f.Says != "contents" {
 		says = stick.Wordsf("%s", f.Says)
 	}
+
 	if len(f.ALines)+len(f.BLines) == 0 {
 		return says
 	}
+
 	lines := "lines " + firstRanges(f.ALines) + " × " + firstRanges(f.BLines)
 	if says != "" {
 		lines = says + ", " + lines
@@ -155,6 +167,7 @@ func talkCommand(agents []stick.AgentID, me stick.AgentID) stick.Command {
 			others = append(others, string(a))
 		}
 	}
+
 	if len(others) == 0 {
 		return stick.Cmd("tt msg send room …")
 	}

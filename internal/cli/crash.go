@@ -35,12 +35,15 @@ func catchPanic(fn func() error) (err error) {
 func panickedAt() (at []string) {
 	const most = 4
 	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // without Callers, this function and the deferred one
+
+	// The first three frames are Callers, this function and the deferred one.
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
 		f, more := frames.Next()
 		if strings.HasPrefix(f.Function, "talkingstick/") {
 			at = append(at, fmt.Sprintf("%s %s:%d", filepath.Base(f.Function), filepath.Base(f.File), f.Line))
 		}
+
 		if !more || len(at) == most {
 			return at
 		}

@@ -25,33 +25,42 @@ func (a *app) demoCmd() *cobra.Command {
 			"Your own rooms and settings have no part in it. On a terminal it pauses after each step, until you press Enter.\n\n" +
 			"With --watch you see the scene as tt watch shows it, instead of the commands that are run.",
 	}
+
 	c.Flags().BoolVar(&watch, "watch", false, "look at the scene on the screen of tt watch")
 	c.Flags().BoolVar(&keep, "keep", false, "leave the scratch directory behind")
 	c.Flags().BoolVar(&fast, "fast", false, "don't pause between the steps")
 	c.Flags().BoolVar(&serve, "serve", false, "show the scene's room in a browser as well, as tt serve does")
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if a.Exe == "" {
 			return stick.Errorf(stick.CodeInternal, "the path of this program isn't known, so it can't start itself")
 		}
+
 		cfg := demo.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep, Serve: serve}
 		if !a.json {
 			cfg.Out, cfg.Color = a.Stdout, a.page().color
 		}
+
 		if watch {
 			return a.watchDemo(c.Context(), cfg, fast)
 		}
+
 		if a.TTY && a.InTTY && !a.json && !fast {
 			cfg.Pause = a.waitsForEnter()
 		}
-		a.interrupts.tends.Store(true) // it removes its scene
+
+		// After a signal the demo still removes its scene.
+		a.interrupts.tends.Store(true)
 		report, err := demo.Play(c.Context(), cfg)
 		if a.json {
 			if perr := a.print(report, nil); perr != nil {
 				return perr
 			}
 		}
+
 		return err
 	}
+
 	c.AddCommand(a.actorCmd())
 	return c
 }
@@ -63,10 +72,12 @@ func (a *app) waitsForEnter() func(context.Context) error {
 		p := a.page()
 		a.write(showf("\n%s ", p.faint("Enter shows the next step, Ctrl-C ends the demo:")))
 		pressed := make(chan error, 1)
-		go func() { // until Enter is pressed, or the program ends
+		go func() {
+			// This ends when Enter is pressed, or with the program.
 			_, err := in.ReadString('\n')
 			pressed <- err
 		}()
+
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -74,6 +85,7 @@ func (a *app) waitsForEnter() func(context.Context) error {
 			if err != nil {
 				a.write("\n")
 			}
+
 			return nil
 		}
 	}
@@ -86,6 +98,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").Hintf("to read what happens instead: %s", stick.Cmd("tt demo"))
 	}
+
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	began, captions, next := make(chan demo.Place, 1), make(chan string, 10), make(chan struct{})
@@ -103,6 +116,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 			if err != nil {
 				end = "The scene has failed. q leaves."
 			}
+
 			captions <- end
 			close(over)
 			select {
@@ -111,12 +125,14 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 			}
 		},
 	}
+
 	goOn := func() {
 		select {
 		case next <- struct{}{}:
 		case <-ctx.Done():
 		}
 	}
+
 	if fast {
 		goOn = nil
 	} else {
@@ -130,6 +146,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 			}
 		}
 	}
+
 	var report demo.Report
 	ended := make(chan error, 1)
 	go func() {
@@ -137,18 +154,21 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 		report, err = demo.Play(ctx, cfg)
 		ended <- err
 	}()
+
 	var place demo.Place
 	select {
 	case place = <-began:
 	case err := <-ended:
 		return err
 	}
+
 	err := a.inScene(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: captions, Next: goOn, Looks: true})
 	select {
 	case <-over:
 	default:
 		leave()
 	}
+
 	close(left)
 	perr := <-ended
 	switch {
@@ -156,9 +176,11 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 		return err
 	case report.OK:
 		return a.print(report, func(p *page) { p.linef("All of it happened: tt checked it, step by step.") })
-	case isCanceled(perr) || errors.Is(perr, context.Canceled): // whoever looked has left
+	case isCanceled(perr) || errors.Is(perr, context.Canceled):
+		// The reader of the screen has left before the end.
 		return nil
 	}
+
 	return perr
 }
 
@@ -172,11 +194,13 @@ func (a *app) inScene(p demo.Place) *app {
 				return value
 			}
 		}
+
 		if name == "TERM" || name == "NO_COLOR" {
 			return a.Getenv(name)
 		}
 		return ""
 	}
+
 	return &app{Env: env, color: a.color, reads: true}
 }
 

@@ -44,9 +44,11 @@ func (a *app) doctorCmd() *cobra.Command {
 			"anew. A database that has lost its last changes needs nothing: the next command that writes ends all turns and goes on with\n" +
 			"numbers above all that were given out.",
 	}
+
 	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one; only a person may")
 	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one; only a person may")
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.examines = true
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
@@ -57,17 +59,21 @@ func (a *app) doctorCmd() *cobra.Command {
 			if err != nil {
 				return doctorResult{}, err
 			}
+
 			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks})
 			if err != nil {
 				return doctorResult{}, err
 			}
+
 			if !res.Healthy {
 				a.status = stick.ExitEnvironment
 			}
+
 			checks("harnesses")
 			return doctorResult{res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.readFaults(a.page().now), a.refusedHooks(a.page().now)}, nil
 		}, func(p *page, res doctorResult) { p.showDoctor(res, all) })
 	}
+
 	return c
 }
 
@@ -91,18 +97,22 @@ func (p *page) showDoctor(res doctorResult, all bool) {
 			p.linef("         %-12s %d more: tt doctor --all", "", n)
 			continue
 		}
+
 		for _, m := range f.More {
 			p.linef("         %-12s %s", "", m.Detail)
 			p.showFix(m.Fix)
 		}
 	}
+
 	for _, h := range res.Harnesses {
 		p.showHarness(h)
 	}
+
 	for _, other := range res.Programs {
 		p.linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
 		p.showFix(other.Fix)
 	}
+
 	p.gitHooks(res.Git)
 	p.showFaults(res.Log)
 	for _, r := range res.Refused {
@@ -132,15 +142,19 @@ func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []
 	if t.Home == "" {
 		return all
 	}
-	if err != nil && t.TT == "" { // a program that can't be installed can still check
+
+	if err != nil && t.TT == "" {
+		// A program that can't be installed can still check.
 		t.TT = a.Exe
 	}
+
 	for _, s := range install.Check(ctx, t, runProgram) {
 		h := harnessStatus{Status: s, LastHook: last[s.Harness]}
 		row, _ := harness.ByName(s.Harness)
 		if row.NoGitHooks {
 			h.GitHooks = "off"
 		}
+
 		switch {
 		case s.Problem != "":
 		case s.Plugin && slices.Contains(s.Levels, "user"):
@@ -163,8 +177,10 @@ func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []
 		case h.LastHook.IsZero() && len(row.Hooks) > 0:
 			h.Fix = "start a new " + row.Title + " session in a workspace that has a room"
 		}
+
 		all = append(all, h)
 	}
+
 	return all
 }
 
@@ -172,7 +188,8 @@ func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []
 func (a *app) otherPrograms(ctx context.Context) []install.Program {
 	t, err := a.installTarget(false)
 	if err != nil && t.TT == "" {
-		t.TT = a.Exe // what can't be installed can still check
+		// A program that can't be installed can still check.
+		t.TT = a.Exe
 	}
 	return t.Others(ctx, runProgram)
 }
@@ -180,7 +197,9 @@ func (a *app) otherPrograms(ctx context.Context) []install.Program {
 // runProgram runs another program, and returns what it prints.
 func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, program, args...)
-	c.WaitDelay = 100 * time.Millisecond // what it started may keep the pipe open
+
+	// A process that it has started may keep the pipe open.
+	c.WaitDelay = 100 * time.Millisecond
 	return c.Output()
 }
 
@@ -191,6 +210,7 @@ func (p *page) showHarness(h harnessStatus) {
 	if h.Version != "" {
 		says = append(says, stick.Wordsf("%s", h.Version))
 	}
+
 	levels := stick.Names(h.Levels, len(h.Levels))
 	switch {
 	case h.Problem != "":
@@ -202,6 +222,7 @@ func (p *page) showHarness(h harnessStatus) {
 	default:
 		says = append(says, stick.Wordsf("installed (%s)", levels))
 	}
+
 	if h.DataDir != "" {
 		says = append(says, stick.Wordsf("its MCP server opens another database, in %s", h.DataDir))
 	}
@@ -211,12 +232,15 @@ func (p *page) showHarness(h harnessStatus) {
 	if h.Local != "" {
 		says = append(says, stick.Wordsf("what the project's entries run is %s, which others may change", h.Local))
 	}
+
 	for _, dir := range h.Roots {
 		says = append(says, stick.Wordsf("its sandbox is told of %s, which isn't there", dir))
 	}
+
 	if h.Trusted != nil && !*h.Trusted {
 		says = append(says, "hooks not trusted")
 	}
+
 	switch {
 	case !h.LastHook.IsZero():
 		says = append(says, "hooks last ran "+p.ago(h.LastHook))
@@ -225,9 +249,11 @@ func (p *page) showHarness(h harnessStatus) {
 	case len(h.Levels) > 0:
 		says = append(says, "no hook has run so far")
 	}
+
 	if h.GitHooks != "" {
 		says = append(says, "only its own hooks refuse edits: its shell disables git's hooks")
 	}
+
 	p.linef("%-8s %s: %s", "harness", h.Harness, stick.JoinWords(says, ", "))
 	if h.Fix != "" {
 		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", h.Fix)))
@@ -254,6 +280,7 @@ func (p *page) showMigration(res engine.MigrateDBResult) {
 		p.linef("the rooms of this machine are in %s already", res.To)
 		return
 	}
+
 	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"), stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), res.To)
 	for _, r := range res.Rooms {
 		p.linef("  %s: %s", r.Path, r.Key)
@@ -261,9 +288,11 @@ func (p *page) showMigration(res engine.MigrateDBResult) {
 			p.linef("    %s", p.faint(showf("another room has the key of its repository; in other clones: %s", p.next(stick.Cmd("tt join --room <key>", r.Key)))))
 		}
 	}
+
 	for _, was := range slices.Sorted(maps.Keys(res.Persons)) {
 		p.linef("%s is %s now", was, res.Persons[was])
 	}
+
 	p.linef("%s stays where it is, and tt doesn't open it any more", res.From)
 	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")), p.next(stick.Cmd("tt join")))
 }

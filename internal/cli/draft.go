@@ -31,10 +31,12 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 		Long: "Save what the next holder would need if you stopped now: free text, any fields of the handoff, or both. A turn has one draft, and\n" +
 			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
 	}
+
 	h.addFields(c)
 	f.addFlags(c)
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p := engine.SaveDraftParams{Where: path.where(), Fence: f.fence()}
 		switch {
@@ -47,9 +49,11 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 		case len(args) > 0:
 			p.Text = args[0]
 		}
+
 		if p.Handoff, err = h.readHandoff(a); err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.SaveDraftResult, error) {
 			p.Caller = by
 			return e.SaveDraft(c.Context(), p)
@@ -57,6 +61,7 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 			p.linef("saved a draft of the handoff of turn %d%s; you still hold the stick", res.Turn, already(res.Already))
 		})
 	}
+
 	return c
 }
 
@@ -71,11 +76,14 @@ func (p *page) showDraft(d stick.Draft) {
 		if text == "" {
 			return
 		}
+
 		if len(text) > maxDraftShown {
 			text, cut = strings.ToValidUTF8(text[:maxDraftShown], "")+"…", true
 		}
+
 		p.showBody(label, text)
 	}
+
 	if d.Handoff != nil {
 		for _, f := range stick.HandoffFields {
 			for _, text := range f.Show(*d.Handoff) {
@@ -83,6 +91,7 @@ func (p *page) showDraft(d stick.Draft) {
 			}
 		}
 	}
+
 	show("draft", d.Text)
 	if cut {
 		p.linef("  the rest is cut off; for all of it: %s", p.next(stick.Cmd("tt try --json")))

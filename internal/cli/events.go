@@ -56,6 +56,7 @@ func (s *streamFlags) readStream(a *app, ctx context.Context, w core.Where, what
 	if err := s.completeFilter(); err != nil {
 		return err
 	}
+
 	a.reads = true
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
@@ -63,27 +64,34 @@ func (s *streamFlags) readStream(a *app, ctx context.Context, w core.Where, what
 			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest})
 		}, func(p *page, res engine.EventsResult) { p.showBatch(res, newest, what, each) })
 	}
+
 	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
+
 	st := &stream{a: a, e: e, name: s.name, p: engine.WaitForEventsParams{
 		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name, MaxWaitMS: s.limit,
 	}}
+
 	if !s.follow {
 		return st.printNextBatch(ctx, func(p *page, res engine.EventsResult) { p.showBatch(res, false, what, each) })
 	}
+
 	if s.words || a.TTY && !a.json {
 		st.show = each
 		if s.name == "" && s.filter.Target == "" {
-			st.p.Target = engine.TargetAny // a person wants to see everything
+			// A person wants to see everything.
+			st.p.Target = engine.TargetAny
 		}
 	}
+
 	if s.words && newest {
 		if err := st.printHistory(ctx); err != nil {
 			return err
 		}
 	}
+
 	return st.followEvents(ctx)
 }
 
@@ -93,6 +101,7 @@ func (s *streamFlags) completeFilter() (err error) {
 	if s.limit, err = s.timeout.milliseconds(s.command); err != nil {
 		return err
 	}
+
 	switch {
 	case s.limit != nil && !s.wait:
 		return stick.Errorf(stick.CodeUsage, "--timeout limits a wait: use it with --wait").With("field", "timeout")
@@ -107,19 +116,23 @@ func (s *streamFlags) completeFilter() (err error) {
 	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == engine.TargetAny):
 		return stick.Errorf(stick.CodeUsage, `a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).With("field", "name")
 	}
+
 	known := map[stick.EventType]bool{}
 	var names []string
 	for _, t := range stick.EventTypes {
 		known[t.Type] = true
 		names = append(names, string(t.Type))
 	}
+
 	for _, t := range s.types {
 		if !known[stick.EventType(t)] {
 			return stick.Errorf(stick.CodeUsage, "there is no event type %q", stick.Clip(t, 40)).With("field", "event").
 				Hintf("the types are %s", stick.Names(names, len(names)))
 		}
+
 		f.Types = append(f.Types, stick.EventType(t))
 	}
+
 	for _, a := range []string{s.from, f.Target} {
 		if a == "" || a == engine.TargetAny || a == engine.TargetSelf {
 			continue
@@ -128,6 +141,7 @@ func (s *streamFlags) completeFilter() (err error) {
 			return err
 		}
 	}
+
 	f.From = stick.AgentID(s.from)
 	return nil
 }
@@ -141,6 +155,7 @@ func (a *app) eventsCmd() *cobra.Command {
 			"line of JSON for each that is addressed to you. Both start now, unless you give --after or --name. Both only watch: they never\n" +
 			"give you the turn, and they write nothing but the cursor of a named stream.",
 	}
+
 	s.addFlags(c, "default: self with --wait and --follow, else any")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
 	path := atPath(c)
@@ -149,8 +164,10 @@ func (a *app) eventsCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		return s.readStream(a, c.Context(), w, "events", (*page).showEvent)
 	}
+
 	return c
 }
 
@@ -162,6 +179,7 @@ func (a *app) logCmd() *cobra.Command {
 		Long: "Read what happened in the room, the newest last. --follow shows the last ten events and goes on as more happen, until\n" +
 			"you interrupt it. Programs read tt events.",
 	}
+
 	s.addFilter(c)
 	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
 	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
@@ -172,8 +190,10 @@ func (a *app) logCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		return s.readStream(a, c.Context(), w, "events", (*page).showLoggedEvent)
 	}
+
 	return c
 }
 
@@ -184,6 +204,7 @@ func (a *app) msgRecvCmd() *cobra.Command {
 		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, or not_yet after --timeout. --follow prints\n" +
 			"each as a line of JSON. It marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
+
 	s.addFlags(c, "default: self")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -191,12 +212,15 @@ func (a *app) msgRecvCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		s.filter.Types = []stick.EventType{stick.EventMessageSent, stick.EventMessageWithdrawn}
 		if s.filter.Target == "" {
 			s.filter.Target = engine.TargetSelf
 		}
+
 		return s.readStream(a, c.Context(), w, "messages", (*page).showTold)
 	}
+
 	return c
 }
 
@@ -215,18 +239,22 @@ func (p *page) showBatch(res engine.EventsResult, newest bool, what stick.Words,
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
+
 	for _, e := range res.Events {
 		each(p, e)
 	}
+
 	switch {
 	case res.Status == stick.NotYet:
 		p.linef("not yet: no new %s", what)
 	case len(res.Events) == 0:
 		p.linef("no %s", what)
 	}
+
 	if res.More && !newest {
 		p.linef("%s", p.faint(showf("there are more: --after %d", res.Cursor)))
 	}
+
 	p.linef("%s", p.faint(showf("cursor %d", res.Cursor)))
 }
 
@@ -248,11 +276,13 @@ func (s *stream) printHistory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for _, ev := range res.Events {
 		if err := s.printEvent(ev); err != nil {
 			return err
 		}
 	}
+
 	s.p.FromNow, s.p.After = false, res.Cursor
 	return nil
 }
@@ -265,9 +295,11 @@ func (s *stream) printNextBatch(ctx context.Context, text func(*page, engine.Eve
 	if err != nil {
 		return err
 	}
+
 	if err := s.a.print(res, func(p *page) { text(p, res) }); err != nil {
 		return err
 	}
+
 	if !s.a.unheard {
 		s.moveCursor(ctx, res.RoomID, res.Cursor)
 	}
@@ -290,10 +322,12 @@ func (s *stream) printEvent(e stick.Event) error {
 		s.a.write(p.shown())
 		return nil
 	}
+
 	b, err := stick.JSON(e)
 	if err != nil {
 		return fmt.Errorf("print event: %w", err)
 	}
+
 	s.a.write(plain(b) + "\n")
 	return nil
 }
@@ -307,32 +341,42 @@ var errUnheard = errors.New("an event can't be written")
 func (s *stream) followEvents(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
-	unread := int64(-1) // the cursor before the first event that couldn't be written
+
+	// This is the cursor before the first event that couldn't be written.
+	unread := int64(-1)
 	last, err := s.e.FollowEvents(ctx, s.p, func(res engine.EventsResult) error {
 		for i, ev := range res.Events {
 			if err := s.printEvent(ev); err != nil {
 				return err
 			}
-			if s.a.unheard { // the cursor stays before what wasn't written
+
+			if s.a.unheard {
+				// The cursor stays before the event that wasn't written, so that it comes again.
 				unread = ev.Seq - 1
 				if i > 0 {
 					unread = res.Events[i-1].Seq
 				}
+
 				s.moveCursor(ctx, res.RoomID, unread)
 				return errUnheard
 			}
 		}
+
 		s.moveCursor(ctx, res.RoomID, res.Cursor)
 		return nil
 	})
+
 	switch {
 	case unread >= 0:
 		last.Cursor = unread
 	case err != nil && !isCanceled(err):
 		return err
 	}
-	if last.RoomID != "" { // else it has read nothing, and there is no cursor
+
+	if last.RoomID != "" {
+		// Without a room nothing was read, and there is no cursor.
 		_ = s.a.sayf("cursor %d", last.Cursor)
 	}
+
 	return nil
 }

@@ -162,6 +162,7 @@ func Commands() *cobra.Command {
 			add(sub)
 		}
 	}
+
 	add(root)
 	return root
 }

@@ -43,22 +43,29 @@ func (a *app) gitHookCmd() *cobra.Command {
 			if isTrue(a.Getenv("TT_OFF")) {
 				return nil
 			}
+
 			res, err := a.answerGit(c.Context(), args)
 			if err == nil && (!res.Allowed || res.Told != "") {
 				if !res.Allowed {
-					a.status = stick.ExitRefused // only a refusal ends with this status
+					// Only a refusal ends with this status.
+					a.status = stick.ExitRefused
 				}
+
 				_ = a.sayf("tt: %s", cmp.Or(res.Reason, res.Told))
 				if res.Hint != "" {
 					_ = a.sayf("hint: %s", res.Hint)
 				}
 			}
+
 			if err == nil && res.note != nil {
 				err = catchPanic(func() error { return res.note(c.Context()) })
 			}
+
 			if err != nil && c.Context().Err() == nil {
-				a.logf("hook git %s: %v", args[0], err) // a fault of ours stops no git
+				// A fault of ours stops no git.
+				a.logf("hook git %s: %v", args[0], err)
 			}
+
 			return nil
 		},
 	}
@@ -84,12 +91,15 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 		gitAnswer
 		error
 	}
+
 	done := make(chan decision, 1)
-	go func() { // ends when it has decided, or with the process, soon after the limit
+	go func() {
+		// This goroutine ends when it has decided, or with the process, soon after the limit.
 		var d decision
 		d.error = catchPanic(func() (err error) { d.gitAnswer, err = a.decideGit(ctx, args); return err })
 		done <- d
 	}()
+
 	select {
 	case x := <-done:
 		return x.gitAnswer, x.error
@@ -106,10 +116,12 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	if err != nil {
 		return x, err
 	}
+
 	by, err := harness.Resolve(from)
 	if err != nil || by.Person && (by.As == "" || stick.AgentID(by.As).Human()) {
 		return x, err
 	}
+
 	c := a.kernelConfig(procs)
 	c.WriteWait = editWrites
 	e := newOperations(c)
@@ -119,15 +131,19 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 		x.MayEditResult, err = a.mayCommit(ctx, e, &q)
 	case "pre-push":
 		x.MayEditResult, err = a.mayPush(ctx, e, q.HookParams, args[1:])
-		return x, err // the room's log has refusals of edits
+
+		// The room's log has refusals of edits.
+		return x, err
 	case "reference-transaction":
 		if len(args) > 1 && args[1] != "prepared" {
 			return x, nil
 		}
+
 		moves, rerr := readMoves(strings.Join(args[min(2, len(args)):], " "), a.input())
 		if rerr != nil || len(moves) == 0 {
 			return x, rerr
 		}
+
 		x.MayEditResult, err = a.mayMove(ctx, e, &q, slices.Clone(moves), askedBefore(from.Chain))
 		if x.Allowed {
 			x.note = func(ctx context.Context) error {
@@ -139,9 +155,11 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	default:
 		return x, errors.New("it isn't a hook that is answered")
 	}
+
 	if !x.Allowed {
 		x.note = func(ctx context.Context) error { return e.EditChecked(ctx, q, x.MayEditResult) }
 	}
+
 	return x, err
 }
 
@@ -152,17 +170,22 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditPar
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
 		return allowed, err
 	}
+
 	res, err := e.CheckEdit(ctx, *q)
 	if err != nil || !res.Allowed || a.inOperation() {
 		return res, err
 	}
+
 	swept, err := e.CheckCommit(ctx, *q)
 	if err != nil || swept.Allowed && swept.Told == "" {
 		return res, err
 	}
-	if swept.Allowed && res.Told != "" { // a commit is told of once, by this hook
+
+	if swept.Allowed && res.Told != "" {
+		// A commit is told of once, by this hook.
 		swept.Told, swept.Hint = res.Told+"; "+swept.Told, res.Hint+"; "+swept.Hint
 	}
+
 	return swept, nil
 }
 
@@ -199,80 +222,99 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 			return res, err
 		}
 	}
+
 	out, orig := repo.CheckedOut()
 	moves = slices.DeleteFunc(moves, func(m move) bool { return !slices.Contains(out, m.ref) && orig == "" })
 	if !ok || len(moves) == 0 {
 		return allowed, nil
 	}
+
 	var refs []string
 	for _, m := range moves {
 		refs = append(refs, m.ref)
 	}
+
 	g := git.Client{InHook: true}
 	now, err := g.RefValues(ctx, a.Dir, refs...)
 	if err != nil {
 		return allowed, err
 	}
+
 	if own, _, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
+
 	moves = slices.DeleteFunc(moves, func(m move) bool {
 		at := now[m.ref]
 		return at == "" || at == m.to || !slices.Contains(out, m.ref) && at != orig
 	})
+
 	if len(moves) == 0 {
 		return allowed, nil
 	}
+
 	q.Path, q.Trees = repo.Top, []string{repo.Top}
 	res, err := e.CheckEdit(ctx, *q)
 	if err == nil && res.Allowed && asked {
 		return allowed, nil
 	}
+
 	if err != nil || res.Allowed && res.Told == "" || !res.Enforce.HearsScopes() {
 		return res, err
 	}
+
 	q.Trees = nil
 	for _, m := range moves {
 		paths, err := g.Between(ctx, a.Dir, now[m.ref], m.to)
 		if err != nil {
 			return allowed, err
 		}
+
 		q.Tracked = append(q.Tracked, paths...)
 	}
+
 	if len(q.Tracked) == 0 {
-		return allowed, nil // other commits, and the same files
+		// The branch gets other commits with the same files, so nobody's file changes.
+		return allowed, nil
 	}
+
 	return e.CheckEdit(ctx, *q)
 }
 
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
 // when a branch is created, or stays at its commit.
 func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move) (guard.MayEditResult, error) {
-	shared, _ := repo.CheckedOut() // of these, none is the branch of a task that has a worktree
+	// These moves aren't of branches of tasks that have a worktree.
+	shared, _ := repo.CheckedOut()
 	for _, m := range moves {
 		if !slices.Contains(shared, m.ref) || strings.HasPrefix(m.ref, "refs/heads/"+config.DefaultPrefix) {
 			q.Branches = append(q.Branches, m.ref)
 		}
 	}
+
 	if len(q.Branches) == 0 || repo.Top == "" {
 		return allowed, nil
 	}
+
 	now, err := (git.Client{InHook: true}).RefValues(ctx, a.Dir, q.Branches...)
 	if err != nil {
 		return allowed, err
 	}
+
 	q.Branches = nil
 	for _, m := range moves {
 		if at := now[m.ref]; at != "" && at != m.to {
 			q.Branches = append(q.Branches, m.ref)
 		}
 	}
+
 	if len(q.Branches) == 0 {
 		return allowed, nil
 	}
 	if own, _, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
+
 	q.Path = repo.Top
 	return e.CheckEdit(ctx, q)
 }
@@ -281,24 +323,29 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditP
 // has now, and that it hasn't just fetched. Git is about to move the branches, and has still their old
 // values.
 func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, moves []move) error {
-	const most = 50 // branches that move at once; where more do, they are fetched or restored
+	// More branches than this move at once only when they are fetched or restored.
+	const most = 50
 	if len(moves) > most {
 		return nil
 	}
+
 	_, landed, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv))
 	if err != nil {
 		return err
 	}
+
 	p := guard.NoteCommitsParams{HookParams: q}
 	for _, m := range moves {
 		but := []string{"--branches", "--tags", "--remotes", "FETCH_HEAD"}
 		if landed {
 			but = []string{m.ref}
 		}
+
 		commits, err := (git.Client{InHook: true}).NewCommits(ctx, a.Dir, []string{m.to}, but, maxPushed)
 		if err != nil {
 			return err
 		}
+
 		for _, c := range commits {
 			if landed {
 				p.Landed = append(p.Landed, c.ID)
@@ -307,6 +354,7 @@ func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, 
 			}
 		}
 	}
+
 	return e.NoteCommits(ctx, p)
 }
 
@@ -320,20 +368,24 @@ func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args
 	if len(args) > 0 {
 		p.Remote = args[0]
 	}
+
 	tips, there, refs, err := readPushes(a.input())
 	if err != nil || len(refs) == 0 {
 		return allowed, err
 	}
+
 	p.Refs = refs
 	if p.Remote != "" && !strings.HasPrefix(p.Remote, "-") {
 		there = append(there, "--remotes="+p.Remote)
 	}
+
 	if len(tips) > 0 {
 		p.Commits, err = (git.Client{InHook: true}).NewCommits(ctx, a.Dir, tips, there, maxPushed)
 		if err != nil {
 			return allowed, err
 		}
 	}
+
 	return e.CheckPush(ctx, p)
 }
 
@@ -346,6 +398,7 @@ func readPushes(in io.Reader) (tips, there, refs []string, err error) {
 		if len(f) != 4 {
 			continue
 		}
+
 		if strings.Trim(f[3], "0") != "" {
 			there = append(there, f[3])
 		}
@@ -353,6 +406,7 @@ func readPushes(in io.Reader) (tips, there, refs []string, err error) {
 			tips = append(tips, f[1])
 		}
 	}
+
 	return tips, there, refs, lines.Err()
 }
 

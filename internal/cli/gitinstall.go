@@ -26,24 +26,29 @@ func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 		r.Missing = workspace.CheckRepository(".", env)
 		return r, nil
 	}
+
 	r.Git, r.Top = found.Git, found.Top
 	if place, err := workspace.Resolve(".", env); err == nil {
 		r.Bare = found.Top == "" && place.Worktree == ""
 	}
+
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
 		return r, stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH, so nobody knows where its hooks are").
 			Hintf("install git, or put it into PATH")
 	}
+
 	if err != nil {
 		return r, stick.Errorf(stick.CodeConfigUnwritable, "git doesn't say where its hooks are: %w", err).With("path", r.Git).
 			Hintf("see what git says here: %s", stick.Cmd("git status"))
 	}
+
 	r.HooksPath, r.Scope, r.Origin = s.Value, s.Scope, s.Origin
 	r.Exposed = a.showsHooks(ctx, r)
 	r.SetHooksPath = func(value string) error {
 		return git.Client{}.SetConfigIn(ctx, cmp.Or(r.Top, r.Git), cmp.Or(r.Scope, "local"), "core.hooksPath", value)
 	}
+
 	return r, nil
 }
 
@@ -54,13 +59,16 @@ func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 	if dir == "" || r.Top == "" {
 		return false
 	}
+
 	if filepath.IsAbs(dir) {
 		below, err := filepath.Rel(r.Top, dir)
 		if err != nil {
 			return false
 		}
+
 		dir = below
 	}
+
 	first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(dir)), "/")
 	if !filepath.IsLocal(dir) || first == ".git" {
 		return false
@@ -70,6 +78,7 @@ func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 	for _, name := range install.GitHooks() {
 		files = append(files, path.Join(filepath.ToSlash(dir), name))
 	}
+
 	ignored, err := git.Client{}.WouldIgnore(ctx, r.Top, files)
 	return err == nil && len(ignored) < len(files)
 }
@@ -82,6 +91,7 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o inst
 	if !named && (r.Git == "" || r.Bare) {
 		return nil, nil
 	}
+
 	var steps []install.FileChange
 	switch {
 	case err != nil:
@@ -90,9 +100,11 @@ func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o inst
 	default:
 		steps, err = install.InstallGit(t, r)
 	}
+
 	if err == nil || named {
 		return steps, err
 	}
+
 	e := stick.AsError(err)
 	file, _ := e.Fields["path"].(string)
 	return []install.FileChange{{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Words()}}, nil
@@ -108,10 +120,13 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 	if err != nil {
 		return &install.GitStatus{Installed: install.No, Hooks: []stick.Words{}, Problem: stick.AsError(err).Words()}
 	}
+
 	t, err := a.installTarget(false)
-	if err != nil && t.TT == "" { // a program that can't be installed can still check
+	if err != nil && t.TT == "" {
+		// A program that can't be installed can still check.
 		t.TT = a.Exe
 	}
+
 	s := install.CheckGit(t, r)
 	return &s
 }
@@ -121,6 +136,7 @@ func (p *page) gitHooks(s *install.GitStatus) {
 	if s == nil {
 		return
 	}
+
 	says := stick.Words("hooks not installed")
 	switch {
 	case s.Problem != "":
@@ -133,6 +149,7 @@ func (p *page) gitHooks(s *install.GitStatus) {
 	case s.Installed == install.Partly:
 		says = stick.Wordsf("hooks partly installed (%s); missing or changed: %s", s.Path, stick.JoinWords(s.Missing, ", "))
 	}
+
 	p.linef("%-8s %s", "git", says)
 	if s.Installed != install.All && s.Problem == "" {
 		p.linef("         %-12s %s", "", p.faint("fix: tt install git"))

@@ -29,10 +29,12 @@ func (a *app) guardCmd() *cobra.Command {
 			if err := json.NewDecoder(a.input()).Decode(&o); err != nil {
 				return stick.Errorf(stick.CodeUsage, "only tt itself starts a guardian")
 			}
+
 			e, _, err := a.open()
 			if err != nil {
 				return err
 			}
+
 			return e.KeepLease(c.Context(), engine.KeepLeaseParams{
 				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease}, Process: o.Process, PID: a.PID,
 			})
@@ -46,15 +48,18 @@ func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}
+
 	order, err := json.Marshal(guardOrder{Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process})
 	if err != nil {
 		return
 	}
+
 	pid, err := startDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
 		_ = a.sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
 		return
 	}
+
 	g.GuardianPID = pid
 	g.LeaseKeptBy = stick.KeptByGuardian
 }
