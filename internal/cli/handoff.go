@@ -39,6 +39,7 @@ func (h *handoffFlags) addFields(c *cobra.Command) {
 			if f.Flag == "status" {
 				short = "m"
 			}
+
 			c.Flags().StringP(f.Flag, short, "", f.Usage)
 		}
 	}
@@ -64,6 +65,7 @@ func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
 		if values == nil {
 			continue
 		}
+
 		given = true
 		if h.stdin {
 			return nil, stick.Errorf(stick.CodeUsage, "give the handoff by flags or on standard input, not by both")
@@ -72,12 +74,14 @@ func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
 			return nil, err
 		}
 	}
+
 	switch {
 	case h.stdin:
 		return readHandoff(a.input())
 	case !given:
 		return nil, nil
 	}
+
 	return out, nil
 }
 
@@ -100,6 +104,7 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 	if err != nil {
 		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff can't be read from standard input").With("field", "handoff")
 	}
+
 	var h stick.Handoff
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.DisallowUnknownFields()
@@ -108,11 +113,13 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 			err = errMore
 		}
 	}
+
 	if err != nil {
 		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", whyNoHandoff(b, err)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}
+
 	return &h, nil
 }
 
@@ -124,26 +131,32 @@ func whyNoHandoff(text []byte, err error) stick.Words {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return "it is empty"
 	}
+
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if e.Field == "" {
 			return "it has to be an object, in braces"
 		}
+
 		return stick.Wordsf("%s can't be a JSON %s", stick.Name(e.Field).Cut(60), e.Value)
 	}
+
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok && e.Offset > 0 && e.Offset <= int64(len(text)) {
 		line := 1 + bytes.Count(text[:e.Offset-1], []byte("\n"))
 		r, _ := utf8.DecodeRune(text[e.Offset-1:])
 		return stick.Wordsf("%q isn't expected in line %d", string(r), line)
 	}
+
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	case errors.Is(err, errMore):
 		return "there is more after the object"
 	}
+
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return stick.Wordsf("there is no field %q", stick.Name(strings.Trim(field, `"`)).Cut(60))
 	}
+
 	return stick.Wordsf("%s", stick.Name(strings.TrimPrefix(err.Error(), "json: ")).Cut(120))
 }
 

@@ -77,6 +77,7 @@ func (p *page) allHelp(root *cobra.Command) {
 			}
 		}
 	}
+
 	p.linef("\nFlags of every command:")
 	p.showFlags(root.PersistentFlags())
 }
@@ -94,14 +95,17 @@ func (p *page) commandHelp(c *cobra.Command) {
 	if c.HasAvailableSubCommands() {
 		line = c.CommandPath() + " <command>"
 	}
+
 	p.showWrapped("  ", line)
 	if len(c.Aliases) > 0 {
 		p.linef("\nAlso called: %s", stick.Words(strings.Join(c.Aliases, ", ")))
 	}
+
 	if text := exampleText(c); text != "" {
 		p.linef("\nExamples:")
 		p.block(text)
 	}
+
 	if c.HasAvailableSubCommands() {
 		p.linef("\nCommands:")
 		for _, sub := range c.Commands() {
@@ -116,6 +120,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 		p.linef("\nFlags:")
 		p.showFlags(own)
 	}
+
 	if !c.HasAvailableSubCommands() {
 		p.linef("\nFlags of every command: --as, --color, --json")
 	}
@@ -146,6 +151,7 @@ func (p *page) showFlags(f *pflag.FlagSet) {
 			if of[category] == "" {
 				categories = append(categories, category)
 			}
+
 			of[category] += " " + name
 		default:
 			all = append(all, [2]string{name, meaning})
@@ -156,6 +162,7 @@ func (p *page) showFlags(f *pflag.FlagSet) {
 	for _, f := range all {
 		p.showEntry(f[0], f[1], width)
 	}
+
 	slices.Sort(categories)
 	for _, category := range categories {
 		p.showEntry(category, "also"+of[category], width)
@@ -168,12 +175,14 @@ func flagText(f *pflag.Flag) (name, meaning string) {
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
+
 	_, meaning = pflag.UnquoteUsage(f)
 	switch f.DefValue {
 	case "", "0", "false", "[]", "0s":
 	default:
 		meaning += " (default " + f.DefValue + ")"
 	}
+
 	return name, meaning
 }
 
@@ -196,10 +205,13 @@ func (p *page) showWrapped(indent shown, text string) {
 		if i > 0 {
 			p.linef("")
 		}
-		if strings.HasPrefix(paragraph, "\t") { // a command to be copied
+
+		if strings.HasPrefix(paragraph, "\t") {
+			// A paragraph after a tab is a command to be copied, and isn't broken.
 			p.block("  " + strings.TrimSpace(paragraph))
 			continue
 		}
+
 		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), p.helpColumns()-len(indent)) {
 			p.linef("%s%s", indent, stick.Words(line))
 		}
@@ -228,6 +240,7 @@ func wordsIn(text string, columns int) (lines []string) {
 			line += " " + word
 		}
 	}
+
 	return append(lines, line)
 }
 
@@ -242,14 +255,17 @@ func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
+
 			for _, sub := range parent.Commands() {
 				if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), typed) {
 					all = append(all, cobra.CompletionWithDesc(sub.Name(), sub.Short))
 				}
 			}
+
 			return all, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+
 	c.Flags().BoolVar(&all, "all", false, "list every command, also those that agents and harnesses run")
 	c.RunE = func(_ *cobra.Command, args []string) error { return a.answerHelp(root, args, all) }
 	return c
@@ -279,6 +295,7 @@ func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
 		a.write(p.shown())
 		return nil
 	}
+
 	a.showHelp(found)
 	return nil
 }

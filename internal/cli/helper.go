@@ -36,27 +36,33 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).With("field", "command")
 	}
+
 	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
+
 	res, err := e.ListSessions(ctx, engine.ListSessionsParams{Caller: by})
 	if err != nil {
 		return err
 	}
+
 	if !slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool { return s.Role == stick.RolePrimary && s.Verdict != stick.Gone }) {
 		_ = a.sayf("tt: there is no known primary here, so nobody does the primary's work")
 	}
+
 	id := helperName(res.Sessions)
 	set := []string{"AI_AGENT_ID=" + id, "AI_HELPER=1"}
 	if a.Getenv("TMUX") == "" {
 		return a.runHelper(path, command, set)
 	}
+
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
 	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(helperEnviron(os.Environ()), set...), command)...)
 	if out, err := tmux.CombinedOutput(); err != nil {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
+
 	return a.print(helperResult{AgentID: id, Window: window}, func(p *page) { p.linef("%s runs in the window %s", id, window) })
 }
 
@@ -70,7 +76,9 @@ type helperResult struct {
 func helperName(sessions []engine.ListedSession) string {
 	for {
 		var b [2]byte
-		_, _ = rand.Read(b[:]) // it never fails
+
+		// Reading random bytes never fails.
+		_, _ = rand.Read(b[:])
 		name := "helper-" + hex.EncodeToString(b[:])
 		if !slices.ContainsFunc(sessions, func(s engine.ListedSession) bool { return s.Name == name }) {
 			return name
@@ -123,19 +131,25 @@ func (a *app) runHelper(path string, command, set []string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
+
 	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }() // ends with the command
+
+	// This goroutine ends with the command.
+	go func() { ended <- c.Wait() }()
 	for {
 		select {
 		case s := <-signals:
-			if s == syscall.SIGTERM || !a.atTerminal() { // a terminal sends the others to both of us
-				_ = c.Process.Signal(s) // it fails when the command has just ended
+			if s == syscall.SIGTERM || !a.atTerminal() {
+				// A terminal sends SIGINT and SIGHUP to the command itself.
+				// This fails when the command has just ended.
+				_ = c.Process.Signal(s)
 			}
 		case err := <-ended:
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 				a.status = exitStatus(exit.ProcessState)
 				return nil
 			}
+
 			return err
 		}
 	}
@@ -157,10 +171,12 @@ func lookPath(name, path, dir string) (string, error) {
 		}
 		return exec.LookPath(name)
 	}
+
 	for _, d := range filepath.SplitList(path) {
 		if p, err := exec.LookPath(filepath.Join(d, name)); err == nil {
 			return p, nil
 		}
 	}
+
 	return "", exec.ErrNotFound
 }

@@ -69,10 +69,12 @@ func (a *app) hookCmd() *cobra.Command {
 			"Which harness it is, tt finds out itself: from its processes, else from their variables, else from the input. Earlier versions\n" +
 			"of tt put the harness's name into the command. It is still accepted, and decides nothing.",
 	}
+
 	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.Flags().BoolVar(&child, "child", false, "answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
 	c.Flags().BoolVar(&plugin, "plugin", false, "as a plugin of the harness runs it: say nothing if tt install has written hooks that answer")
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.inHook = true
 		if child {
@@ -81,19 +83,26 @@ func (a *app) hookCmd() *cobra.Command {
 		if err := checkHarness(args); err != nil || isTrue(a.Getenv("TT_OFF")) {
 			return err
 		}
+
 		var f harness.Firing
 		err := catchPanic(func() error { return a.answerHook(c.Context(), &f, wake, plugin) })
 		if a.status == harness.ExitWake && len(args) > 0 {
 			a.status = exitOrder
 		}
+
 		if _, crashed := errors.AsType[*crash](err); crashed {
-			a.status = 0 // what was shown may not be recorded: waking the agent would show it again, and again
+			// What was shown may not be recorded: waking the agent would show it again, and again.
+			a.status = 0
 		}
+
 		if err != nil && c.Context().Err() == nil {
-			a.logHook(f, err) // a fault of ours stops no harness
+			// A fault of ours stops no harness.
+			a.logHook(f, err)
 		}
+
 		return nil
 	}
+
 	return c
 }
 
@@ -104,9 +113,12 @@ func (a *app) hookInChild(wake bool) error {
 	if wake {
 		args = append(args, "--wake")
 	}
+
 	c := exec.Command(a.Exe, args...)
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = a.Dir, a.Stdin, a.Stdout, a.Stderr
-	_ = c.Run() // it has logged what went wrong, if it could
+
+	// The child has logged what went wrong, if it could.
+	_ = c.Run()
 	if c.ProcessState != nil && c.ProcessState.ExitCode() == harness.ExitWake {
 		a.status = exitOrder
 	}
@@ -131,10 +143,12 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
+
 	from, procs, err := a.readSurroundings()
 	if err != nil {
 		return err
 	}
+
 	until := time.Now().Add(a.extendLimit(editLimit))
 	asks, enough := context.WithTimeout(ctx, a.extendLimit(aliasLimit))
 	defer enough()
@@ -142,16 +156,20 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
 		return err
 	}
+
 	if plugin && a.hasInstalledBeside(f.Harness.Name, install.HooksBeside) {
 		return nil
 	}
+
 	e, p, err := a.hookCaller(from, procs, *f, wake)
 	if err != nil {
 		return err
 	}
+
 	if wake {
 		return a.waitAndWake(ctx, e, p, *f, from.Chain)
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit+rescueLimit))
 	defer cancel()
 	switch f.Event {
@@ -166,6 +184,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 		if err == nil && res.Block {
 			a.writeHook(*f, harness.HookAnswer{Block: string(res.Reason)})
 		}
+
 		return err
 	case harness.HookCompact:
 		return a.beforeSummary(ctx, e, p, *f)
@@ -175,6 +194,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: f.Why})
 		return err
 	}
+
 	return nil
 }
 
@@ -185,6 +205,7 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 	if err != nil {
 		return operations{}, core.HookParams{}, err
 	}
+
 	by.Helper = f.Helper
 	c := a.kernelConfig(procs)
 	if !patient {
@@ -192,17 +213,21 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 		switch f.Event {
 		case harness.HookBeforeTool:
 			c.WriteWait = a.extendLimit(editWrites)
-		case harness.HookAfterTool: // the other half is for what is new
+		case harness.HookAfterTool:
+			// The other half of the time is for showing what is new.
 			c.WriteWait = a.extendLimit(hookLimit / 2)
-		case harness.HookStop: // it writes what it has decided, in the same transaction
+		case harness.HookStop:
+			// The decision is written in the transaction that makes it.
 			c.WriteWait = a.extendLimit(stopWrites)
 		}
 	}
+
 	p := core.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.hookStart(procs, from.Chain), Tool: f.Edits.Tool}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 	if len(f.Edits.Paths) > 0 && !f.Edits.Command {
 		p.File = f.Edits.Paths[0]
 	}
+
 	return newOperations(c), p, nil
 }
 
@@ -214,14 +239,18 @@ func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 	if age, ok := proc.Age(self); err == nil && ok {
 		oldest = age
 	}
+
 	if len(chain) > 0 && slices.ContainsFunc(chain[0].Args, func(arg string) bool { return strings.Contains(arg, " hook") }) {
 		if age, ok := proc.Age(chain[0].ID); ok {
 			oldest = max(oldest, age)
 		}
 	}
-	if a.Now != nil { // a test's clock isn't that of processes
+
+	if a.Now != nil {
+		// A test's clock isn't that of processes.
 		oldest = 0
 	}
+
 	return a.now().Add(-oldest)
 }
 
@@ -236,12 +265,14 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 		res guard.MayEditResult
 		err error
 	}
+
 	decided := make(chan decision, 1)
 	go func() {
 		var d decision
 		d.err = catchPanic(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
 		decided <- d
 	}()
+
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	for {
@@ -250,6 +281,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 			if !d.res.Allowed {
 				a.writeHook(f, harness.HookAnswer{Deny: string("Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + ".")})
 			}
+
 			return errors.Join(d.err, e.EditChecked(ctx, q, d.res))
 		case <-rescuing:
 			rescuing = nil

@@ -18,26 +18,36 @@ import (
 // showNew shows a working agent what is new for it, and records that it works.
 func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	if f.Woken {
-		p.Sub = true // the waker may not have recorded yet that it showed these events
+		// The waker may not have recorded yet that it showed these events.
+		p.Sub = true
 	}
-	edited, late := a.checkEdited(ctx, e, p, f.HookInput) // first, so that the agent learns of it at once
+
+	// Edits are checked first, so that the agent learns at once what they did.
+	edited, late := a.checkEdited(ctx, e, p, f.HookInput)
 	if edited.Prune {
-		defer a.pruneLater() // when the harness has its answer
+		// Pruning takes time, and starts when the harness has its answer.
+		defer a.pruneLater()
 	}
+
 	if edited.Told != "" {
 		done := stick.Words("the edit went through")
 		if f.Edits.Command {
 			done = "the command ran"
 		}
+
 		a.told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
 	}
+
 	err := a.showEvents(ctx, e, p, f)
 	if a.told != "" {
 		a.writeHook(f, harness.HookAnswer{})
 	}
+
 	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
-		return late // both say the same
+		// One report is enough: both errors say that somebody else writes.
+		return late
 	}
+
 	return errors.Join(late, err)
 }
 
@@ -47,25 +57,32 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 	if err != nil {
 		return err
 	}
-	if res.Unstarted { // another agent made the room after this session's start
+
+	if res.Unstarted {
+		// Another agent made the room after this session's start.
 		return a.briefSession(ctx, e, p, f)
 	}
+
 	if len(res.Events) > 0 {
 		done, alone := e.ShowAlone(ctx, res)
 		if !alone {
-			return nil // another entry for this event is showing them
+			// Another entry for this event is showing them.
+			return nil
 		}
+
 		defer done()
 		if res, err = e.DeliverEvents(ctx, p); err != nil {
 			return err
 		}
 	}
+
 	if len(res.Events) > 0 {
 		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
 		if a.unheard {
 			return errors.New("nobody read what is new")
 		}
 	}
+
 	return e.HookDelivered(ctx, p, res)
 }
 
@@ -85,6 +102,7 @@ func (pg *page) showNews(events []stick.Event, more bool) shown {
 			break
 		}
 	}
+
 	pg.showDelivered(engine.WaitForTurnResult{Events: events})
 	if more {
 		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
@@ -104,14 +122,17 @@ func (a *app) newsForAnother(events []stick.Event, more bool) string {
 func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
-		return nil // a headless harness ends when it is idle
+		// A headless harness ends when it is idle.
+		return nil
 	}
+
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
 	res, err := e.WaitForWake(ctx, p)
 	if err != nil || len(res.Events) == 0 {
 		return err
 	}
+
 	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
 	if row.Wake == harness.WakeQueue {
 		err = a.queuePrompt(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
@@ -119,9 +140,11 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, 
 		err = a.sayText(text)
 		a.status = harness.ExitWake
 	}
+
 	if err != nil {
 		return err
 	}
+
 	return e.Delivered(context.WithoutCancel(ctx), res)
 }
 

@@ -34,6 +34,7 @@ func (a *app) inboxCmd() *cobra.Command {
 		Long: "List the messages that you haven't read, and those that wait for you to accept them. Listing changes nothing: tt msg read\n" +
 			"marks messages as read, and tt ack accepts them. An answer has at most 16 KB, and says how to get the rest.",
 	}
+
 	i.addFlags(c)
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
 	c.Flags().BoolVar(&i.p.Sent, "sent", false, "list the messages that you sent, and their state; --from then names their recipient")
@@ -43,9 +44,11 @@ func (a *app) inboxCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		i.p.Where, i.p.From = w, stick.AgentID(i.from)
 		return a.showInbox(c.Context(), i.p)
 	}
+
 	return c
 }
 
@@ -60,6 +63,7 @@ func (a *app) showInbox(ctx context.Context, params engine.GetInboxParams) error
 		if res.More && params.After == 0 {
 			p.linef("%s", p.faint("older ones are hidden: --after 1 begins with the oldest"))
 		}
+
 		for _, m := range res.Messages {
 			if params.Sent {
 				p.messageText(m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
@@ -67,6 +71,7 @@ func (a *app) showInbox(ctx context.Context, params engine.GetInboxParams) error
 				p.messageText(m.MessageView, stick.Words(m.State), true, isReceiptOpen(m.State))
 			}
 		}
+
 		if len(res.Messages) == 0 {
 			p.linef("no messages")
 		}
@@ -92,26 +97,31 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	if m.Event != "" {
 		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
 	}
+
 	switch {
 	case len(m.To) == 1 && m.To[0] == stick.ToRoom:
 		line += " to all"
 	case len(m.To) > 1:
 		line += stick.Wordsf(" to %d members", len(m.To))
 	}
+
 	line += ", " + p.ago(m.CreatedAt)
 	what := messageLabel(m.Message)
 	if m.Category == stick.Handover && !mine {
 		what = "passed on"
 	}
+
 	var urgent stick.Words
 	if m.Urgent(m.CreatedAt, p.now) && open {
 		urgent = "urgent: read it now"
 	}
+
 	for _, s := range []stick.Words{state, what, urgent} {
 		if s != "" {
 			line += ", " + s
 		}
 	}
+
 	if m.RequiresAck && open {
 		line += stick.Wordsf(" (%s)", stick.Cmd("tt ack <message_id>", m.MessageID).As(p.as))
 	}
@@ -124,6 +134,7 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	if m.Subject != "" {
 		line += ": " + stick.Quote(m.Subject, stick.MaxSubject)
 	}
+
 	p.linef("%s", line)
 	p.text("  ", m.Body)
 	for _, f := range m.Says() {

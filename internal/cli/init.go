@@ -49,6 +49,7 @@ func (a *app) initCmd() *cobra.Command {
 			"flags and the defaults decide. Once everything is set up, tt init only says how things stand. tt uninstall disconnects\n" +
 			"git and the harnesses again; the room and .talking-stick.toml stay.",
 	}
+
 	f := c.Flags()
 	f.String("enforce", "", "how far agents are held to turns: off, warn, scopes or stick (default: as the room says; a new one warns)")
 	f.Bool("git", true, "put hooks into git that ask whether an agent may commit")
@@ -67,10 +68,12 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 	if err != nil {
 		return err
 	}
+
 	site, err := a.readSite(ctx, e, by)
 	if err != nil {
 		return err
 	}
+
 	wants := site.defaultChoices()
 	for _, q := range initQuestions {
 		if f := c.Flags().Lookup(q.flag); f.Changed {
@@ -79,29 +82,36 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 			}
 		}
 	}
+
 	if wants.Git && site.hooksErr != nil && c.Flags().Changed("git") {
 		return site.hooksErr
 	}
-	var in *bufio.Reader // of a person who is asked
+
+	// These are of a person who is asked.
+	var in *bufio.Reader
 	if !show && isPerson(by) && a.canAsk() && site.lacksAnything() {
 		in = bufio.NewReader(a.Stdin)
 		if ok, err := a.askInit(ctx, c, in, site, &wants); !ok || err != nil {
 			return err
 		}
 	}
+
 	plan, err := a.planInit(ctx, e, by, site, wants)
 	if err != nil {
 		return err
 	}
+
 	if show {
 		a.reads = true
 		return a.showPlan(site, plan)
 	}
+
 	if in != nil {
 		if ok, err := a.confirmInit(ctx, in, site, plan); !ok || err != nil {
 			return err
 		}
 	}
+
 	return a.applyInit(ctx, e, by, site, plan)
 }
 
@@ -132,21 +142,27 @@ func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*init
 		if stick.CodeOf(shared) == stick.CodeNoRepository {
 			return nil, stick.AsError(shared).Hintf("make a repository: %s; or only a room, which no hooks of git protect: %s", stick.Cmd("git init"), stick.Cmd("tt join"))
 		}
+
 		return nil, shared
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	s := &initSite{}
 	if s.target, err = a.installTarget(false); err != nil {
 		return nil, err
 	}
+
 	if err := s.readRoom(ctx, e, by, a.workspaceEnv()); err != nil {
 		return nil, err
 	}
+
 	if err := s.readConfig(ctx, workspace.Env{Dir: a.Dir, Home: a.Home}, repo.Top); err != nil {
 		return nil, err
 	}
+
 	s.hooks, s.hooksErr = install.InstallGit(s.target, repo)
 	s.git = install.CheckGit(s.target, repo)
 	there := s.target
@@ -157,14 +173,17 @@ func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*init
 		if s.harnesses[i].Installed == install.All {
 			continue
 		}
+
 		steps, err := install.Install(s.target, []string{name})
 		if err != nil {
 			return nil, err
 		}
+
 		if slices.ContainsFunc(steps, install.FileChange.Pending) {
 			s.lacking = append(s.lacking, name)
 		}
 	}
+
 	return s, nil
 }
 
@@ -174,6 +193,7 @@ func (s *initSite) readRoom(ctx context.Context, e operations, by core.Caller, e
 	if err != nil {
 		return err
 	}
+
 	s.path, s.policy = place.Root, stick.DefaultPolicy()
 	room, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
 	switch {
@@ -182,6 +202,7 @@ func (s *initSite) readRoom(ctx context.Context, e operations, by core.Caller, e
 	case err != nil:
 		return err
 	}
+
 	policy, err := e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by})
 	s.path, s.room, s.policy = room.Path, &room, policy.Policy
 	return err
@@ -194,19 +215,24 @@ func (s *initSite) readConfig(ctx context.Context, env workspace.Env, main strin
 	if c, ok := workspace.FindCheckout(".", env); ok {
 		top = c.Top
 	}
+
 	var err error
 	s.file = filepath.Join(top, config.FileName)
 	if s.config, err = config.Read(top); err != nil {
 		return err
 	}
+
 	if _, s.born, err = (git.Client{}).Commit(ctx, top, "HEAD"); err != nil {
 		return err
 	}
+
 	var committed []byte
 	if s.born {
 		committed, _, err = git.Client{}.ReadFile(ctx, top, "HEAD", config.FileName)
 	}
-	now, _ := config.ReadFile(top, config.FileName, int64(len(committed))+1) // one that is missing is empty; a longer one differs
+
+	// A file that is missing reads as empty, and a longer one differs.
+	now, _ := config.ReadFile(top, config.FileName, int64(len(committed))+1)
 	s.open = !bytes.Equal(committed, now)
 	return err
 }
@@ -246,29 +272,36 @@ func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *ini
 	if wants.Enforce != s.policy.Enforce {
 		p.policy = []string{"enforce=" + string(wants.Enforce)}
 	}
+
 	p.join = !s.inRoom() || len(p.policy) > 0
 	settings, err := install.Settings(s.target, s.file, wants.changedSettings(s.defaultChoices()))
 	if err != nil {
 		return p, err
 	}
+
 	if len(settings) > 0 {
 		may, err := e.MayEdit(ctx, guard.MayEditParams{Caller: by, Paths: []string{s.file}})
 		if err = cmp.Or(err, may.Refusal()); err != nil {
 			return p, err
 		}
+
 		settings[0].Note = may.Told
 	}
+
 	p.steps = settings
 	if wants.Git {
 		p.steps = append(p.steps, s.hooks...)
 	}
+
 	if len(wants.Harnesses) > 0 {
 		steps, err := install.Install(s.target, wants.Harnesses)
 		if err != nil {
 			return p, err
 		}
+
 		p.steps = append(p.steps, steps...)
 	}
+
 	return p, nil
 }
 
@@ -293,14 +326,17 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 			return err
 		}
 	}
+
 	if err := install.Apply(plan.steps); err != nil {
 		return err
 	}
+
 	a.logNpm(before.target.DataDir, install.Npm(plan.steps))
 	s, err := a.readSite(ctx, e, by)
 	if err != nil {
 		return err
 	}
+
 	res := s.resultOf(plan)
 	res.Applied, res.Created, res.Joined = true, joined.Created, joined.Joined
 	res.Changed = plan.join || len(res.Steps) > 0
@@ -310,14 +346,17 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 	if s.hooksErr != nil {
 		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).Words())
 	}
+
 	connected, err := install.Install(s.target, s.connectedHarnesses())
 	if err != nil {
 		return err
 	}
+
 	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), runProgram)...)
 	for _, h := range s.nextSteps(by) {
 		res.Next = append(res.Next, h.As(a.as).Words())
 	}
+
 	return a.print(res, func(p *page) { p.showInitialised(res) })
 }
 
@@ -333,6 +372,7 @@ func (a *app) showPlan(s *initSite, plan initPlan) error {
 			res.Was = s.policy.Enforce
 		}
 	}
+
 	for i := range res.Steps {
 		res.Steps[i].Show()
 	}
@@ -356,6 +396,7 @@ func (s *initSite) resultOf(plan initPlan) initResult {
 		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pendingSteps(), Git: s.git, Harnesses: s.harnesses,
 		Integration: d.Integration, Gate: d.Gate,
 	}
+
 	if s.room != nil {
 		res.RoomID, res.AgentID = s.room.RoomID, s.room.AgentID
 	}
@@ -376,6 +417,7 @@ func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 	case !slices.ContainsFunc(s.harnesses, func(h install.Status) bool { return h.Installed != install.No }):
 		first = stick.Hintf("connect the harness of your agents: %s", stick.Cmd("tt install"))
 	}
+
 	var before []stick.Words
 	if !s.born {
 		before = append(before, "make a first commit")
@@ -383,10 +425,12 @@ func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 	if s.open {
 		before = append(before, "commit "+config.FileName+", whose settings count from then on")
 	}
+
 	tasks := stick.Hintf("let agents work side by side, each on a branch of its own: %s", stick.Cmd("tt task init"))
 	if len(before) > 0 {
 		tasks = stick.Hintf("%s; then %s", stick.JoinWords(before, "; "), tasks)
 	}
+
 	return []stick.Hint{first, look, tasks}
 }
 

@@ -130,18 +130,22 @@ func setHarnesses(c *initChoices, answer string) error {
 		c.Harnesses = nil
 		return nil
 	}
+
 	var names []string
 	for _, name := range strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, ok := harness.ByName(name); !ok {
 			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s", stick.Clip(name, 40), stick.Names(harness.Names(), len(harness.Rows))).With("field", "harness")
 		}
+
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
+
 	if len(names) == 0 {
 		return stick.Errorf(stick.CodeUsage, "no harness is named; to connect none, say %s", none).With("field", "harness")
 	}
+
 	c.Harnesses = names
 	return nil
 }
@@ -154,6 +158,7 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 		if c.Flags().Changed(q.flag) || q.asked != nil && !q.asked(s) {
 			continue
 		}
+
 		a.write(showf("\n%s\n", stick.Words(q.why)))
 		for {
 			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
@@ -161,15 +166,18 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 			if err != nil || !ok {
 				return false, err
 			}
+
 			if answer == "" {
 				break
 			}
 			if err = q.set(wants, answer); err == nil {
 				break
 			}
+
 			a.write(showf("%s\n", stick.AsError(err)))
 		}
 	}
+
 	return true, nil
 }
 
@@ -210,6 +218,7 @@ func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, pl
 			a.leaveAsItIs()
 			return false, nil
 		}
+
 		a.write("the answer must be yes or no\n")
 	}
 }
@@ -221,11 +230,14 @@ func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 		text string
 		err  error
 	}
+
 	typed := make(chan line, 1)
-	go func() { // ends with the line, or with the program
+	go func() {
+		// This goroutine ends with the line, or with the program.
 		text, err := in.ReadString('\n')
 		typed <- line{text, err}
 	}()
+
 	select {
 	case <-ctx.Done():
 		return "", stick.Errorf(stick.CodeCanceled, "interrupted; nothing was changed")
@@ -233,6 +245,7 @@ func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
 		if l.err != nil && l.text == "" {
 			return "", io.EOF
 		}
+
 		return strings.TrimSpace(l.text), nil
 	}
 }

@@ -18,28 +18,34 @@ func (p *page) showInitialised(res initResult) {
 	for _, s := range res.Steps {
 		p.showStep(s)
 	}
+
 	p.linef("%-8s %s", "room", p.roomOf(res))
 	edits := showf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])
 	if res.Was != "" {
 		edits += showf(" (was %s)", res.Was)
 	}
+
 	p.linef("%-8s %s", "edits", edits)
 	if !res.Applied {
 		p.linef("nothing was changed")
 		return
 	}
+
 	p.gitHooks(&res.Git)
 	for _, h := range res.Harnesses {
 		p.linef("%-8s %s", h.Harness, p.connectionText(h))
 	}
+
 	gate := shown("no gate")
 	if res.Gate != "" {
 		gate = showf("after %q", stick.Name(res.Gate))
 	}
+
 	p.linef("%-8s merged into %s, %s", "tasks", file(res.Integration), gate)
 	if !res.Changed {
 		p.linef("nothing had to be changed")
 	}
+
 	for _, n := range res.Next {
 		p.linef("next: %s", n)
 	}
@@ -54,6 +60,7 @@ func (p *page) initPlan(s *initSite, plan initPlan) {
 	case plan.join:
 		p.linef("  join the room of %s", s.path)
 	}
+
 	p.linef("  set enforce=%s: %s", plan.enforce, heldTo[plan.enforce])
 
 	for _, step := range plan.pendingSteps() {
@@ -62,6 +69,7 @@ func (p *page) initPlan(s *initSite, plan initPlan) {
 			p.linef("    %s", step.Note)
 		}
 	}
+
 	p.linef("  merge approved tasks into %s, once you have them", file(plan.integration))
 	p.linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s", p.next(stick.Cmd("tt uninstall")))
 }
@@ -79,6 +87,7 @@ func (p *page) roomOf(res initResult) shown {
 	case res.Joined:
 		what = stick.Wordsf("you joined it as %s", res.AgentID)
 	}
+
 	return showf("%s: %s", p.strong(showf("%s", res.Path)), what)
 }
 
@@ -93,5 +102,6 @@ func (p *page) connectionText(h install.Status) shown {
 	case h.Installed == install.Partly:
 		return showf("partly connected; missing or changed: %s (%s)", stick.JoinWords(h.Missing, ", "), fix)
 	}
+
 	return showf("not connected (%s)", fix)
 }

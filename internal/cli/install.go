@@ -62,6 +62,7 @@ func (a *app) installCmd() *cobra.Command {
 			"commands talking-stick, agent-roster, worker, review-gate and bb, which are tt under other names.\n\n" +
 			"Everything else in the files stays as it is. Before the first change of a file, a copy goes to the data directory.",
 	}
+
 	f := c.Flags()
 	f.BoolVar(&o.all, "all", false, "every harness, found or not, and git if this is a repository")
 	f.BoolVar(&o.project, "project", false, "install in this workspace, for everybody who works in it, instead of in your home")
@@ -71,8 +72,10 @@ func (a *app) installCmd() *cobra.Command {
 		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
 			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
 		}
+
 		return a.runInstall(c.Context(), args, o)
 	}
+
 	return c
 }
 
@@ -87,10 +90,12 @@ func (a *app) uninstallCmd() *cobra.Command {
 			"An MCP server of the npm program of the same name goes, too. Without a name, show what would change, and ask if there is a terminal.\n" +
 			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}
+
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
 	c.Flags().BoolVar(&o.data, "data", false, "remove the database and the copies of uncommitted work, too")
 	c.Flags().BoolVar(&o.yes, "yes", false, "with --data: don't ask")
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o.all = len(args) == 0
 		switch {
@@ -99,8 +104,10 @@ func (a *app) uninstallCmd() *cobra.Command {
 		case o.data && (o.project || !o.all):
 			return stick.Errorf(stick.CodeUsage, "--data goes with all of tt: name no harness, and no project").With("field", "data")
 		}
+
 		return a.runInstall(c.Context(), args, o)
 	}
+
 	return c
 }
 
@@ -110,52 +117,66 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 	if err != nil {
 		return err
 	}
+
 	data, err := a.dataOf(ctx, o)
 	if err != nil {
 		return err
 	}
+
 	asked := len(names) > 0 || o.all && !o.removing || o.show || o.removing && !a.canAsk()
 	if o.data {
 		asked = o.yes || o.show
 	}
+
 	withLinks := slices.Contains(names, "links")
 	names, pasted, err := snippetsOf(t, names)
 	if err != nil {
 		return err
 	}
+
 	var steps []install.FileChange
 	if len(names) > 0 || len(pasted) == 0 {
 		if steps, err = a.planSteps(ctx, t, names, o); err != nil {
 			return err
 		}
 	}
+
 	res := installResult{TT: t.TT, Steps: steps, Snippets: pasted, removing: o.removing}
 	if res.Steps == nil {
 		res.Steps = []install.FileChange{}
 	}
+
 	if o.removing {
 		res.DataDir, res.Data, res.Stays = t.DataDir, data.Parts, data.Stays
 		res.withData = o.data
 	}
+
 	if withLinks && o.show {
-		res.Links, _ = a.changeLinks(t.TT, o) // it only lists names, so it doesn't fail
+		// With --print this only lists names, so it doesn't fail.
+		res.Links, _ = a.changeLinks(t.TT, o)
 	}
+
 	if o.show {
 		a.reads = true
 		for i := range steps {
 			steps[i].Show()
 		}
+
 		return a.print(res, func(p *page) { p.showInstalled(res) })
 	}
+
 	if !asked && (o.data || slices.ContainsFunc(steps, install.FileChange.Pending)) {
 		if ok, err := a.confirmPlan(res); err != nil || !ok {
 			return err
 		}
+
 		res.asked = true
 	}
+
 	if err := install.Apply(steps); err != nil {
 		return err
 	}
+
 	res.Applied = len(steps) > 0 || withLinks
 	a.logNpm(t.DataDir, install.Npm(steps))
 	if withLinks {
@@ -163,19 +184,24 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 			return err
 		}
 	}
+
 	if o.data {
 		e, by, err := a.open()
 		if err == nil {
 			_, err = e.RemoveData(ctx, engine.RemoveDataParams{Caller: by, Remove: true})
 		}
+
 		if err != nil {
 			return err
 		}
+
 		res.DataGone = true
 	}
+
 	if !o.removing {
 		res.Next = install.Next(ctx, t, steps, runProgram)
 	}
+
 	return a.print(res, func(p *page) { p.showInstalled(res) })
 }
 
@@ -185,15 +211,18 @@ func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDa
 	if !o.removing || o.project {
 		return res, nil
 	}
+
 	e, by, err := a.open()
 	switch {
 	case o.data && err != nil:
 		return res, err
-	case err != nil: // what is wrong with the data keeps nobody from removing tt
+	case err != nil:
+		// What is wrong with the data keeps nobody from removing tt.
 		return res, nil
 	case o.data && !by.ActsAsPerson():
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
 	}
+
 	return e.RemoveData(ctx, engine.RemoveDataParams{Caller: by})
 }
 
@@ -212,6 +241,7 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 			pasted = append(pasted, s)
 		}
 	}
+
 	return others, pasted, nil
 }
 
@@ -226,16 +256,20 @@ func (a *app) planSteps(ctx context.Context, t install.Target, names []string, o
 	case !named:
 		names = install.Found(t)
 	}
+
 	switch {
-	case len(names) == 0: // a project gets instructions only with a harness
+	case len(names) == 0:
+		// A project gets instructions only with a harness.
 	case o.removing:
 		steps, err = install.Uninstall(t, names)
 	default:
 		steps, err = install.Install(t, names)
 	}
+
 	if err != nil || !git && named && !o.all {
 		return steps, err
 	}
+
 	hooks, err := a.gitSteps(ctx, t, git, o)
 	return append(steps, hooks...), err
 }
@@ -246,27 +280,36 @@ func (a *app) installTarget(project bool) (install.Target, error) {
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
 	}
+
 	var err error
 	if t.DataDir, err = a.dataDir(); err != nil {
 		return t, err
 	}
+
 	bare := a.Env
 	bare.Getenv = func(name string) string {
-		if name == "APPDATA" { // Windows gives it to every process
+		if name == "APPDATA" {
+			// Windows gives it to every process.
 			return a.Getenv(name)
 		}
+
 		return ""
 	}
-	t.Default, _ = bare.dataDir() // without a home directory this has failed already, or the variable names the directory
+
+	// Without a home directory this has failed already, or the variable names the directory.
+	t.Default, _ = bare.dataDir()
 	if t.TT, err = a.programPath(); err != nil {
 		return t, err
 	}
+
 	if o, npm := ofNpm(t.TT); npm {
 		t.Wrapper = o.wrapper
 	}
+
 	if !project {
 		return t, nil
 	}
+
 	place, err := workspace.Resolve(".", a.workspaceEnv())
 	t.Project = place.Root
 	return t, err
@@ -285,20 +328,24 @@ func (a *app) programPath() (string, error) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
 	}
+
 	self, err := os.Stat(a.Exe)
 	if err != nil {
 		return "", stick.Errorf(stick.CodeConfigUnwritable, "can't find the program: %s", a.Exe)
 	}
+
 	name := "tt"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
+
 	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && os.SameFile(self, info) {
 			return path, nil
 		}
 	}
+
 	return a.Exe, nil
 }
 
@@ -318,15 +365,20 @@ func (a *app) confirmPlan(res installResult) (bool, error) {
 		if err == nil && !a.json {
 			_ = a.sayf("nothing was changed; to make these changes: %s", again)
 		}
+
 		return false, err
 	}
+
 	a.write("Make these changes? [y/N] ")
-	line, _ := bufio.NewReader(a.input()).ReadString('\n') // no answer means no
+
+	// No answer means no.
+	line, _ := bufio.NewReader(a.input()).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 		a.write("nothing was changed\n")
 		a.status = stick.ExitUsage
 		return false, nil
 	}
+
 	return true, nil
 }
 
@@ -335,7 +387,9 @@ func (a *app) confirmPlan(res installResult) (bool, error) {
 func (a *app) changeLinks(tt string, o installOptions) (changed []string, err error) {
 	for _, name := range links {
 		link := filepath.Join(filepath.Dir(tt), name)
-		at, _ := os.Readlink(link) // empty when there is none
+
+		// The target is empty where there is no link.
+		at, _ := os.Readlink(link)
 		ours := at == filepath.Base(tt)
 		switch {
 		case ours != o.removing:
@@ -346,15 +400,19 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 		default:
 			err = os.Symlink(filepath.Base(tt), link)
 		}
+
 		if err != nil {
 			if e, ok := errors.AsType[*os.LinkError](err); ok {
 				err = e.Err
 			}
+
 			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", link, err.Error()).With("path", link).
 				Hintf("look at what is there; tt didn't change it")
 		}
+
 		changed = append(changed, link)
 	}
+
 	return changed, nil
 }
 
@@ -363,17 +421,21 @@ func (a *app) logNpm(dataDir string, gone map[string]json.RawMessage) {
 	if len(gone) == 0 || plainfile.MkdirAll(dataDir) != nil {
 		return
 	}
+
 	f, err := plainfile.Open(filepath.Join(dataDir, "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return
 	}
+
 	defer f.Close()
 	now := time.Now
 	if a.Now != nil {
 		now = a.Now
 	}
+
 	for file, entry := range gone {
-		b, _ := json.Marshal(map[string]any{"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry}) // it can't fail: entry was just parsed
+		// This can't fail, because entry was just parsed.
+		b, _ := json.Marshal(map[string]any{"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry})
 		fmt.Fprintf(f, "%s\n", b)
 	}
 }

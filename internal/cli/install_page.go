@@ -25,14 +25,18 @@ func (p *page) showInstalled(res installResult) {
 		if res.asked {
 			break
 		}
+
 		p.showStep(s)
 	}
+
 	for _, l := range res.Links {
 		p.linef("%-12s %s", "links", l)
 	}
+
 	for _, s := range res.Snippets {
 		p.showSnippet(s, res.removing)
 	}
+
 	if len(res.Steps)+len(res.Links)+len(res.Snippets) == 0 {
 		if res.Applied || res.removing {
 			p.linef("%-12s %s", "links", shown("nothing to change"))
@@ -40,9 +44,11 @@ func (p *page) showInstalled(res installResult) {
 			p.linef("no harness was found; to install for one, name it: %s", stick.Names(harness.Names(), len(harness.Rows)))
 		}
 	}
+
 	for _, n := range res.Next {
 		p.linef("next: %s", n)
 	}
+
 	p.showDataRemoval(res)
 	switch {
 	case res.removing && res.asked:
@@ -66,17 +72,21 @@ func (p *page) showDataRemoval(res installResult) {
 	if !res.withData || res.asked {
 		return
 	}
+
 	state := "remove"
 	if res.DataGone {
 		state = "removed"
 	}
+
 	for _, d := range res.Data {
 		what := shown("the database")
 		if d.What == engine.DataCopies {
 			what = "copies of uncommitted work"
 		}
+
 		p.linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, inBytes(d.Bytes))
 	}
+
 	if res.Stays != "" {
 		p.linef("%-12s the database stays: %s", "data", res.Stays)
 	}

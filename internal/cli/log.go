@@ -31,18 +31,23 @@ func (a *app) logf(format string, args ...any) {
 	if path == "" || plainfile.CheckOwner(filepath.Dir(path)) != nil {
 		return
 	}
+
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		_ = os.Rename(path, path+".1")
 	}
+
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
-		return // there is nowhere else to write it
+		// There is nowhere else to write this failure.
+		return
 	}
+
 	defer f.Close()
 	now := time.Now
 	if a.Now != nil {
 		now = a.Now
 	}
+
 	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
 }
 
@@ -64,6 +69,7 @@ func (a *app) readFaults(now stick.Time) *faults {
 	if err != nil {
 		return nil
 	}
+
 	defer f.Close()
 	out := faults{Path: a.logFile()}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -72,12 +78,15 @@ func (a *app) readFaults(now stick.Time) *faults {
 		if err != nil || now.Sub(stick.At(at)) > faultsFor {
 			continue
 		}
+
 		out.Lines++
 		out.Last, out.At = stick.Clip(what, 300), stick.At(at)
 	}
+
 	if out.Lines == 0 {
 		return nil
 	}
+
 	return &out
 }
 
@@ -110,8 +119,11 @@ func (a *app) olderText(name string, says func(install.Target, harness.Row) stic
 	if !ok || a.Home == "" {
 		return ""
 	}
+
 	t := install.Target{Home: a.Home, Getenv: a.Getenv}
-	t.DataDir, _ = a.dataDir() // without one nothing is known of what was installed
+
+	// Without a data directory nothing is known of what was installed.
+	t.DataDir, _ = a.dataDir()
 	if place, err := workspace.Resolve(a.Dir, a.workspaceEnv()); err == nil {
 		t.Project = place.Root
 	}
@@ -130,10 +142,12 @@ func (a *app) tellOlderHooks() {
 	if _, known := harness.ByName(a.caller.Harness); !known {
 		return
 	}
+
 	stamp, now := "hooks-"+a.caller.Harness, a.now()
 	if !a.isStampOlder(stamp, now.Add(-olderEvery)) || !a.setStamp(stamp, now) {
 		return
 	}
+
 	if older := a.olderHooks(a.caller.Harness); older != "" {
 		_ = a.sayf("tt: %s", older)
 	}
@@ -150,13 +164,18 @@ func (a *app) setStamp(name string, at stick.Time) bool {
 	if a.logFile() == "" {
 		return false
 	}
+
 	path := a.logFile() + "." + name
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return false
 	}
-	_ = f.Close()                          // nothing was written
-	_ = os.Chtimes(path, at.Go(), at.Go()) // if it fails, the file has the present time, which is good enough
+
+	// A failure of Close loses nothing, because nothing was written.
+	_ = f.Close()
+
+	// If this fails, the file has the present time, which is good enough.
+	_ = os.Chtimes(path, at.Go(), at.Go())
 	return true
 }
 

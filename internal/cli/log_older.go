@@ -48,6 +48,7 @@ func (a *app) refusedHooks(now stick.Time) (all []refusedHook) {
 	if err != nil {
 		return nil
 	}
+
 	defer f.Close()
 
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -55,9 +56,11 @@ func (a *app) refusedHooks(now stick.Time) (all []refusedHook) {
 		if !ok || now.Sub(r.At) > refusedFor {
 			continue
 		}
+
 		all = slices.DeleteFunc(all, func(o refusedHook) bool { return o.Harness == r.Harness && o.Session == r.Session })
 		all = append(all, r)
 	}
+
 	return all
 }
 

@@ -18,6 +18,7 @@ func (a *app) workerStopCmd() *cobra.Command {
 		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. The task stays as it is, and what the\n" +
 			"command has committed or left in the worktree stays, too.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
@@ -30,11 +31,13 @@ func (a *app) workerStopCmd() *cobra.Command {
 			} else {
 				p.showStoppedRun(res.StoppedRun)
 			}
+
 			if res.NextAction != "" {
 				p.linef("next: %s", res.NextAction)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -57,11 +60,14 @@ func listProcesses(all []task.EndedProcess) stick.Words {
 		if i == most {
 			return stick.Wordsf("%s, and %d more", text, len(all)-most)
 		}
+
 		if i > 0 {
 			text += ", "
 		}
+
 		text += stick.Wordsf("%d (%s)", e.PID, e.Name)
 	}
+
 	return text
 }
 
@@ -74,19 +80,24 @@ func (p *page) showRuns(t task.WorkerShowResult) {
 		if i == 0 {
 			name = "command"
 		}
+
 		var which stick.Words
 		if len(t.Runs) > 1 {
 			which = stick.Wordsf("run %d", r.Run)
 			if r.Attempt != t.Attempt {
 				which += stick.Wordsf(" of attempt %d", r.Attempt)
 			}
+
 			which += ": "
 		}
+
 		p.linef("  %-12s %s%q (%s)", name, which, stick.Name(r.Command), r.How())
 	}
+
 	if hidden > 0 {
 		p.linef("  %-12s %s before are in --json", "", stick.Count(hidden, "run"))
 	}
+
 	if n := len(t.Runs); n > 0 {
 		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task logs <task_id>", t.TaskID)))
 		if r := t.Runs[n-1]; r.Restarts > 0 && (r.State.Live() || r.Waits) {
@@ -105,6 +116,7 @@ func (a *app) workerLogsCmd() *cobra.Command {
 			"lines: tool and file, text, result. How the command ended is told on standard error. Of a very long output tt keeps the first MiB and\n" +
 			"the last 4 to 8 MiB, for 14 days; after that the last MiB.",
 	}
+
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the command ends")
 	c.Flags().BoolVar(&p.Raw, "raw", false, "show the output as it was written")
 	c.Flags().IntVar(&lines, "lines", lines, "how many of the last lines to show; 0 for all that is kept")
@@ -115,9 +127,11 @@ func (a *app) workerLogsCmd() *cobra.Command {
 		if lines < 0 || p.Run < 0 || p.Attempt < 0 {
 			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").With("field", "lines")
 		}
+
 		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines
 		return a.showLogs(c.Context(), p, follow)
 	}
+
 	return c
 }
 
@@ -127,6 +141,7 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 	if err != nil {
 		return err
 	}
+
 	a.reads, p.Caller = true, by
 	called := ctx
 	if follow {
@@ -137,15 +152,19 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 			if err := a.showLog(text, p.Raw); err != nil {
 				return err
 			}
+
 			if a.unheard {
 				return errUnheard
 			}
+
 			return nil
 		}
 	}
+
 	res, err := e.WorkerLogs(ctx, p)
 	switch {
-	case errors.Is(err, errUnheard), err != nil && ctx.Err() != nil && called.Err() == nil: // nobody reads any more
+	case errors.Is(err, errUnheard), err != nil && ctx.Err() != nil && called.Err() == nil:
+		// Nobody reads any more.
 		return nil
 	case err != nil:
 		return err
@@ -154,14 +173,17 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 	case a.json:
 		return a.print(res, nil)
 	}
+
 	if res.Before > 0 && !follow {
 		_ = a.sayf("tt: %s before this: --lines 0 shows all that is kept", stick.Count(res.Before, "byte"))
 	}
+
 	if !follow {
 		if err := a.showLog(res.Text, p.Raw); err != nil {
 			return err
 		}
 	}
+
 	return a.sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 }
 
@@ -182,5 +204,6 @@ func (a *app) showLog(text string, raw bool) error {
 		p.block(text)
 		a.write(p.shown())
 	}
+
 	return nil
 }

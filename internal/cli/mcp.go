@@ -38,14 +38,17 @@ func (a *app) mcpCmd() *cobra.Command {
 		Long: "Serve tt's operations as tools of the Model Context Protocol. Harnesses start this server, and it ends with its client. The\n" +
 			"tools do the same as the commands, for the same member.",
 	}
+
 	c.Flags().StringVar(&tools, "tools", "core", "core (what an agent needs all the time) or all")
 	c.Flags().BoolVar(&plugin, "plugin", false, "as a plugin of the harness starts it: without tools, if tt install has registered a server that has them")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if tools != "core" && tools != "all" {
 			return stick.Errorf(stick.CodeUsage, "--tools must be core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")
 		}
+
 		return a.serveTools(c.Context(), tools == "all", plugin)
 	}
+
 	return c
 }
 
@@ -55,31 +58,40 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	if err != nil {
 		return err
 	}
+
 	if plugin {
 		a.leavePlugin(procs, in.Chain)
 	}
+
 	c := &connection{in: in, dir: a.kernelConfig(procs).Dir}
 	if c.server, err = procs.Self(); err != nil {
 		return err
 	}
+
 	defer c.freeNumber()
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
 	cfg := a.kernelConfig(procs)
-	cfg.Alone = false // calls come while others wait
+
+	// Calls come while others wait.
+	cfg.Alone = false
 	cfg.Lost = c.keepLoss
 	ops := newOperations(cfg)
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err
 	}
+
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: string(upperFirst(a.olderHooks(by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning, None: plugin && a.hasInstalledBeside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
+
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil // the client is gone: a server ends that way
+		// A server ends when its client is gone.
+		return nil
 	}
+
 	return err
 }
 
@@ -93,9 +105,11 @@ func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
 	if err != nil || len(chain) == 0 {
 		return
 	}
+
 	if here, err := os.Stat(a.Dir); err != nil || !os.SameFile(root, here) {
 		return
 	}
+
 	if dir, ok := procs.WorkingDir(chain[0].ID); ok {
 		a.Dir = dir
 	}
@@ -144,6 +158,7 @@ func (c *connection) callerOf(call mcpserver.Call) (core.Caller, error) {
 	if call.As != "" {
 		in.As, in.AsSource = call.As, "agent_id_override"
 	}
+
 	by, err := harness.Resolve(in)
 	if err == nil && by.Client && !by.Process.IsZero() {
 		by.Number, err = c.connectionNumber(by)
@@ -159,16 +174,19 @@ func (c *connection) connectionNumber(by core.Caller) (int, error) {
 	if c.number > 0 {
 		return c.number, nil
 	}
+
 	dir, err := bell.Open(c.dir)
 	if err != nil {
 		return 0, err
 	}
+
 	sum := sha256.Sum256([]byte(by.First().Seed()))
 	n, lock, err := dir.TakeConnection(hex.EncodeToString(sum[:16]))
 	if err != nil {
 		return 0, stick.Errorf(stick.CodeDataDirNotWritable, "the connection can't be told apart from others: %v", err).With("path", c.dir).
 			Hintf("make the data directory writable for the MCP server")
 	}
+
 	c.number, c.lock = n, lock
 	return n, nil
 }
@@ -178,7 +196,8 @@ func (c *connection) freeNumber() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lock != nil {
-		_ = c.lock.Unlock() // the end of the process does the same
+		// The end of the process frees the number as well.
+		_ = c.lock.Unlock()
 	}
 }
 
@@ -193,17 +212,21 @@ func whileParent(ctx context.Context, procs *proc.Table, chain []proc.Info) (con
 	if len(chain) == 0 {
 		return ctx, cancel
 	}
+
 	w, err := procs.Watch(chain[0].ID)
 	if err != nil {
 		return ctx, cancel
 	}
-	go func() { // ends with the parent or with ctx
+
+	go func() {
+		// This goroutine ends with the parent or with ctx.
 		select {
 		case <-w.C:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
+
 	return ctx, func() {
 		cancel()
 		w.Close()

@@ -21,22 +21,27 @@ func (a *app) leaveCmd() *cobra.Command {
 		Use: "leave [path]", Short: "Leave the room", Args: between(0, 1, "a path"),
 		Long: "Leave the room. If you hold the stick, give a handoff, or say with --abandon why there is none.",
 	}
+
 	h.addFlags(c)
 	f.addFlags(c)
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
+
 		if handoff != nil && abandon != "" {
 			return stick.Errorf(stick.CodeUsage, "give a handoff or --abandon, not both")
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.LeaveRoomResult, error) {
 			res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
 			return res, h.explainRefusal(err, stick.Cmd("tt leave --status … --next-action …"))
@@ -48,11 +53,13 @@ func (a *app) leaveCmd() *cobra.Command {
 			case res.Abandoned:
 				p.linef("you gave up the turn without a handoff; the next holder gets the previous one")
 			}
+
 			if res.ReservedFor != nil {
 				p.linef("next is %s", *res.ReservedFor)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -62,14 +69,17 @@ func (a *app) kickCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "kick <agent> [path]", Short: "Remove a member that is gone", Args: between(1, 2, "the agent to remove"),
 	}
+
 	c.Flags().BoolVar(&force, "force", false, "even if it isn't gone; only when a person told you to")
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why (for the log)")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 1)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.KickMemberResult, error) {
 			return e.KickMember(c.Context(), engine.KickMemberParams{
 				Caller: by, Where: w, AgentID: stick.AgentID(args[0]), Force: force, Reason: reason,
@@ -84,6 +94,7 @@ func (a *app) kickCmd() *cobra.Command {
 			}
 		})
 	}
+
 	return c
 }
 
@@ -99,10 +110,12 @@ func (a *app) whoamiCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			for _, l := range res.Explain {
 				p.linef("  %s", l)
 			}
 		})
 	}
+
 	return c
 }

@@ -73,26 +73,31 @@ func (m *messageFlags) sendParams(a *app, to []string, body string, hasBody bool
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
 	}
+
 	for _, list := range to {
 		for _, name := range strings.Split(list, ",") {
 			p.To = append(p.To, stick.AgentID(strings.TrimSpace(name)))
 		}
 	}
+
 	if m.flags.Changed("requires-ack") {
 		p.RequiresAck = &m.requiresAck
 	}
 	if m.interrupt {
 		p.Hint = stick.Interrupt
 	}
+
 	if m.stdin && hasBody {
 		return p, stick.Errorf(stick.CodeUsage, "give the body on the command line or on standard input, not on both").With("field", "body")
 	}
+
 	if m.stdin {
 		var err error
 		if p.Body, err = readBody(a.input(), stick.MaxBody); err != nil {
 			return p, err
 		}
 	}
+
 	return p, nil
 }
 
@@ -114,24 +119,30 @@ func (a *app) msgSendCmd() *cobra.Command {
 		Long: "Send a message to members of the room. Name them in full, or by their harness if only one of them runs in it now; room means\n" +
 			"all members, and system only the log. If you aren't in the room, you join it. A message never moves the stick.",
 	}
+
 	m.addFlags(c)
 	c.Flags().StringVarP(&body, "body", "m", "", "the body, instead of the second argument")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		hasBody := c.Flags().Changed("body")
 		if len(args) > 1 {
 			if hasBody {
 				return stick.Errorf(stick.CodeUsage, "give the body by --body or as an argument, not by both").With("field", "body")
 			}
+
 			body, hasBody = args[1], true
 		}
+
 		p, err := m.sendParams(a, args[:1], body, hasBody)
 		if err != nil {
 			return err
 		}
+
 		p.Where = path.where()
 		return a.sendMessage(c.Context(), p)
 	}
+
 	return c
 }
 
@@ -171,6 +182,7 @@ func (p *page) showSent(res engine.SendMessageResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
+
 	p.linef("message %d was sent", res.MessageID)
 	for _, d := range deliveries {
 		var names []stick.Words
@@ -178,12 +190,15 @@ func (p *page) showSent(res engine.SendMessageResult) {
 			if r.Delivery != d.delivery {
 				continue
 			}
+
 			name := stick.Wordsf("%s", r.AgentID)
 			if !r.WakesAt.IsZero() {
 				name += " (" + p.until(r.WakesAt) + ")"
 			}
+
 			names = append(names, name)
 		}
+
 		switch len(names) {
 		case 0:
 		case 1:
@@ -194,6 +209,7 @@ func (p *page) showSent(res engine.SendMessageResult) {
 			p.linef("  "+d.many, stick.Wordsf("%s and %d more", stick.JoinWords(names[:4], ", "), len(names)-4))
 		}
 	}
+
 	if n := len(res.LeftOut); n > 0 {
 		p.linef("  not sent to %s%s: gone", res.LeftOut[0], andMore(n-1))
 	}
@@ -217,12 +233,14 @@ func (a *app) msgShowCmd() *cobra.Command {
 		Use: "show <message>", Short: "Show a message, and who has seen or accepted it", Args: between(1, 1, "the number of a message"),
 		Long: "Show a message, and which recipient has seen or accepted it. Every member may look, and looking marks nothing as read.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ids, err := parseNumbers("message", args)
 		if err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
 			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
 		}, func(p *page, res engine.GetMessageResult) {
@@ -231,11 +249,13 @@ func (a *app) msgShowCmd() *cobra.Command {
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
 				p.linef("%s: %s", r.AgentID, p.receiptText(r))
 			}
+
 			if more := len(res.Receipts) - 50; more > 0 {
 				p.linef("%d more are hidden: --json shows all", more)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -251,6 +271,7 @@ func (p *page) receiptText(r engine.ReceiptView) stick.Words {
 	case stick.Withdrawn:
 		return "withdrawn"
 	}
+
 	state := stick.Words("unread")
 	if !r.ShownAt.IsZero() {
 		state += ", shown " + p.ago(r.ShownAt)
@@ -258,6 +279,7 @@ func (p *page) receiptText(r engine.ReceiptView) stick.Words {
 	if r.Overdue {
 		state += ", not seen within a minute, so it interrupted nobody"
 	}
+
 	return state
 }
 
@@ -283,12 +305,14 @@ func (a *app) msgReadCmd() *cobra.Command {
 		if all {
 			return allSeen
 		}
+
 		return seen
 	}, &cobra.Command{
 		Use: "read [message]…", Short: "Mark messages as read",
 		Long: "Mark messages as read. To accept them, use tt ack. After a long absence --all marks every unread message, also those that you\n" +
 			"were never shown; those that wait for you to accept them still do.",
 	})
+
 	c.Flags().BoolVar(&all, "all", false, "mark all your unread messages as read")
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
@@ -297,8 +321,10 @@ func (a *app) msgReadCmd() *cobra.Command {
 		case len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both", stick.Clip(args[0], 60)).With("field", "all")
 		}
+
 		return nil
 	}
+
 	return c
 }
 
@@ -333,11 +359,13 @@ func (p *page) showMarked(res engine.MessagesResult, word stick.Words) {
 	if res.Count != nil {
 		p.linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}
+
 	for _, m := range res.Messages {
 		if m.State == stick.Withdrawn {
 			p.linef("message %d was withdrawn by its sender", m.MessageID)
 			continue
 		}
+
 		p.linef("%s%s: message %d", word, already(m.Already), m.MessageID)
 	}
 }
@@ -346,18 +374,21 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted", Args: between(1, 1, "the number of a message"),
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ids, err := parseNumbers("message", args)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.WithdrawMessageResult, error) {
 			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
 		}, func(p *page, res engine.WithdrawMessageResult) {
 			p.linef("message %d is withdrawn%s", res.MessageID, already(res.Already))
 		})
 	}
+
 	return c
 }
 

@@ -108,8 +108,10 @@ func meantCommands(parent, typed string) stick.Hint {
 		if len(all) > 0 {
 			step = stick.Hintf("%s; %s", all, step)
 		}
+
 		all = step
 	}
+
 	return all
 }
 
@@ -130,6 +132,7 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 	if hint := meantCommands(c.CommandPath(), typed); len(hint) > 0 {
 		return e.Hintf("%s", hint)
 	}
+
 	if near := a.nearestCommands(c, typed); len(near) > 0 {
 		guess := stick.Hintf("%s", stick.Cmd(near[0]))
 		for _, other := range near[1:] {
@@ -137,6 +140,7 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 		}
 		return e.Hintf("did you mean %s? %s lists the commands", guess, helpCommand(c))
 	}
+
 	return e.Hintf("%s lists the commands", helpCommand(c))
 }
 
@@ -158,6 +162,7 @@ func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 		if sub.Hidden || !a.isAtTerminal() && !slices.Contains(guesses, sub.CommandPath()) {
 			continue
 		}
+
 		d, near := editDistance(typed, sub.Name())
 		for _, name := range sub.Aliases {
 			if other, isNear := editDistance(typed, name); isNear && (!near || other < d) {
@@ -173,6 +178,7 @@ func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 			best = append(best, sub.CommandPath())
 		}
 	}
+
 	return best
 }
 
@@ -195,12 +201,15 @@ func editDistance(typed, name string) (edits int, near bool) {
 			if a[i] == b[j] {
 				cost = 0
 			}
+
 			d := min(row[j]+1, last[j+1]+1, last[j]+cost)
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				d = min(d, before[j-1]+1)
 			}
+
 			row = append(row, d)
 		}
+
 		before, last = last, row
 	}
 
@@ -208,6 +217,7 @@ func editDistance(typed, name string) (edits int, near bool) {
 	if len(a) >= 3 && strings.HasPrefix(name, string(a)) {
 		return 1, true
 	}
+
 	return edits, edits <= min(2, (len(a)+1)/3)
 }
 
@@ -226,6 +236,7 @@ func (a *app) badFlag(c *cobra.Command, err error) error {
 			return e.Hintf("did you mean --%s? %s lists the flags", near, helpCommand(c))
 		}
 	}
+
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		explainValue(e, bad)
 	}
@@ -269,5 +280,6 @@ func (a *app) nearestFlag(c *cobra.Command, typed string) string {
 			best, least = f.Name, d
 		}
 	})
+
 	return best
 }

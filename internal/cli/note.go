@@ -38,11 +38,13 @@ func (a *app) notesAddCmd() *cobra.Command {
 		case len(args) > 0:
 			p.Body = args[0]
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.AddNoteResult, error) {
 			p.Caller = by
 			return e.AddNote(c.Context(), p)
 		}, func(p *page, res engine.AddNoteResult) { p.linef("note %d was added", res.ID) })
 	}
+
 	return c
 }
 
@@ -52,11 +54,13 @@ func (a *app) notesListCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.All, "all", false, "also list resolved notes, and those for other turns")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many notes (up to 500)")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
 			p.Caller = by
 			return e.ListNotes(c.Context(), p)
@@ -64,14 +68,17 @@ func (a *app) notesListCmd() *cobra.Command {
 			if res.More {
 				p.linef("%s", p.faint("older ones are hidden: --limit"))
 			}
+
 			for _, n := range res.Notes {
 				p.showNote(n)
 			}
+
 			if len(res.Notes) == 0 {
 				p.linef("no notes")
 			}
 		})
 	}
+
 	return c
 }
 
@@ -101,5 +108,6 @@ func (a *app) notesResolveCmd() *cobra.Command {
 			p.linef("note %d is resolved%s", res.ID, already(res.Already))
 		})
 	}
+
 	return c
 }

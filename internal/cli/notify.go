@@ -24,14 +24,17 @@ func (a *app) notifyCmd() *cobra.Command {
 			"The command gets the sentence on standard input, and TT_NOTIFY_KIND, TT_NOTIFY_PATH and other facts in its environment. tt watch\n" +
 			"does the same while it is open. You are told of nothing twice, however many of both run, and also after they were started again.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return a.printNotices(c.Context(), w)
 	}
+
 	return c
 }
 
@@ -41,10 +44,12 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 	if err != nil {
 		return err
 	}
+
 	if !by.ActsAsPerson() {
 		return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").
 			Hintf("to wait for messages and for your turn: %s", stick.Cmd("tt wait"))
 	}
+
 	called := ctx
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
@@ -52,6 +57,7 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 	if err != nil {
 		return err
 	}
+
 	m := monitor.New(monitor.Options{Operations: e, Caller: by, Where: w})
 	changed, unhear := m.Changed()
 	defer unhear()
@@ -61,17 +67,21 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 		select {
 		case <-changed:
 		case err := <-ended:
-			if ctx.Err() != nil && called.Err() == nil { // nobody reads any more
+			if ctx.Err() != nil && called.Err() == nil {
+				// Nobody reads any more.
 				return nil
 			}
+
 			return err
 		}
+
 		notices := tells(m.Picture())
 		for _, n := range notices {
 			if err := a.printNotice(n); err != nil {
 				return err
 			}
 		}
+
 		if !a.json {
 			a.ringBell(notify.TerminalOf(a.Getenv).Signal(notices))
 		}
@@ -83,11 +93,13 @@ func (a *app) printNotice(n notify.Notice) error {
 	if a.json {
 		return a.printLine(n)
 	}
+
 	p := a.page()
 	p.linef("%s", p.strong(showf("%s", n.Sentence())))
 	if n.NextAction != "" {
 		p.linef("  next: %s", n.NextAction)
 	}
+
 	a.write(p.shown())
 	return nil
 }
@@ -99,10 +111,12 @@ func (a *app) newTeller(ctx context.Context, e operations, by core.Caller, faile
 	if err != nil {
 		return nil, err
 	}
+
 	t := notify.Teller{Operations: e, Caller: by}
 	command := notify.Command{Line: u.Notify, Environ: projectEnviron(os.Environ()), Dir: a.Home}
 	queue := make(chan notify.Notice, 100)
-	go func() { // until ctx ends
+	go func() {
+		// This goroutine runs until ctx ends.
 		for {
 			select {
 			case n := <-queue:
@@ -114,17 +128,21 @@ func (a *app) newTeller(ctx context.Context, e operations, by core.Caller, faile
 			}
 		}
 	}()
+
 	return func(p *monitor.Picture) []notify.Notice {
 		untold, err := t.Untold(ctx, p)
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}
+
 		for _, n := range untold {
 			select {
 			case queue <- n:
-			default: // the command is far too slow
+			default:
+				// A command that is far too slow misses notices, and holds up nobody.
 			}
 		}
+
 		return untold
 	}, nil
 }

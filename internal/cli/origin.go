@@ -36,19 +36,23 @@ func originOf(exe string, released bool) origin {
 	if real, err := filepath.EvalSymlinks(exe); err == nil {
 		exe = real
 	}
+
 	for _, find := range []func(string) (origin, bool){ofNpm, ofBrew, ofDeb} {
 		if o, ok := find(exe); ok {
 			return o
 		}
 	}
+
 	if released {
 		return origin{way: byArchive}
 	}
+
 	for _, dir := range directoriesAbove(exe) {
 		if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && isOurs(mod) {
 			return origin{way: byClone, dir: dir}
 		}
 	}
+
 	return origin{way: byGo}
 }
 
@@ -86,27 +90,35 @@ func ofNpm(exe string) (origin, bool) {
 		if err != nil || json.Unmarshal(b, &p) != nil || p.Installed == "" {
 			continue
 		}
+
 		o := origin{way: byNpm, pkg: p.Installed, native: p.Name}
 		for _, outer := range dirs[i:] {
 			if filepath.Base(outer) != folder {
 				continue
 			}
+
 			o.dir = filepath.Dir(outer)
 			script := filepath.Join(outer, filepath.FromSlash(o.pkg), "bin", "tt.js")
 			if _, err := os.Stat(script); err == nil && o.wrapper == "" {
 				o.wrapper = script
 			}
 		}
+
 		if o.dir == "" {
-			return o, false // unpacked by hand
+			// A package outside of node_modules was unpacked by hand.
+			return o, false
 		}
+
 		if _, err := os.Stat(filepath.Join(o.dir, "package.json")); err == nil {
 			o.project = true
-		} else if filepath.Base(o.dir) == "lib" { // npm's place for what isn't a project's, except on Windows
+		} else if filepath.Base(o.dir) == "lib" {
+			// Outside of Windows, npm puts what isn't a project's below lib.
 			o.dir = filepath.Dir(o.dir)
 		}
+
 		return o, true
 	}
+
 	return origin{}, false
 }
 
@@ -129,21 +141,25 @@ func ofDeb(exe string) (origin, bool) {
 		if err != nil {
 			continue
 		}
+
 		rel, err := filepath.Rel(root, exe)
 		if err != nil {
 			continue
 		}
+
 		line := []byte("\n/" + filepath.ToSlash(rel) + "\n")
 		for _, l := range lists {
 			m := listName.FindStringSubmatch(l.Name())
 			if m == nil {
 				continue
 			}
+
 			files, err := os.ReadFile(filepath.Join(info, l.Name()))
 			if err == nil && bytes.Contains(files, line) {
 				return origin{way: byDeb, dir: root, pkg: m[1]}, true
 			}
 		}
 	}
+
 	return origin{}, false
 }

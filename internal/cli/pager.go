@@ -24,7 +24,8 @@ func (a *app) needsPager(text shown) bool {
 		return false
 	}
 
-	lines := 1 // for the prompt after it
+	// One line is for the prompt after the answer.
+	lines := 1
 	for line := range strings.Lines(string(text)) {
 		lines += 1 + max(0, utf8.RuneCountInString(line)-2)/max(1, a.Columns)
 	}
@@ -38,6 +39,7 @@ func (a *app) throughPager(text shown) bool {
 	if pager == "cat" {
 		return false
 	}
+
 	name, _, _ := strings.Cut(pager, " ")
 	if _, err := exec.LookPath(name); err != nil {
 		return false
@@ -47,14 +49,18 @@ func (a *app) throughPager(text shown) bool {
 	c := exec.Command("sh", "-c", pager)
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(string(text)), a.Stdout, a.Stderr
 	c.Env = os.Environ()
-	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} { // as git has it: keep colours, and end at once if it fits
+	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+		// These are the values that git sets: keep colours, and end at once if the text fits.
 		if a.Getenv(name) == "" {
 			c.Env = append(c.Env, name+"="+value)
 		}
 	}
+
 	if err := c.Start(); err != nil {
 		return false
 	}
-	_ = c.Wait() // whoever leaves early has read enough
+
+	// A pager that was left early has shown enough, so its status says nothing.
+	_ = c.Wait()
 	return true
 }

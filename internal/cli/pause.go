@@ -18,6 +18,7 @@ func (a *app) pauseCmd() *cobra.Command {
 			"The holder keeps the stick, waits go on, and nobody loses a place. Messages, notes and reservations work. The reason is told\n" +
 			"to everybody; tt pause again replaces it.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.PauseRoomResult, error) {
@@ -27,9 +28,11 @@ func (a *app) pauseCmd() *cobra.Command {
 			if res.Owner != nil {
 				p.linef("%s keeps the stick", *res.Owner)
 			}
+
 			p.linef("to go on: %s", p.next(stick.Cmd("tt resume")))
 		})
 	}
+
 	return c
 }
 
@@ -39,12 +42,15 @@ func (a *app) resumeCmd() *cobra.Command {
 		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, the next that waits gets it. All time\n" +
 			"limits of the turn begin anew.",
 	}
+
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.ResumeRoomResult, error) {
 			return e.ResumeRoom(c.Context(), engine.ResumeRoomParams{Caller: by, Where: w})
 		}, func(p *page, res engine.ResumeRoomResult) {
@@ -52,10 +58,12 @@ func (a *app) resumeCmd() *cobra.Command {
 				p.linef("the room of %s isn't paused", res.Path)
 				return
 			}
+
 			var lasted stick.Words
 			if d := p.now.Sub(res.Paused.Since); d >= time.Minute {
 				lasted = "; it was paused for " + stick.Age(d)
 			}
+
 			p.linef("the room of %s goes on%s", res.Path, lasted)
 			switch {
 			case res.Owner != nil:
@@ -65,5 +73,6 @@ func (a *app) resumeCmd() *cobra.Command {
 			}
 		})
 	}
+
 	return c
 }

@@ -16,6 +16,7 @@ func (a *app) policyCmd() *cobra.Command {
 		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: between(0, -1, ""),
 		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",
 	}
+
 	path := atPath(c)
 	run := func(ctx context.Context, w core.Where, set []string) error {
 		a.reads = len(set) == 0
@@ -27,28 +28,35 @@ func (a *app) policyCmd() *cobra.Command {
 				if next := res.Policy.Next(k.Name); next != "" {
 					meaning = p.strong(showf("%s as of the next turn", next)) + "; " + meaning
 				}
+
 				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), meaning)
 			}
 		})
 	}
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		set := leadingWords(args, func(s string) bool { return strings.Contains(s, "=") })
 		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
 			return err
 		}
+
 		w, err := path.whereOf(args, len(set))
 		if err != nil {
 			return err
 		}
+
 		return run(c.Context(), w, set)
 	}
+
 	set := &cobra.Command{
 		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
 	}
+
 	setPath := atPath(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
 		return run(c.Context(), setPath.where(), args)
 	}
+
 	c.AddCommand(set)
 	return c
 }

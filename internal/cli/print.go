@@ -25,13 +25,16 @@ func (a *app) print(result any, text func(*page)) error {
 		if err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
+
 		var lines bytes.Buffer
 		if err := json.Indent(&lines, b, "", "  "); err != nil {
 			return fmt.Errorf("print result: %w", err)
 		}
+
 		a.write(plain(lines.Bytes()) + "\n")
 		return nil
 	}
+
 	p := a.page()
 	text(p)
 	a.writeAnswer(p.shown())
@@ -94,6 +97,7 @@ func plain(doc []byte) shown {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
+
 	return shown(harness.EscapeTags(b.String()))
 }
 
@@ -155,10 +159,13 @@ func (a *app) printError(e *stick.Error) {
 		if err != nil {
 			b = []byte(`{"error":"internal","message":"the failure can't be printed"}`)
 		}
+
 		fmt.Fprintf(a.Stderr, "%s\n", plain(b))
 		return
 	}
-	_ = a.sayf("tt: %s", e.Words()) // there is nowhere else to say it
+
+	// There is nowhere else to say that this failed.
+	_ = a.sayf("tt: %s", e.Words())
 	if len(e.Hint) > 0 {
 		_ = a.sayf("hint: %s", hint(e.Hint))
 	}
@@ -233,6 +240,7 @@ func (p *page) showHanging(first, indent shown, text string) {
 		if p.width > 0 {
 			room = p.width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
 		}
+
 		for _, part := range term.Broken(shown(l), room) {
 			p.linef("%s%s", first, part)
 			first = indent
@@ -264,10 +272,12 @@ func (p *page) showPatch(diff string, after func(line string)) {
 		case strings.HasPrefix(l, "@@"):
 			code = "36"
 		}
+
 		room := 0
 		if p.width > 0 {
 			room = p.width - 2
 		}
+
 		for i, part := range term.Broken(shown(l), room) {
 			if code != "" {
 				part = p.paint(code, part)
@@ -275,8 +285,10 @@ func (p *page) showPatch(diff string, after func(line string)) {
 			if i > 0 {
 				part = "  " + part
 			}
+
 			p.linef("%s", part)
 		}
+
 		if after != nil {
 			after(raw)
 		}
@@ -305,7 +317,9 @@ func (p *page) until(t stick.Time) stick.Words {
 	if t <= p.now {
 		return "now"
 	}
-	return "in " + stick.Age(t.Sub(p.now).Round(time.Second)) // a time that has just begun to run shows in full
+
+	// A time that has just begun to run shows in full.
+	return "in " + stick.Age(t.Sub(p.now).Round(time.Second))
 }
 
 // showHandoff adds a handoff. The lines of its bodies are indented, so that no body can look like a

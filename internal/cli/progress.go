@@ -31,11 +31,15 @@ func (a *app) startProgress(timePasses bool) *progressLine {
 	if a.json || a.inHook || a.ErrColumns == nil || a.ErrColumns() == 0 || a.Getenv("TERM") == "dumb" {
 		return nil
 	}
+
 	l := &progressLine{out: a.Stderr, columns: a.ErrColumns, stop: make(chan struct{})}
 	if timePasses {
 		l.ended = make(chan struct{})
-		go l.redrawEverySecond() // until end
+
+		// This goroutine runs until end.
+		go l.redrawEverySecond()
 	}
+
 	a.progress = l
 	return l
 }
@@ -74,7 +78,8 @@ func (l *progressLine) draw() {
 	}
 	// Nothing is written in the last column: some terminals would go on to the next line.
 	if now := term.Fit(string(l.text()), l.columns()-1); now != l.drawn {
-		_, _ = io.WriteString(l.out, "\r"+now+"\x1b[K") // the terminal may be gone, and the command goes on
+		// The terminal may be gone, and the command goes on.
+		_, _ = io.WriteString(l.out, "\r"+now+"\x1b[K")
 		l.drawn = now
 	}
 }
@@ -118,6 +123,7 @@ func (p *page) standingText(s engine.Standing) shown {
 	if s.Paused.On() {
 		return showf("%s", s.Paused.Says(p.now, ""))
 	}
+
 	who := shown("nobody has the stick")
 	switch {
 	case s.Owner != "":
@@ -125,6 +131,7 @@ func (p *page) standingText(s engine.Standing) shown {
 	case s.ReservedFor != "":
 		who = showf("the stick is reserved for %s", s.ReservedFor)
 	}
+
 	switch {
 	case s.Place == 1:
 		who += "; you are next"
@@ -133,9 +140,11 @@ func (p *page) standingText(s engine.Standing) shown {
 	default:
 		who += "; you wait for events"
 	}
+
 	if s.NextAction != "" {
 		who += showf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, maxNextAction))
 	}
+
 	return who
 }
 

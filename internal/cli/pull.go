@@ -18,6 +18,7 @@ func (a *app) workerPRCmd() *cobra.Command {
 			"for GitLab; or with the command of [pr] in .talking-stick.toml. Run it again to push a newer commit, and to learn what became of\n" +
 			"it: a task that was merged there is completed.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
@@ -27,9 +28,11 @@ func (a *app) workerPRCmd() *cobra.Command {
 			if err == nil && res.State == stick.TaskCompleted {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}
+
 			return res, err
 		}, func(p *page, res task.WorkerPRResult) { p.showPullRequest(res) })
 	}
+
 	return c
 }
 
@@ -43,9 +46,11 @@ func (p *page) showPullRequest(res task.WorkerPRResult) {
 	default:
 		p.linef("pull request #%d of %s is %s: %s", pr.Number, res.TaskID, pr.State, pr.URL)
 	}
+
 	if res.State == stick.TaskCompleted {
 		p.linef("%s is %s", res.TaskID, res.State)
 	}
+
 	p.showRemains("", res.Remains)
 	p.startedReady(res.Started)
 	p.readyNow(res.Ready)
