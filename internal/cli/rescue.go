@@ -26,6 +26,7 @@ func (a *app) rescueCmd() *cobra.Command {
 			"tt policy set snapshots=off has a room make none.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
+
 	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(), a.rescueForgetCmd(), a.rescuePruneCmd())
 	return c
 }
@@ -37,6 +38,7 @@ func (a *app) rescueListCmd() *cobra.Command {
 		Long: "List the rescues of the repository, the newest first. It also lists the last commits of branches that an agent has deleted or\n" +
 			"moved, each with the command that makes a branch of it again, and commits that only the repository has and that aren't copied.",
 	}
+
 	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
 	path := atPath(c)
@@ -45,10 +47,12 @@ func (a *app) rescueListCmd() *cobra.Command {
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
 		}, func(pg *page, res guard.ListRescuesResult) { pg.showRescues(res, p.All) })
 	}
+
 	return c
 }
 
@@ -60,12 +64,15 @@ func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 		if all {
 			where = file(m.Top)
 		}
+
 		t.add(m.ID, p.ago(m.At), rescueSize(m.Files, m.Bytes), rescueOrigin(m), where)
 	}
+
 	p.showTable(t)
 	for _, id := range res.Damaged {
 		p.linef("%s  is damaged and can't be read", id)
 	}
+
 	if len(res.Rescues)+len(res.Damaged) == 0 {
 		p.linef("no rescues")
 	}
@@ -75,10 +82,12 @@ func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 	if len(res.Tips) > 0 {
 		p.linef("last commits of branches that were deleted or moved:")
 	}
+
 	tips := table{indent: "  "}
 	for _, k := range res.Tips {
 		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At), showf("to bring it back: %s", p.next(k.Command())))
 	}
+
 	p.showTable(tips)
 	if res.TipsHidden > 0 {
 		p.linef("%s", p.faint(showf("%d older ones are hidden: --limit", res.TipsHidden)))
@@ -89,6 +98,7 @@ func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 	if len(res.LeftOut) > 0 {
 		p.linef("commits that only this repository has, and that aren't copied:")
 	}
+
 	for _, l := range res.LeftOut {
 		p.linef("  %s: %s", guard.NameLeftOut(l), l.Why)
 	}
@@ -105,12 +115,14 @@ func inBytes(n int64) stick.Words {
 	if n < 1000 {
 		return stick.Count(n, "byte")
 	}
+
 	for i, unit := range units {
 		size /= 1000
 		if size < 999.5 || i == len(units)-1 {
 			return stick.Wordsf("%.3g %s", size, unit)
 		}
 	}
+
 	return ""
 }
 
@@ -134,6 +146,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 		Long: "Show which files a rescue holds, how each of them was, and what is left out, with the reason. Paths are those that this command\n" +
 			"prints, or absolute ones; a directory means everything below it.",
 	}
+
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.ID, p.Paths = args[0], args[1:]
@@ -141,6 +154,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 			return e.ShowRescue(c.Context(), p)
 		}, (*page).showRescue)
 	}
+
 	return c
 }
 
@@ -154,18 +168,22 @@ func (p *page) showRescue(res guard.ShowRescueResult) {
 		if slices.Contains(f.States, "deleted") {
 			size = ""
 		}
+
 		t.add(stick.Names(f.States, len(f.States)), size, file(f.Path))
 	}
+
 	p.showTable(t)
 	if res.Hidden > 0 {
 		p.linef("%s", p.faint(showf("%d more are hidden: --limit", res.Hidden)))
 	}
+
 	p.leftOut(res.LeftOut)
 	p.showNestedRescues(res.Nested)
 	if res.Gone {
 		p.linef("this checkout is gone")
 		return
 	}
+
 	p.linef("compare it with what is there: %s", p.next(stick.Cmd("tt rescue diff <id>", res.ID)))
 	p.linef("bring it back: %s", p.next(stick.Cmd("tt rescue restore <id>", res.ID)))
 }
@@ -178,15 +196,18 @@ func (p *page) leftOut(all []rescue.LeftOut) {
 	if len(all) > 0 {
 		p.linef("not in the rescue:")
 	}
+
 	for i, l := range all {
 		if i == mostFiles && len(all) > mostFiles+1 {
 			p.linef("  %s", p.faint(showf("and %d more: --json", len(all)-mostFiles)))
 			return
 		}
+
 		var more stick.Words
 		if l.Files > 1 {
 			more = " (" + stick.Count(l.Files, "file") + ")"
 		}
+
 		p.linef("  %s%s: %s", file(l.Path), more, l.Why)
 	}
 }
@@ -203,6 +224,7 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now", Args: between(1, -1, "the id of a rescue"),
 		Long: "Show what restoring the files of a rescue would change: from what is there now to what was rescued.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return show(a, func(e operations, _ core.Caller) (guard.DiffRescueResult, error) {
@@ -217,6 +239,7 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 			}
 		})
 	}
+
 	return c
 }
 
@@ -228,6 +251,7 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 			"FILE.rescued-ID. An agent may restore only what it may edit now. The exit status is 8 if something couldn't be restored.\n" +
 			"--path names another checkout of the repository.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (guard.RestoreRescueResult, error) {
@@ -235,9 +259,11 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 			if err == nil && len(res.Failed) > 0 {
 				a.status = stick.ExitHands
 			}
+
 			return res, err
 		}, (*page).showRestored)
 	}
+
 	return c
 }
 
@@ -249,6 +275,7 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 			"everything below it. Write ./ before a path that looks like an id. Nothing brings back what is forgotten. Only a person may do\n" +
 			"it. A file that is still there is copied again, unless [snapshots] never in .talking-stick.toml names it.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (guard.ForgetRescueResult, error) {
@@ -256,9 +283,11 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 			if e.IsRescue(args[0]) {
 				p.ID, p.File = args[0], ""
 			}
+
 			return e.ForgetRescue(c.Context(), p)
 		}, (*page).showForgotten)
 	}
+
 	return c
 }
 
@@ -268,10 +297,12 @@ func (p *page) showForgotten(res guard.ForgetRescueResult) {
 		p.linef("rescue %s is forgotten", res.ID)
 		return
 	}
+
 	p.linef("%s is forgotten: %s had it", file(res.File), stick.Count(len(res.Rescues), "rescue"))
 	for _, id := range res.Unread {
 		p.linef("%s is damaged, and nobody can say what it has; remove it: %s", id, p.next(stick.Cmd("tt rescue forget <id>", id)))
 	}
+
 	if res.Kept {
 		p.linef("it is still there, and is copied again unless [snapshots] never in %s names it", config.FileName)
 	}
@@ -287,6 +318,7 @@ func (a *app) rescuePruneCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			e.PruneRescues(c.Context())
 			return nil
 		},
@@ -310,18 +342,22 @@ func (p *page) showRestored(res guard.RestoreRescueResult) {
 	case len(res.Beside)+len(res.Failed)+len(res.Index) == 0:
 		p.linef("nothing to restore: the files in %s are as they were", file(res.Checkout))
 	}
+
 	if n := len(res.Same); n > 0 && len(res.Restored.Restored) > 0 {
 		p.linef("%s didn't differ", stick.Count(n, "other file"))
 	}
 	if n := len(res.Index); n > 0 {
 		p.linef("the index has %s again as they were staged", stick.Count(n, "path"))
 	}
+
 	for _, b := range res.Beside {
 		p.linef("%s has changed since and stays; the rescued file is %s", file(b.Path), file(b.At))
 	}
+
 	for _, f := range res.Failed {
 		p.linef("%s isn't restored: %s", file(f.Path), f.Why)
 	}
+
 	p.leftOut(res.LeftOut)
 	p.showNestedRescues(res.Nested)
 	if res.Told != "" {
@@ -352,6 +388,7 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 		case r.Files > 1:
 			what = "the " + stick.Count(r.Files, "uncommitted file")
 		}
+
 		p.linef("kept %s: %s", what, p.next(stick.Cmd("tt rescue show <id>", r.ID)))
 		p.leftOut(r.LeftOut)
 	case strings.HasPrefix(string(res.RescueWhy), "failed: "):

@@ -38,22 +38,27 @@ func (a *app) reserveCmd() *cobra.Command {
 			"expands them. If somebody else has reserved the same paths, you are refused. If your paths overlap only in part, tt tells both\n" +
 			"of you, with a path as an example. A reservation ends with tt unreserve, with your session, or some time after your last act.",
 	}
+
 	c.Flags().DurationVar(&ttl, "ttl", stick.DefaultReservationTTL, "how long it lasts after your last act")
 	c.Flags().StringVar(&p.TaskID, "task", "", "the task it is for")
 	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused even if the paths overlap only in part")
 	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation that has expired or whose owner is gone")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.Flags().Changed("ttl") { // an explicit 0 isn't the default
+		if c.Flags().Changed("ttl") {
+			// An explicit 0 isn't the default.
 			if err := stick.CheckReservationTTL(ttl); err != nil {
 				return err
 			}
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.ReservePathsResult, error) {
 			p.Caller, p.Where, p.Paths, p.TTL = by, path.where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
 		}, (*page).showReserved)
 	}
+
 	return c
 }
 
@@ -61,9 +66,11 @@ func (p *page) showReserved(res engine.ReservePathsResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
+
 	for _, v := range res.Reservations {
 		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), string(v.Pattern), already(res.Already), p.until(v.ExpiresAt))
 	}
+
 	for _, m := range res.Overlaps {
 		switch {
 		case m.Stale && m.Overlap == glob.Exact:
@@ -75,6 +82,7 @@ func (p *page) showReserved(res engine.ReservePathsResult) {
 			p.linef("agree who changes what: %s", p.next(stick.Cmd("tt msg send <agent> …", m.Agent)))
 		}
 	}
+
 	if res.Warning != "" {
 		p.linef("warning: %s", res.Warning)
 	}
@@ -87,12 +95,15 @@ func (a *app) unreserveCmd() *cobra.Command {
 		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. A person can release anybody's\n" +
 			"reservation by its number.",
 	}
+
 	c.Flags().BoolVar(&p.All, "all", false, "release all that you reserved")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if p.All && len(args) > 0 {
 			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both", stick.Clip(args[0], 60)).With("field", "all")
 		}
+
 		for _, arg := range args {
 			if id, err := strconv.ParseInt(arg, 10, 64); err == nil && id > 0 && strconv.FormatInt(id, 10) == arg {
 				p.ReservationIDs = append(p.ReservationIDs, id)
@@ -100,6 +111,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 				p.Paths = append(p.Paths, arg)
 			}
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.ReleasePathsResult, error) {
 			p.Caller, p.Where = by, path.where()
 			return e.ReleasePaths(c.Context(), p)
@@ -109,13 +121,16 @@ func (a *app) unreserveCmd() *cobra.Command {
 				if v.Agent != res.AgentID {
 					of = stick.Wordsf(" of %s", v.Agent)
 				}
+
 				p.linef("%s%s is released", string(v.Pattern), of)
 			}
+
 			if len(res.Released) == 0 {
 				p.linef("none of that is reserved%s", already(res.Already))
 			}
 		})
 	}
+
 	return c
 }
 
@@ -132,11 +147,13 @@ func (a *app) reservationsCmd() *cobra.Command {
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
 		}, (*page).showReservations)
 	}
+
 	return c
 }
 
@@ -145,6 +162,7 @@ func (p *page) showReservations(res engine.ListReservationsResult) {
 		p.linef("nothing is reserved")
 		return
 	}
+
 	var t table
 	for _, v := range res.Reservations {
 		who, task, until := stick.Wordsf("%s", v.Agent), stick.Words(""), "ends "+p.until(v.ExpiresAt)
@@ -157,8 +175,10 @@ func (p *page) showReservations(res engine.ListReservationsResult) {
 		if v.Stale {
 			until = "stale"
 		}
+
 		t.add(strconv.FormatInt(v.ID, 10), file(string(v.Pattern)), who, until, task)
 	}
+
 	p.showTable(t)
 	if res.More {
 		p.linef("%s", p.faint("older ones are hidden: --limit"))
@@ -172,6 +192,7 @@ func (a *app) mayEditCmd() *cobra.Command {
 		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. Exit status 0 means yes, and 4 means no. With\n" +
 			"enforce=warn the answer is always yes, and says what is against the rules. The hooks that tt install sets up ask the same before every edit.",
 	}
+
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -181,10 +202,12 @@ func (a *app) mayEditCmd() *cobra.Command {
 			if err != nil {
 				return res, err
 			}
+
 			res.Hint = res.Step().As(a.as).Words()
 			return res, res.Refusal()
 		}, (*page).mayEdit)
 	}
+
 	return c
 }
 
@@ -204,6 +227,7 @@ func (p *page) mayEdit(res guard.MayEditResult) {
 	default:
 		p.linef("%s", p.strong("yes"))
 	}
+
 	for _, v := range res.Reserved {
 		p.linef("%s has reserved %s", v.Agent, string(v.Pattern))
 	}

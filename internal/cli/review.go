@@ -30,10 +30,12 @@ func (a *app) workerApproveCmd() *cobra.Command {
 		Long: "Approve exactly the commit that you last saw with show or diff, or the one that --head names. If the branch has moved since,\n" +
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
 	}
+
 	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "a comment for the log")
 	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
@@ -45,9 +47,11 @@ func (a *app) workerApproveCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			p.linef("next: %s", p.next(stick.Cmd("tt task merge <task_id>", res.TaskID)))
 		})
 	}
+
 	return c
 }
 
@@ -58,9 +62,11 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change", Args: between(1, 2, "the name of a task, and what must change"),
 		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one message. With comments you need no further words.",
 	}
+
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
 	c.Flags().BoolVar(&stdin, "stdin", false, "read what must change from standard input")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.TaskID, p.Where = args[0], path.where()
 		switch {
@@ -73,12 +79,14 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		case len(args) > 1:
 			p.Reason = args[1]
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			res, err := e.WorkerRequestChanges(c.Context(), p)
 			if err == nil {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}
+
 			return res, err
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
@@ -86,12 +94,14 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			p.startedReady(res.Started)
 			if res.Next != "" {
 				p.linef("next: %s", res.Next)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -112,6 +122,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 	c := &cobra.Command{Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task")}
 	c.Flags().BoolVar(&stat, "stat", false, "show only which files change, and by how much")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
 		return show(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
@@ -120,12 +131,14 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			if stat {
 				res.Diff, res.Cut = "", false
 			}
+
 			return res, err
 		}, func(p *page, res task.WorkerDiffResult) {
 			if res.Head == "" {
 				p.linef("%s has no commits", res.TaskID)
 				return
 			}
+
 			p.linef("%s, %s: %s..%s", p.strong(showf("%s", res.TaskID)), res.State, abbrev(res.Base), abbrev(res.Head))
 			if res.ChangesGate {
 				p.linef("%s", p.strong(showf("%s", gateMark(res.GateFiles))))
@@ -133,6 +146,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			if len(res.Conflicts) > 0 {
 				p.linef("%s", p.paint("31", showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
 			}
+
 			p.showStats(res.Files)
 			if !stat {
 				p.showCommentedPatch(res.Diff, res.Comments)
@@ -142,6 +156,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 			}
 		})
 	}
+
 	return c
 }
 
@@ -158,6 +173,7 @@ func (p *page) showStats(files []stick.FileStat) {
 		if f.Added >= 0 {
 			lines = stick.Wordsf("+%d -%d", f.Added, f.Deleted)
 		}
+
 		p.linef("  %12s  %s", lines, name)
 	}
 }
@@ -171,29 +187,37 @@ func (a *app) workerMergeCmd() *cobra.Command {
 			"gate, goes back to its worker. If the gate fails on the branch itself, no task is to blame, and the queue waits until the\n" +
 			"branch has moved.",
 	}
+
 	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
+
 		e, by, err := a.open()
 		if err != nil {
 			return err
 		}
+
 		l := a.startProgress(true)
 		p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
 		if err == nil || len(res.Merged) > 0 {
 			res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 		}
+
 		l.end()
 		if err != nil && len(res.Merged) == 0 && !p.All {
 			return err
 		}
-		return errors.Join(err, a.print(res, func(p *page) { p.showMerged(res, err) })) // also show what was merged before the failure
+
+		// Also show what was merged before the failure.
+		return errors.Join(err, a.print(res, func(p *page) { p.showMerged(res, err) }))
 	}
+
 	return c
 }
 
@@ -205,9 +229,11 @@ func (p *page) showRemains(indent shown, r task.Remains) {
 	} else if n > 0 {
 		p.linef("%sremoved with the worktree, ignored by git: %s", indent, paths(r.Ignored))
 	}
+
 	if r.Rescue != "" {
 		p.linef("%skept: %s; to bring it back: %s", indent, paths(r.Kept), p.next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
 	}
+
 	for _, l := range r.Left {
 		p.linef("%sleft: %s", indent, l)
 	}
@@ -218,10 +244,12 @@ func (a *app) sayMergeWaits(on string, r task.Runner) {
 	if a.json {
 		return
 	}
+
 	var since shown
 	if d := a.now().Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = showf(" for %s", stick.Age(d))
 	}
+
 	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r.Words(), on, since)
 	if r.State == task.RunnerStopped {
 		_ = a.sayf("hint: let it go on: kill -CONT %d", r.PID)
@@ -238,24 +266,30 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 		if m.Already {
 			gate = "already"
 		}
+
 		var as stick.Words
 		if m.Commit != "" {
 			as = stick.Wordsf(": %s", abbrev(m.Commit))
 		}
+
 		p.linef("%s is merged into %s%s (%s)", m.TaskID, m.Branch, as, gate)
 		if m.Note != "" {
 			p.linef("  note: %s", m.Note)
 		}
+
 		p.showRemains("  ", m.Remains)
 	}
+
 	for _, c := range res.Cleaned {
 		if len(c.Removed) > 0 {
 			p.linef("%s was merged before; removed now: %s", c.TaskID, stick.JoinWords(c.Removed, ", "))
 		} else {
 			p.linef("%s was merged before, and its worktree is still there", c.TaskID)
 		}
+
 		p.showRemains("  ", c.Remains)
 	}
+
 	p.readyNow(res.Ready)
 	p.startedReady(res.Started)
 	for _, w := range res.Waiting {
@@ -264,6 +298,7 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 			p.linef("  next: %s", w.Next)
 		}
 	}
+
 	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
 		p.linef("no task is approved")
 		for _, id := range res.InReview {
@@ -278,6 +313,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
 	c.Flags().BoolVar(&p.Delete, "delete", false, "also remove the branch and the worktree, if all of the work is merged")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerCancelResult, error) {
@@ -288,19 +324,24 @@ func (a *app) workerCancelCmd() *cobra.Command {
 			if res.Stopped != nil {
 				p.showStoppedRun(*res.Stopped)
 			}
+
 			for _, l := range res.Kept {
 				p.linef("kept: %s", l)
 			}
+
 			for _, l := range res.Removed {
 				p.linef("removed: %s", l)
 			}
+
 			p.showRemains("", res.Remains)
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			p.linef("to begin again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}
+
 	return c
 }
 
@@ -311,6 +352,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 		Use: "retry <task>", Short: "Start another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
 		Long: "Start another attempt, on the task's branch if it still exists. Commands of workers from earlier attempts are refused.",
 	}
+
 	run.addFlags(c, "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -320,6 +362,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 			return e.WorkerRetry(c.Context(), p)
 		})
 	}
+
 	return c
 }
 
@@ -340,8 +383,10 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			p.linef("to try again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}
+
 	return c
 }

@@ -39,14 +39,17 @@ func (a *app) listCmd() *cobra.Command {
 		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rooms around a path", Args: between(0, 1, "a path"),
 		Long: "List the rooms from a path up to its workspace root, and those below it. It joins nothing and writes nothing.",
 	}
+
 	c.Flags().BoolVar(&all, "all", false, "list every room on this machine")
 	c.Flags().IntVar(&limit, "limit", 50, "list at most this many rooms")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit})
 		}, func(p *page, res engine.ListRoomsResult) {
@@ -57,6 +60,7 @@ func (a *app) listCmd() *cobra.Command {
 					p.linef("to set the repository up as well, with hooks: %s", p.next(stick.Cmd("tt init")))
 				}
 			}
+
 			var t table
 			for _, r := range res.Rooms {
 				var who stick.Words
@@ -70,17 +74,20 @@ func (a *app) listCmd() *cobra.Command {
 				case r.ReservedFor != nil:
 					who = stick.Wordsf(" (%s)", *r.ReservedFor)
 				}
+
 				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
 					row.below = append(row.below, cell{text: p.gonePath(r.RoomID)})
 				}
 			}
+
 			p.showTable(t)
 			if res.Hidden > 0 {
 				p.linef("%d more are hidden: --limit %d", res.Hidden, res.Hidden+len(res.Rooms))
 			}
 		})
 	}
+
 	return c
 }
 
@@ -98,13 +105,16 @@ func (a *app) joinCmd() *cobra.Command {
 			"home directory or disk. Joining reopens a closed room, and lets a removed member back in. If the directory of a room is gone, because it was renamed for example,\n" +
 			"tt join --room moves the room to the workspace in which you run it.",
 	}
+
 	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, even inside another room")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.JoinPathResult, error) {
 			return e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew})
 		}, func(p *page, res engine.JoinPathResult) {
@@ -112,12 +122,14 @@ func (a *app) joinCmd() *cobra.Command {
 			if res.Moved != "" {
 				p.linef("the room of %s is now at %s", res.Moved, res.Path)
 			}
+
 			switch {
 			case res.Created:
 				verb = "you made and joined"
 			case res.Joined:
 				verb = "you joined"
 			}
+
 			p.linef("%s the room of %s as %s", verb, p.strong(showf("%s", res.Path)), res.AgentID)
 			if res.Created && res.Key != "" {
 				p.linef("other machines find it as %s", res.Key)
@@ -125,17 +137,20 @@ func (a *app) joinCmd() *cobra.Command {
 			if res.Warning != "" {
 				p.linef("warning: %s", res.Warning)
 			}
+
 			p.roomStatus(res.Room)
 			switch {
 			case res.Room.Owner != nil && *res.Room.Owner == res.AgentID:
 				p.linef("next: %s", p.next(stick.Cmd("tt release --status … --next-action …")))
-			case res.AgentID.Human(): // who needs no stick
+			case res.AgentID.Human():
+				// A person needs no stick.
 				p.linef("next: start your agents here, and see what they do: %s", p.next(stick.Cmd("tt watch")))
 			default:
 				p.linef("next: %s", p.next(stick.Cmd("tt wait")))
 			}
 		})
 	}
+
 	return c
 }
 
@@ -144,6 +159,7 @@ func (p *page) roomStatus(r engine.PathRoom) {
 	if r.Paused != nil {
 		p.linef("%s", p.strong(showf("%s", r.Paused.Says(p.now, ""))))
 	}
+
 	switch {
 	case r.State == stick.StateClosed:
 		p.linef("the room is closed")
@@ -152,6 +168,7 @@ func (p *page) roomStatus(r engine.PathRoom) {
 		if r.NextActionOfTurn != "" {
 			line += "; next action of the handoff: " + stick.Quote(r.NextActionOfTurn, 80)
 		}
+
 		p.linef("%s", line)
 	case r.ReservedFor != nil:
 		p.linef("the stick is reserved for %s", *r.ReservedFor)
@@ -160,11 +177,13 @@ func (p *page) roomStatus(r engine.PathRoom) {
 	default:
 		p.linef("nobody holds the stick")
 	}
+
 	if r.Takeover != nil {
 		var since stick.Words
 		if !r.Takeover.Since.IsZero() {
 			since = " (" + p.ago(r.Takeover.Since) + ")"
 		}
+
 		p.linef("the stick can be taken over: %s%s", causeText(r.Takeover.Cause), since)
 	}
 }
@@ -174,6 +193,7 @@ func (a *app) stateCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next", Args: between(0, 1, "a path"),
 	}
+
 	c.Flags().BoolVar(&all, "all", false, "also show members that left or were removed")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -183,6 +203,7 @@ func (a *app) stateCmd() *cobra.Command {
 		}
 		return a.showState(c.Context(), w, all)
 	}
+
 	return c
 }
 
@@ -197,6 +218,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 	if res.PathGone {
 		p.linef("%s", p.gonePath(res.RoomID))
 	}
+
 	p.roomStatus(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
 		lease := stick.Words("the lease lasts as long as the holder's process")
@@ -208,11 +230,14 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		case res.GuardianPID != 0:
 			lease += stick.Wordsf(" (kept by the guardian, pid %d)", res.GuardianPID)
 		}
+
 		p.linef("%s", p.faint(showf("%s", lease)))
 	}
+
 	if res.NoSnapshots {
 		p.linef("snapshots are off: no copy is kept of uncommitted work that a command takes away")
 	}
+
 	p.linef("members:")
 	t := table{indent: "  "}
 	for _, m := range res.Members {
@@ -220,6 +245,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		if m.Role != "" {
 			line += stick.Wordsf(", %s", m.Role)
 		}
+
 		switch m.Listening {
 		case stick.Work:
 			line += ", waiting for the turn"
@@ -228,6 +254,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		case stick.Wake:
 			line += ", woken by messages"
 		}
+
 		if m.Verdict == stick.Gone {
 			line += ", its process has ended"
 		}
@@ -237,12 +264,15 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		if m.OlderHooks {
 			line += ", hooks of an older tt"
 		}
+
 		line += ", seen " + p.ago(m.LastSeenAt)
 		if m.AgentID == res.AgentID {
 			line += " (you)"
 		}
+
 		t.add(m.AgentID, line)
 	}
+
 	p.showTable(t)
 	if res.HiddenMembers > 0 {
 		p.linef("  %d more left or were removed: %s", res.HiddenMembers, p.next(stick.Cmd("tt state --all")))
@@ -250,6 +280,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 	if slices.ContainsFunc(res.Members, func(m engine.RoomMember) bool { return m.OlderHooks }) {
 		p.linef("an older tt answers hooks of members: %s (%s)", engine.OlderHooksMean, p.next(stick.Cmd("tt doctor")))
 	}
+
 	p.showWaiting(res)
 	p.linef("next: %s", res.NextAction)
 }
@@ -259,6 +290,7 @@ func (p *page) memberActivity(m engine.RoomMember) stick.Words {
 	if m.Activity == nil {
 		return ""
 	}
+
 	line := ", " + m.Activity.State.Words()
 	switch m.Activity.State {
 	case stick.AgentWorks, stick.AgentAsks:
@@ -269,9 +301,11 @@ func (p *page) memberActivity(m engine.RoomMember) stick.Words {
 	default:
 		return ""
 	}
+
 	if age := p.now.Sub(m.Activity.Since); age >= time.Second {
 		line += " for " + stick.Age(age)
 	}
+
 	return line
 }
 
@@ -289,9 +323,11 @@ func (p *page) showWaiting(res engine.GetRoomStateResult) {
 	if len(res.Tasks) > 0 {
 		p.linef("tasks for you:")
 	}
+
 	for _, t := range res.Tasks {
 		p.linef("  %s is %s: %s", t.TaskID, t.State, t.NextAction)
 	}
+
 	if res.MoreTasks > 0 {
 		p.linef("  %d more: %s", res.MoreTasks, p.next(stick.Cmd("tt task list")))
 	}
@@ -305,19 +341,23 @@ func (a *app) closeCmd() *cobra.Command {
 		Use: "close [path]", Short: "Close the room: no turns until somebody joins again", Args: between(0, 1, "a path"),
 		Long: "Close the room. The holder of the stick closes it with a handoff. If nobody holds the stick, only a person can close it.",
 	}
+
 	h.addFlags(c)
 	f.addFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.CloseRoomResult, error) {
 			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
 			return res, h.explainRefusal(err, stick.Cmd("tt close --status … --next-action …"))
@@ -325,6 +365,7 @@ func (a *app) closeCmd() *cobra.Command {
 			p.linef("the room of %s is closed%s; %s reopens it", res.Path, already(res.Already), p.next(stick.Cmd("tt join")))
 		})
 	}
+
 	return c
 }
 
@@ -332,6 +373,7 @@ func (a *app) reorderCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)", Args: between(1, -1, "at least one agent"),
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.ReorderMembersResult, error) {
@@ -339,6 +381,7 @@ func (a *app) reorderCmd() *cobra.Command {
 			for i, s := range args {
 				order[i] = stick.AgentID(s)
 			}
+
 			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: path.where(), Order: order})
 		}, func(p *page, res engine.ReorderMembersResult) {
 			for i, m := range res.Order {
@@ -346,6 +389,7 @@ func (a *app) reorderCmd() *cobra.Command {
 			}
 		})
 	}
+
 	return c
 }
 

@@ -26,6 +26,7 @@ func (a *app) rosterCmd() *cobra.Command {
 			"members of its room. The program that started you and those that you started don't count. Exit status 0 means you are alone,\n" +
 			"1 not alone, and 2 that tt couldn't find out.",
 	}
+
 	c.Flags().BoolVar(&all, "all", false, "also show agents elsewhere on this machine and inactive members; they don't count")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -34,8 +35,10 @@ func (a *app) rosterCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		return a.showRoster(c.Context(), w, all)
 	}
+
 	return c
 }
 
@@ -43,12 +46,14 @@ func (a *app) showRoster(ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {
-		case err != nil: // exitUnsure is the status of failures, too
+		case err != nil:
+			// exitUnsure is the status of failures, too.
 		case res.Alone == nil:
 			a.status = exitUnsure
 		case !*res.Alone:
 			a.status = exitNotAlone
 		}
+
 		return res, err
 	}, (*page).showRoster)
 }
@@ -58,6 +63,7 @@ func (p *page) showRoster(res engine.GetRosterResult) {
 	for _, o := range res.Others {
 		p.showAgent(o)
 	}
+
 	alone := res.Alone != nil && *res.Alone
 	switch {
 	case res.Note != "":
@@ -68,16 +74,20 @@ func (p *page) showRoster(res engine.GetRosterResult) {
 		if alone {
 			p.linef("no other member is at work in %s", res.Path)
 		}
+
 		p.linef("tt can't see processes from here, so it knows only the members of the room")
 	case alone:
 		p.linef("no other agent is at work in %s", res.Path)
 	}
+
 	for _, o := range res.Unreadable {
 		p.linef("tt can't look into process %d (%s), which may work here or elsewhere", o.PID, o.Harness)
 	}
+
 	if res.Closed > 0 {
 		p.linef("processes hidden from you: %d", res.Closed)
 	}
+
 	if len(res.More) > 0 {
 		p.linef("elsewhere, or not active:")
 		for _, o := range res.More {
@@ -94,6 +104,7 @@ func (p *page) showAgent(o engine.RosterAgent) {
 	if o.Cwd != "" {
 		cwd = o.Cwd
 	}
+
 	var about []stick.Words
 	switch {
 	case !o.Registered:
@@ -101,11 +112,13 @@ func (p *page) showAgent(o engine.RosterAgent) {
 	case o.Role != "":
 		about = append(about, stick.Wordsf("%s", o.Role))
 	}
+
 	if o.Task != "" {
 		about = append(about, stick.Wordsf("works on %s", o.Task))
 	}
 	if o.PID == 0 {
 		about = append(about, "seen "+p.ago(o.LastSeenAt))
 	}
+
 	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(showf("%s", stick.JoinWords(about, ", "))))
 }

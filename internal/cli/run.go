@@ -66,18 +66,22 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 	if err != nil || res.Already {
 		return res, err
 	}
+
 	order, err := json.Marshal(res.Start)
 	if err != nil {
 		return res, err
 	}
+
 	if res.Run.PID, err = a.detachRun(ctx, order); err != nil {
 		if dropped, derr := e.DropRun(ctx, *res.Start); derr != nil || dropped || ctx.Err() == nil {
 			return res, err
 		} // else it has begun although nobody heard so
 	}
+
 	if !res.Run.Queued {
 		res.Run.State = stick.RunRunning
 	}
+
 	return res, nil
 }
 
@@ -87,16 +91,19 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 	failed := func(err error) error {
 		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the command: %w", err).Hintf("run the same command again")
 	}
+
 	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, failed(err)
 	}
+
 	defer r.Close()
 	pid, err = startDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
 	w.Close()
 	if err != nil {
 		return 0, failed(err)
 	}
+
 	defer context.AfterFunc(ctx, func() { r.Close() })()
 	said, err := bufio.NewReader(r).ReadString('\n')
 	said = strings.TrimSpace(said)
@@ -111,6 +118,7 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 	case said != "":
 		return pid, failed(errors.New(stick.Clip(said, 400)))
 	}
+
 	return pid, failed(fmt.Errorf("process %d ended before the command began: %w", pid, err))
 }
 
@@ -126,9 +134,11 @@ func (a *app) workerRunCmd() *cobra.Command {
 			"With --all, say after a reboot, tt starts again each command that was cut off or has ended while its task is still with its worker,\n" +
 			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, and tasks on which somebody else works.",
 	}
+
 	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")
 	run.addRestart(c, "what the last run has left")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.where()
 		switch {
@@ -143,6 +153,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, so that tt leaves the command's flags alone").With("field", "command").
 				Hintf("%s", stick.Cmd("tt task run <task_id> -- …", args[0]))
 		}
+
 		p.TaskID, p.Command, p.Restart = args[0], commandLine(args[1:]), run.restart
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRunResult, error) {
 			p.Caller = by
@@ -155,9 +166,11 @@ func (a *app) workerRunCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.TaskID)))
 		})
 	}
+
 	return c
 }
 
@@ -184,6 +197,7 @@ func commandLine(words []string) string {
 	if len(words) == 1 {
 		return words[0]
 	}
+
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = w
@@ -193,6 +207,7 @@ func commandLine(words []string) string {
 			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
+
 	return strings.Join(quoted, " ")
 }
 
@@ -201,17 +216,20 @@ func (a *app) workerRunnerCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "runner", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
-			a.json = true // for the process that has started this one
+			// The process that has started this one reads JSON.
+			a.json = true
 			a.interrupts.tends.Store(true)
 			var p task.RunTaskParams
 			if err := json.NewDecoder(a.input()).Decode(&p); err != nil || p.TaskID == "" {
 				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task run")
 			}
+
 			p.Environ, p.Alone = projectEnviron(os.Environ()), true
 			_, procs, err := a.readSurroundings()
 			if err != nil {
 				return err
 			}
+
 			p.Begun = func() { a.write(begun + "\n") }
 			return a.newOperations(procs).RunTask(c.Context(), p)
 		},

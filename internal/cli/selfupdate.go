@@ -36,6 +36,7 @@ func (a *app) selfUpdateCmd() *cobra.Command {
 			if a.Exe == "" {
 				return stick.Errorf(stick.CodeInternal, "the path of this program isn't known")
 			}
+
 			a.reads = true
 			res := selfUpdateOf(a.Exe)
 			return a.print(res, func(p *page) { p.selfUpdate(res) })
@@ -54,7 +55,8 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		file := fmt.Sprintf("%s_<version>_%s.deb", o.pkg, runtime.GOARCH)
 		res.Files = []string{file}
 		switch {
-		case o.dir != filepath.Dir(o.dir): // below another root than /
+		case o.dir != filepath.Dir(o.dir):
+			// The package lies below another root than /.
 			run("dpkg --root <root> -i ./"+file, o.dir)
 		case os.Geteuid() == 0:
 			run("dpkg -i ./" + file)
@@ -63,12 +65,15 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		}
 	case byNpm:
 		what := o.pkg + "@latest"
-		if releases == "" { // npm's registry has none
+		if releases == "" {
+			// Without published releases the registry of npm has none either.
 			for _, name := range []string{o.pkg, o.native} {
 				res.Files = append(res.Files, strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")+"-<version>.tgz")
 			}
+
 			what = "./" + strings.Join(res.Files, " ./")
 		}
+
 		if o.project {
 			run("npm install --prefix <project> "+what, o.dir)
 		} else {
@@ -81,8 +86,11 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		if runtime.GOOS == "windows" {
 			ending, program = ".zip", "tt.exe"
 		}
+
 		res.Files = []string{name + ending}
-		run("tar -xf " + name + ending) // the tar of Windows unpacks zip, too
+
+		// The tar of Windows unpacks zip, too.
+		run("tar -xf " + name + ending)
 		if runtime.GOOS == "windows" {
 			run("copy /y "+name+`\`+program+" <program>", exe)
 		} else {
@@ -96,9 +104,11 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		run("git pull")
 		run(`CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`)
 	}
+
 	if len(res.Files) > 0 {
 		res.From = releases
 	}
+
 	run("tt install")
 	return res
 }
@@ -117,6 +127,7 @@ func (p *page) selfUpdate(res selfUpdateResult) {
 	if res.From != "" {
 		from = stick.Wordsf("from %s", res.From)
 	}
+
 	if len(res.Files) > 0 {
 		p.linef("to update, get %s %s, and run:", stick.Words(strings.Join(res.Files, " and ")), from)
 	} else if res.In != "" {
@@ -124,8 +135,10 @@ func (p *page) selfUpdate(res selfUpdateResult) {
 	} else {
 		p.linef("to update, run:")
 	}
+
 	for _, s := range res.Steps {
 		p.linef("  %s", stick.Words(s))
 	}
+
 	p.linef("%s", p.faint("the last step brings what harnesses have of tt to the newer version"))
 }

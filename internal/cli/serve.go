@@ -48,19 +48,23 @@ func (a *app) serveCmd() *cobra.Command {
 			"127.0.0.1:8321. With Tailscale: tailscale serve 8321, and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that tailscale\n" +
 			"prints. \"Another device\" on a page makes an address for the second browser; change its start to what that browser uses.",
 	}
+
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "the address to listen on; port 0 is that of last time, or any free one")
 	c.Flags().StringArrayVar(&f.hosts, "host", nil, "a name by which browsers may call the server, beside localhost; repeatable")
 	c.Flags().BoolVar(&f.open, "open", false, "open the address in the default browser")
 	c.Flags().BoolVar(&f.anywhere, "anywhere", false, "allow an --addr that other machines can reach, without encryption")
 	c.Flags().BoolVar(&f.signOut, "sign-out", false, "first sign out all browsers that earlier runs have let in")
 	at := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := at.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return a.servePages(c.Context(), w, f)
 	}
+
 	return c
 }
 
@@ -70,17 +74,22 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	if err != nil {
 		return err
 	}
+
 	if _, _, err := a.open(); err != nil {
 		return err
 	}
+
 	by := *a.caller
 	procs, err := a.Procs()
 	if err != nil {
 		return err
 	}
+
 	procs.OneHost = a.database == ""
 	cfg := a.kernelConfig(procs)
-	cfg.Alone = false // requests come while others are answered
+
+	// Requests come while others are answered.
+	cfg.Alone = false
 	a.operations = newOperations(cfg)
 	ops := a.operations
 	defer func() { _ = ops.Engine.Close() }()
@@ -95,6 +104,7 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 			return stick.Errorf(stick.CodeDataDirNotWritable, "the browsers can't be signed out: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
 		}
 	}
+
 	l, err := s.Listen(ctx, f.addr)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).With("field", "addr").
@@ -104,6 +114,7 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	if beyond {
 		_ = a.sayf("warning: other machines can reach this address, and nothing is encrypted: whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
 	}
+
 	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
 	if err := a.print(res, func(p *page) {
 		p.linef("open this in a browser; it lets one in, once:")
@@ -116,9 +127,11 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	if f.open {
 		a.openBrowser(ctx, res.URL)
 	}
+
 	if err := s.Serve(ctx, l); err != nil && !isCanceled(err) {
 		return err
 	}
+
 	return nil
 }
 
@@ -129,10 +142,12 @@ func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Serv
 		p.Caller = by
 		return a.startRun(ctx, ops, p)
 	}
+
 	o.Ready = func(ctx context.Context, w core.Where) []task.StartedTask {
 		started, _ := a.startReady(ctx, ops, by, w, false)
 		return started
 	}
+
 	return web.New(o)
 }
 
@@ -143,19 +158,23 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 	if err != nil {
 		return false, stick.Errorf(stick.CodeUsage, "--addr must be an address and a port such as 127.0.0.1:8321, not %q", stick.Clip(f.addr, 60)).With("field", "addr")
 	}
+
 	for _, h := range f.hosts {
 		if h == "" || strings.ContainsAny(h, ":/ ") {
 			return false, stick.Errorf(stick.CodeUsage, "--host is a name without scheme and port, such as box.example.ts.net, not %q", stick.Clip(h, 60)).With("field", "host")
 		}
 	}
+
 	ip, err := netip.ParseAddr(host)
 	if host == "localhost" || err == nil && ip.IsLoopback() {
 		return false, nil
 	}
+
 	if !f.anywhere {
 		return false, stick.Errorf(stick.CodeUsage, "other machines could reach %s, and nothing would be encrypted", stick.Clip(f.addr, 60)).With("field", "addr").
 			Hintf("listen on 127.0.0.1, which needs no --addr, and let a tunnel lead there")
 	}
+
 	return true, nil
 }
 
@@ -181,6 +200,7 @@ func (a *app) openBrowser(ctx context.Context, address string) {
 	case "windows":
 		program, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
 	}
+
 	if err := exec.CommandContext(ctx, program, args...).Start(); err != nil {
 		_ = a.sayf("the browser can't be opened: %s", err)
 	}

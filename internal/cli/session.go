@@ -35,13 +35,16 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			"if others are at work, it makes the room and joins it. The first agent is the primary, and the others are helpers. If the\n" +
 			"previous primary left its context file and never ended its session, the new primary recovers its work.",
 	}
+
 	c.Flags().BoolVar(&helper, "helper", false, "be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.StartSessionResult, error) {
 			q := a.startParams(core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
@@ -52,12 +55,15 @@ func (a *app) sessionStartCmd() *cobra.Command {
 				if res.Blind {
 					alone = "tt can't see processes from here, so it doesn't know who else is at work"
 				}
+
 				p.linef("%s, and there is no room: nothing was written", alone)
 				return
 			}
+
 			p.showBriefing(res, false)
 		})
 	}
+
 	return c
 }
 
@@ -69,7 +75,9 @@ func (a *app) sessionEndCmd() *cobra.Command {
 			"message: tt removes the session's context file, unless somebody changed its first line, which says whose file it is. When a\n" +
 			"harness ends, its hook ends the session and keeps the file.",
 	}
+
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.EndSessionResult, error) {
 			return e.EndSession(c.Context(), engine.EndSessionParams{HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
@@ -78,18 +86,22 @@ func (a *app) sessionEndCmd() *cobra.Command {
 				p.linef("there is no session to end")
 				return
 			}
+
 			p.linef("the session of %s has ended", res.AgentID)
 			for _, f := range res.Removed {
 				p.linef("removed %s", f)
 			}
+
 			for _, f := range res.Taken {
 				p.linef("kept %s: another session uses it now", f)
 			}
+
 			for _, f := range res.Kept {
 				p.linef("kept %s: its first line doesn't say whose session it belongs to, so tt doesn't remove it", f)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -106,6 +118,7 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 			return e.GetSession(c.Context(), engine.GetSessionParams{Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID")})
 		}, text)
 	}
+
 	return c
 }
 
@@ -145,6 +158,7 @@ func (p *page) showContract(res engine.GetSessionResult) {
 	default:
 		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.durationOf("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
 	}
+
 	p.linef("your context file: %s", res.Context)
 	p.showCrashedSession(res.Recovered)
 	p.linef("you may read everything")
@@ -156,6 +170,7 @@ func (p *page) showContract(res engine.GetSessionResult) {
 		p.linef("  leave to the primary what concerns the whole workspace: archives, logs, the last push")
 		return
 	}
+
 	p.linef("start: do what the workspace needs once, such as a pull; helpers don't")
 	p.linef("wrap-up: release the stick, collect what the helpers report, then %s", p.next(stick.Cmd("tt session end")))
 }
@@ -170,14 +185,17 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 			if value == "" {
 				p.linef("unset %s", name)
 			} else {
-				p.linef("export %s=%s", name, value) // a name of letters, digits, dots, dashes and underscores
+				// Such a name has only letters, digits, dots, dashes and underscores, and needs no quotes.
+				p.linef("export %s=%s", name, value)
 			}
 		}
+
 		set("AI_AGENT_ID", res.Name)
 		helper := ""
 		if res.Role == stick.RoleHelper {
 			helper = "1"
 		}
+
 		set("AI_HELPER", helper)
 	})
 }
@@ -188,12 +206,14 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 		Long: "Make this session the primary, if there is no primary or the primary is gone. A primary whose process tt can't see may be\n" +
 			"replaced after it has been silent for as long as a lease lasts (policy owner_lease_ttl).",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.PromoteSessionResult, error) {
 			return e.PromoteSession(c.Context(), engine.PromoteSessionParams{Caller: by, Where: w})
 		}, func(p *page, res engine.PromoteSessionResult) {
@@ -201,9 +221,11 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 			if res.Replaced != nil {
 				p.linef("that ended the session of %s", *res.Replaced)
 			}
+
 			p.linef("your context file: %s", res.Context)
 		})
 	}
+
 	return c
 }
 
@@ -221,6 +243,7 @@ func (a *app) sessionListCmd() *cobra.Command {
 			return e.ListSessions(c.Context(), engine.ListSessionsParams{Caller: by, Where: w, All: all})
 		}, (*page).showSessions)
 	}
+
 	return c
 }
 
@@ -237,6 +260,7 @@ func (p *page) showSessions(res engine.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
 		p.linef("no sessions in %s", res.Path)
 	}
+
 	var t table
 	for _, s := range res.Sessions {
 		state := "started " + p.ago(s.Since)
@@ -246,11 +270,14 @@ func (p *page) showSessions(res engine.ListSessionsResult) {
 		case s.Verdict == stick.Gone:
 			state = "gone without ending its session"
 		}
+
 		var you stick.Words
 		if s.Self {
 			you = " (you)"
 		}
+
 		t.add(s.Role, showf("%s%s", s.AgentID, you), state, cell{file(s.Context), "2"})
 	}
+
 	p.showTable(t)
 }

@@ -35,13 +35,15 @@ func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	done := make(chan struct{})
-	go func() { // ended by done
+	go func() {
+		// This goroutine ends with done.
 		s, why := a.interrupts.awaitSignal(c, done, cancel, time.After)
 		if s != nil {
 			a.printError(stick.Errorf(stick.CodeCanceled, "interrupted; %s", why))
 			os.Exit(128 + int(s.(syscall.Signal)))
 		}
 	}()
+
 	return ctx, func() {
 		signal.Stop(c)
 		close(done)
@@ -58,8 +60,10 @@ func (i *interrupts) awaitSignal(signals <-chan os.Signal, done <-chan struct{},
 	case <-done:
 		return nil, ""
 	}
+
 	if i.inputs.Load() > 0 {
-		return s, "nothing was changed" // commands read all of their input first
+		// Commands read all of their input first.
+		return s, "nothing was changed"
 	}
 
 	grace := after(interruptGrace)
@@ -70,6 +74,7 @@ func (i *interrupts) awaitSignal(signals <-chan os.Signal, done <-chan struct{},
 		case <-done:
 			return nil, ""
 		}
+
 		if !i.tends.Load() {
 			return s, "the command didn't end by itself; what it had begun, the next command finishes"
 		}

@@ -35,9 +35,11 @@ type statusResult struct {
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
 func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.TaskView {
 	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
-	if !ok || at.Git == at.Common { // the main checkout, which is no task's
+	if !ok || at.Git == at.Common {
+		// The main checkout is no task's.
 		return nil
 	}
+
 	res, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: by})
 	if err != nil {
 		return nil
@@ -54,15 +56,18 @@ func (a *app) showRoom(ctx context.Context) error {
 				res.setNext(a.taskHere(ctx, e, by))
 			}
 		}()
+
 		if !by.ActsAsPerson() {
 			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
 			res.GetRoomStateResult = state
 			return res, err
 		}
+
 		p, err := monitor.Look(ctx, monitor.Options{Operations: e, Caller: by})
 		if err != nil {
 			return res, err
 		}
+
 		res.GetRoomStateResult = p.Rooms[0].State
 		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
 		return res, nil
@@ -72,6 +77,7 @@ func (a *app) showRoom(ctx context.Context) error {
 			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)), t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
+
 		p.showNeeds(res.Needs)
 		p.showRefusedHooks(res.Refused)
 		p.showState(res.GetRoomStateResult)
@@ -95,6 +101,7 @@ func (p *page) showNeeds(all []stick.Need) {
 	if len(all) == 0 {
 		return
 	}
+
 	p.linef("%s", p.strong("needs you:"))
 	t := table{indent: "  "}
 	for _, n := range all {
@@ -103,6 +110,7 @@ func (p *page) showNeeds(all []stick.Need) {
 			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
 		}
 	}
+
 	p.showTable(t)
 }
 
@@ -113,14 +121,18 @@ func (a *app) showOverview(ctx context.Context) error {
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
 	}
+
 	a.reads = true
 	start, does := stick.Cmd("tt wait"), shown("join this workspace's room, and wait for your turn")
-	if _, by, err := a.open(); err == nil && by.ActsAsPerson() { // who is never led to take the stick
+	if _, by, err := a.open(); err == nil && by.ActsAsPerson() {
+		// A person is never led to take the stick.
 		start, does = stick.Cmd("tt join"), shown("make a room of this directory, and join it")
 	}
+
 	if a.setsUp() {
 		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
 	}
+
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")

@@ -58,29 +58,37 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	if !ok {
 		return ctx, cancel
 	}
+
 	var info unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO && info.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return ctx, cancel
 	}
+
 	stop, wake, err := os.Pipe()
 	if err != nil {
 		return ctx, cancel
 	}
+
 	done := make(chan struct{})
-	go func() { // ends when wake is closed
+	go func() {
+		// This goroutine ends when wake is closed.
 		defer close(done)
 		fds := []unix.PollFd{{Fd: int32(f.Fd())}, {Fd: int32(stop.Fd())}}
 		for {
-			n, err := unix.Poll(fds, -1) // poll always reports errors and hang-ups
+			// Poll always reports errors and hang-ups.
+			n, err := unix.Poll(fds, -1)
 			if err == unix.EINTR {
 				continue
 			}
+
 			if n > 0 && fds[0].Revents != 0 && fds[1].Revents == 0 {
 				cancel()
 			}
+
 			return
 		}
 	}()
+
 	return ctx, func() {
 		cancel()
 		wake.Close()
@@ -121,21 +129,25 @@ func startDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 	if err != nil {
 		return 0, err
 	}
+
 	defer r.Close()
 	defer w.Close()
 	c.Stdin = r
 	if out != nil {
 		c.Stdout, c.Stderr = out, out
 	}
+
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	keepFiles()
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
+
 	pid = c.Process.Pid
 	if _, err := bytes.NewReader(input).WriteTo(w); err != nil {
 		return 0, err
 	}
+
 	return pid, c.Process.Release()
 }

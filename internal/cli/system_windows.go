@@ -57,20 +57,24 @@ func startDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 	if err != nil {
 		return 0, err
 	}
+
 	defer r.Close()
 	defer w.Close()
 	c.Stdin = r
 	if out != nil {
 		c.Stdout, c.Stderr = out, out
 	}
+
 	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
+
 	pid = c.Process.Pid
 	if _, err := bytes.NewReader(input).WriteTo(w); err != nil {
 		return 0, err
 	}
+
 	return pid, c.Process.Release()
 }
 

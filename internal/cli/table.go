@@ -31,8 +31,10 @@ func (t *table) add(cells ...any) *tableRow {
 		if !ok {
 			painted.text = showf("%s", c)
 		}
+
 		r.cells = append(r.cells, painted)
 	}
+
 	t.rows = append(t.rows, r)
 	return &t.rows[len(t.rows)-1]
 }
@@ -52,20 +54,25 @@ func (t *table) columnWidths(room int) []int {
 			if i == len(width) {
 				width = append(width, 0)
 			}
+
 			width[i] = max(width[i], term.Width(string(c.text)))
 		}
 	}
+
 	if room <= 0 || len(width) == 0 {
 		return width
 	}
+
 	over := gap*(len(width)-1) - room
 	for _, w := range width {
 		over += w
 	}
+
 	last := len(width) - 1
 	if gives := min(over, width[last]-leastText); gives > 0 {
 		width[last], over = width[last]-gives, over-gives
 	}
+
 	for ; over > 0; over-- {
 		widest := 0
 		for i := range width {
@@ -73,11 +80,15 @@ func (t *table) columnWidths(room int) []int {
 				widest = i
 			}
 		}
+
 		if width[widest] <= leastColumn {
-			break // the terminal is too narrow for columns: rows are cut at its end
+			// The terminal is too narrow for columns: rows are cut at its end.
+			break
 		}
+
 		width[widest]--
 	}
+
 	return width
 }
 
@@ -86,17 +97,21 @@ func (p *page) showTable(t table) {
 	if len(t.rows) == 0 {
 		return
 	}
+
 	if len(t.head) > 0 {
 		var head tableRow
 		for _, name := range t.head {
 			head.cells = append(head.cells, cell{showf("%s", name), "1"})
 		}
+
 		t.rows = append([]tableRow{head}, t.rows...)
 	}
+
 	room := 0
 	if p.width > 0 {
 		room = max(1, p.width-term.Width(string(t.indent)))
 	}
+
 	width := t.columnWidths(room)
 	for _, r := range t.rows {
 		p.showRow(t.indent, r.cells, width, room)
@@ -114,6 +129,7 @@ func (p *page) showRow(line shown, cells []cell, width []int, room int) {
 		if room > 0 {
 			most = min(most, room)
 		}
+
 		if text := fitColumns(c.text, most); text != "" {
 			line += padding(blanks)
 			blanks = 0
@@ -122,8 +138,10 @@ func (p *page) showRow(line shown, cells []cell, width []int, room int) {
 			} else {
 				line += text
 			}
+
 			blanks -= term.Width(string(text))
 		}
+
 		blanks += width[i] + gap
 		if room > 0 {
 			if room -= width[i] + gap; room <= 0 {
@@ -131,6 +149,7 @@ func (p *page) showRow(line shown, cells []cell, width []int, room int) {
 			}
 		}
 	}
+
 	p.linef("%s", line)
 }
 
@@ -140,10 +159,12 @@ func (p *page) showUnder(indent shown, c cell) {
 	if p.width > 0 {
 		room = max(leastText, p.width-term.Width(string(indent)))
 	}
+
 	for _, part := range term.Broken(c.text, room) {
 		if c.hue != "" {
 			part = p.paint(c.hue, part)
 		}
+
 		p.linef("%s%s", indent, part)
 	}
 }

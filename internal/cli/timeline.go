@@ -23,16 +23,19 @@ func (a *app) timelineCmd() *cobra.Command {
 			"pauses. The chart ends now, and has a row for each agent with its turns, how long it held the stick, and how long it waited.\n" +
 			"A wait shows if it ended with a turn, or goes on now. --svg prints a picture for a browser. It writes nothing to the room.",
 	}
+
 	f := c.Flags()
 	f.DurationVar(&since, "since", 0, "show only the last hours, such as 24h (default: as far back as --limit allows)")
 	f.IntVar(&p.Limit, "limit", 500, "read at most this many events about the turn (up to 2000)")
 	f.Int64Var(&p.Before, "before", 0, "show what came before this event, as an earlier answer names it")
 	f.BoolVar(&svg, "svg", false, "print a picture as SVG")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		switch {
 		case f.Changed("since") && since < time.Millisecond:
 			return stick.Errorf(stick.CodeUsage, "--since must be positive, such as 24h").With("field", "since")
@@ -43,16 +46,20 @@ func (a *app) timelineCmd() *cobra.Command {
 		case svg && f.Changed("json"):
 			return stick.Errorf(stick.CodeUsage, "--svg prints a picture and --json data: use one or the other").With("field", "svg")
 		}
+
 		p.LastMS = since.Milliseconds()
 		get := func(e operations, by core.Caller) (engine.GetTimelineResult, error) {
 			p.Caller = by
 			return e.GetTimeline(c.Context(), p)
 		}
+
 		if svg {
 			return a.drawTimeline(get)
 		}
+
 		return show(a, get, func(page *page, res engine.GetTimelineResult) { page.showTimeline(res, p.LastMS) })
 	}
+
 	return c
 }
 
@@ -63,14 +70,17 @@ func (a *app) drawTimeline(get func(operations, core.Caller) (engine.GetTimeline
 	if err != nil {
 		return err
 	}
+
 	res, err := get(e, by)
 	if err != nil {
 		return err
 	}
+
 	var b bytes.Buffer
 	if err := picture.SVG(&b, res.Timeline, picture.Options{Zone: time.Local, Alone: true}); err != nil {
 		return err
 	}
+
 	a.writeRaw(b.String())
 	return nil
 }
@@ -91,6 +101,7 @@ func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 		p.showEarlier(res, last)
 		return
 	}
+
 	p.linef("%s to %s, %s", p.clock(res.From), p.clock(res.To), stick.Lasted(res.To.Sub(res.From)))
 	t := table{head: []string{"agent", "", "turns", "held", "waited"}}
 	var names, rest int
@@ -98,20 +109,25 @@ func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 		names = max(names, min(longestName, term.Width(stick.Line(string(l.Agent)))))
 		rest = max(rest, term.Width(string(stick.Lasted(l.Held.Duration())))+max(len("waited"), term.Width(string(stick.Lasted(l.Waited.Duration())))))
 	}
+
 	if len(res.Pauses) > 0 {
 		names = max(names, len(pausedName))
 	}
+
 	c := chart{t: res.Timeline, wide: chartWidth}
 	if p.width > 0 {
 		c.wide = max(leastChart, p.width-max(names, len("agent"))-len("turns")-rest-4*gap)
 	}
+
 	t.add("", c.drawAxis())
 	for _, l := range res.Lanes {
 		t.add(showf("%s", term.Fit(string(l.Agent), longestName)), c.drawLane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
 	}
+
 	if len(res.Pauses) > 0 {
 		t.add(pausedName, c.drawPauses())
 	}
+
 	p.showTable(t)
 	p.linef("%s", p.faint(c.drawKey()))
 	p.showEarlier(res, last)
@@ -193,16 +209,20 @@ func (c *chart) drawLane(l stick.Lane) shown {
 	for _, n := range l.Named {
 		c.fillSpan(row, n.Span, reserved)
 	}
+
 	for _, w := range l.Waits {
 		c.fillSpan(row, w.Span, waited)
 	}
+
 	for _, h := range l.Holds {
 		c.fillSpan(row, h.Span, held)
 	}
+
 	for _, m := range l.Marks {
 		at := c.columnOf(m.At)
 		row[at] = max(row[at], marked[m.Type])
 	}
+
 	return c.rowText(row)
 }
 
@@ -223,13 +243,16 @@ func (c *chart) drawAxis() (line shown) {
 		if tick.Day != "" && text == "00:00" {
 			text = tick.Day
 		}
+
 		column := c.columnOf(tick.At)
 		if column <= at && at > 0 || column+len(text) > c.wide {
 			continue
 		}
+
 		line += padding(column-at) + showf("%s", text)
 		at = column + len(text)
 	}
+
 	return line
 }
 

@@ -15,23 +15,28 @@ func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil
 	}
+
 	return func(ctx context.Context, p stick.Process) error {
 		procs, err := a.Procs()
 		if err != nil {
 			return err
 		}
+
 		if procs.Verdict(p) != stick.Alive {
 			return stick.Errorf(stick.CodeNotFound, "process %d has ended, or can't be seen from here", p.PID)
 		}
+
 		panes, err := runProgram(ctx, "tmux", "list-panes", "-a", "-F", "#{pane_pid} #{pane_id} #{session_id}:#{window_id}")
 		if err != nil {
 			return stick.Errorf(stick.CodeNotFound, "tmux doesn't list its panes: %w", err)
 		}
+
 		pane, window := paneOf(string(panes), chainOf(procs, p.PID))
 		if pane == "" {
 			return stick.Errorf(stick.CodeNotFound, "process %d runs in no pane of this tmux", p.PID).
 				Hintf("look for it in another terminal")
 		}
+
 		_, err = runProgram(ctx, "tmux", "switch-client", "-t", window, ";", "select-window", "-t", window, ";", "select-pane", "-t", pane)
 		return err
 	}
@@ -56,6 +61,7 @@ func paneOf(panes string, chain []int) (pane, window string) {
 		if len(f) != 3 {
 			continue
 		}
+
 		pid, err := strconv.Atoi(f[0])
 		for i, c := range chain[:nearest] {
 			if err == nil && c == pid {
@@ -64,5 +70,6 @@ func paneOf(panes string, chain []int) (pane, window string) {
 			}
 		}
 	}
+
 	return pane, window
 }

@@ -30,6 +30,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
 	}
+
 	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, g.Path)
 	if paused != nil {
 		p.linef("%s", paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Cmd("tt wait").As(p.as))))
@@ -37,6 +38,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	if me.Human() {
 		p.linef("you hold the stick, so agents wait for you before they edit; you may edit without it, too")
 	}
+
 	switch {
 	case g.Handoff != nil:
 		p.linef("handoff from %s:", *g.FromAgentID)
@@ -44,6 +46,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	case g.Recovery != nil:
 		p.showRecovery(*g.Recovery)
 	}
+
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
 		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, ask who wrote it to push it",
@@ -51,6 +54,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	case d != nil:
 		p.linef("since then the tree has moved from %s to %s", commitText(d.HeadWas, d.BranchWas), commitText(d.HeadIs, d.BranchIs))
 	}
+
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
@@ -60,10 +64,13 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
 		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
 	}
+
 	release := stick.Cmd("tt release --turn <turn> --lease <lease> --status … --next-action …", g.TurnID, g.LeaseID)
-	if me.Human() { // its own last turn is what release means without them
+	if me.Human() {
+		// Without them, a person's release means that person's own last turn.
 		release = stick.Cmd("tt release --status … --next-action …")
 	}
+
 	p.linef("when you are done: %s", p.next(release))
 }
 
@@ -73,12 +80,15 @@ func (p *page) showRecovery(r engine.Recovery) {
 		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.ago(r.CreatedAt))
 		p.showHandoff(*r.Handoff)
 	}
+
 	for _, l := range r.Since {
 		p.linef("  since then: %s", l)
 	}
+
 	if r.Draft != nil {
 		p.showDraft(*r.Draft)
 	}
+
 	for _, d := range r.Drafts {
 		p.linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.ago(d.SavedAt), p.next(stick.Cmd("tt try --json")))
 	}
@@ -109,6 +119,7 @@ func causeText(c stick.Cause) stick.Words {
 	case stick.OperatorRequested:
 		return "a person asked for it"
 	}
+
 	return stick.Wordsf("%s", c)
 }
 
@@ -118,7 +129,8 @@ func (p *page) showTold(e stick.Event) {
 	switch {
 	case e.Message() != nil:
 		p.showMessage(engine.ViewMessage(e), "")
-	case ok && started.AlongWith != "": // only the agent itself is told of it
+	case ok && started.AlongWith != "":
+		// Only the agent itself is told of its start.
 		p.linef("event %d: you are the primary here, because you came before %s: %s", e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
 	default:
 		p.linef("event %d: %s", e.Seq, e.Tell())
@@ -141,21 +153,26 @@ func (a *app) releaseCmd() *cobra.Command {
 		Long: "Release the stick. The handoff says what you did and what comes next; whoever has the next turn gets it. The room chooses\n" +
 			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
 	}
+
 	h.addFlags(c)
 	f.addFlags(c)
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
+
 		if handoff == nil {
 			handoff = &stick.Handoff{}
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.ReleaseStickResult, error) {
 			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
 			return res, h.explainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
@@ -166,10 +183,12 @@ func (a *app) releaseCmd() *cobra.Command {
 			} else {
 				p.linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
+
 			p.showUnpushed(res.Unpushed)
 			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
+
 	return c
 }
 
@@ -188,35 +207,43 @@ func (a *app) passCmd() *cobra.Command {
 		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 	}
+
 	h.addFlags(c)
 	f.addFlags(c)
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 1)
 		if err != nil {
 			return err
 		}
+
 		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err
 		}
+
 		if handoff == nil {
 			handoff = &stick.Handoff{}
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.PassStickResult, error) {
 			res, err := e.PassStick(c.Context(), engine.PassStickParams{
 				Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
 			})
+
 			return res, h.explainRefusal(err, stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
 		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
 			if !res.Reachable {
 				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
+
 			p.showUnpushed(res.Unpushed)
 			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
 		})
 	}
+
 	return c
 }
 
@@ -230,31 +257,38 @@ func (a *app) takeCmd() *cobra.Command {
 			"Your reason goes into the log, and you get the last handoff. What the holder before left uncommitted is kept first, unless the\n" +
 			"room has enforce=off: tt rescue shows it.",
 	}
+
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why you take over (required)")
 	c.Flags().BoolVar(&operator, "operator-requested", false, "a person told you to take over, even if the rules don't allow it yet")
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.TakeoverStickResult, error) {
 			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
+
 			if err == nil {
 				a.startGuardian(c.Context(), res.Grant)
 			}
+
 			return res, err
 		}, func(p *page, res engine.TakeoverStickResult) {
 			if res.From != nil {
 				p.linef("you took over from %s: %s", *res.From, causeText(res.Cause))
 			}
+
 			p.tookOver(res)
 			p.showGrant(res.Grant, res.AgentID, nil)
 		})
 	}
+
 	return c
 }
 
@@ -263,6 +297,7 @@ func (a *app) heartbeatCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: between(0, 1, "a path"),
 	}
+
 	f.addFlags(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -270,12 +305,14 @@ func (a *app) heartbeatCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (engine.HeartbeatResult, error) {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
 		}, func(p *page, res engine.HeartbeatResult) {
 			p.showHeartbeat(res)
 		})
 	}
+
 	return c
 }
 
@@ -292,6 +329,7 @@ func (p *page) showHeartbeat(res engine.HeartbeatResult) {
 	default:
 		p.linef("turn %d is yours; unless you act, you count as idle %s", res.TurnID, p.until(res.IdleAt))
 	}
+
 	switch {
 	case res.CountsAsActivity:
 		p.linef("heartbeats alone can put that off for another %s", stick.Age(res.HeartbeatsUntil.Sub(p.now).Round(time.Second)))

@@ -18,6 +18,7 @@ func (a *app) callsCmd() *cobra.Command {
 		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest first: when, who, how many files, and the\n" +
 			"command. Hooks note them, with a snapshot of the checkout before and after each. tt undo takes one back.",
 	}
+
 	agent := c.Flags().String("agent", "", "only calls of this agent")
 	c.Flags().BoolVar(&p.All, "all", false, "also calls that have changed nothing, or haven't ended")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
@@ -27,11 +28,13 @@ func (a *app) callsCmd() *cobra.Command {
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		return show(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
 		}, (*page).showCalls)
 	}
+
 	return c
 }
 
@@ -46,10 +49,12 @@ func (p *page) showCalls(res guard.ListCallsResult) {
 	for _, c := range res.Calls {
 		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), c.Maker(), p.callFiles(c), c.Title())
 	}
+
 	p.showTable(t)
 	if res.More {
 		p.linef("%s", p.faint("older ones are hidden: --limit"))
 	}
+
 	for _, c := range res.Calls {
 		if c.Files > 0 {
 			p.linef("to undo one: %s", p.next(stick.Cmd("tt undo <call>", c.ID)))
@@ -83,6 +88,7 @@ func (a *app) undoCmd() *cobra.Command {
 			"again, and it is undone. An agent may only change what it may edit now. Paths are relative to the top level of the checkout, or absolute.\n" +
 			"The exit status is 8 if something was left as it is.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where, p.Paths = path.where(), args
@@ -94,6 +100,7 @@ func (a *app) undoCmd() *cobra.Command {
 
 		return a.undoCall(c.Context(), p)
 	}
+
 	return c
 }
 
@@ -103,12 +110,14 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 	if err != nil {
 		return err
 	}
+
 	if p.ID == 0 && by.ActsAsPerson() {
 		a.reads = true
 		res, err := e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: p.Where})
 		if err != nil {
 			return err
 		}
+
 		return a.print(res, func(pg *page) { pg.showCalls(res) })
 	}
 
@@ -117,9 +126,11 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 	if err != nil {
 		return err
 	}
+
 	if res.HasLeft() {
 		a.status = stick.ExitHands
 	}
+
 	return a.print(res, func(pg *page) { pg.showUndone(res) })
 }
 
@@ -128,27 +139,32 @@ func (p *page) showUndone(res guard.UndoCallResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
+
 	p.linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.ago(res.Call.Started), res.Call.Title())
 	if n := len(res.Restored); n > 0 {
 		p.linef("%s as before it in %s:", stick.Count(n, "file"), file(res.Checkout))
 		p.showFiles(res.Restored)
 	}
+
 	if n := len(res.Removed); n > 0 {
 		p.linef("%s removed that it had made:", stick.Count(n, "file"))
 		p.showFiles(res.Removed)
 	}
+
 	switch n := len(res.Same); {
 	case res.Already:
 		p.linef("nothing to undo: the files in %s are as they were before it", file(res.Checkout))
 	case n > 0:
 		p.linef("%s as before it already", stick.Count(n, "other file"))
 	}
+
 	p.leftFiles(res.Left)
 	p.undoneHead(res)
 
 	for _, who := range res.Told {
 		p.linef("tt has told %s", who)
 	}
+
 	if res.UndoID != 0 {
 		p.linef("to undo this: %s", p.next(stick.Cmd("tt undo <call>", res.UndoID)))
 	}
@@ -164,6 +180,7 @@ func (p *page) leftFiles(left []guard.LeftFile) {
 			p.linef("%s", p.faint(showf("and %d more that stay: --json", len(left)-mostFiles)))
 			return
 		}
+
 		by, beside := stick.Words(""), shown("")
 		if len(l.By) > 0 {
 			by = stick.Wordsf(" (by %s)", stick.Names(l.By, len(l.By)))
@@ -171,6 +188,7 @@ func (p *page) leftFiles(left []guard.LeftFile) {
 		if l.Beside != "" {
 			beside = showf("; its state from before is %s", file(l.Beside))
 		}
+
 		p.linef("%s stays: %s%s%s", file(l.Path), l.Why, by, beside)
 	}
 }
@@ -180,12 +198,14 @@ func (p *page) undoneHead(res guard.UndoCallResult) {
 	if res.Unstage != "" {
 		p.linef("to unstage what it has staged: %s", res.Unstage)
 	}
+
 	if h := res.Head; h != nil {
 		p.linef("HEAD stays at %s, and was at %s; to bring it back:", commitText(h.To, h.ToBranch), commitText(h.From, h.FromBranch))
 		for _, c := range h.Back {
 			p.linef("  %s", c)
 		}
 	}
+
 	if res.HeadWhy != "" {
 		p.linef("whether it has moved HEAD isn't known: %s", res.HeadWhy)
 	}

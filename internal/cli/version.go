@@ -41,6 +41,7 @@ func thisBuild() versionResult {
 	if !ok || commit != "" {
 		return res
 	}
+
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -51,6 +52,7 @@ func thisBuild() versionResult {
 			res.Modified = s.Value == "true"
 		}
 	}
+
 	return res
 }
 
@@ -59,6 +61,7 @@ func (v versionResult) fullName() stick.Words {
 	if v.Commit == "" {
 		return stick.Wordsf("%s", v.Version)
 	}
+
 	of := short(v.Commit)
 	if at, err := time.Parse(time.RFC3339, v.Date); err == nil {
 		of += ", " + stick.Words(at.UTC().Format(time.DateOnly))

@@ -22,27 +22,33 @@ func (a *app) waitCmd() *cobra.Command {
 			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and for\n" +
 			"the turn of the agent that started you, and 4 for anything else.",
 	}
+
 	f := c.Flags()
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
 	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
 	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
 	timeout.addFlag(c, "return after this time (default: wait for ever)")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
 		if err != nil {
 			return err
 		}
+
 		if park && turn {
 			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
 		}
+
 		limit, err := timeout.milliseconds(c)
 		if err != nil {
 			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt status"))
 		}
+
 		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
 		return a.waitForTurn(c.Context(), p, turn)
 	}
+
 	return c
 }
 
@@ -70,6 +76,7 @@ func (a *app) tryCmd() *cobra.Command {
 		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. If the agent that started you holds the\n" +
 			"stick, you work under its turn, and the exit status is 0.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
@@ -78,6 +85,7 @@ func (a *app) tryCmd() *cobra.Command {
 		}
 		return a.waitForTurn(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: ptr(int64(0))}, true)
 	}
+
 	return c
 }
 
@@ -90,6 +98,7 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 	if err != nil {
 		return err
 	}
+
 	var l *progressLine
 	if a.inWait {
 		var stop func()
@@ -98,23 +107,29 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 		l = a.startProgress(false)
 		p.Shows = a.showsStanding(l)
 	}
+
 	p.Caller = by
 	res, err := e.WaitForTurn(ctx, p)
 	l.end()
 	if err != nil {
 		return err
 	}
+
 	a.killAt("before print")
 	a.startGuardian(ctx, res.Grant)
 	if err := a.print(res, func(p *page) { p.showWaited(res) }); err != nil {
 		return err
 	}
+
 	if mustHave && res.Status != stick.YourTurn && res.Status != stick.UnderParent {
 		a.status = stick.ExitRefused
 	}
+
 	if !a.unheard {
-		_ = e.Delivered(context.WithoutCancel(ctx), res) // if it fails, the events come again: each comes at least once
+		// If this fails, the events come again: each comes at least once.
+		_ = e.Delivered(context.WithoutCancel(ctx), res)
 	}
+
 	return nil
 }
 
@@ -132,8 +147,10 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 	if res.Note != "" {
 		p.linef("note: %s", res.Note)
 	}
+
 	switch res.Status {
-	case stick.YourTurn: // the grant is last, because it ends with the release command
+	case stick.YourTurn:
+		// The grant is last, because it ends with the release command.
 		p.showDelivered(res)
 		p.showGrant(res.Grant, res.AgentID, res.Paused)
 		return
@@ -154,13 +171,16 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 			p.linef("to end the pause: %s", p.next(stick.Cmd("tt resume")))
 			break
 		}
+
 		p.linef("change no files until a person resumes it: %s", p.next(stick.Cmd("tt wait")))
 	case stick.NotYet:
-		if res.Owner != nil && *res.Owner == res.AgentID { // it waited for events only
+		if res.Owner != nil && *res.Owner == res.AgentID {
+			// A wait with --park is for events only.
 			p.linef("nothing is new for you")
 			p.whoHas(res)
 			break
 		}
+
 		p.linef("it isn't your turn yet")
 		p.whoHas(res)
 		p.linef("wait for your turn: %s", p.next(stick.Cmd("tt wait")))
@@ -173,6 +193,7 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 	case stick.WasReplaced:
 		p.linef("another wait of yours has replaced this one")
 	}
+
 	p.showDelivered(res)
 	if res.Status == stick.GotEvents {
 		p.whoHas(res)

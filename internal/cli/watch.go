@@ -22,6 +22,7 @@ func (a *app) watchCmd() *cobra.Command {
 			"events. It stays up to date until you leave it with q. The last line says what the keys do for the row that is selected; ? explains\n" +
 			"them all. With a path or --room it shows that room only. Without a terminal it prints how everything looks now.",
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)
@@ -30,6 +31,7 @@ func (a *app) watchCmd() *cobra.Command {
 		}
 		return a.watchRooms(c.Context(), w)
 	}
+
 	return c
 }
 
@@ -39,20 +41,24 @@ func (a *app) watchRooms(ctx context.Context, w core.Where) error {
 	if in, out, ok := a.screenTerminal(); ok && !a.json {
 		return a.lookAt(ctx, tui.Options{Where: w, In: in, Out: out})
 	}
+
 	e, by, err := a.openForWatching()
 	if err != nil {
 		return err
 	}
+
 	p, err := monitor.Once(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
 	if err != nil {
 		return err
 	}
+
 	if a.json {
 		return a.print(watchedRooms(p), nil)
 	}
 	if err := a.sayf("tt: this is how everything looks now; on a terminal tt watch keeps it up to date"); err != nil {
 		return err
 	}
+
 	pg := a.page()
 	a.write(tui.Text(p, pg.now, a.Home, pg.width, pg.color))
 	return nil
@@ -72,6 +78,7 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	if err != nil {
 		return err
 	}
+
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if by.ActsAsPerson() && !o.Looks {
@@ -79,15 +86,19 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 		if err != nil {
 			return err
 		}
+
 		o.Tell = func(p *monitor.Picture) string { return notify.TerminalOf(a.Getenv).Signal(tells(p)) }
 	}
+
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.page().color
 	o.Run = func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
 		return a.startRun(ctx, e, p)
 	}
+
 	o.Ready = func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
 		return a.startReady(ctx, e, by, at, false)
 	}
+
 	o.Took, o.Jump = a.startGuardian, a.paneSwitcher()
 	return tui.Run(ctx, o)
 }

@@ -51,11 +51,13 @@ func (a *app) taskCmd() *cobra.Command {
 			"its commit. The merge queue runs the gate on the merged commit, and then moves the integration branch to exactly that commit.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
+
 	commands := a.workerCommands()
 	if sub := a.calledCommand(commands, "task"); sub != nil {
 		c.AddCommand(sub)
 		return c
 	}
+
 	for _, sub := range commands {
 		c.AddCommand(sub.make())
 	}
@@ -76,11 +78,13 @@ func (a *app) workerInitCmd() *cobra.Command {
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
 	c.Flags().StringArrayVar(&p.Accept, "accept", nil, "let tt run the command with this sum; only a person can accept it; repeatable")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerInitResult, error) {
 			p.Caller = by
 			return e.WorkerInit(c.Context(), p)
@@ -90,17 +94,20 @@ func (a *app) workerInitCmd() *cobra.Command {
 			} else {
 				p.linef("tasks are merged into %s, at %s", res.Branch, abbrev(res.Commit))
 			}
+
 			if res.Gate == "" {
 				p.linef("no gate is set: anything approved will be merged")
 				p.linef("to run tests first, commit this to .talking-stick.toml there: [gate] command = \"make test\"")
 			} else {
 				p.linef("gate: %q", stick.Name(res.Gate))
 			}
+
 			for _, c := range res.Commands {
 				p.projectCommand(c)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -108,16 +115,19 @@ func (a *app) workerInitCmd() *cobra.Command {
 func (p *page) projectCommand(c task.ShownCommand) {
 	if stick.Line(c.Command) == strings.TrimSpace(c.Command) {
 		p.linef("%s: %q", c.Key, stick.Name(c.Command))
-	} else { // what can't be seen is named, and no line of it can pass for one of tt's own
+	} else {
+		// Characters that can't be seen are named, and no line of the text can pass for one of tt's own.
 		p.linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
 			p.linef("  | %s", sourceLine(strings.TrimRight(l, "\n")))
 		}
 	}
+
 	if c.AcceptedBy != "" {
 		p.linef("  accepted by %s %s", c.AcceptedBy, p.ago(c.AcceptedAt))
 		return
 	}
+
 	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
 }
 
@@ -131,6 +141,7 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "new <task>", Aliases: []string{"spawn"}, Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
 	}
+
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
 	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
@@ -138,17 +149,20 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt task next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil, "the tasks that have to land before it begins, separated by commas; it is for later, too")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
 		var err error
 		if p.Spec, err = a.specOf(spec); err != nil {
 			return err
 		}
+
 		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerSpawn(c.Context(), p)
 		})
 	}
+
 	return c
 }
 
@@ -158,6 +172,7 @@ func (a *app) spawnTask(ctx context.Context, w core.Where, run runFlags, operati
 	if err := run.checkRestart(); err != nil {
 		return err
 	}
+
 	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 		res, err := operation(e, by)
 		switch {
@@ -169,8 +184,10 @@ func (a *app) spawnTask(ctx context.Context, w core.Where, run runFlags, operati
 			r, err = a.startRun(ctx, e, task.WorkerRunParams{
 				Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.Task.TaskID, Command: run.command, Restart: run.restart, First: true,
 			})
+
 			res.Task.Run, started = &r.Run, !r.Already
 		}
+
 		return res, err
 	}, func(p *page, res task.WorkerSpawnResult) { p.showSpawned(res, started) })
 }
@@ -182,6 +199,7 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 		p.showPlanned(res)
 		return
 	}
+
 	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 	p.linef("worktree: %s", res.Worktree)
 	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
@@ -189,6 +207,7 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 	if res.Note != "" {
 		p.linef("note: %s", res.Note)
 	}
+
 	switch r := res.Task.Run; {
 	case r == nil:
 		p.linef("next: start an agent there, such as: %s && claude \"$(%s)\"",
@@ -201,6 +220,7 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 	default:
 		p.linef("started already: %q", stick.Name(r.Command))
 	}
+
 	p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.Task.TaskID)))
 }
 
@@ -210,6 +230,7 @@ func (p *page) showPlanned(res task.WorkerSpawnResult) {
 	if res.Task.Warning != "" {
 		p.linef("warning: %s", res.Task.Warning)
 	}
+
 	p.startedReady(res.Started)
 	switch {
 	case len(res.Started) > 0:
@@ -228,13 +249,16 @@ func (a *app) specOf(file string) (string, error) {
 	case "-":
 		return readBody(a.input(), stick.MaxSpec)
 	}
+
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(a.Dir, file)
 	}
+
 	f, err := a.openInput(file)
 	if err != nil {
 		return "", stick.Errorf(stick.CodeUsage, "can't read the specification: %w", err).With("field", "spec")
 	}
+
 	defer f.Close()
 	return readBody(f, stick.MaxSpec)
 }
@@ -244,17 +268,20 @@ func (a *app) workerPromptCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "prompt [task]", Short: "Print the prompt for the agent of a task", Args: between(0, 1, "the name of a task"),
 	}
+
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
+
 		return show(a, func(e operations, by core.Caller) (task.WorkerContextResult, error) {
 			p.Caller = by
 			return e.WorkerContext(c.Context(), p)
 		}, func(p *page, res task.WorkerContextResult) { p.block(res.Prompt) })
 	}
+
 	return c
 }
 
@@ -264,17 +291,21 @@ func (a *app) workerExportCmd() *cobra.Command {
 		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line", Args: between(0, 1, "the name of a task"),
 		Long: "Print every event of the room's tasks, or of one task, the oldest first. Each line is one event in JSON, as in tt events.",
 	}
+
 	c.Flags().Int64Var(&p.After, "after", 0, "only events after this one")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
+
 		e, by, err := a.open()
 		if err != nil {
 			return err
 		}
+
 		p.Caller = by
 		a.reads = true
 		for {
@@ -282,16 +313,20 @@ func (a *app) workerExportCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			for _, ev := range res.Events {
 				if err := a.printLine(ev); err != nil {
 					return err
 				}
+
 				p.After = ev.Seq
 			}
+
 			if !res.More || a.unheard {
 				return nil
 			}
 		}
 	}
+
 	return c
 }

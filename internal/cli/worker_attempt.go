@@ -18,11 +18,13 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 	if flag != 0 || mark == "" {
 		return flag, nil
 	}
+
 	m, ok := stick.ParseTaskMark(mark)
 	if !ok {
 		return 0, stick.Errorf(stick.CodeUsage, "%s must be <room>/<task>/<attempt>, as tt sets it; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
 			With("field", harness.TaskEnv)
 	}
+
 	if task != "" && !strings.EqualFold(task, m.Task) {
 		return 0, nil
 	}
@@ -46,6 +48,7 @@ func (a *app) workerStartCmd() *cobra.Command {
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
 			p.Caller = by
 			return e.WorkerStart(c.Context(), p)
@@ -54,10 +57,12 @@ func (a *app) workerStartCmd() *cobra.Command {
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
+
 			p.linef("")
 			p.block(res.Prompt)
 		})
 	}
+
 	return c
 }
 
@@ -69,14 +74,17 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, run git rebase --continue, and then run\n" +
 			"tt task done --skip-rebase.",
 	}
+
 	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "don't rebase: you have resolved a conflict")
 	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
+
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = path.where()
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerDoneResult, error) {
 			p.Caller = by
 			return e.WorkerDone(c.Context(), p)
@@ -85,6 +93,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			if res.State == stick.TaskApproved {
 				waits = "waits to be merged"
 			}
+
 			p.linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, already(res.Already))
 			if res.Kept {
 				p.linef("the change is the same as the approved one, on a newer base, so it stays approved")
@@ -95,14 +104,17 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			if res.Pushed != "" {
 				p.linef("pushed to %s", res.Pushed)
 			}
+
 			for _, x := range res.Evidence {
 				p.linef("check %s: exit status %d", x.Name, x.Exit)
 			}
+
 			if res.Warning != "" {
 				p.linef("warning: %s", res.Warning)
 			}
 		})
 	}
+
 	return c
 }
 
@@ -120,6 +132,7 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 			return e.WorkerHeartbeat(c.Context(), p)
 		}, func(p *page, res task.WorkerHeartbeatResult) { p.linef("%s is %s", res.TaskID, res.State) })
 	}
+
 	return c
 }
 
@@ -132,6 +145,7 @@ func (a *app) workerFailCmd() *cobra.Command {
 		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
 			return err
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerFail(c.Context(), p)
@@ -139,5 +153,6 @@ func (a *app) workerFailCmd() *cobra.Command {
 			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
 		})
 	}
+
 	return c
 }

@@ -26,14 +26,17 @@ func (a *app) workerStatusCmd() *cobra.Command {
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		if watch {
 			return a.watchTasks(c.Context(), p)
 		}
+
 		return show(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
 			p.Caller = by
 			return e.WorkerStatus(c.Context(), p)
 		}, (*page).showTasks)
 	}
+
 	return c
 }
 
@@ -44,6 +47,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 	if err != nil {
 		return err
 	}
+
 	p.Caller = by
 	a.reads = true
 	last := shown("")
@@ -52,6 +56,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 		if err != nil {
 			return err
 		}
+
 		if a.json {
 			if err := a.printLine(res); err != nil {
 				return err
@@ -63,17 +68,21 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 				if a.TTY {
 					a.write("\x1b[H\x1b[2J")
 				}
+
 				a.write(text)
 				last = text
 			}
 		}
+
 		if a.unheard {
 			return nil
 		}
+
 		wait := int64((10 * time.Second).Milliseconds())
 		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
 			Caller: p.Caller, Where: p.Where, FromNow: true, MaxWaitMS: &wait, EventFilter: engine.EventFilter{Target: engine.TargetAny},
 		})
+
 		if err != nil {
 			return err
 		}
@@ -85,11 +94,13 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
 		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt task new <task> --description …")))
 	}
+
 	list := table{head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
 	anyBusy := slices.ContainsFunc(res.Tasks, func(t task.TaskView) bool { return !t.SeenAt.IsZero() })
 	if anyBusy {
 		list.head = slices.Insert(list.head, 4, "SEEN")
 	}
+
 	for _, t := range res.Tasks {
 		state := cell{text: showf("%s", t.State.Word(t.Cause))}
 		switch t.State {
@@ -100,23 +111,28 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 		case stick.TaskApproved, stick.TaskCompleted:
 			state.hue = "32"
 		}
+
 		cells := []any{t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), t.Worker}
 		if anyBusy {
 			cells = append(cells, p.sinceSeen(t))
 		}
+
 		row := list.add(append(cells, p.taskSummary(t))...)
 		if t.Warning != "" {
 			warning := t.Warning
 			if t.Liveness == "STALE" {
 				warning += "; " + t.NextAction
 			}
+
 			row.below = append(row.below, cell{showf("! %s", warning), "31"})
 		}
 	}
+
 	p.showTable(list)
 	if res.Hidden > 0 {
 		p.linef("%s", p.faint(showf("%d more ended over a day ago: --all", res.Hidden)))
 	}
+
 	for _, q := range res.Paused {
 		p.linef("%s", p.paint("31", showf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves", q.Branch, abbrev(q.Commit), p.ago(q.Since))))
 	}
@@ -137,15 +153,18 @@ func taskActivity(t task.TaskView) stick.Words {
 	if t.Runner == nil {
 		return what
 	}
+
 	if t.Runner.Host != "" {
 		what += stick.Wordsf(" on %s", t.Runner.Host)
 	}
+
 	switch {
 	case t.Runner.State == task.RunnerStopped:
 		return stick.Wordsf("stopped while %s (process %d)", what, t.Runner.PID)
 	case t.Runner.State == task.RunnerGone, t.Runner.State == task.RunnerUnknown && t.Runner.Host != "":
 		return "interrupted while " + what
 	}
+
 	return what
 }
 
@@ -163,12 +182,14 @@ func (p *page) taskSummary(t task.TaskView) stick.Words {
 	if t.Liveness != "" && t.Liveness != "alive" {
 		parts = append(parts, stick.Wordsf("%s", t.Liveness))
 	}
+
 	switch {
 	case t.Doing != "":
 		parts = append(parts, taskActivity(t))
 	case t.Queue > 0:
 		parts = append(parts, stick.Wordsf("%d in the merge queue", t.Queue))
 	}
+
 	if t.Later {
 		parts = append(parts, stick.Words(p.waitText(t)))
 	}
@@ -193,11 +214,13 @@ func (p *page) taskSummary(t task.TaskView) stick.Words {
 	if t.Attempt > 1 {
 		parts = append(parts, stick.Wordsf("attempt %d", t.Attempt))
 	}
+
 	if t.Reason != "" {
 		parts = append(parts, stick.Reasoner(t.Cause)+": "+stick.Quote(t.Reason, 60))
 	} else if t.Description != "" {
 		parts = append(parts, stick.Wordsf("%s: %s", t.SpawnedBy, stick.Quote(t.Description, 60)))
 	}
+
 	return stick.JoinWords(parts, "; ")
 }
 
@@ -218,10 +241,12 @@ func checksMark(checks []task.ShownCheck) stick.Words {
 		if c.Stale {
 			return "its checks are stale"
 		}
+
 		if c.Exit != 0 {
 			red = append(red, c.Name)
 		}
 	}
+
 	if len(red) == 0 {
 		return ""
 	}
@@ -242,6 +267,7 @@ func (a *app) workerShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [task]", Short: "Show a task with its history, or the output of a command", Args: between(0, 1, "the name of a task"),
 	}
+
 	c.Flags().StringVar(&output, "output", "", "print the output with this sum, of a gate, a command or a check")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -250,14 +276,17 @@ func (a *app) workerShowCmd() *cobra.Command {
 				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
 			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
 		}
+
 		if len(args) == 0 {
 			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", stick.Words(c.CommandPath())).Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
+
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
 			return e.WorkerShow(c.Context(), p)
 		}, (*page).showTask)
 	}
+
 	return c
 }
 
@@ -269,18 +298,22 @@ func (p *page) showTask(t task.WorkerShowResult) {
 			p.linef("  %-12s %s", name, value)
 		}
 	}
+
 	if t.Description != "" {
 		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
 		p.text("    ", strings.TrimSpace(t.Description))
 	}
+
 	row("worker", t.Worker)
 	if !t.SeenAt.IsZero() {
 		seen := "seen " + p.ago(t.SeenAt)
 		if t.Liveness != "" {
 			seen = stick.Wordsf("%s, ", t.Liveness) + seen
 		}
+
 		row("liveness", seen)
 	}
+
 	row("warning", t.Warning)
 	row("conflicts", paths(t.Conflicts))
 	row("spawned by", t.SpawnedBy)
@@ -288,6 +321,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		row("for later", "it "+p.waitText(t.TaskView))
 		row("after", stick.Names(t.After, len(t.After)))
 	}
+
 	row("branch", showf("%s for %s", t.Branch, t.Integration))
 	worktree := showf("%s", t.Path)
 	if t.Host != "" {
@@ -299,6 +333,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 	if t.Slot != nil {
 		row("slot", *t.Slot)
 	}
+
 	row("base", abbrev(t.Base))
 	row("in review", abbrev(t.Head))
 	if t.ChangesGate {
@@ -310,6 +345,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 	if t.Queue > 0 {
 		row("queue", t.Queue)
 	}
+
 	row("pull request", pullRequest(t.PullRequest))
 	row("merged as", abbrev(t.Result))
 	row("reverted by", abbrev(t.RevertedBy))
@@ -318,19 +354,24 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		if pr := t.PullRequest; pr.HasMerge() {
 			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
 		}
+
 		row("merged as", how)
 	}
+
 	if t.Doing != "" {
 		row("doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
 	}
+
 	if t.Cause != "" {
 		because := showf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
 		if t.Reason != "" {
 			because += showf("; %s wrote:", stick.Reasoner(t.Cause))
 		}
+
 		row("because", because)
 		p.text("    ", strings.TrimSpace(t.Reason))
 	}
+
 	p.showRuns(t)
 	p.showSetup(t.TaskView)
 	p.showHistory(t)
@@ -343,12 +384,14 @@ func (p *page) showSetup(t task.TaskView) {
 	if s == nil {
 		return
 	}
+
 	end := stick.Words("ended well")
 	if why := s.Failed(t.Doing); why != "" {
 		end = why
 	} else if s.Exit == nil {
 		end = "runs"
 	}
+
 	p.linef("  %-12s %s (%s)", "set-up", stick.Name(s.Command), end)
 	if s.Output != "" {
 		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task show --output <sum>", abbrev(s.Output))))
@@ -361,21 +404,26 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 		for _, c := range t.Commits {
 			p.text("  ", c)
 		}
+
 		p.showStats(t.Files)
 	}
+
 	for _, x := range t.Evidence {
 		stale, on := stick.Words(""), showf("%s", abbrev(x.Head))
 		if x.Stale {
 			stale, on = " is stale", showf("%s in attempt %d", on, x.Attempt)
 		}
+
 		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
 		p.text("  ", strings.TrimSpace(x.Text))
 	}
+
 	p.showComments(t.Comments)
 	p.linef("history:")
 	if t.More {
 		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
 	}
+
 	for _, e := range t.Events {
 		p.linef("  %s  %s", p.faint(showf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
 	}

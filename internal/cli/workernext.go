@@ -22,22 +22,27 @@ func (a *app) workerNextCmd() *cobra.Command {
 			"become its worker. Of many agents that ask at once, each gets another task. If you work on a task already, you get that one again.\n" +
 			"If none is ready, the exit status is 4, unless you --wait. With --run, a command is started in the worktree, and becomes the worker.",
 	}
+
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
 	timeout.addFlag(c, "with --wait: give up after this time (default: wait for ever)")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.whereOf(args, 0); err != nil {
 			return err
 		}
+
 		limit, err := timeout.milliseconds(c)
 		if err != nil {
 			return err
 		}
+
 		if limit != nil && !wait {
 			return stick.Errorf(stick.CodeUsage, "--timeout needs --wait").With("field", "timeout")
 		}
+
 		p.Unbound = run.command != ""
 		if !p.Unbound && run.restart == "" {
 			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
@@ -45,38 +50,45 @@ func (a *app) workerNextCmd() *cobra.Command {
 				return a.takeNextTask(c.Context(), e, p, wait, limit)
 			}, (*page).showTaken)
 		}
+
 		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
 			if err != nil {
 				return task.WorkerSpawnResult{}, err
 			}
+
 			return spawnedNext(c.Context(), e, p, res)
 		})
 	}
+
 	return c
 }
 
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
 func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64) (task.WorkerNextResult, error) {
-	const look = 60_000 // a task is ready without an event if whoever was beginning it has died
+	// A task is ready without an event if whoever was beginning it has died.
+	const look = 60_000
 	began := a.now()
 	for {
 		res, err := e.WorkerNext(ctx, p)
 		switch stick.CodeOf(err) {
-		case stick.CodeNothingReady, stick.CodeAlreadyExists, stick.CodeInvalidPath: // somebody may move what is in the way of a task
+		case stick.CodeNothingReady, stick.CodeAlreadyExists, stick.CodeInvalidPath:
+			// What is in the way of a task may be moved while this waits.
 			if !wait {
 				return res, err
 			}
 		default:
 			return res, err
 		}
+
 		rest := int64(look)
 		if limit != nil {
 			if rest = min(rest, *limit-a.now().Sub(began).Milliseconds()); rest <= 0 {
 				return res, err
 			}
 		}
+
 		seen, _ := stick.AsError(err).Fields["event_seq"].(int64)
 		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
 			Caller: p.Caller, Where: p.Where, MaxWaitMS: &rest,
@@ -85,6 +97,7 @@ func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextP
 				Types: []stick.EventType{stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskRetried},
 			},
 		})
+
 		if err != nil {
 			return res, err
 		}
@@ -126,26 +139,31 @@ func (a *app) workerAfterCmd() *cobra.Command {
 		Long: "Let a task that nobody has begun wait for other tasks than before: it is ready when all that you name have landed. Those\n" +
 			"that it waited for before, and that you don't name, don't count any more. A task can't wait for itself, not even through others.",
 	}
+
 	c.Flags().BoolVar(&none, "none", false, "let it wait for no other task")
 	path := atPath(c)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.After, p.Where = args[0], args[1:], path.where()
 		if none != (len(p.After) == 0) {
 			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none", stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
 				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
 		}
+
 		return answer(a, func(e operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
 			res, err := e.WorkerAfter(c.Context(), p)
 			if err == nil {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}
+
 			return res, err
 		}, func(p *page, res task.WorkerAfterResult) {
 			p.linef("%s %s%s", res.Task.TaskID, p.waitText(res.Task), already(res.Already))
 			p.startedReady(res.Started)
 		})
 	}
+
 	return c
 }
 
@@ -172,15 +190,18 @@ func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w co
 		res, err := a.startOne(ctx, e, by, w, t)
 		switch {
 		case err != nil && stick.CodeOf(err) == stick.CodeNothingReady, err == nil && res.Already:
-			continue // another command has started it
+			// Another command has started it.
+			continue
 		case err != nil:
 			e := stick.AsError(err)
 			s.Error, s.Why, s.Hint = e.Code, e.Words(), e.Hint.As(by.Flag()).Words()
 		default:
 			s.Run, s.Queued = res.Run.Run, res.Run.Queued
 		}
+
 		started = append(started, s)
 	}
+
 	return started, err
 }
 
@@ -211,6 +232,7 @@ func (p *page) startedReady(started []task.StartedTask) {
 		if s.Resume != nil {
 			is, what = showf("%s goes on", s.TaskID), showf("started run %d", s.Run)
 		}
+
 		switch {
 		case s.Error != "" && s.Resume == nil:
 			p.linef("%s, but its command wasn't started: %s", is, s.Why)
@@ -221,6 +243,7 @@ func (p *page) startedReady(started []task.StartedTask) {
 		default:
 			p.linef("%s; %s: %q", is, what, stick.Name(s.Command))
 		}
+
 		if s.Hint != "" {
 			p.linef("  next: %s", s.Hint)
 		}
