@@ -66,6 +66,7 @@ type Env struct {
 
 // System is the environment of the real process.
 func System() Env {
+	// An empty home is reported where it is needed.
 	home, _ := os.UserHomeDir()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -91,6 +92,8 @@ func userName() string {
 			return u
 		}
 	}
+
+	// Only without a variable the system is asked.
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}
@@ -137,15 +140,21 @@ func Main(env Env) int {
 	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
 	root := a.commandTree()
 	root.SetArgs(env.Args)
+
+	// From here on a signal ends the command, and not the process.
 	ctx, stop := a.withInterrupts(context.Background())
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		err = a.helpless
 	}
+
+	// What a word was probably meant for takes time to find, so it waits for the failure.
 	if w, ok := errors.AsType[*unknownWord](err); ok {
 		err = a.noCommand(w.command, w.typed)
 	}
+
+	// A command that only reads has failed if nobody could get its answer.
 	if err == nil && a.reads {
 		err = a.outputFailure()
 	}
@@ -162,11 +171,15 @@ func Main(env Env) int {
 func (a *app) reportFailure(err error, ctx context.Context) int {
 	e := stick.AsError(err)
 	a.printError(e)
+
+	// Who interrupts a program expects the status of the signal.
 	if e.Code == stick.CodeCanceled {
 		return signalStatus(ctx)
 	}
 
 	status := e.Code.Info().Exit
+
+	// Some commands have a status of their own for failures.
 	if a.failure != 0 {
 		return a.failure
 	}
@@ -214,6 +227,8 @@ func (e Env) dataDir() (string, error) {
 func (a *app) readSettings() error {
 	u, err := a.userFile()
 	a.database, a.snapshots = a.Getenv("TALKING_STICK_DATABASE_URL"), u.Snapshots
+
+	// A hook has to answer even if the file has a fault.
 	needsFile := a.database == "" || !a.inHook
 	if needsFile && err != nil {
 		return err
@@ -254,6 +269,7 @@ func (e Env) configDir() string {
 
 // open makes the operations, and resolves the caller.
 func (a *app) open() (operations, core.Caller, error) {
+	// Several steps of a command share one database and one caller.
 	if a.caller != nil {
 		return a.operations, *a.caller, nil
 	}
@@ -314,11 +330,14 @@ func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 
 	// With SQLite, nobody else's processes are ever in the database.
 	procs.OneHost = a.database == ""
+
+	// The processes above this one tell which harness calls.
 	chain, complete := procs.Ancestry(a.PID)
 	in := harness.Input{
 		Getenv: a.Getenv, Chain: chain, Complete: complete, User: a.User, Host: a.Host, As: a.as, AsSource: "--as",
 	}
 
+	// The flag comes before the variable.
 	if in.As == "" {
 		in.As, in.AsSource = a.Getenv("TT_HARNESS_AGENT_ID"), "TT_HARNESS_AGENT_ID"
 	}
@@ -337,6 +356,8 @@ type operations struct {
 // from the other.
 func newOperations(cfg core.Config) operations {
 	kernel := core.New(cfg)
+
+	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
 	var rooms *engine.Engine
 	tasks := task.New(task.Config{Kernel: kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})

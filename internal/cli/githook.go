@@ -92,6 +92,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 		error
 	}
 
+	// The channel has room for the decision, so that a late one blocks nobody.
 	done := make(chan decision, 1)
 	go func() {
 		// This goroutine ends when it has decided, or with the process, soon after the limit.
@@ -104,6 +105,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 	case x := <-done:
 		return x.gitAnswer, x.error
 	case <-late.C:
+		// A hook that is too late lets git go on.
 		return gitAnswer{MayEditResult: allowed}, fmt.Errorf("there was no answer within %s", limit)
 	}
 }
@@ -117,12 +119,15 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 		return x, err
 	}
 
+	// People may do everything, also under the name of a person.
 	by, err := harness.Resolve(from)
 	if err != nil || by.Person && (by.As == "" || stick.AgentID(by.As).Human()) {
 		return x, err
 	}
 
 	c := a.kernelConfig(procs)
+
+	// Git waits for this hook, so it waits for no other writer.
 	c.WriteWait = editWrites
 	e := newOperations(c)
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
@@ -135,6 +140,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 		// The room's log has refusals of edits.
 		return x, err
 	case "reference-transaction":
+		// Git also calls when it has moved refs or given up: then there is nothing to decide.
 		if len(args) > 1 && args[1] != "prepared" {
 			return x, nil
 		}
@@ -157,6 +163,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	}
 
 	if !x.Allowed {
+		// The refusal is noted after the answer, so that noting it can't delay git.
 		x.note = func(ctx context.Context) error { return e.EditChecked(ctx, q, x.MayEditResult) }
 	}
 
@@ -167,6 +174,8 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 // they are matters more than whose turn it is.
 func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
+
+	// Without staged files there is nothing to ask about.
 	if q.Tracked, err = (git.Client{InHook: true}).Staged(ctx, a.Dir); err != nil || len(q.Tracked) == 0 {
 		return allowed, err
 	}
@@ -176,6 +185,7 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditPar
 		return res, err
 	}
 
+	// Who may edit the files may still commit work of others by mistake.
 	swept, err := e.CheckCommit(ctx, *q)
 	if err != nil || swept.Allowed && swept.Told == "" {
 		return res, err
@@ -223,6 +233,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 		}
 	}
 
+	// A branch that nobody has checked out changes no file. During a rebase, orig is where it began.
 	out, orig := repo.CheckedOut()
 	moves = slices.DeleteFunc(moves, func(m move) bool { return !slices.Contains(out, m.ref) && orig == "" })
 	if !ok || len(moves) == 0 {
@@ -240,6 +251,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 		return allowed, err
 	}
 
+	// A command of tt moves branches by its own rules, and says so by its intent.
 	if own, _, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
@@ -253,6 +265,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 		return allowed, nil
 	}
 
+	// The whole tree is asked for first: the holder of the stick may change all of it.
 	q.Path, q.Trees = repo.Top, []string{repo.Top}
 	res, err := e.CheckEdit(ctx, *q)
 	if err == nil && res.Allowed && asked {
@@ -263,6 +276,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 		return res, err
 	}
 
+	// Where reservations count, the paths that differ may all be the caller's.
 	q.Trees = nil
 	for _, m := range moves {
 		paths, err := g.Between(ctx, a.Dir, now[m.ref], m.to)
@@ -296,6 +310,7 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditP
 		return allowed, nil
 	}
 
+	// A new branch, and one that stays where it is, take nothing away.
 	now, err := (git.Client{InHook: true}).RefValues(ctx, a.Dir, q.Branches...)
 	if err != nil {
 		return allowed, err
@@ -311,6 +326,8 @@ func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditP
 	if len(q.Branches) == 0 {
 		return allowed, nil
 	}
+
+	// A command of tt moves branches of tasks by its own rules.
 	if own, _, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv)); own || err != nil {
 		return allowed, err
 	}
@@ -329,6 +346,7 @@ func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, 
 		return nil
 	}
 
+	// What tt lands was made by workers, and isn't the caller's.
 	_, landed, err := e.OwnChange(ctx, a.Getenv(task.IntentEnv))
 	if err != nil {
 		return err
@@ -375,6 +393,8 @@ func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args
 	}
 
 	p.Refs = refs
+
+	// Commits that the remote had at the last fetch aren't pushed again.
 	if p.Remote != "" && !strings.HasPrefix(p.Remote, "-") {
 		there = append(there, "--remotes="+p.Remote)
 	}
@@ -399,6 +419,7 @@ func readPushes(in io.Reader) (tips, there, refs []string, err error) {
 			continue
 		}
 
+		// Zeros stand for a ref that isn't there: a new one on the remote, or a deletion here.
 		if strings.Trim(f[3], "0") != "" {
 			there = append(there, f[3])
 		}

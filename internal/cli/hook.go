@@ -149,6 +149,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 		return err
 	}
 
+	// The time for a decision runs from here, also while git is asked about aliases.
 	until := time.Now().Add(a.extendLimit(editLimit))
 	asks, enough := context.WithTimeout(ctx, a.extendLimit(aliasLimit))
 	defer enough()
@@ -157,6 +158,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 		return err
 	}
 
+	// Installed hooks answer already, and two answers would be shown twice.
 	if plugin && a.hasInstalledBeside(f.Harness.Name, install.HooksBeside) {
 		return nil
 	}
@@ -170,6 +172,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 		return a.waitAndWake(ctx, e, p, *f, from.Chain)
 	}
 
+	// Beyond this the harness may have given up, and nobody hears the answer.
 	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit+rescueLimit))
 	defer cancel()
 	switch f.Event {
@@ -208,6 +211,8 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 
 	by.Helper = f.Helper
 	c := a.kernelConfig(procs)
+
+	// A hook that waits to wake its agent has time; all others are waited for.
 	if !patient {
 		c.WriteWait, c.ReadWait = a.extendLimit(hookLimit), a.extendLimit(hookReads)
 		switch f.Event {
@@ -224,6 +229,8 @@ func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing
 
 	p := core.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.hookStart(procs, from.Chain), Tool: f.Edits.Tool}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
+
+	// Only an edit says which file the agent works on; a command may name many paths.
 	if len(f.Edits.Paths) > 0 && !f.Edits.Command {
 		p.File = f.Edits.Paths[0]
 	}
@@ -240,6 +247,7 @@ func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 		oldest = age
 	}
 
+	// The shell that runs the hook's command began before this process.
 	if len(chain) > 0 && slices.ContainsFunc(chain[0].Args, func(arg string) bool { return strings.Contains(arg, " hook") }) {
 		if age, ok := proc.Age(chain[0].ID); ok {
 			oldest = max(oldest, age)
@@ -266,6 +274,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 		err error
 	}
 
+	// The channel has room, so that a decision after the limit blocks nobody.
 	decided := make(chan decision, 1)
 	go func() {
 		var d decision
@@ -284,6 +293,7 @@ func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f
 
 			return errors.Join(d.err, e.EditChecked(ctx, q, d.res))
 		case <-rescuing:
+			// A copy of the work that the tool takes away may take longer than a decision.
 			rescuing = nil
 			timer.Reset(time.Until(until) + a.extendLimit(rescueLimit))
 		case <-timer.C:

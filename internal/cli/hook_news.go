@@ -64,6 +64,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 	}
 
 	if len(res.Events) > 0 {
+		// A harness may run several entries for one event, and one of them is enough.
 		done, alone := e.ShowAlone(ctx, res)
 		if !alone {
 			// Another entry for this event is showing them.
@@ -78,6 +79,8 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 
 	if len(res.Events) > 0 {
 		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
+
+		// The events aren't marked as delivered, and come again.
 		if a.unheard {
 			return errors.New("nobody read what is new")
 		}
@@ -134,6 +137,8 @@ func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, 
 	}
 
 	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
+
+	// Some harnesses take a prompt from outside; others wake by what the hook says and its status.
 	if row.Wake == harness.WakeQueue {
 		err = a.queuePrompt(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {

@@ -69,11 +69,13 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 		return err
 	}
 
+	// First it reads: nothing changes before the plan is complete.
 	site, err := a.readSite(ctx, e, by)
 	if err != nil {
 		return err
 	}
 
+	// A flag comes before a question, and a question before a default.
 	wants := site.defaultChoices()
 	for _, q := range initQuestions {
 		if f := c.Flags().Lookup(q.flag); f.Changed {
@@ -83,6 +85,7 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 		}
 	}
 
+	// Whoever asks for hooks is told why there can be none; others get the rest.
 	if wants.Git && site.hooksErr != nil && c.Flags().Changed("git") {
 		return site.hooksErr
 	}
@@ -96,6 +99,7 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 		}
 	}
 
+	// The plan has all the changes, so that it can be shown before it is carried out.
 	plan, err := a.planInit(ctx, e, by, site, wants)
 	if err != nil {
 		return err
@@ -163,11 +167,14 @@ func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*init
 		return nil, err
 	}
 
+	// Why there can be no hooks is shown, and keeps nobody from the rest.
 	s.hooks, s.hooksErr = install.InstallGit(s.target, repo)
 	s.git = install.CheckGit(s.target, repo)
 	there := s.target
 	there.Project = s.path
 	s.harnesses = install.Installed(there)
+
+	// A harness lacks something if its installation would change a file.
 	for _, name := range install.Found(s.target) {
 		i := slices.IndexFunc(s.harnesses, func(h install.Status) bool { return h.Harness == name })
 		if s.harnesses[i].Installed == install.All {
@@ -203,6 +210,7 @@ func (s *initSite) readRoom(ctx context.Context, e operations, by core.Caller, e
 		return err
 	}
 
+	// Setting no policy reads it.
 	policy, err := e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by})
 	s.path, s.room, s.policy = room.Path, &room, policy.Policy
 	return err
@@ -222,6 +230,7 @@ func (s *initSite) readConfig(ctx context.Context, env workspace.Env, main strin
 		return err
 	}
 
+	// A repository without a commit has no file to compare with.
 	if _, s.born, err = (git.Client{}).Commit(ctx, top, "HEAD"); err != nil {
 		return err
 	}
@@ -279,6 +288,7 @@ func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *ini
 		return p, err
 	}
 
+	// The project's file lies in the tree, so the caller needs the right to change it.
 	if len(settings) > 0 {
 		may, err := e.MayEdit(ctx, guard.MayEditParams{Caller: by, Paths: []string{s.file}})
 		if err = cmp.Or(err, may.Refusal()); err != nil {
@@ -321,6 +331,8 @@ func (p initPlan) pendingSteps() []install.FileChange {
 func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
 	var joined engine.JoinPathResult
 	var err error
+
+	// The room comes first, so that the hooks find one.
 	if plan.join {
 		if joined, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by, Policy: plan.policy}); err != nil {
 			return err
@@ -332,6 +344,8 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 	}
 
 	a.logNpm(before.target.DataDir, install.Npm(plan.steps))
+
+	// What it says at the end is read again, and isn't what was planned.
 	s, err := a.readSite(ctx, e, by)
 	if err != nil {
 		return err
@@ -347,6 +361,7 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).Words())
 	}
 
+	// Harnesses that were connected before may lack a step of their users.
 	connected, err := install.Install(s.target, s.connectedHarnesses())
 	if err != nil {
 		return err
@@ -418,6 +433,7 @@ func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 		first = stick.Hintf("connect the harness of your agents: %s", stick.Cmd("tt install"))
 	}
 
+	// A task's branch starts from a commit, and settings count as they were committed.
 	var before []stick.Words
 	if !s.born {
 		before = append(before, "make a first commit")

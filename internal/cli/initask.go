@@ -132,6 +132,8 @@ func setHarnesses(c *initChoices, answer string) error {
 	}
 
 	var names []string
+
+	// Names may be separated by commas or blanks, as people type them.
 	for _, name := range strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, ok := harness.ByName(name); !ok {
 			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s", stick.Clip(name, 40), stick.Names(harness.Names(), len(harness.Rows))).With("field", "harness")
@@ -154,6 +156,8 @@ func setHarnesses(c *initChoices, answer string) error {
 // nothing is to be done.
 func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices) (ok bool, err error) {
 	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", s.path))
+
+	// A flag has answered its question, and some questions don't arise.
 	for _, q := range initQuestions {
 		if c.Flags().Changed(q.flag) || q.asked != nil && !q.asked(s) {
 			continue
@@ -167,6 +171,7 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 				return false, err
 			}
 
+			// An empty answer takes what is in brackets.
 			if answer == "" {
 				break
 			}
@@ -184,6 +189,8 @@ func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s
 // readAnswer reads a line. ok is false where there is none: then tt init ends.
 func (a *app) readAnswer(ctx context.Context, in *bufio.Reader) (answer string, ok bool, err error) {
 	answer, err = readLine(ctx, in)
+
+	// Who closes the input wants nothing done.
 	if errors.Is(err, io.EOF) {
 		a.write("\n")
 		a.leaveAsItIs()

@@ -123,6 +123,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		return err
 	}
 
+	// Nobody is asked about what was named, only shown, or can't be answered.
 	asked := len(names) > 0 || o.all && !o.removing || o.show || o.removing && !a.canAsk()
 	if o.data {
 		asked = o.yes || o.show
@@ -165,6 +166,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		return a.print(res, func(p *page) { p.showInstalled(res) })
 	}
 
+	// The plan is what the person sees before the question.
 	if !asked && (o.data || slices.ContainsFunc(steps, install.FileChange.Pending)) {
 		if ok, err := a.confirmPlan(res); err != nil || !ok {
 			return err
@@ -198,6 +200,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		res.DataGone = true
 	}
 
+	// Steps outside of files, such as trusting hooks, are the user's.
 	if !o.removing {
 		res.Next = install.Next(ctx, t, steps, runProgram)
 	}
@@ -266,6 +269,7 @@ func (a *app) planSteps(ctx context.Context, t install.Target, names []string, o
 		steps, err = install.Install(t, names)
 	}
 
+	// Hooks of git come with everything, or by name; other names leave them alone.
 	if err != nil || !git && named && !o.all {
 		return steps, err
 	}
@@ -286,6 +290,7 @@ func (a *app) installTarget(project bool) (install.Target, error) {
 		return t, err
 	}
 
+	// The default directory is the one without any variable that names another.
 	bare := a.Env
 	bare.Getenv = func(name string) string {
 		if name == "APPDATA" {
@@ -302,6 +307,7 @@ func (a *app) installTarget(project bool) (install.Target, error) {
 		return t, err
 	}
 
+	// npm replaces the program at an update, and keeps the path of its script.
 	if o, npm := ofNpm(t.TT); npm {
 		t.Wrapper = o.wrapper
 	}
@@ -339,6 +345,7 @@ func (a *app) programPath() (string, error) {
 		name += ".exe"
 	}
 
+	// The path in PATH stays the same when a package manager replaces the file.
 	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && os.SameFile(self, info) {
@@ -390,6 +397,8 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 
 		// The target is empty where there is no link.
 		at, _ := os.Readlink(link)
+
+		// A link is ours only if it leads to the program beside it.
 		ours := at == filepath.Base(tt)
 		switch {
 		case ours != o.removing:

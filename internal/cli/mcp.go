@@ -171,6 +171,8 @@ func (c *connection) callerOf(call mcpserver.Call) (core.Caller, error) {
 func (c *connection) connectionNumber(by core.Caller) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
+	// A connection keeps its number, so that its member stays the same.
 	if c.number > 0 {
 		return c.number, nil
 	}

@@ -74,12 +74,14 @@ func (m *messageFlags) sendParams(a *app, to []string, body string, hasBody bool
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
 	}
 
+	// Recipients may be separated by commas, in one argument or several.
 	for _, list := range to {
 		for _, name := range strings.Split(list, ",") {
 			p.To = append(p.To, stick.AgentID(strings.TrimSpace(name)))
 		}
 	}
 
+	// Only a flag that was given overrides the default.
 	if m.flags.Changed("requires-ack") {
 		p.RequiresAck = &m.requiresAck
 	}
@@ -104,6 +106,7 @@ func (m *messageFlags) sendParams(a *app, to []string, body string, hasBody bool
 // readBody reads a text from standard input, without the line break at its end. It stops reading a text
 // that is too long as soon as the operation will refuse it.
 func readBody(r io.Reader, most int64) (string, error) {
+	// A text beyond the limit is read a little further, so that the operation sees that it is too long.
 	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
 	if err != nil {
 		return "", stick.Errorf(stick.CodeUsage, "the body can't be read from standard input").With("field", "body")
@@ -184,6 +187,8 @@ func (p *page) showSent(res engine.SendMessageResult) {
 	}
 
 	p.linef("message %d was sent", res.MessageID)
+
+	// Recipients that a message reaches in the same way share a line.
 	for _, d := range deliveries {
 		var names []stick.Words
 		for _, r := range res.Recipients {
@@ -361,6 +366,7 @@ func (p *page) showMarked(res engine.MessagesResult, word stick.Words) {
 	}
 
 	for _, m := range res.Messages {
+		// A withdrawn message can't be read or accepted any more.
 		if m.State == stick.Withdrawn {
 			p.linef("message %d was withdrawn by its sender", m.MessageID)
 			continue

@@ -129,6 +129,7 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")
 	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Name(said).Cut(60))
 
+	// A word of other programs has a known meaning here, which is better than a guess.
 	if hint := meantCommands(c.CommandPath(), typed); len(hint) > 0 {
 		return e.Hintf("%s", hint)
 	}
@@ -159,10 +160,12 @@ func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 	var best []string
 	least := len(typed) + 1
 	for _, sub := range c.Commands() {
+		// An agent may run what a hint names, so it is only led to what reads.
 		if sub.Hidden || !a.isAtTerminal() && !slices.Contains(guesses, sub.CommandPath()) {
 			continue
 		}
 
+		// The nearest of a command's names counts.
 		d, near := editDistance(typed, sub.Name())
 		for _, name := range sub.Aliases {
 			if other, isNear := editDistance(typed, name); isNear && (!near || other < d) {
@@ -170,6 +173,7 @@ func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 			}
 		}
 
+		// All that are equally near are offered.
 		switch {
 		case !near || d > least:
 		case d < least:
@@ -194,6 +198,7 @@ func editDistance(typed, name string) (edits int, near bool) {
 		last = append(last, j)
 	}
 
+	// Each row compares one more letter of what was typed with every start of the name.
 	for i := range a {
 		row = []int{i + 1}
 		for j := range b {
@@ -203,6 +208,8 @@ func editDistance(typed, name string) (edits int, near bool) {
 			}
 
 			d := min(row[j]+1, last[j+1]+1, last[j]+cost)
+
+			// Two letters that were swapped are one error.
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				d = min(d, before[j-1]+1)
 			}
@@ -214,6 +221,8 @@ func editDistance(typed, name string) (edits int, near bool) {
 	}
 
 	edits = last[len(b)]
+
+	// A start of three letters is taken for an abbreviation.
 	if len(a) >= 3 && strings.HasPrefix(name, string(a)) {
 		return 1, true
 	}
@@ -270,6 +279,8 @@ func (a *app) nearestFlag(c *cobra.Command, typed string) string {
 	if !a.isAtTerminal() {
 		return ""
 	}
+
+	// What other programs call a flag comes before a guess by letters.
 	if other := otherFlagRows[typed]; other != "" && c.Flags().Lookup(other) != nil {
 		return other
 	}

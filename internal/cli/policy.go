@@ -19,6 +19,7 @@ func (a *app) policyCmd() *cobra.Command {
 
 	path := atPath(c)
 	run := func(ctx context.Context, w core.Where, set []string) error {
+		// Without a change this only reads, and anybody may.
 		a.reads = len(set) == 0
 		return answer(a, func(e operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
@@ -35,6 +36,7 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 
 	c.RunE = func(c *cobra.Command, args []string) error {
+		// The last word may be a path, which has no equals sign in front of it.
 		set := leadingWords(args, func(s string) bool { return strings.Contains(s, "=") })
 		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
 			return err

@@ -83,6 +83,7 @@ func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 		p.linef("last commits of branches that were deleted or moved:")
 	}
 
+	// A deleted branch can be made again as long as its last commit is kept.
 	tips := table{indent: "  "}
 	for _, k := range res.Tips {
 		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At), showf("to bring it back: %s", p.next(k.Command())))
@@ -116,6 +117,7 @@ func inBytes(n int64) stick.Words {
 		return stick.Count(n, "byte")
 	}
 
+	// Just below the next unit, rounding would give 1000.
 	for i, unit := range units {
 		size /= 1000
 		if size < 999.5 || i == len(units)-1 {
@@ -165,6 +167,8 @@ func (p *page) showRescue(res guard.ShowRescueResult) {
 	t := table{indent: "  "}
 	for _, f := range res.Entries {
 		size := inBytes(f.Size)
+
+		// A deleted file has no bytes in the rescue.
 		if slices.Contains(f.States, "deleted") {
 			size = ""
 		}
@@ -179,6 +183,8 @@ func (p *page) showRescue(res guard.ShowRescueResult) {
 
 	p.leftOut(res.LeftOut)
 	p.showNestedRescues(res.Nested)
+
+	// Without its checkout a rescue can be looked at, but not compared or restored.
 	if res.Gone {
 		p.linef("this checkout is gone")
 		return
@@ -280,6 +286,8 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (guard.ForgetRescueResult, error) {
 			p := guard.ForgetRescueParams{Caller: by, Where: path.where(), File: args[0]}
+
+			// A word that could be both means a rescue; a path is told apart by ./ before it.
 			if e.IsRescue(args[0]) {
 				p.ID, p.File = args[0], ""
 			}
@@ -392,6 +400,7 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 		p.linef("kept %s: %s", what, p.next(stick.Cmd("tt rescue show <id>", r.ID)))
 		p.leftOut(r.LeftOut)
 	case strings.HasPrefix(string(res.RescueWhy), "failed: "):
+		// The other reasons aren't failures: there was nothing to keep, or the room keeps nothing.
 		p.linef("what is uncommitted wasn't kept: %s", stick.Words(strings.TrimPrefix(string(res.RescueWhy), "failed: ")))
 	}
 }
@@ -400,6 +409,8 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return findCandidates(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
 		res, err := e.ListRescues(ctx, guard.ListRescuesParams{Where: at})
+
+		// Outside of a repository the rescues of all are offered.
 		if err != nil {
 			return e.ListRescues(ctx, guard.ListRescuesParams{Where: at, All: true})
 		}

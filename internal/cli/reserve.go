@@ -72,6 +72,7 @@ func (p *page) showReserved(res engine.ReservePathsResult) {
 	}
 
 	for _, m := range res.Overlaps {
+		// A stale reservation stops nobody, and the same paths are taken over from its owner.
 		switch {
 		case m.Stale && m.Overlap == glob.Exact:
 			p.linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
@@ -105,6 +106,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 		}
 
 		for _, arg := range args {
+			// A word that looks exactly like a number is one; 007 is a pattern.
 			if id, err := strconv.ParseInt(arg, 10, 64); err == nil && id > 0 && strconv.FormatInt(id, 10) == arg {
 				p.ReservationIDs = append(p.ReservationIDs, id)
 			} else {
@@ -118,6 +120,8 @@ func (a *app) unreserveCmd() *cobra.Command {
 		}, func(p *page, res engine.ReleasePathsResult) {
 			for _, v := range res.Released {
 				var of stick.Words
+
+				// A person may have released what somebody else reserved.
 				if v.Agent != res.AgentID {
 					of = stick.Wordsf(" of %s", v.Agent)
 				}

@@ -128,12 +128,15 @@ func (a *app) workerDiffCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
 			p.Caller = by
 			res, err := e.WorkerDiff(c.Context(), p)
+
+			// The text is left out here, so that JSON lacks it as well.
 			if stat {
 				res.Diff, res.Cut = "", false
 			}
 
 			return res, err
 		}, func(p *page, res task.WorkerDiffResult) {
+			// A task that was never worked on has nothing to show.
 			if res.Head == "" {
 				p.linef("%s has no commits", res.TaskID)
 				return
@@ -170,6 +173,8 @@ func (p *page) showStats(files []stick.FileStat) {
 		if f.From != "" {
 			name = file(f.From) + " => " + name
 		}
+
+		// git counts no lines of a binary file.
 		if f.Added >= 0 {
 			lines = stick.Wordsf("+%d -%d", f.Added, f.Deleted)
 		}
@@ -202,14 +207,19 @@ func (a *app) workerMergeCmd() *cobra.Command {
 			return err
 		}
 
+		// A gate may take minutes, so a line on the terminal says which one runs.
 		l := a.startProgress(true)
 		p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
+
+		// What has landed may have made other tasks ready.
 		if err == nil || len(res.Merged) > 0 {
 			res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 		}
 
 		l.end()
+
+		// Without anything merged the failure says it all.
 		if err != nil && len(res.Merged) == 0 && !p.All {
 			return err
 		}

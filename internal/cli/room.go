@@ -56,6 +56,8 @@ func (a *app) listCmd() *cobra.Command {
 			if len(res.Rooms) == 0 {
 				p.linef("there is no room here")
 				p.linef("to make one at %s and join it: %s", res.Root, p.next(stick.Cmd("tt join")))
+
+				// tt init works on the working directory only.
 				if w.Path == "" && a.setsUp() {
 					p.linef("to set the repository up as well, with hooks: %s", p.next(stick.Cmd("tt init")))
 				}
@@ -298,7 +300,9 @@ func (p *page) memberActivity(m engine.RoomMember) stick.Words {
 			line += stick.Wordsf(" (%s)", stick.Name(tool).Cut(60))
 		}
 	case stick.AgentIdle:
+		// An idle agent has no tool.
 	default:
+		// The other states show in the listener and the process.
 		return ""
 	}
 
@@ -377,6 +381,7 @@ func (a *app) reorderCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.ReorderMembersResult, error) {
+			// Members may be named by their harness alone, which the operation resolves.
 			order := make([]stick.AgentID, len(args))
 			for i, s := range args {
 				order[i] = stick.AgentID(s)

@@ -164,6 +164,8 @@ func (p *page) showContract(res engine.GetSessionResult) {
 	p.linef("you may read everything")
 	p.linef("add to these, but never rewrite them: %s", listPatterns(res.Contract.Append))
 	p.linef("only the primary changes these: %s", listPatterns(res.Contract.PrimaryOnly))
+
+	// A helper leaves to the primary what concerns everybody.
 	if res.Role == stick.RoleHelper {
 		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
 		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s;", p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
@@ -181,6 +183,7 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context file: AI_AGENT_ID, and AI_HELPER for\n" +
 			"a helper. They point to the context file. They don't change which member you are.",
 	}, func(p *page, res engine.GetSessionResult) {
+		// A variable without a value is unset, because an earlier one may still be there.
 		set := func(name, value string) {
 			if value == "" {
 				p.linef("unset %s", name)

@@ -61,11 +61,13 @@ func (i *interrupts) awaitSignal(signals <-chan os.Signal, done <-chan struct{},
 		return nil, ""
 	}
 
+	// A read of a terminal ends with no context.
 	if i.inputs.Load() > 0 {
 		// Commands read all of their input first.
 		return s, "nothing was changed"
 	}
 
+	// A second signal, or the end of the grace, ends the process whatever the command does.
 	grace := after(interruptGrace)
 	for {
 		select {
@@ -75,6 +77,7 @@ func (i *interrupts) awaitSignal(signals <-chan os.Signal, done <-chan struct{},
 			return nil, ""
 		}
 
+		// A command that tends other processes goes on until they have ended.
 		if !i.tends.Load() {
 			return s, "the command didn't end by itself; what it had begun, the next command finishes"
 		}
@@ -114,6 +117,7 @@ func (a *app) openInput(file string) (io.ReadCloser, error) {
 // signalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a
 // shell shows it.
 func signalStatus(ctx context.Context) int {
+	// A shell adds 128 to the number of the signal.
 	if i, ok := context.Cause(ctx).(interruption); ok {
 		if s, ok := i.signal.(syscall.Signal); ok {
 			return 128 + int(s)

@@ -54,16 +54,20 @@ func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 // untilUnheard ends ctx when nobody can read standard output any more.
 func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
+
+	// Only a real file can be watched; a test's buffer never closes.
 	f, ok := a.Stdout.(*os.File)
 	if !ok {
 		return ctx, cancel
 	}
 
+	// A regular file or a terminal has no reader that could go away.
 	var info unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO && info.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return ctx, cancel
 	}
 
+	// The second pipe ends the goroutine when the command is done.
 	stop, wake, err := os.Pipe()
 	if err != nil {
 		return ctx, cancel
@@ -81,6 +85,7 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 				continue
 			}
 
+			// An event on the first file alone means that the reader has gone.
 			if n > 0 && fds[0].Revents != 0 && fds[1].Revents == 0 {
 				cancel()
 			}
@@ -130,6 +135,7 @@ func startDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 		return 0, err
 	}
 
+	// The child has a copy of the reading end.
 	defer r.Close()
 	defer w.Close()
 	c.Stdin = r
@@ -137,6 +143,7 @@ func startDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 		c.Stdout, c.Stderr = out, out
 	}
 
+	// It keeps no directory in use, and no signal of a terminal reaches it.
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	keepFiles()

@@ -53,6 +53,8 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 func startDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
+
+	// Input goes through a pipe, because everybody can read a command line.
 	r, w, err := os.Pipe()
 	if err != nil {
 		return 0, err

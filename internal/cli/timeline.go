@@ -76,6 +76,7 @@ func (a *app) drawTimeline(get func(operations, core.Caller) (engine.GetTimeline
 		return err
 	}
 
+	// It is drawn to the end before any of it is printed.
 	var b bytes.Buffer
 	if err := picture.SVG(&b, res.Timeline, picture.Options{Zone: time.Local, Alone: true}); err != nil {
 		return err
@@ -104,6 +105,8 @@ func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 
 	p.linef("%s to %s, %s", p.clock(res.From), p.clock(res.To), stick.Lasted(res.To.Sub(res.From)))
 	t := table{head: []string{"agent", "", "turns", "held", "waited"}}
+
+	// The chart gets what the names and the numbers beside it leave of the terminal.
 	var names, rest int
 	for _, l := range res.Lanes {
 		names = max(names, min(longestName, term.Width(stick.Line(string(l.Agent)))))
@@ -188,6 +191,8 @@ func (c *chart) fillSpan(row []glyph, s stick.Span, g glyph) {
 	if !ok {
 		return
 	}
+
+	// A span ends before its last point of time, or two neighbours would share a column.
 	first, last := c.columnOf(part.From), c.columnOf(max(part.From, part.To-1))
 	for i := first; i <= last; i++ {
 		row[i] = max(row[i], g)
@@ -206,6 +211,8 @@ func (c *chart) rowText(glyphs []glyph) (line shown) {
 // drawLane draws the row of an agent.
 func (c *chart) drawLane(l stick.Lane) shown {
 	row := make([]glyph, c.wide)
+
+	// The order doesn't matter: of several glyphs in a column the strongest stays.
 	for _, n := range l.Named {
 		c.fillSpan(row, n.Span, reserved)
 	}
@@ -245,6 +252,8 @@ func (c *chart) drawAxis() (line shown) {
 		}
 
 		column := c.columnOf(tick.At)
+
+		// A label that would touch the one before it, or the end, is left out.
 		if column <= at && at > 0 || column+len(text) > c.wide {
 			continue
 		}

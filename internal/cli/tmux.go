@@ -22,6 +22,7 @@ func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 			return err
 		}
 
+		// The pid may belong to another process by now.
 		if procs.Verdict(p) != stick.Alive {
 			return stick.Errorf(stick.CodeNotFound, "process %d has ended, or can't be seen from here", p.PID)
 		}
@@ -31,6 +32,7 @@ func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 			return stick.Errorf(stick.CodeNotFound, "tmux doesn't list its panes: %w", err)
 		}
 
+		// The agent runs below the shell of its pane.
 		pane, window := paneOf(string(panes), chainOf(procs, p.PID))
 		if pane == "" {
 			return stick.Errorf(stick.CodeNotFound, "process %d runs in no pane of this tmux", p.PID).
@@ -63,6 +65,8 @@ func paneOf(panes string, chain []int) (pane, window string) {
 		}
 
 		pid, err := strconv.Atoi(f[0])
+
+		// The nearest pane wins: a tmux may run inside of another one.
 		for i, c := range chain[:nearest] {
 			if err == nil && c == pid {
 				nearest, pane, window = i, f[1], f[2]

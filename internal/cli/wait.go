@@ -100,6 +100,8 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 	}
 
 	var l *progressLine
+
+	// Who waits may lose the reader of the answer, and wants to see who has the stick.
 	if a.inWait {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
@@ -116,6 +118,8 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 	}
 
 	a.killAt("before print")
+
+	// The guardian comes before the answer, which says who keeps the lease.
 	a.startGuardian(ctx, res.Grant)
 	if err := a.print(res, func(p *page) { p.showWaited(res) }); err != nil {
 		return err
@@ -125,6 +129,7 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 		a.status = stick.ExitRefused
 	}
 
+	// Events count as delivered only after somebody could read them.
 	if !a.unheard {
 		// If this fails, the events come again: each comes at least once.
 		_ = e.Delivered(context.WithoutCancel(ctx), res)
@@ -167,6 +172,8 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 	case stick.InPause:
 		p.linef("%s", p.strong(showf("%s", res.Paused.Says(p.now, ""))))
 		p.whoHas(res)
+
+		// Only a person ends a pause.
 		if res.AgentID.Human() {
 			p.linef("to end the pause: %s", p.next(stick.Cmd("tt resume")))
 			break
@@ -195,6 +202,8 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 	}
 
 	p.showDelivered(res)
+
+	// Messages never give the turn, and whoever got one should know who has it.
 	if res.Status == stick.GotEvents {
 		p.whoHas(res)
 		if res.Owner == nil || *res.Owner != res.AgentID {

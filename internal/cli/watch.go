@@ -81,6 +81,8 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+
+	// An agent under a name, and a screen that only looks, get no notices.
 	if by.ActsAsPerson() && !o.Looks {
 		tells, err := a.newTeller(ctx, e, by, func(err error) { a.logf("watch: %v", err) })
 		if err != nil {

@@ -52,6 +52,7 @@ func (a *app) taskCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 
+	// Making all commands takes time, so only the called one is made.
 	commands := a.workerCommands()
 	if sub := a.calledCommand(commands, "task"); sub != nil {
 		c.AddCommand(sub)
@@ -169,6 +170,8 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 // spawnTask creates a task, or another attempt at one, and starts the command that works on it.
 func (a *app) spawnTask(ctx context.Context, w core.Where, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
 	started := false
+
+	// Wrong flags are refused before the task exists.
 	if err := run.checkRestart(); err != nil {
 		return err
 	}
@@ -178,6 +181,7 @@ func (a *app) spawnTask(ctx context.Context, w core.Where, run runFlags, operati
 		switch {
 		case err != nil:
 		case res.Task.Later:
+			// A task for later may be ready at once.
 			res.Started, _ = a.startReady(ctx, e, by, w, false)
 		case run.command != "":
 			var r task.WorkerRunResult
@@ -250,6 +254,7 @@ func (a *app) specOf(file string) (string, error) {
 		return readBody(a.input(), stick.MaxSpec)
 	}
 
+	// A relative path starts at the directory of the call.
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(a.Dir, file)
 	}
