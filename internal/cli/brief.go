@@ -21,6 +21,8 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 	}
 
 	res, err := e.StartSession(ctx, q)
+
+	// A fault in the project's file is the user's to mend, so the agent hears of it.
 	unstarted := stick.CodeOf(err) == stick.CodeProjectConfig || stick.CodeOf(err) == stick.CodeRepositoryMissing
 	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
@@ -32,10 +34,12 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 		return nil
 	}
 
+	// Outside of rooms, and where another hook has answered, there is nothing to say.
 	if err != nil || res.RoomID == "" || res.Answered {
 		return err
 	}
 
+	// A model reads this, so it has no colours.
 	pg := a.page()
 	pg.color = false
 	pg.showBriefing(res, f.Why == "compact")
@@ -89,6 +93,7 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
 	}
 
+	// After a compaction the agent still knows these.
 	if !short {
 		p.showOtherAgents(res)
 		p.showCrashedSession(res.Recovered)
@@ -261,6 +266,7 @@ func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
 		return
 	}
 
+	// The session before may have been the agent's own.
 	who := stick.Wordsf("%s, the session before yours,", t.AgentID)
 	if t.AgentID == res.AgentID {
 		who = "You"
@@ -281,6 +287,8 @@ func (p *page) showLeftDraft(d *stick.Draft) {
 
 	p.linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s", d.Agent, d.Turn, p.ago(d.SavedAt),
 		p.next(stick.Cmd("tt wait")), harness.TheirWords)
+
+	// What comes next is what a session wants to know first.
 	text := d.Text
 	if d.Handoff != nil {
 		text = cmp.Or(strings.TrimSpace(d.Handoff.NextAction), text, d.Handoff.Status)

@@ -23,6 +23,7 @@ func (a *app) changesCmd() *cobra.Command {
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		// Both flags name an agent, and two different ones contradict each other.
 		if p.Diff = c.Flags().Changed("diff"); p.Diff {
 			if *diff == "" || *agent != "" && *agent != *diff {
 				return stick.Errorf(stick.CodeUsage, "--diff takes the name of an agent, and goes without --agent").With("field", "diff")
@@ -136,6 +137,7 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 
 	switch {
 	case res.Already:
+		// Nothing changed hands, so no copy was made.
 	case len(res.Stash) > 0 && res.RescueWhy == "":
 		// git keeps them.
 	case res.Rescue == nil:
@@ -162,6 +164,8 @@ func (p *page) notedWork(n *guard.NotedWork) stick.Words {
 	var of []stick.Words
 	for i, w := range n.Of {
 		files := stick.Wordsf("%d", w.Files)
+
+		// Only the first number says of what it is.
 		if i == 0 {
 			files = stick.Count(w.Files, "uncommitted file")
 		}
@@ -212,6 +216,8 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 	if more := res.Count - len(res.Changes); more > 0 {
 		p.linef("%d more: %s", more, p.next(stick.Cmd("tt changes --limit <limit>", res.Count)))
 	}
+
+	// Without hooks that note edits, everything looks like nobody's.
 	if res.Enforce == stick.EnforceOff {
 		p.linef("this room has enforce=off, so nobody notes who edits what")
 	}
@@ -223,6 +229,7 @@ func (p *page) listEditors(all []stick.Editor) stick.Words {
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {
 		case e.Agent == "" && len(all) > 1:
+			// Between known editors an unknown one matters.
 			said = append(said, "somebody")
 		case e.Agent == "":
 		case e.Held:

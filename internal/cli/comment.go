@@ -27,6 +27,8 @@ func (a *app) workerCommentCmd() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.TaskID, p.Where = args[0], path.where()
+
+		// To resolve or delete a comment its number is enough.
 		if len(args) > 1 {
 			p.At = args[1]
 		}
@@ -80,6 +82,7 @@ func (p *page) showComments(all []task.ShownComment) {
 		case !c.ResolvedAt.IsZero():
 			resolved++
 		case shown < maxComments:
+			// Comments that wait come in full, up to a limit; the others are only counted.
 			if shown++; shown == 1 {
 				p.linef("comments:")
 			}
@@ -108,6 +111,7 @@ func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 		said = showf("draft %d of yours", c.ID)
 	}
 
+	// A comment follows its lines, so it is shown where they are now.
 	at := c.At()
 	if c.Now != nil {
 		at = c.Now.Path + ":" + c.Now.Lines.String()
@@ -139,6 +143,7 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 		line int
 	}
 
+	// Comments are found by the last line that they are about.
 	at, left := map[place][]task.ShownComment{}, []task.ShownComment{}
 	for _, c := range comments {
 		if c.Now == nil {
@@ -153,6 +158,8 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 	var r stick.PatchReader
 	p.showPatch(diff, func(line string) {
 		l := r.Next(line)
+
+		// A line of a diff has a number before the change, after it, or both.
 		for _, k := range []place{{r.Old, true, l.Old}, {r.New, false, l.New}} {
 			if k.line == 0 {
 				continue
@@ -162,6 +169,7 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 				p.showComment("    ", c, false)
 			}
 
+			// What stays in the map has no line in the diff.
 			delete(at, k)
 		}
 	})

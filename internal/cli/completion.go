@@ -60,6 +60,7 @@ func (a *app) addCompletion(c *cobra.Command) {
 	switch {
 	case find != nil:
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			// Only a command whose first argument may repeat takes another one.
 			if len(args) > 0 && !strings.HasSuffix(strings.Fields(c.Use)[1], "…") {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -92,6 +93,7 @@ func (a *app) offerCandidates(c *cobra.Command, find candidates, typed string) (
 		at = core.Where{Path: path.Value.String(), RoomID: stick.RoomID(room.Value.String())}
 	}
 
+	// The shell replaces the whole word, so what stands before the comma comes along.
 	before, last := "", typed
 	if i := strings.LastIndex(typed, ","); i >= 0 {
 		before, last = typed[:i+1], typed[i+1:]
@@ -103,6 +105,8 @@ func (a *app) offerCandidates(c *cobra.Command, find candidates, typed string) (
 		if strings.HasPrefix(word, last) {
 			offered = append(offered, before+word)
 		}
+
+		// A key is followed by its value, without a blank.
 		if strings.HasSuffix(word, "=") {
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}
@@ -208,6 +212,7 @@ func changedFileCandidates(shares ...stick.Share) candidates {
 			res, err := e.ListChanges(ctx, guard.ListChangesParams{Caller: by, Where: at})
 			res.Changes = slices.DeleteFunc(res.Changes, func(c guard.Change) bool { return !slices.Contains(shares, c.Share) })
 			for i, c := range res.Changes {
+				// A shell completes paths as seen from where it is.
 				if rel, rerr := filepath.Rel(a.Dir, filepath.Join(res.Checkout, filepath.FromSlash(c.Path))); rerr == nil {
 					res.Changes[i].Path = rel
 				}

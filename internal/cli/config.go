@@ -54,6 +54,7 @@ func (a *app) whereSet() (configResult, error) {
 
 	res.OnServer = a.database != ""
 
+	// A file that isn't there sets nothing.
 	if path := filepath.Join(a.configDir(), filepath.FromSlash(config.UserFile)); filepath.IsAbs(path) && isThere(path) {
 		res.UserFile = path
 	}
@@ -65,6 +66,7 @@ func (a *app) whereSet() (configResult, error) {
 	}
 
 	for _, v := range variables {
+		// Of variables that others share, such as HOME, nobody needs to be told.
 		isOwn := slices.ContainsFunc([]string{"TT_", "TALKING_STICK_", "AI_"}, func(start string) bool { return strings.HasPrefix(v.name, start) })
 		if isOwn && a.Getenv(v.name) != "" {
 			res.Environment = append(res.Environment, v.name)

@@ -42,6 +42,7 @@ func (p *page) showConflicts(res engine.GetConflictsResult) {
 		agents[s.Name] = s.Agent
 	}
 
+	// Conflicts are sorted by their two sides.
 	for rest := res.Conflicts; len(rest) > 0; {
 		first := rest[0]
 		n := slices.IndexFunc(rest, func(c engine.Conflict) bool { return c.A != first.A || c.B != first.B })
@@ -86,6 +87,8 @@ func conflictsOutcome(res engine.GetConflictsResult) stick.Words {
 	}
 
 	trees := stick.Count(len(res.Sides), "working tree")
+
+	// That nothing conflicts is only said of what was compared.
 	switch {
 	case len(found) > 0:
 		return stick.JoinWords(found, ", ") + ", in " + trees

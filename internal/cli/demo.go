@@ -45,6 +45,7 @@ func (a *app) demoCmd() *cobra.Command {
 			return a.watchDemo(c.Context(), cfg, fast)
 		}
 
+		// Pauses need somebody who can press Enter.
 		if a.TTY && a.InTTY && !a.json && !fast {
 			cfg.Pause = a.waitsForEnter()
 		}
@@ -52,6 +53,8 @@ func (a *app) demoCmd() *cobra.Command {
 		// After a signal the demo still removes its scene.
 		a.interrupts.tends.Store(true)
 		report, err := demo.Play(c.Context(), cfg)
+
+		// The report is printed also when the scene has failed.
 		if a.json {
 			if perr := a.print(report, nil); perr != nil {
 				return perr
@@ -101,6 +104,8 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
+
+	// The scene runs beside the screen; these channels carry what each tells the other.
 	began, captions, next := make(chan demo.Place, 1), make(chan string, 10), make(chan struct{})
 	over, left := make(chan struct{}), make(chan struct{})
 	said := ""
@@ -155,6 +160,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 		ended <- err
 	}()
 
+	// The screen opens when the scene has a place to look at.
 	var place demo.Place
 	select {
 	case place = <-began:
@@ -186,6 +192,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 
 // inScene is the program as somebody runs it who looks at the place of a scene.
 func (a *app) inScene(p demo.Place) *app {
+	// The scene has settings of its own, so nothing of the user's gets in but the terminal's.
 	env := a.Env
 	env.Dir, env.User, env.Home = p.Dir, "demo", filepath.Dir(p.Dir)
 	env.Getenv = func(name string) string {

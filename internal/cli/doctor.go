@@ -54,6 +54,8 @@ func (a *app) doctorCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
 			l := a.startProgress(true)
 			defer l.end()
+
+			// Checks take seconds on a slow disk, so a line says which one runs.
 			checks := a.showsCheck(l)
 			file, err := a.fileDatabase()
 			if err != nil {
@@ -65,6 +67,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				return doctorResult{}, err
 			}
 
+			// Harnesses and hooks of git don't count: tt works without them.
 			if !res.Healthy {
 				a.status = stick.ExitEnvironment
 			}
@@ -93,6 +96,8 @@ func (p *page) showDoctor(res doctorResult, all bool) {
 	for _, f := range res.Findings {
 		p.linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
 		p.showFix(f.Fix)
+
+		// One finding of each check is enough to act on.
 		if n := len(f.More); n > 0 && !all {
 			p.linef("         %-12s %d more: tt doctor --all", "", n)
 			continue
@@ -155,8 +160,10 @@ func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []
 			h.GitHooks = "off"
 		}
 
+		// Of several faults the first one has the next step: the others may go with it.
 		switch {
 		case s.Problem != "":
+			// What can't be read has no step that is sure to help.
 		case s.Plugin && slices.Contains(s.Levels, "user"):
 			h.Fix = stick.Wordsf("tt uninstall %s, because its plugin brings the same", s.Harness)
 		case s.Installed != install.All:
@@ -211,6 +218,7 @@ func (p *page) showHarness(h harnessStatus) {
 		says = append(says, stick.Wordsf("%s", h.Version))
 	}
 
+	// How far it is installed comes first, and then what keeps it from working.
 	levels := stick.Names(h.Levels, len(h.Levels))
 	switch {
 	case h.Problem != "":
@@ -289,6 +297,7 @@ func (p *page) showMigration(res engine.MigrateDBResult) {
 		}
 	}
 
+	// On a server, persons of several machines share rooms, and some are renamed.
 	for _, was := range slices.Sorted(maps.Keys(res.Persons)) {
 		p.linef("%s is %s now", was, res.Persons[was])
 	}

@@ -77,6 +77,7 @@ func (p *page) showDraft(d stick.Draft) {
 			return
 		}
 
+		// A draft may be long, and the grant has more to say.
 		if len(text) > maxDraftShown {
 			text, cut = strings.ToValidUTF8(text[:maxDraftShown], "")+"…", true
 		}

@@ -58,6 +58,8 @@ func (s *streamFlags) readStream(a *app, ctx context.Context, w core.Where, what
 	}
 
 	a.reads = true
+
+	// Without a cursor people and agents want the newest events.
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
 		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
@@ -117,6 +119,7 @@ func (s *streamFlags) completeFilter() (err error) {
 		return stick.Errorf(stick.CodeUsage, `a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).With("field", "name")
 	}
 
+	// An unknown type would match nothing, for ever.
 	known := map[stick.EventType]bool{}
 	var names []string
 	for _, t := range stick.EventTypes {
@@ -270,6 +273,8 @@ type stream struct {
 // printHistory prints the newest events, and has the stream go on after them.
 func (s *stream) printHistory(ctx context.Context) error {
 	const some = 10
+
+	// Somebody who follows wants to see what led here.
 	f := s.p.EventFilter
 	f.Limit = min(f.Limit, some)
 	res, err := s.e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: s.p.Caller, Where: s.p.Where, EventFilter: f})
@@ -300,6 +305,7 @@ func (s *stream) printNextBatch(ctx context.Context, text func(*page, engine.Eve
 		return err
 	}
 
+	// The cursor moves only after somebody could read the batch.
 	if !s.a.unheard {
 		s.moveCursor(ctx, res.RoomID, res.Cursor)
 	}

@@ -233,7 +233,7 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 		}
 	}
 
-	// A branch that nobody has checked out changes no file. During a rebase, orig is where it began.
+	// Only branches that are checked out change files; while one is rebased, orig may stand for it.
 	out, orig := repo.CheckedOut()
 	moves = slices.DeleteFunc(moves, func(m move) bool { return !slices.Contains(out, m.ref) && orig == "" })
 	if !ok || len(moves) == 0 {

@@ -49,6 +49,7 @@ func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
 		return
 	}
 
+	// The lease is secret, so it isn't an argument.
 	order, err := json.Marshal(guardOrder{Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process})
 	if err != nil {
 		return

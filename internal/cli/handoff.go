@@ -35,6 +35,7 @@ func (h *handoffFlags) addFields(c *cobra.Command) {
 		if f.Repeated {
 			c.Flags().StringArray(f.Flag, nil, f.Usage)
 		} else {
+			// The status is what people type most.
 			short := ""
 			if f.Flag == "status" {
 				short = "m"
@@ -92,6 +93,8 @@ func (h *handoffFlags) explainRefusal(err error, command stick.Command) error {
 	if e == nil || e.Code != stick.CodeInvalidHandoff || e.Hint.HasCommand() {
 		return err
 	}
+
+	// Only for these two fields a complete command helps.
 	if field, _ := e.Fields["field"].(string); field != "status" && field != "next_action" {
 		return err
 	}

@@ -192,6 +192,7 @@ func (p *page) showEntry(name, meaning string, width int) {
 		width = utf8.RuneCountInString(name) + 2
 	}
 	for i, line := range wordsIn(meaning, p.helpColumns()-2-width) {
+		// The name stands on the first line only.
 		if i > 0 {
 			name = ""
 		}
@@ -281,6 +282,7 @@ func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
 		return nil
 	}
 
+	// A topic comes before a command of the same name, whose own help is tt policy --help.
 	found, rest, err := root.Find(args)
 	switch {
 	case err != nil:

@@ -47,6 +47,7 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 		return err
 	}
 
+	// A helper without a primary works, but nobody does the startup work.
 	if !slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool { return s.Role == stick.RolePrimary && s.Verdict != stick.Gone }) {
 		_ = a.sayf("tt: there is no known primary here, so nobody does the primary's work")
 	}
@@ -58,6 +59,8 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 	}
 
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
+
+	// A window has the environment of tmux's server, so ours is passed along.
 	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(helperEnviron(os.Environ()), set...), command)...)
 	if out, err := tmux.CombinedOutput(); err != nil {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
@@ -91,6 +94,8 @@ func helperName(sessions []engine.ListedSession) string {
 // semicolon for the end of a tmux command.
 func tmuxWindow(name, dir string, env, command []string) []string {
 	line := slices.Concat([]string{"new-window", "-n", name, "sh", "-c", `cd "$1" && shift && exec env "$@"`, "sh", dir}, env, command)
+
+	// A last semicolon would end the command of tmux.
 	for i, arg := range line {
 		if rest, ends := strings.CutSuffix(arg, ";"); ends {
 			line[i] = rest + `\;`
@@ -124,6 +129,8 @@ func (a *app) runHelper(path string, command, set []string) error {
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
 	c.Env = append(slices.DeleteFunc(os.Environ(), isCallerVariable), set...)
+
+	// The helper may need long to clean up after a signal.
 	a.interrupts.tends.Store(true)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

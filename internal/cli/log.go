@@ -32,6 +32,7 @@ func (a *app) logf(format string, args ...any) {
 		return
 	}
 
+	// One older log is kept, so both together stay small.
 	if info, err := os.Stat(path); err == nil && info.Size() > most {
 		_ = os.Rename(path, path+".1")
 	}
@@ -75,6 +76,8 @@ func (a *app) readFaults(now stick.Time) *faults {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		when, what, _ := strings.Cut(lines.Text(), " ")
 		at, err := time.Parse(time.RFC3339, when)
+
+		// A line that isn't ours, or an old one, is passed over.
 		if err != nil || now.Sub(stick.At(at)) > faultsFor {
 			continue
 		}
@@ -96,6 +99,8 @@ func (a *app) newFaults(now stick.Time) *faults {
 	if f == nil {
 		return nil
 	}
+
+	// Of two sessions that start at once, both may tell: that is better than none.
 	if !a.isStampOlder("told", f.At) || !a.setStamp("told", f.At) {
 		return nil
 	}

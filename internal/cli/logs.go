@@ -81,6 +81,7 @@ func (p *page) showRuns(t task.WorkerShowResult) {
 			name = "command"
 		}
 
+		// A single run needs no number.
 		var which stick.Words
 		if len(t.Runs) > 1 {
 			which = stick.Wordsf("run %d", r.Run)
@@ -174,6 +175,7 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 		return a.print(res, nil)
 	}
 
+	// This goes to standard error, because the output itself is the answer.
 	if res.Before > 0 && !follow {
 		_ = a.sayf("tt: %s before this: --lines 0 shows all that is kept", stick.Count(res.Before, "byte"))
 	}

@@ -86,7 +86,6 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: string(upperFirst(a.olderHooks(by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning, None: plugin && a.hasInstalledBeside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
-
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		// A server ends when its client is gone.
 		return nil

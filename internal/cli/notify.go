@@ -50,6 +50,7 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 			Hintf("to wait for messages and for your turn: %s", stick.Cmd("tt wait"))
 	}
 
+	// The context as it was called tells an interruption from a reader that has gone.
 	called := ctx
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
@@ -58,6 +59,7 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 		return err
 	}
 
+	// The monitor reads the database in a goroutine, and this loop tells what it saw.
 	m := monitor.New(monitor.Options{Operations: e, Caller: by, Where: w})
 	changed, unhear := m.Changed()
 	defer unhear()
@@ -114,6 +116,8 @@ func (a *app) newTeller(ctx context.Context, e operations, by core.Caller, faile
 
 	t := notify.Teller{Operations: e, Caller: by}
 	command := notify.Command{Line: u.Notify, Environ: projectEnviron(os.Environ()), Dir: a.Home}
+
+	// The command runs beside the caller, which mustn't wait for it.
 	queue := make(chan notify.Notice, 100)
 	go func() {
 		// This goroutine runs until ctx ends.

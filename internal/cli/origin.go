@@ -33,6 +33,7 @@ type origin struct {
 // originOf tells how a program came to where it lies, by its path and by what lies around it. It starts no
 // other program. released says whether the program is one of a release.
 func originOf(exe string, released bool) origin {
+	// A link in PATH says nothing of how its target came there.
 	if real, err := filepath.EvalSymlinks(exe); err == nil {
 		exe = real
 	}
@@ -147,6 +148,7 @@ func ofDeb(exe string) (origin, bool) {
 			continue
 		}
 
+		// dpkg lists absolute paths, one a line.
 		line := []byte("\n/" + filepath.ToSlash(rel) + "\n")
 		for _, l := range lists {
 			m := listName.FindStringSubmatch(l.Name())

@@ -19,6 +19,7 @@ func (a *app) writeAnswer(text shown) {
 // needsPager reports whether a text is longer than the terminal of a person who can turn its pages. An agent
 // may have a terminal, too, and would wait in the pager for ever.
 func (a *app) needsPager(text shown) bool {
+	// Only an answer that changes nothing waits for its reader.
 	canTurn := a.reads && a.TTY && a.InTTY && a.Rows > 0 && a.Getenv("TERM") != "dumb"
 	if !canTurn || a.caller == nil || !a.caller.ActsAsPerson() {
 		return false

@@ -273,6 +273,7 @@ func (p *page) showPatch(diff string, after func(line string)) {
 			code = "36"
 		}
 
+		// Continued lines are indented by two, so that no part looks like a line of the diff.
 		room := 0
 		if p.width > 0 {
 			room = p.width - 2

@@ -22,6 +22,7 @@ import (
 // projectEnviron is the environment of a project's commands. It lacks the variables that would make them act
 // as another agent, or git in another place.
 func projectEnviron(env []string) []string {
+	// The command isn't the caller, and has a project of its own to find.
 	clear := append(slices.Clone(callerVariables), harness.AgentEnv, "TT_JSON", task.SlotEnv)
 	for _, r := range harness.Rows {
 		clear = append(clear, r.Environment()...)
@@ -67,6 +68,7 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 		return res, err
 	}
 
+	// The process gets its order on standard input, as a guardian does.
 	order, err := json.Marshal(res.Start)
 	if err != nil {
 		return res, err
@@ -99,11 +101,14 @@ func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) 
 
 	defer r.Close()
 	pid, err = startDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
+
+	// With our writing end open, reading would never end.
 	w.Close()
 	if err != nil {
 		return 0, failed(err)
 	}
 
+	// An interruption ends the reading below.
 	defer context.AfterFunc(ctx, func() { r.Close() })()
 	said, err := bufio.NewReader(r).ReadString('\n')
 	said = strings.TrimSpace(said)
@@ -200,6 +205,7 @@ func commandLine(words []string) string {
 
 	quoted := make([]string, len(words))
 	for i, w := range words {
+		// Words of harmless characters stay readable.
 		quoted[i] = w
 		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@%=", r)

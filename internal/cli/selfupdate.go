@@ -109,6 +109,7 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		res.From = releases
 	}
 
+	// Harnesses have files of the version that wrote them.
 	run("tt install")
 	return res
 }

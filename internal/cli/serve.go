@@ -105,6 +105,7 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 		}
 	}
 
+	// It listens before it prints its address, so that the address works.
 	l, err := s.Listen(ctx, f.addr)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).With("field", "addr").

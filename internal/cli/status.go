@@ -34,6 +34,7 @@ type statusResult struct {
 
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
 func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.TaskView {
+	// Reading the checkout's files is cheap, and saves an operation elsewhere.
 	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
 	if !ok || at.Git == at.Common {
 		// The main checkout is no task's.
@@ -57,6 +58,7 @@ func (a *app) showRoom(ctx context.Context) error {
 			}
 		}()
 
+		// Only people have needs.
 		if !by.ActsAsPerson() {
 			state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by})
 			res.GetRoomStateResult = state
@@ -118,6 +120,8 @@ func (p *page) showNeeds(all []stick.Need) {
 // It never joins.
 func (a *app) showOverview(ctx context.Context) error {
 	err := a.showRoom(ctx)
+
+	// Outside of rooms a newcomer learns how to begin.
 	if stick.CodeOf(err) != stick.CodeNoRoom {
 		return err
 	}

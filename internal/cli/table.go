@@ -63,6 +63,7 @@ func (t *table) columnWidths(room int) []int {
 		return width
 	}
 
+	// What doesn't fit is taken from the last column first, as far as it can give.
 	over := gap*(len(width)-1) - room
 	for _, w := range width {
 		over += w
@@ -73,6 +74,7 @@ func (t *table) columnWidths(room int) []int {
 		width[last], over = width[last]-gives, over-gives
 	}
 
+	// After that the widest column gives, one column at a time.
 	for ; over > 0; over-- {
 		widest := 0
 		for i := range width {

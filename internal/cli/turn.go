@@ -47,6 +47,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 		p.showRecovery(*g.Recovery)
 	}
 
+	// A handoff is about a commit, and the tree may be at another one.
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
 		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, ask who wrote it to push it",
@@ -273,7 +274,6 @@ func (a *app) takeCmd() *cobra.Command {
 			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
-
 			if err == nil {
 				a.startGuardian(c.Context(), res.Grant)
 			}

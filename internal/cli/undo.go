@@ -92,6 +92,8 @@ func (a *app) undoCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where, p.Paths = path.where(), args
+
+		// A first word that isn't a number is a path, and the call is the last one.
 		if len(args) > 0 {
 			if id, err := strconv.ParseInt(args[0], 10, 64); err == nil && id > 0 {
 				p.ID, p.Paths = id, args[1:]
@@ -127,6 +129,7 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 		return err
 	}
 
+	// What stays as it is needs hands, and scripts learn it from the status.
 	if res.HasLeft() {
 		a.status = stick.ExitHands
 	}

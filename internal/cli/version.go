@@ -37,6 +37,8 @@ type versionResult struct {
 // git, if Go asked git.
 func thisBuild() versionResult {
 	res := versionResult{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+
+	// The linker's values come first; the build information knows only clones.
 	info, ok := debug.ReadBuildInfo()
 	if !ok || commit != "" {
 		return res

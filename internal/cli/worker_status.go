@@ -64,6 +64,8 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 		} else {
 			pg := a.page()
 			pg.showTasks(res)
+
+			// The screen is drawn again only if it would change.
 			if text := pg.shown(); text != last {
 				if a.TTY {
 					a.write("\x1b[H\x1b[2J")
@@ -82,7 +84,6 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
 			Caller: p.Caller, Where: p.Where, FromNow: true, MaxWaitMS: &wait, EventFilter: engine.EventFilter{Target: engine.TargetAny},
 		})
-
 		if err != nil {
 			return err
 		}
@@ -120,6 +121,8 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 		row := list.add(append(cells, p.taskSummary(t))...)
 		if t.Warning != "" {
 			warning := t.Warning
+
+			// Only somebody who is gone needs a next step of others.
 			if t.Liveness == "STALE" {
 				warning += "; " + t.NextAction
 			}
@@ -238,6 +241,7 @@ func gateMark(files []string) stick.Words {
 func checksMark(checks []task.ShownCheck) stick.Words {
 	var red []string
 	for _, c := range checks {
+		// Stale checks say nothing of the commit, whether they passed or not.
 		if c.Stale {
 			return "its checks are stale"
 		}

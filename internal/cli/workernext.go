@@ -89,6 +89,7 @@ func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextP
 			}
 		}
 
+		// The refusal says up to which event it has looked, so that no later one is missed.
 		seen, _ := stick.AsError(err).Fields["event_seq"].(int64)
 		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
 			Caller: p.Caller, Where: p.Where, MaxWaitMS: &rest,
@@ -97,7 +98,6 @@ func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextP
 				Types: []stick.EventType{stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskRetried},
 			},
 		})
-
 		if err != nil {
 			return res, err
 		}
@@ -187,6 +187,8 @@ func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w co
 	started := []task.StartedTask{}
 	for _, t := range ready.Tasks {
 		s := task.StartedTask{ReadyTask: t}
+
+		// One that can't be started keeps none of the others waiting.
 		res, err := a.startOne(ctx, e, by, w, t)
 		switch {
 		case err != nil && stick.CodeOf(err) == stick.CodeNothingReady, err == nil && res.Already:
