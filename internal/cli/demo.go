@@ -94,6 +94,58 @@ func (a *app) waitsForEnter() func(context.Context) error {
 	}
 }
 
+// screening is what the scene of a demo and the screen that shows it tell each other.
+type screening struct {
+	began    chan demo.Place
+	captions chan string
+	next     chan struct{} // the reader wants to see the next step
+	over     chan struct{} // closed when the scene is over
+	left     chan struct{} // closed when the reader has left the screen
+	caption  string        // of the present step
+}
+
+func newScreening() *screening {
+	return &screening{
+		began: make(chan demo.Place, 1), captions: make(chan string, 10), next: make(chan struct{}),
+		over: make(chan struct{}), left: make(chan struct{}),
+	}
+}
+
+// audience returns what the scene tells of itself. The scene lasts until its reader has left.
+func (s *screening) audience() demo.Audience {
+	return demo.Audience{
+		Begin: func(p demo.Place) { s.began <- p },
+		Title: func(step int, text string) {
+			s.caption = fmt.Sprintf("%d. %s", step, text)
+			s.captions <- s.caption
+		},
+		Over: func(ctx context.Context, r demo.Report, err error) {
+			end := "All of it happened, and was checked. q leaves."
+			if err != nil {
+				end = "The scene has failed. q leaves."
+			}
+
+			s.captions <- end
+			close(s.over)
+			select {
+			case <-s.left:
+			case <-ctx.Done():
+			}
+		},
+	}
+}
+
+// pause waits until the reader of the screen wants to see the next step.
+func (s *screening) pause(ctx context.Context) error {
+	s.captions <- s.caption + " (n shows the next step)"
+	select {
+	case <-s.next:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
 func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
@@ -104,36 +156,11 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-
-	// The scene runs beside the screen; these channels carry what each tells the other.
-	began, captions, next := make(chan demo.Place, 1), make(chan string, 10), make(chan struct{})
-	over, left := make(chan struct{}), make(chan struct{})
-	said := ""
-	cfg.Out = nil
-	cfg.Watch = demo.Audience{
-		Begin: func(p demo.Place) { began <- p },
-		Title: func(step int, text string) {
-			said = fmt.Sprintf("%d. %s", step, text)
-			captions <- said
-		},
-		Over: func(ctx context.Context, r demo.Report, err error) {
-			end := "All of it happened, and was checked. q leaves."
-			if err != nil {
-				end = "The scene has failed. q leaves."
-			}
-
-			captions <- end
-			close(over)
-			select {
-			case <-left:
-			case <-ctx.Done():
-			}
-		},
-	}
-
+	scene := newScreening()
+	cfg.Out, cfg.Watch = nil, scene.audience()
 	goOn := func() {
 		select {
-		case next <- struct{}{}:
+		case scene.next <- struct{}{}:
 		case <-ctx.Done():
 		}
 	}
@@ -141,15 +168,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	if fast {
 		goOn = nil
 	} else {
-		cfg.Pause = func(ctx context.Context) error {
-			captions <- said + " (n shows the next step)"
-			select {
-			case <-next:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+		cfg.Pause = scene.pause
 	}
 
 	var report demo.Report
@@ -163,19 +182,19 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	// The screen opens when the scene has a place to look at.
 	var place demo.Place
 	select {
-	case place = <-began:
+	case place = <-scene.began:
 	case err := <-ended:
 		return err
 	}
 
-	err := a.inScene(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: captions, Next: goOn, Looks: true})
+	err := a.inScene(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: scene.captions, Next: goOn, Looks: true})
 	select {
-	case <-over:
+	case <-scene.over:
 	default:
 		leave()
 	}
 
-	close(left)
+	close(scene.left)
 	perr := <-ended
 	switch {
 	case err != nil:

@@ -297,73 +297,32 @@ func (a *app) workerShowCmd() *cobra.Command {
 // showTask adds everything about one task.
 func (p *page) showTask(t task.WorkerShowResult) {
 	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
-	row := func(name stick.Words, value any) {
-		if value = showf("%s", value); value != shown("") {
-			p.linef("  %-12s %s", name, value)
-		}
-	}
-
 	if t.Description != "" {
 		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
 		p.text("    ", strings.TrimSpace(t.Description))
 	}
 
-	row("worker", t.Worker)
+	p.showFact("worker", t.Worker)
 	if !t.SeenAt.IsZero() {
 		seen := "seen " + p.ago(t.SeenAt)
 		if t.Liveness != "" {
 			seen = stick.Wordsf("%s, ", t.Liveness) + seen
 		}
 
-		row("liveness", seen)
+		p.showFact("liveness", seen)
 	}
 
-	row("warning", t.Warning)
-	row("conflicts", paths(t.Conflicts))
-	row("spawned by", t.SpawnedBy)
+	p.showFact("warning", t.Warning)
+	p.showFact("conflicts", paths(t.Conflicts))
+	p.showFact("spawned by", t.SpawnedBy)
 	if t.Later {
-		row("for later", "it "+p.waitText(t.TaskView))
-		row("after", stick.Names(t.After, len(t.After)))
+		p.showFact("for later", "it "+p.waitText(t.TaskView))
+		p.showFact("after", stick.Names(t.After, len(t.After)))
 	}
 
-	row("branch", showf("%s for %s", t.Branch, t.Integration))
-	worktree := showf("%s", t.Path)
-	if t.Host != "" {
-		worktree += showf(" on %s", t.Host)
-	}
-	if !t.Later {
-		row("worktree", worktree)
-	}
-	if t.Slot != nil {
-		row("slot", *t.Slot)
-	}
-
-	row("base", abbrev(t.Base))
-	row("in review", abbrev(t.Head))
-	if t.ChangesGate {
-		row("note", gateMark(t.GateFiles))
-	}
-	if t.Approved != "" {
-		row("approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
-	}
-	if t.Queue > 0 {
-		row("queue", t.Queue)
-	}
-
-	row("pull request", pullRequest(t.PullRequest))
-	row("merged as", abbrev(t.Result))
-	row("reverted by", abbrev(t.RevertedBy))
-	if t.State == stick.TaskCompleted && t.Result == "" {
-		how := showf("nothing new: %s contained it already", t.Integration)
-		if pr := t.PullRequest; pr.HasMerge() {
-			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
-		}
-
-		row("merged as", how)
-	}
-
+	p.showTaskCommits(t)
 	if t.Doing != "" {
-		row("doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
+		p.showFact("doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
 	}
 
 	if t.Cause != "" {
@@ -372,7 +331,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 			because += showf("; %s wrote:", stick.Reasoner(t.Cause))
 		}
 
-		row("because", because)
+		p.showFact("because", because)
 		p.text("    ", strings.TrimSpace(t.Reason))
 	}
 
@@ -380,6 +339,52 @@ func (p *page) showTask(t task.WorkerShowResult) {
 	p.showSetup(t.TaskView)
 	p.showHistory(t)
 	p.linef("next: %s", t.NextAction)
+}
+
+// showFact shows a fact of a task under its name, unless it is empty.
+func (p *page) showFact(name stick.Words, value any) {
+	if value = showf("%s", value); value != shown("") {
+		p.linef("  %-12s %s", name, value)
+	}
+}
+
+// showTaskCommits shows where a task is worked on, and what became of its commits.
+func (p *page) showTaskCommits(t task.WorkerShowResult) {
+	p.showFact("branch", showf("%s for %s", t.Branch, t.Integration))
+	worktree := showf("%s", t.Path)
+	if t.Host != "" {
+		worktree += showf(" on %s", t.Host)
+	}
+	if !t.Later {
+		p.showFact("worktree", worktree)
+	}
+	if t.Slot != nil {
+		p.showFact("slot", *t.Slot)
+	}
+
+	p.showFact("base", abbrev(t.Base))
+	p.showFact("in review", abbrev(t.Head))
+	if t.ChangesGate {
+		p.showFact("note", gateMark(t.GateFiles))
+	}
+	if t.Approved != "" {
+		p.showFact("approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
+	}
+	if t.Queue > 0 {
+		p.showFact("queue", t.Queue)
+	}
+
+	p.showFact("pull request", pullRequest(t.PullRequest))
+	p.showFact("merged as", abbrev(t.Result))
+	p.showFact("reverted by", abbrev(t.RevertedBy))
+	if t.State == stick.TaskCompleted && t.Result == "" {
+		how := showf("nothing new: %s contained it already", t.Integration)
+		if pr := t.PullRequest; pr.HasMerge() {
+			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
+		}
+
+		p.showFact("merged as", how)
+	}
 }
 
 // showSetup shows how a task's worktree was set up.
