@@ -13,7 +13,6 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/git"
 	"talkingstick/internal/install"
 	"talkingstick/internal/workspace"
@@ -265,135 +264,6 @@ func (s *initSite) defaultChoices() initChoices {
 	}
 }
 
-// initPlan is what tt init is going to do.
-type initPlan struct {
-	join    bool
-	policy  []string // changes
-	steps   []install.FileChange
-	enforce stick.Enforce
-
-	integration string // the branch that tasks are merged into
-}
-
-// planInit plans what differs from what is wanted. It writes nothing.
-func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices) (initPlan, error) {
-	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
-	if wants.Enforce != s.policy.Enforce {
-		p.policy = []string{"enforce=" + string(wants.Enforce)}
-	}
-
-	p.join = !s.inRoom() || len(p.policy) > 0
-	settings, err := install.Settings(s.target, s.file, wants.changedSettings(s.defaultChoices()))
-	if err != nil {
-		return p, err
-	}
-
-	// The project's file lies in the tree, so the caller needs the right to change it.
-	if len(settings) > 0 {
-		may, err := e.MayEdit(ctx, guard.MayEditParams{Caller: by, Paths: []string{s.file}})
-		if err = cmp.Or(err, may.Refusal()); err != nil {
-			return p, err
-		}
-
-		settings[0].Note = may.Told
-	}
-
-	p.steps = settings
-	if wants.Git {
-		p.steps = append(p.steps, s.hooks...)
-	}
-
-	if len(wants.Harnesses) > 0 {
-		steps, err := install.Install(s.target, wants.Harnesses)
-		if err != nil {
-			return p, err
-		}
-
-		p.steps = append(p.steps, steps...)
-	}
-
-	return p, nil
-}
-
-// pendingSteps are the steps that change something.
-func (p initPlan) pendingSteps() []install.FileChange {
-	steps := []install.FileChange{}
-	for _, s := range p.steps {
-		if s.Pending() {
-			steps = append(steps, s)
-		}
-	}
-	return steps
-}
-
-// applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run
-// completes what a crash has left.
-func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
-	var joined engine.JoinPathResult
-	var err error
-
-	// The room comes first, so that the hooks find one.
-	if plan.join {
-		if joined, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by, Policy: plan.policy}); err != nil {
-			return err
-		}
-	}
-
-	if err := install.Apply(plan.steps); err != nil {
-		return err
-	}
-
-	a.logNpm(before.target.DataDir, install.Npm(plan.steps))
-
-	// What it says at the end is read again, and isn't what was planned.
-	s, err := a.readSite(ctx, e, by)
-	if err != nil {
-		return err
-	}
-
-	res := s.resultOf(plan)
-	res.Applied, res.Created, res.Joined = true, joined.Created, joined.Joined
-	res.Changed = plan.join || len(res.Steps) > 0
-	if before.room != nil && before.policy.Enforce != res.Enforce {
-		res.Was = before.policy.Enforce
-	}
-	if s.hooksErr != nil {
-		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).Words())
-	}
-
-	// Harnesses that were connected before may lack a step of their users.
-	connected, err := install.Install(s.target, s.connectedHarnesses())
-	if err != nil {
-		return err
-	}
-
-	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), runProgram)...)
-	for _, h := range s.nextSteps(by) {
-		res.Next = append(res.Next, h.As(a.as).Words())
-	}
-
-	return a.print(res, func(p *page) { p.showInitialised(res) })
-}
-
-// showPlan shows what would be done.
-func (a *app) showPlan(s *initSite, plan initPlan) error {
-	res := s.resultOf(plan)
-	res.Created, res.Joined = s.room == nil, !s.inRoom()
-	res.Changed = plan.join || len(res.Steps) > 0
-	res.Applied = !res.Changed
-	if plan.enforce != s.policy.Enforce {
-		res.Enforce = plan.enforce
-		if s.room != nil {
-			res.Was = s.policy.Enforce
-		}
-	}
-
-	for i := range res.Steps {
-		res.Steps[i].Show()
-	}
-	return a.print(res, func(p *page) { p.showInitialised(res) })
-}
-
 // connectedHarnesses are the harnesses that are connected in the user's own configuration.
 func (s *initSite) connectedHarnesses() (names []string) {
 	for _, h := range s.harnesses {
@@ -402,23 +272,6 @@ func (s *initSite) connectedHarnesses() (names []string) {
 		}
 	}
 	return names
-}
-
-// resultOf is how things stand, and what a plan changes in files.
-func (s *initSite) resultOf(plan initPlan) initResult {
-	d := s.defaultChoices()
-	res := initResult{
-		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pendingSteps(), Git: s.git, Harnesses: s.harnesses,
-		Integration: d.Integration, Gate: d.Gate,
-	}
-
-	if s.room != nil {
-		res.RoomID, res.AgentID = s.room.RoomID, s.room.AgentID
-	}
-	if res.Harnesses == nil {
-		res.Harnesses = []install.Status{}
-	}
-	return res
 }
 
 // nextSteps are the three steps after tt init.
