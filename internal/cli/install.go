@@ -3,9 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,20 +10,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
-	"talkingstick/internal/plainfile"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
-
-// links are the other names under which the program can be called.
-var links = []string{"talking-stick", "bb", rosterName, "worker", "review-gate"}
 
 // installResult is what was done, or would be.
 type installResult struct {
@@ -175,12 +167,17 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		res.asked = true
 	}
 
-	if err := install.Apply(steps); err != nil {
+	return a.applyInstall(ctx, t, res, o, withLinks)
+}
+
+// applyInstall makes the planned changes, and prints what was done.
+func (a *app) applyInstall(ctx context.Context, t install.Target, res installResult, o installOptions, withLinks bool) (err error) {
+	if err := install.Apply(res.Steps); err != nil {
 		return err
 	}
 
-	res.Applied = len(steps) > 0 || withLinks
-	a.logNpm(t.DataDir, install.Npm(steps))
+	res.Applied = len(res.Steps) > 0 || withLinks
+	a.logNpm(t.DataDir, install.Npm(res.Steps))
 	if withLinks {
 		if res.Links, err = a.changeLinks(t.TT, o); err != nil {
 			return err
@@ -202,7 +199,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 
 	// Steps outside of files, such as trusting hooks, are the user's.
 	if !o.removing {
-		res.Next = install.Next(ctx, t, steps, runProgram)
+		res.Next = install.Next(ctx, t, res.Steps, runProgram)
 	}
 
 	return a.print(res, func(p *page) { p.showInstalled(res) })
@@ -387,64 +384,4 @@ func (a *app) confirmPlan(res installResult) (bool, error) {
 	}
 
 	return true, nil
-}
-
-// changeLinks creates the program's other names beside it, or removes them. It leaves alone whatever isn't a
-// link to the program, and refuses to put a link in its place. With --print it only lists the names.
-func (a *app) changeLinks(tt string, o installOptions) (changed []string, err error) {
-	for _, name := range links {
-		link := filepath.Join(filepath.Dir(tt), name)
-
-		// The target is empty where there is no link.
-		at, _ := os.Readlink(link)
-
-		// A link is ours only if it leads to the program beside it.
-		ours := at == filepath.Base(tt)
-		switch {
-		case ours != o.removing:
-			continue
-		case o.show:
-		case o.removing:
-			err = os.Remove(link)
-		default:
-			err = os.Symlink(filepath.Base(tt), link)
-		}
-
-		if err != nil {
-			if e, ok := errors.AsType[*os.LinkError](err); ok {
-				err = e.Err
-			}
-
-			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", link, err.Error()).With("path", link).
-				Hintf("look at what is there; tt didn't change it")
-		}
-
-		changed = append(changed, link)
-	}
-
-	return changed, nil
-}
-
-// logNpm records which entries of the npm program were removed.
-func (a *app) logNpm(dataDir string, gone map[string]json.RawMessage) {
-	if len(gone) == 0 || plainfile.MkdirAll(dataDir) != nil {
-		return
-	}
-
-	f, err := plainfile.Open(filepath.Join(dataDir, "update-migrations.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
-	if err != nil {
-		return
-	}
-
-	defer f.Close()
-	now := time.Now
-	if a.Now != nil {
-		now = a.Now
-	}
-
-	for file, entry := range gone {
-		// This can't fail, because entry was just parsed.
-		b, _ := json.Marshal(map[string]any{"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry})
-		fmt.Fprintf(f, "%s\n", b)
-	}
 }
