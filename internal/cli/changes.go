@@ -52,7 +52,8 @@ func (a *app) changesCmd() *cobra.Command {
 func (a *app) changesMineCmd() *cobra.Command {
 	var p guard.ClaimChangesParams
 	c := &cobra.Command{
-		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours", Args: between(1, -1, "a file or a directory with uncommitted changes"),
+		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
+		Args: between(1, -1, "a file or a directory with uncommitted changes"),
 		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No hook notes what a person edits.\n" +
 			"Until these files are committed, agents are kept from destroying your changes as they are from those of other agents.",
 	}
@@ -83,7 +84,8 @@ func (a *app) changesMineCmd() *cobra.Command {
 func (a *app) changesAdoptCmd() *cobra.Command {
 	var p guard.AdoptChangesParams
 	c := &cobra.Command{
-		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours", Args: between(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
+		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours",
+		Args: between(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
 		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, whoever has made them. You need the right to change\n" +
 			"these files now, as for an edit. The files stay as they are. tt makes a rescue of them first, and tells the agents whose changes they were.\n\n" +
 			"An entry of the stash is adopted by its name, such as 'stash@{1}': all checkouts of a repository share one stash, and hooks note who\n" +

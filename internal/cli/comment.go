@@ -12,7 +12,9 @@ func (a *app) workerCommentCmd() *cobra.Command {
 	var p task.WorkerCommentParams
 	var stdin bool
 	c := &cobra.Command{
-		Use: "comment <task> [path:line] [text]", Short: "Comment on a line of a task's diff, or resolve a comment", Args: between(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
+		Use:   "comment <task> [path:line] [text]",
+		Short: "Comment on a line of a task's diff, or resolve a comment",
+		Args:  between(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
 		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt task diff shows. The comment is a draft, which only you see, until\n" +
 			"you run tt task request-changes or approve: that sends all your drafts to the worker in one message. A comment is about the commit that\n" +
 			"you last saw with show or diff, or that --head names, and follows its lines through later commits.",

@@ -28,29 +28,68 @@ type candidates func(ctx context.Context, a *app, at core.Where) []cobra.Complet
 // argumentCandidates are what the arguments of commands may be. A shell offers files for those of other
 // commands, and directories for a path.
 var argumentCandidates = map[string]candidates{
-	"tt ack": messageCandidates(engine.GetInboxParams{}), "tt msg read": messageCandidates(engine.GetInboxParams{State: "unread"}),
-	"tt msg show": messageCandidates(engine.GetInboxParams{State: "all"}), "tt msg withdraw": messageCandidates(engine.GetInboxParams{Sent: true}),
-	"tt pass": withWords(memberCandidates, "next\twhoever waits longest"), "tt kick": memberCandidates, "tt reorder": memberCandidates,
+	"tt ack":           messageCandidates(engine.GetInboxParams{}),
+	"tt msg read":      messageCandidates(engine.GetInboxParams{State: "unread"}),
+	"tt msg show":      messageCandidates(engine.GetInboxParams{State: "all"}),
+	"tt msg withdraw":  messageCandidates(engine.GetInboxParams{Sent: true}),
+	"tt pass":          withWords(memberCandidates, "next\twhoever waits longest"),
+	"tt kick":          memberCandidates,
+	"tt reorder":       memberCandidates,
 	"tt msg send":      withWords(memberCandidates, "room\tall members", "system\tonly the log"),
 	"tt notes resolve": noteCandidates, "tt unreserve": reservationCandidates,
-	"tt policy set": policyCandidates, "tt rescue diff": rescueCandidates, "tt rescue forget": rescueCandidates, "tt rescue restore": rescueCandidates, "tt rescue show": rescueCandidates,
-	"tt undo":      undoCandidates,
-	"tt install":   withWords(installCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
-	"tt uninstall": withWords(harnessCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
-	"tt hook":      harnessCandidates, "tt hook git": fixedCandidates("pre-commit", "reference-transaction", "pre-push"),
-	"tt task after": taskCandidates, "tt task approve": taskCandidates, "tt task cancel": taskCandidates, "tt task comment": taskCandidates, "tt task diff": taskCandidates, "tt task export": taskCandidates, "tt task merge": taskCandidates, "tt task pr": taskCandidates,
-	"tt task prompt": taskCandidates, "tt task request-changes": taskCandidates, "tt task retry": taskCandidates, "tt task rollback": taskCandidates, "tt task show": taskCandidates,
-	"tt task logs": taskCandidates, "tt task run": taskCandidates, "tt task stop": taskCandidates,
-	"tt changes adopt": changedFileCandidates(stick.ShareOthers, stick.SharePassed, stick.ShareNobody), "tt changes mine": changedFileCandidates(stick.ShareNobody, stick.SharePassed),
-	"tt task new": fixedCandidates(), "tt task fail": fixedCandidates(), "tt notes add": fixedCandidates(), "tt handoff save": fixedCandidates(), "tt pause": fixedCandidates(),
+	"tt policy set":           policyCandidates,
+	"tt rescue diff":          rescueCandidates,
+	"tt rescue forget":        rescueCandidates,
+	"tt rescue restore":       rescueCandidates,
+	"tt rescue show":          rescueCandidates,
+	"tt undo":                 undoCandidates,
+	"tt install":              withWords(installCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt uninstall":            withWords(harnessCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt hook":                 harnessCandidates,
+	"tt hook git":             fixedCandidates("pre-commit", "reference-transaction", "pre-push"),
+	"tt task after":           taskCandidates,
+	"tt task approve":         taskCandidates,
+	"tt task cancel":          taskCandidates,
+	"tt task comment":         taskCandidates,
+	"tt task diff":            taskCandidates,
+	"tt task export":          taskCandidates,
+	"tt task merge":           taskCandidates,
+	"tt task pr":              taskCandidates,
+	"tt task prompt":          taskCandidates,
+	"tt task request-changes": taskCandidates,
+	"tt task retry":           taskCandidates,
+	"tt task rollback":        taskCandidates,
+	"tt task show":            taskCandidates,
+	"tt task logs":            taskCandidates, "tt task run": taskCandidates, "tt task stop": taskCandidates,
+	"tt changes adopt": changedFileCandidates(stick.ShareOthers, stick.SharePassed, stick.ShareNobody),
+	"tt changes mine":  changedFileCandidates(stick.ShareNobody, stick.SharePassed),
+	"tt task new":      fixedCandidates(),
+	"tt task fail":     fixedCandidates(),
+	"tt notes add":     fixedCandidates(),
+	"tt handoff save":  fixedCandidates(),
+	"tt pause":         fixedCandidates(),
 }
 
 // flagCandidates are what the values of flags may be, by the flag's name.
 var flagCandidates = map[string]candidates{
-	"as": memberCandidates, "agent": memberCandidates, "diff": memberCandidates, "from": memberCandidates, "of": memberCandidates, "target": withWords(memberCandidates, "self", "any"), "to": withWords(memberCandidates, "room", "system"),
-	"task": taskCandidates, "room": roomCandidates, "message": messageCandidates(engine.GetInboxParams{}), "reply-to": messageCandidates(engine.GetInboxParams{State: "all"}),
-	"category": categoryCandidates, "event": eventTypeCandidates, "state": fixedCandidates("unread", "read", "acked", "all"),
-	"color": fixedCandidates("auto", "always", "never"), "tools": fixedCandidates("core", "all"), "restart": fixedCandidates("on-return", "no"), "overlap": fixedCandidates("exact", "partial"),
+	"as":       memberCandidates,
+	"agent":    memberCandidates,
+	"diff":     memberCandidates,
+	"from":     memberCandidates,
+	"of":       memberCandidates,
+	"target":   withWords(memberCandidates, "self", "any"),
+	"to":       withWords(memberCandidates, "room", "system"),
+	"task":     taskCandidates,
+	"room":     roomCandidates,
+	"message":  messageCandidates(engine.GetInboxParams{}),
+	"reply-to": messageCandidates(engine.GetInboxParams{State: "all"}),
+	"category": categoryCandidates,
+	"event":    eventTypeCandidates,
+	"state":    fixedCandidates("unread", "read", "acked", "all"),
+	"color":    fixedCandidates("auto", "always", "never"),
+	"tools":    fixedCandidates("core", "all"),
+	"restart":  fixedCandidates("on-return", "no"),
+	"overlap":  fixedCandidates("exact", "partial"),
 }
 
 // addCompletion lets a shell complete the arguments and flags of all commands. It is called only when a shell
@@ -87,7 +126,9 @@ func (a *app) addCompletion(c *cobra.Command) {
 }
 
 // offerCandidates returns the candidates that begin as typed. In a list separated by commas the last one counts.
-func (a *app) offerCandidates(c *cobra.Command, find candidates, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) offerCandidates(
+	c *cobra.Command, find candidates, typed string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var at core.Where
 	if path, room := c.Flags().Lookup("path"), c.Flags().Lookup("room"); path != nil && room != nil {
 		at = core.Where{Path: path.Value.String(), RoomID: stick.RoomID(room.Value.String())}
@@ -133,7 +174,10 @@ func describedWord(word, text string) cobra.Completion {
 }
 
 // findCandidates runs an operation that reads, and makes a candidate of each of its results.
-func findCandidates[R, T any](a *app, operation func(operations, core.Caller) (R, error), list func(R) []T, word func(T) cobra.Completion) []cobra.Completion {
+func findCandidates[R, T any](
+	a *app, operation func(operations, core.Caller) (R, error), list func(R) []T,
+	word func(T) cobra.Completion,
+) []cobra.Completion {
 	e, by, err := a.open()
 	if err != nil {
 		return nil

@@ -270,7 +270,9 @@ func (p *page) showHarness(h harnessStatus) {
 
 func (a *app) migrateDBCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "migrate-db", Short: "Move the database of this machine to the PostgreSQL server that tt is told to use", Args: noArgs,
+		Use:   "migrate-db",
+		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
+		Args:  noArgs,
 		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty PostgreSQL database: that which config.toml or\n" +
 			"TALKING_STICK_DATABASE_URL names. All of it is moved, or nothing, and it is checked against the log. The file stays, and tt doesn't\n" +
 			"open it any more. Agents go on; a command that waits ends and has to be run again.",

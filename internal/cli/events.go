@@ -52,7 +52,9 @@ func (s *streamFlags) addFilter(c *cobra.Command) {
 }
 
 // readStream reads the stream. In words it shows each event by the function each, and calls all of them what.
-func (s *streamFlags) readStream(a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event)) error {
+func (s *streamFlags) readStream(
+	a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event),
+) error {
 	if err := s.completeFilter(); err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ const maxMoves = 8 << 20
 // See docs/decisions/hooks-of-git.md.
 func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git", Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),
+		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git",
+		Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),
 		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: may this agent change the staged files, and are they its own;\n" +
 			"may it move the branch that is checked out; does its push carry along commits of other agents? If the room's policy says no,\n" +
 			"it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never stops people. Outside of rooms,\n" +
@@ -225,7 +226,9 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation
 // covers the paths that differ; without one the caller needs the whole tree. asked means that the hook
 // pre-commit has asked about these paths, and has said what is against the rules.
-func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool) (guard.MayEditResult, error) {
+func (a *app) mayMove(
+	ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool,
+) (guard.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
 		if res, err := a.mayMoveTasks(ctx, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
@@ -297,7 +300,9 @@ func (a *app) mayMove(ctx context.Context, e operations, q *guard.CheckEditParam
 
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
 // when a branch is created, or stays at its commit.
-func (a *app) mayMoveTasks(ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move) (guard.MayEditResult, error) {
+func (a *app) mayMoveTasks(
+	ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
+) (guard.MayEditResult, error) {
 	// These moves aren't of branches of tasks that have a worktree.
 	shared, _ := repo.CheckedOut()
 	for _, m := range moves {
@@ -381,7 +386,9 @@ const maxPushed = 200
 
 // mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its
 // address, as an argument, and what is pushed as lines.
-func (a *app) mayPush(ctx context.Context, e operations, q core.HookParams, args []string) (guard.MayEditResult, error) {
+func (a *app) mayPush(
+	ctx context.Context, e operations, q core.HookParams, args []string,
+) (guard.MayEditResult, error) {
 	p := guard.CheckPushParams{HookParams: q}
 	if len(args) > 0 {
 		p.Remote = args[0]

@@ -85,7 +85,9 @@ func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
 // hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
-func (a *app) gitSteps(ctx context.Context, t install.Target, named bool, o installOptions) ([]install.FileChange, error) {
+func (a *app) gitSteps(
+	ctx context.Context, t install.Target, named bool, o installOptions,
+) ([]install.FileChange, error) {
 	r, err := a.findRepository(ctx)
 	r.PrePush = o.prePush
 	if !named && (r.Git == "" || r.Bare) {

@@ -23,7 +23,8 @@ type guardOrder struct {
 // guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
 func (a *app) guardCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "guard", Hidden: true, Args: noArgs, Short: "Keep a lease while its holder's process lives, if others can't see that process",
+		Use: "guard", Hidden: true, Args: noArgs,
+		Short: "Keep a lease while its holder's process lives, if others can't see that process",
 		RunE: func(c *cobra.Command, args []string) error {
 			var o guardOrder
 			if err := json.NewDecoder(a.input()).Decode(&o); err != nil {

@@ -249,8 +249,9 @@ func wordsIn(text string, columns int) (lines []string) {
 func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands", GroupID: "care",
-		Long: "Explain a command, or one of the topics environment, exit-codes and policy. Without either, show the commands that people need first.",
+		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands",
+		GroupID: "care",
+		Long:    "Explain a command, or one of the topics environment, exit-codes and policy. Without either, show the commands that people need first.",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 			parent, _, err := root.Find(args)
 			if err != nil {

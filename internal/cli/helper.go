@@ -22,7 +22,8 @@ import (
 
 func (a *app) helperCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux", Args: between(1, -1, "a command"),
+		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",
+		Args: between(1, -1, "a command"),
 		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, so that its session is a helper. Inside tmux it gets a window\n" +
 			"named <project>:helper-<id>; otherwise it runs here. An agent that you start without this finds out by itself that others are\n" +
 			"at work.",

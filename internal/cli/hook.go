@@ -202,7 +202,9 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 }
 
 // hookCaller resolves the agent whose hook this is. The input names the session.
-func (a *app) hookCaller(from harness.Input, procs *proc.Table, f harness.Firing, patient bool) (operations, core.HookParams, error) {
+func (a *app) hookCaller(
+	from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
+) (operations, core.HookParams, error) {
 	from.SessionHarness, from.SessionID = f.Harness.Name, f.SessionID
 	by, err := harness.Resolve(from)
 	if err != nil {
@@ -264,7 +266,9 @@ func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't
 // there in time: only the database denies.
-func (a *app) beforeTool(ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time) error {
+func (a *app) beforeTool(
+	ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time,
+) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
 	q.LookFor = a.extendLimit(whoseLimit)
@@ -329,7 +333,9 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
-func (a *app) checkEdited(ctx context.Context, e operations, p core.HookParams, in harness.HookInput) (guard.EditedResult, error) {
+func (a *app) checkEdited(
+	ctx context.Context, e operations, p core.HookParams, in harness.HookInput,
+) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit)/2+a.extendLimit(rescueLimit-whoseLimit))
 	defer cancel()
 	q := editOf(p, in)

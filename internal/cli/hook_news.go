@@ -122,7 +122,9 @@ func (a *app) newsForAnother(events []stick.Event, more bool) string {
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
 // harness. Each event wakes an agent once.
-func (a *app) waitAndWake(ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info) error {
+func (a *app) waitAndWake(
+	ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info,
+) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
 		// A headless harness ends when it is idle.

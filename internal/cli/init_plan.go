@@ -22,7 +22,9 @@ type initPlan struct {
 }
 
 // planInit plans what differs from what is wanted. It writes nothing.
-func (a *app) planInit(ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices) (initPlan, error) {
+func (a *app) planInit(
+	ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices,
+) (initPlan, error) {
 	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
 	if wants.Enforce != s.policy.Enforce {
 		p.policy = []string{"enforce=" + string(wants.Enforce)}

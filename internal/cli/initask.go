@@ -154,7 +154,9 @@ func setHarnesses(c *initChoices, answer string) error {
 
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then
 // nothing is to be done.
-func (a *app) askInit(ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices) (ok bool, err error) {
+func (a *app) askInit(
+	ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
+) (ok bool, err error) {
 	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", s.path))
 
 	// A flag has answered its question, and some questions don't arise.

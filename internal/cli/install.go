@@ -44,7 +44,8 @@ type installOptions struct{ all, project, show, prePush, removing, data, yes boo
 func (a *app) installCmd() *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
-		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server", Args: between(0, -1, ""),
+		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server",
+		Args: between(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
 			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n" +
 			"For " + strings.Join(harness.SnippetNames(), ", ") + " print what to paste into their configuration, and write nothing.\n\n" +
@@ -171,7 +172,9 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 }
 
 // applyInstall makes the planned changes, and prints what was done.
-func (a *app) applyInstall(ctx context.Context, t install.Target, res installResult, o installOptions, withLinks bool) (err error) {
+func (a *app) applyInstall(
+	ctx context.Context, t install.Target, res installResult, o installOptions, withLinks bool,
+) (err error) {
 	if err := install.Apply(res.Steps); err != nil {
 		return err
 	}
@@ -246,7 +249,9 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 }
 
 // planSteps plans the changes for the harnesses that were named, or that were found.
-func (a *app) planSteps(ctx context.Context, t install.Target, names []string, o installOptions) (steps []install.FileChange, err error) {
+func (a *app) planSteps(
+	ctx context.Context, t install.Target, names []string, o installOptions,
+) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "links" || n == install.Git })

@@ -14,7 +14,8 @@ import (
 func (a *app) workerStopCmd() *cobra.Command {
 	var p task.WorkerStopParams
 	c := &cobra.Command{
-		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task", Args: between(1, 1, "the name of a task"),
+		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task",
+		Args: between(1, 1, "the name of a task"),
 		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. The task stays as it is, and what the\n" +
 			"command has committed or left in the worktree stays, too.",
 	}
@@ -112,7 +113,8 @@ func (a *app) workerLogsCmd() *cobra.Command {
 	var follow bool
 	lines := 100
 	c := &cobra.Command{
-		Use: "logs <task>", Short: "Show what the worker's command of a task prints", Args: between(1, 1, "the name of a task"),
+		Use: "logs <task>", Short: "Show what the worker's command of a task prints",
+		Args: between(1, 1, "the name of a task"),
 		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex write as JSON is shown as readable\n" +
 			"lines: tool and file, text, result. How the command ended is told on standard error. Of a very long output tt keeps the first MiB and\n" +
 			"the last 4 to 8 MiB, for 14 days; after that the last MiB.",

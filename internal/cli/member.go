@@ -67,7 +67,8 @@ func (a *app) kickCmd() *cobra.Command {
 	var force bool
 	var reason string
 	c := &cobra.Command{
-		Use: "kick <agent> [path]", Short: "Remove a member that is gone", Args: between(1, 2, "the agent to remove"),
+		Use: "kick <agent> [path]", Short: "Remove a member that is gone",
+		Args: between(1, 2, "the agent to remove"),
 	}
 
 	c.Flags().BoolVar(&force, "force", false, "even if it isn't gone; only when a person told you to")

@@ -69,7 +69,9 @@ func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 // sendParams makes the operation's parameters from the flags and the arguments.
-func (m *messageFlags) sendParams(a *app, to []string, body string, hasBody bool) (engine.SendMessageParams, error) {
+func (m *messageFlags) sendParams(
+	a *app, to []string, body string, hasBody bool,
+) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
 	}
@@ -235,7 +237,8 @@ func andMore(n int) stick.Words {
 
 func (a *app) msgShowCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "show <message>", Short: "Show a message, and who has seen or accepted it", Args: between(1, 1, "the number of a message"),
+		Use: "show <message>", Short: "Show a message, and who has seen or accepted it",
+		Args: between(1, 1, "the number of a message"),
 		Long: "Show a message, and which recipient has seen or accepted it. Every member may look, and looking marks nothing as read.",
 	}
 
@@ -378,7 +381,8 @@ func (p *page) showMarked(res engine.MessagesResult, word stick.Words) {
 
 func (a *app) msgWithdrawCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted", Args: between(1, 1, "the number of a message"),
+		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted",
+		Args: between(1, 1, "the number of a message"),
 	}
 
 	path := atPath(c)

@@ -14,7 +14,8 @@ import (
 
 func (a *app) notifyCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once", Args: between(0, 1, "a path"),
+		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
+		Args: between(0, 1, "a path"),
 		Long: "Wait, and tell you what needs you in all your rooms, or in the one that a path or --room names: a review, a merge, a question of an\n" +
 			"agent, a message to accept, a task that hangs, a holder who can't go on. Each is a line here; on a terminal it also rings the\n" +
 			"bell, and shows on the desktop where the terminal can do that. For anything else set a command in\n" +
@@ -108,7 +109,9 @@ func (a *app) printNotice(n notify.Notice) error {
 
 // newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the user's
 // command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
-func (a *app) newTeller(ctx context.Context, e operations, by core.Caller, failed func(error)) (func(*monitor.Picture) []notify.Notice, error) {
+func (a *app) newTeller(
+	ctx context.Context, e operations, by core.Caller, failed func(error),
+) (func(*monitor.Picture) []notify.Notice, error) {
 	u, err := a.userFile()
 	if err != nil {
 		return nil, err

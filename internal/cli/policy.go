@@ -51,7 +51,8 @@ func (a *app) policyCmd() *cobra.Command {
 	}
 
 	set := &cobra.Command{
-		Use: "set <key>=<value>…", Short: "Change the room's policy", Args: between(1, -1, "at least one key=value"),
+		Use: "set <key>=<value>…", Short: "Change the room's policy",
+		Args: between(1, -1, "at least one key=value"),
 	}
 
 	setPath := atPath(set)

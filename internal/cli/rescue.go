@@ -34,7 +34,8 @@ func (a *app) rescueCmd() *cobra.Command {
 func (a *app) rescueListCmd() *cobra.Command {
 	var p guard.ListRescuesParams
 	c := &cobra.Command{
-		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
+		Use: "list [path]", Aliases: []string{"ls"},
+		Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
 		Long: "List the rescues of the repository, the newest first. It also lists the last commits of branches that an agent has deleted or\n" +
 			"moved, each with the command that makes a branch of it again, and commits that only the repository has and that aren't copied.",
 	}
@@ -144,7 +145,8 @@ func rescueOrigin(m rescue.Manifest) stick.Words {
 func (a *app) rescueShowCmd() *cobra.Command {
 	var p guard.ShowRescueParams
 	c := &cobra.Command{
-		Use: "show <id> [path…]", Short: "Show which files a rescue holds", Args: between(1, -1, "the id of a rescue"),
+		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
+		Args: between(1, -1, "the id of a rescue"),
 		Long: "Show which files a rescue holds, how each of them was, and what is left out, with the reason. Paths are those that this command\n" +
 			"prints, or absolute ones; a directory means everything below it.",
 	}
@@ -227,7 +229,8 @@ func (p *page) showNestedRescues(all []rescue.Nested) {
 
 func (a *app) rescueDiffCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now", Args: between(1, -1, "the id of a rescue"),
+		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now",
+		Args: between(1, -1, "the id of a rescue"),
 		Long: "Show what restoring the files of a rescue would change: from what is there now to what was rescued.",
 	}
 
@@ -251,7 +254,8 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 
 func (a *app) rescueRestoreCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds", Args: between(1, -1, "the id of a rescue"),
+		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds",
+		Args: between(1, -1, "the id of a rescue"),
 		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files have no other changes, deletions and the\n" +
 			"index come back too. Nothing is lost by it: a file that has changed since stays, and the rescued one is put beside it, as\n" +
 			"FILE.rescued-ID. An agent may restore only what it may edit now. The exit status is 8 if something couldn't be restored.\n" +
@@ -275,7 +279,8 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 
 func (a *app) rescueForgetCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good", Args: between(1, 1, "the id of a rescue, or a path"),
+		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good",
+		Args: between(1, 1, "the id of a rescue, or a path"),
 		Long: "Remove a rescue, or take a file out of all rescues and snapshots of the repository, with the bytes on the disk: for a secret that\n" +
 			"was copied. A path is relative to the top level of the checkout, as tt rescue show prints it, or absolute; a directory means\n" +
 			"everything below it. Write ./ before a path that looks like an id. Nothing brings back what is forgotten. Only a person may do\n" +

@@ -32,7 +32,8 @@ func (a *app) reserveCmd() *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
-		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them", Args: between(1, -1, "a file, a directory or a pattern"),
+		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them",
+		Args: between(1, -1, "a file, a directory or a pattern"),
 		Long: "Reserve files, directories and patterns for yourself. Write them as seen from the root of the workspace: * and ? match within\n" +
 			"a name, ** matches any directories, and a directory means everything below it. Put quotes around patterns, or the shell\n" +
 			"expands them. If somebody else has reserved the same paths, you are refused. If your paths overlap only in part, tt tells both\n" +

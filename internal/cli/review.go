@@ -26,7 +26,8 @@ func (a *app) printLine(v any) error {
 func (a *app) workerApproveCmd() *cobra.Command {
 	var p task.WorkerApproveParams
 	c := &cobra.Command{
-		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging", Args: between(1, 1, "the name of a task"),
+		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging",
+		Args: between(1, 1, "the name of a task"),
 		Long: "Approve exactly the commit that you last saw with show or diff, or the one that --head names. If the branch has moved since,\n" +
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
 	}
@@ -59,7 +60,8 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 	var p task.WorkerRequestChangesParams
 	var stdin bool
 	c := &cobra.Command{
-		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change", Args: between(1, 2, "the name of a task, and what must change"),
+		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change",
+		Args: between(1, 2, "the name of a task, and what must change"),
 		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one message. With comments you need no further words.",
 	}
 
@@ -119,7 +121,9 @@ func (p *page) toWorker(res task.WorkerReviewResult) {
 func (a *app) workerDiffCmd() *cobra.Command {
 	var p task.WorkerDiffParams
 	var stat bool
-	c := &cobra.Command{Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task")}
+	c := &cobra.Command{
+		Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task"),
+	}
 	c.Flags().BoolVar(&stat, "stat", false, "show only which files change, and by how much")
 	path := atPath(c)
 
@@ -186,7 +190,8 @@ func (p *page) showStats(files []stick.FileStat) {
 func (a *app) workerMergeCmd() *cobra.Command {
 	var p task.WorkerMergeParams
 	c := &cobra.Command{
-		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all", Args: between(0, 1, "the name of a task"),
+		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all",
+		Args: between(0, 1, "the name of a task"),
 		Long: "Merge approved tasks one at a time, in the order of their approval. tt makes the merge without touching any checkout, and runs\n" +
 			"the gate on exactly that commit. Then it moves the branch, if nobody else has moved it. A task that conflicts, or that fails the\n" +
 			"gate, goes back to its worker. If the gate fails on the branch itself, no task is to blame, and the queue waits until the\n" +
@@ -319,7 +324,10 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 
 func (a *app) workerCancelCmd() *cobra.Command {
 	var p task.WorkerCancelParams
-	c := &cobra.Command{Use: "cancel <task>", Short: "Cancel a task; its branch stays", Args: between(1, 1, "the name of a task")}
+	c := &cobra.Command{
+		Use: "cancel <task>", Short: "Cancel a task; its branch stays",
+		Args: between(1, 1, "the name of a task"),
+	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
 	c.Flags().BoolVar(&p.Delete, "delete", false, "also remove the branch and the worktree, if all of the work is merged")
 	path := atPath(c)
@@ -359,7 +367,8 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	var p task.WorkerRetryParams
 	var run runFlags
 	c := &cobra.Command{
-		Use: "retry <task>", Short: "Start another attempt at a task that failed", Args: between(1, 1, "the name of a task"),
+		Use: "retry <task>", Short: "Start another attempt at a task that failed",
+		Args: between(1, 1, "the name of a task"),
 		Long: "Start another attempt, on the task's branch if it still exists. Commands of workers from earlier attempts are refused.",
 	}
 
@@ -378,7 +387,9 @@ func (a *app) workerRetryCmd() *cobra.Command {
 
 func (a *app) workerRollbackCmd() *cobra.Command {
 	var p task.WorkerRollbackParams
-	c := &cobra.Command{Use: "rollback <task>", Short: "Revert a merged task", Args: between(1, 1, "the name of a task")}
+	c := &cobra.Command{
+		Use: "rollback <task>", Short: "Revert a merged task", Args: between(1, 1, "the name of a task"),
+	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

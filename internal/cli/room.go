@@ -36,7 +36,8 @@ func (a *app) listCmd() *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
-		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rooms around a path", Args: between(0, 1, "a path"),
+		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rooms around a path",
+		Args: between(0, 1, "a path"),
 		Long: "List the rooms from a path up to its workspace root, and those below it. It joins nothing and writes nothing.",
 	}
 
@@ -101,7 +102,8 @@ func (p *page) gonePath(id stick.RoomID) shown {
 func (a *app) joinCmd() *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
-		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it", Args: between(0, 1, "a path"),
+		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it",
+		Args: between(0, 1, "a path"),
 		Long: "Join the nearest room between a path and its workspace root. If there is none, tt makes one at the root. In a\n" +
 			"directory without git and without a marker such as AGENTS.md, the nearest room above counts. Only tt join makes a room of a whole\n" +
 			"home directory or disk. Joining reopens a closed room, and lets a removed member back in. If the directory of a room is gone, because it was renamed for example,\n" +
@@ -193,7 +195,8 @@ func (p *page) roomStatus(r engine.PathRoom) {
 func (a *app) stateCmd() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next", Args: between(0, 1, "a path"),
+		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next",
+		Args: between(0, 1, "a path"),
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "also show members that left or were removed")
@@ -342,7 +345,8 @@ func (a *app) closeCmd() *cobra.Command {
 	var f fenceFlags
 	var reason string
 	c := &cobra.Command{
-		Use: "close [path]", Short: "Close the room: no turns until somebody joins again", Args: between(0, 1, "a path"),
+		Use: "close [path]", Short: "Close the room: no turns until somebody joins again",
+		Args: between(0, 1, "a path"),
 		Long: "Close the room. The holder of the stick closes it with a handoff. If nobody holds the stick, only a person can close it.",
 	}
 
@@ -375,7 +379,8 @@ func (a *app) closeCmd() *cobra.Command {
 
 func (a *app) reorderCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)", Args: between(1, -1, "at least one agent"),
+		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)",
+		Args: between(1, -1, "at least one agent"),
 	}
 
 	path := atPath(c)

@@ -21,7 +21,8 @@ const (
 func (a *app) rosterCmd() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)", Args: between(0, 1, "a path"),
+		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)",
+		Args: between(0, 1, "a path"),
 		Long: "List the other agents at work in the workspace: harnesses that run in it or in one of its linked worktrees, and the active\n" +
 			"members of its room. The program that started you and those that you started don't count. Exit status 0 means you are alone,\n" +
 			"1 not alone, and 2 that tt couldn't find out.",

@@ -132,7 +132,8 @@ func (a *app) workerRunCmd() *cobra.Command {
 	var run runFlags
 	all := false
 	c := &cobra.Command{
-		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back", Args: between(0, -1, "the name of a task"),
+		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back",
+		Args: between(0, -1, "the name of a task"),
 		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. Without a command tt starts the one that\n" +
 			"ran last. One argument after -- is a line for the shell, and several are the words of a command. One command of a task runs at a\n" +
 			"time. Its prompt has what a reviewer has said: claude -p \"$(tt task prompt)\".\n\n" +

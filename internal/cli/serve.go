@@ -37,7 +37,8 @@ type serveResult struct {
 func (a *app) serveCmd() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
-		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there", Args: between(0, 1, "a path"),
+		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
+		Args: between(0, 1, "a path"),
 		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your inbox, tasks with their changes, and\n" +
 			"reserved paths. They change as things happen. What you do there you do as yourself, by the same operations as on the command line.\n" +
 			"The address that it prints lets one browser in, once. With a path inside of a room it leads to that room's page.\n\n" +

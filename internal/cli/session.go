@@ -30,7 +30,8 @@ func (a *app) sessionCmd() *cobra.Command {
 func (a *app) sessionStartCmd() *cobra.Command {
 	var helper bool
 	c := &cobra.Command{
-		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role", Args: between(0, 1, "a path"),
+		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role",
+		Args: between(0, 1, "a path"),
 		Long: "Run this first, before any pull. In a room, the agent joins. Outside of rooms, an agent that is alone writes nothing;\n" +
 			"if others are at work, it makes the room and joins it. The first agent is the primary, and the others are helpers. If the\n" +
 			"previous primary left its context file and never ended its session, the new primary recovers its work.",
@@ -70,7 +71,8 @@ func (a *app) sessionStartCmd() *cobra.Command {
 func (a *app) sessionEndCmd() *cobra.Command {
 	var abandon string
 	c := &cobra.Command{
-		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file", Args: noArgs,
+		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file",
+		Args: noArgs,
 		Long: "End the session when its work is wrapped up. First release the stick, and put what others need into a handoff, a note or a\n" +
 			"message: tt removes the session's context file, unless somebody changed its first line, which says whose file it is. When a\n" +
 			"harness ends, its hook ends the session and keeps the file.",
@@ -205,7 +207,8 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 
 func (a *app) sessionPromoteCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "promote [path]", Short: "Make this session the primary, if no primary is left", Args: between(0, 1, "a path"),
+		Use: "promote [path]", Short: "Make this session the primary, if no primary is left",
+		Args: between(0, 1, "a path"),
 		Long: "Make this session the primary, if there is no primary or the primary is gone. A primary whose process tt can't see may be\n" +
 			"replaced after it has been silent for as long as a lease lasts (policy owner_lease_ttl).",
 	}

@@ -53,7 +53,10 @@ func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
 // awaitSignal calls cancel with the first signal, and waits until the command is done. It returns the signal with
 // which the process has to end before that, and what to say: while the command waits for input, or after a
 // second signal or interruptGrace. It returns nil when the command is done.
-func (i *interrupts) awaitSignal(signals <-chan os.Signal, done <-chan struct{}, cancel func(error), after func(time.Duration) <-chan time.Time) (s os.Signal, why stick.Words) {
+func (i *interrupts) awaitSignal(
+	signals <-chan os.Signal, done <-chan struct{}, cancel func(error),
+	after func(time.Duration) <-chan time.Time,
+) (s os.Signal, why stick.Words) {
 	select {
 	case s = <-signals:
 		cancel(interruption{s})

@@ -18,7 +18,8 @@ func (a *app) timelineCmd() *cobra.Command {
 	var svg bool
 	p := engine.GetTimelineParams{}
 	c := &cobra.Command{
-		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it", Args: between(0, 1, "a path"),
+		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it",
+		Args: between(0, 1, "a path"),
 		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, with takeovers, overlapping scopes and\n" +
 			"pauses. The chart ends now, and has a row for each agent with its turns, how long it held the stick, and how long it waited.\n" +
 			"A wait shows if it ended with a turn, or goes on now. --svg prints a picture for a browser. It writes nothing to the room.",

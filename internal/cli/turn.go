@@ -204,7 +204,9 @@ func (a *app) passCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
-		Use: "pass <agent|next> [path]", Aliases: []string{"assign"}, Short: "Pass the stick to one member, with a handoff", Args: between(1, 2, "an agent, or the word next"),
+		Use: "pass <agent|next> [path]", Aliases: []string{"assign"},
+		Short: "Pass the stick to one member, with a handoff",
+		Args:  between(1, 2, "an agent, or the word next"),
 		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 	}
@@ -253,7 +255,8 @@ func (a *app) takeCmd() *cobra.Command {
 	var operator bool
 	var turn int64
 	c := &cobra.Command{
-		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late", Args: between(0, 1, "a path"),
+		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late",
+		Args: between(0, 1, "a path"),
 		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that didn't claim it in time.\n" +
 			"Your reason goes into the log, and you get the last handoff. What the holder before left uncommitted is kept first, unless the\n" +
 			"room has enforce=off: tt rescue shows it.",

@@ -14,7 +14,8 @@ import (
 func (a *app) callsCmd() *cobra.Command {
 	var p guard.ListCallsParams
 	c := &cobra.Command{
-		Use: "calls [path]", Short: "List the tool calls of agents that have changed files", Args: between(0, 1, "a path"),
+		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
+		Args: between(0, 1, "a path"),
 		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest first: when, who, how many files, and the\n" +
 			"command. Hooks note them, with a snapshot of the checkout before and after each. tt undo takes one back.",
 	}

@@ -14,7 +14,8 @@ func (a *app) waitCmd() *cobra.Command {
 	var park, turn, replace bool
 	var timeout timeoutFlag
 	c := &cobra.Command{
-		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you", Args: between(0, 1, "a path"),
+		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you",
+		Args: between(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
 			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n" +
 			"On a terminal it says meanwhile who has the stick since when, what the holder works on, and your place in the order. In a\n" +

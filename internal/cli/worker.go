@@ -46,7 +46,8 @@ func (a *app) workerCommands() []command {
 // taskCmd is tt task, which agents may also call tt worker.
 func (a *app) taskCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "task", Aliases: []string{"worker"}, Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
+		Use: "task", Aliases: []string{"worker"},
+		Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, and another agent or a person reviews\n" +
 			"its commit. The merge queue runs the gate on the merged commit, and then moves the integration branch to exactly that commit.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
@@ -75,7 +76,10 @@ func (a *app) reviewGateCommands() []command {
 
 func (a *app) workerInitCmd() *cobra.Command {
 	var p task.WorkerInitParams
-	c := &cobra.Command{Use: "init [path]", Short: "Create or choose the branch that tasks are merged into", Args: between(0, 1, "a path")}
+	c := &cobra.Command{
+		Use: "init [path]", Short: "Create or choose the branch that tasks are merged into",
+		Args: between(0, 1, "a path"),
+	}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
 	c.Flags().StringArrayVar(&p.Accept, "accept", nil, "let tt run the command with this sum; only a person can accept it; repeatable")
 	path := atPath(c)
@@ -140,7 +144,8 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	var spec string
 	var run runFlags
 	c := &cobra.Command{
-		Use: "new <task>", Aliases: []string{"spawn"}, Short: "Create a task with a branch and a worktree", Args: between(1, 1, "the name of a task"),
+		Use: "new <task>", Aliases: []string{"spawn"}, Short: "Create a task with a branch and a worktree",
+		Args: between(1, 1, "the name of a task"),
 	}
 
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
@@ -168,7 +173,10 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 }
 
 // spawnTask creates a task, or another attempt at one, and starts the command that works on it.
-func (a *app) spawnTask(ctx context.Context, w core.Where, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error)) error {
+func (a *app) spawnTask(
+	ctx context.Context, w core.Where, run runFlags,
+	operation func(operations, core.Caller) (task.WorkerSpawnResult, error),
+) error {
 	started := false
 
 	// Wrong flags are refused before the task exists.
@@ -271,7 +279,8 @@ func (a *app) specOf(file string) (string, error) {
 func (a *app) workerPromptCmd() *cobra.Command {
 	var p task.WorkerContextParams
 	c := &cobra.Command{
-		Use: "prompt [task]", Short: "Print the prompt for the agent of a task", Args: between(0, 1, "the name of a task"),
+		Use: "prompt [task]", Short: "Print the prompt for the agent of a task",
+		Args: between(0, 1, "the name of a task"),
 	}
 
 	path := atPath(c)
@@ -293,7 +302,8 @@ func (a *app) workerPromptCmd() *cobra.Command {
 func (a *app) workerExportCmd() *cobra.Command {
 	var p task.WorkerExportParams
 	c := &cobra.Command{
-		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line", Args: between(0, 1, "the name of a task"),
+		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line",
+		Args: between(0, 1, "the name of a task"),
 		Long: "Print every event of the room's tasks, or of one task, the oldest first. Each line is one event in JSON, as in tt events.",
 	}
 

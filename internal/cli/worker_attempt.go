@@ -138,7 +138,9 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 
 func (a *app) workerFailCmd() *cobra.Command {
 	var p task.WorkerFailParams
-	c := &cobra.Command{Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason")}
+	c := &cobra.Command{
+		Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason"),
+	}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where, p.Reason = path.where(), args[0]

@@ -17,7 +17,10 @@ import (
 func (a *app) workerStatusCmd() *cobra.Command {
 	var p task.WorkerStatusParams
 	var watch bool
-	c := &cobra.Command{Use: "list [path]", Aliases: []string{"ls", "status"}, Short: "List tasks, their state and who works on them", Args: between(0, 1, "a path")}
+	c := &cobra.Command{
+		Use: "list [path]", Aliases: []string{"ls", "status"},
+		Short: "List tasks, their state and who works on them", Args: between(0, 1, "a path"),
+	}
 	c.Flags().BoolVar(&p.All, "all", false, "also list tasks that ended more than a day ago")
 	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until you interrupt it")
 	path := atPath(c)
@@ -269,7 +272,8 @@ func (a *app) workerShowCmd() *cobra.Command {
 	var p task.WorkerShowParams
 	var output string
 	c := &cobra.Command{
-		Use: "show [task]", Short: "Show a task with its history, or the output of a command", Args: between(0, 1, "the name of a task"),
+		Use: "show [task]", Short: "Show a task with its history, or the output of a command",
+		Args: between(0, 1, "the name of a task"),
 	}
 
 	c.Flags().StringVar(&output, "output", "", "print the output with this sum, of a gate, a command or a check")

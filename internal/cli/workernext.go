@@ -66,7 +66,9 @@ func (a *app) workerNextCmd() *cobra.Command {
 }
 
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
-func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64) (task.WorkerNextResult, error) {
+func (a *app) takeNextTask(
+	ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64,
+) (task.WorkerNextResult, error) {
 	// A task is ready without an event if whoever was beginning it has died.
 	const look = 60_000
 	began := a.now()
@@ -105,7 +107,9 @@ func (a *app) takeNextTask(ctx context.Context, e operations, p task.WorkerNextP
 }
 
 // spawnedNext returns the result of spawn for a task that was taken for a command.
-func spawnedNext(ctx context.Context, e operations, p task.WorkerNextParams, res task.WorkerNextResult) (task.WorkerSpawnResult, error) {
+func spawnedNext(
+	ctx context.Context, e operations, p task.WorkerNextParams, res task.WorkerNextResult,
+) (task.WorkerSpawnResult, error) {
 	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: res.TaskID})
 	return task.WorkerSpawnResult{
 		RoomID: res.RoomID, AgentID: res.AgentID, Worktree: res.Worktree, Task: shown.TaskView, Joined: res.Joined, CopiedFiles: res.CopiedFiles,
@@ -135,7 +139,8 @@ func (a *app) workerAfterCmd() *cobra.Command {
 	var p task.WorkerAfterParams
 	var none bool
 	c := &cobra.Command{
-		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for", Args: between(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
+		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
+		Args: between(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
 		Long: "Let a task that nobody has begun wait for other tasks than before: it is ready when all that you name have landed. Those\n" +
 			"that it waited for before, and that you don't name, don't count any more. A task can't wait for itself, not even through others.",
 	}
@@ -182,7 +187,9 @@ func (p *page) waitText(t task.TaskView) shown {
 // startReady starts the commands of the tasks that are ready, and of those that have come back. Whoever makes
 // a task ready or returns it does that, because no other process of ours runs all the time. With all it
 // starts those again as well that were cut off.
-func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w core.Where, all bool) ([]task.StartedTask, error) {
+func (a *app) startReady(
+	ctx context.Context, e operations, by core.Caller, w core.Where, all bool,
+) ([]task.StartedTask, error) {
 	ready, err := e.WorkerReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: all})
 	started := []task.StartedTask{}
 	for _, t := range ready.Tasks {
@@ -208,7 +215,9 @@ func (a *app) startReady(ctx context.Context, e operations, by core.Caller, w co
 }
 
 // startOne starts the command of a task. If nobody has begun the task, it begins it.
-func (a *app) startOne(ctx context.Context, e operations, by core.Caller, w core.Where, t task.ReadyTask) (task.WorkerRunResult, error) {
+func (a *app) startOne(
+	ctx context.Context, e operations, by core.Caller, w core.Where, t task.ReadyTask,
+) (task.WorkerRunResult, error) {
 	p := task.WorkerRunParams{Caller: by, Where: w, TaskID: t.TaskID, Resume: t.Resume, Queue: true}
 	if t.Resume == nil {
 		begun, err := e.WorkerNext(ctx, task.WorkerNextParams{Caller: by, Where: w, TaskID: t.TaskID, Unbound: true})
