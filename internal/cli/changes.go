@@ -92,7 +92,8 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 			"makes an entry.",
 	}
 
-	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why you do this; those whose changes they were read it (required)")
+	c.Flags().StringVarP(&p.Reason, "reason", "m", "",
+		"why you do this; those whose changes they were read it (required)")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (guard.AdoptChangesResult, error) {

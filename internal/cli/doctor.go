@@ -45,8 +45,10 @@ func (a *app) doctorCmd() *cobra.Command {
 			"numbers above all that were given out.",
 	}
 
-	c.Flags().BoolVar(&adopt, "adopt", false, "move another program's rooms.sqlite aside and start a new one; only a person may")
-	c.Flags().BoolVar(&setAside, "set-aside", false, "keep a damaged database in a directory of its own and start a new one; only a person may")
+	c.Flags().BoolVar(&adopt, "adopt", false,
+		"move another program's rooms.sqlite aside and start a new one; only a person may")
+	c.Flags().BoolVar(&setAside, "set-aside", false,
+		"keep a damaged database in a directory of its own and start a new one; only a person may")
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -72,8 +72,10 @@ func (a *app) hookCmd() *cobra.Command {
 
 	c.AddCommand(a.gitHookCmd())
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
-	c.Flags().BoolVar(&child, "child", false, "answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
-	c.Flags().BoolVar(&plugin, "plugin", false, "as a plugin of the harness runs it: say nothing if tt install has written hooks that answer")
+	c.Flags().BoolVar(&child, "child", false,
+		"answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
+	c.Flags().BoolVar(&plugin, "plugin", false,
+		"as a plugin of the harness runs it: say nothing if tt install has written hooks that answer")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.inHook = true

@@ -37,7 +37,8 @@ func (a *app) inboxCmd() *cobra.Command {
 
 	i.addFlags(c)
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
-	c.Flags().BoolVar(&i.p.Sent, "sent", false, "list the messages that you sent, and their state; --from then names their recipient")
+	c.Flags().BoolVar(&i.p.Sent, "sent", false,
+		"list the messages that you sent, and their state; --from then names their recipient")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.whereOf(args, 0)

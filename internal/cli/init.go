@@ -50,9 +50,11 @@ func (a *app) initCmd() *cobra.Command {
 	}
 
 	f := c.Flags()
-	f.String("enforce", "", "how far agents are held to turns: off, warn, scopes or stick (default: as the room says; a new one warns)")
+	f.String("enforce", "",
+		"how far agents are held to turns: off, warn, scopes or stick (default: as the room says; a new one warns)")
 	f.Bool("git", true, "put hooks into git that ask whether an agent may commit")
-	f.String("harness", "", "harnesses to connect, with commas between them, or none (default: those found on this machine)")
+	f.String("harness", "",
+		"harnesses to connect, with commas between them, or none (default: those found on this machine)")
 	f.String("integration", "", "the branch that tasks are merged into")
 	f.String("gate", "", "the command that has to pass before a task is merged, or none")
 	f.BoolVar(&show, "print", false, "show the changes and make none")

@@ -58,9 +58,11 @@ func (a *app) installCmd() *cobra.Command {
 
 	f := c.Flags()
 	f.BoolVar(&o.all, "all", false, "every harness, found or not, and git if this is a repository")
-	f.BoolVar(&o.project, "project", false, "install in this workspace, for everybody who works in it, instead of in your home")
+	f.BoolVar(&o.project, "project", false,
+		"install in this workspace, for everybody who works in it, instead of in your home")
 	f.BoolVar(&o.show, "print", false, "show the changes and make none")
-	f.BoolVar(&o.prePush, "pre-push", false, "with git: also the hook pre-push, which names commits of other agents that a push carries along")
+	f.BoolVar(&o.prePush, "pre-push", false,
+		"with git: also the hook pre-push, which names commits of other agents that a push carries along")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
 			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))

@@ -40,7 +40,8 @@ func (a *app) mcpCmd() *cobra.Command {
 	}
 
 	c.Flags().StringVar(&tools, "tools", "core", "core (what an agent needs all the time) or all")
-	c.Flags().BoolVar(&plugin, "plugin", false, "as a plugin of the harness starts it: without tools, if tt install has registered a server that has them")
+	c.Flags().BoolVar(&plugin, "plugin", false,
+		"as a plugin of the harness starts it: without tools, if tt install has registered a server that has them")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if tools != "core" && tools != "all" {
 			return stick.Errorf(stick.CodeUsage, "--tools must be core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")

@@ -48,7 +48,8 @@ func (m *messageFlags) addFlags(c *cobra.Command) {
 	f.StringVar(&m.task, "task", "", "the task it is about (also --bead)")
 	f.StringVar(&m.thread, "thread", "", "the conversation it belongs to (default: that of --reply-to, or the task)")
 	f.Int64Var(&m.replyTo, "reply-to", 0, "the message that you answer; its author also receives yours")
-	f.BoolVar(&m.requiresAck, "requires-ack", false, "ask for an acknowledgement (also --ack-required; default for HANDOFF and BLOCKED)")
+	f.BoolVar(&m.requiresAck, "requires-ack", false,
+		"ask for an acknowledgement (also --ack-required; default for HANDOFF and BLOCKED)")
 	f.BoolVar(&m.interrupt, "interrupt", false, "ask for attention at once; after a minute it is an ordinary message")
 	f.BoolVar(&m.stdin, "stdin", false, "read the body from standard input")
 	for _, field := range stick.ContractFields {

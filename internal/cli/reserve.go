@@ -43,7 +43,8 @@ func (a *app) reserveCmd() *cobra.Command {
 	c.Flags().DurationVar(&ttl, "ttl", stick.DefaultReservationTTL, "how long it lasts after your last act")
 	c.Flags().StringVar(&p.TaskID, "task", "", "the task it is for")
 	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused even if the paths overlap only in part")
-	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false, "take over a reservation that has expired or whose owner is gone")
+	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false,
+		"take over a reservation that has expired or whose owner is gone")
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

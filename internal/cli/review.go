@@ -329,7 +329,8 @@ func (a *app) workerCancelCmd() *cobra.Command {
 		Args: between(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
-	c.Flags().BoolVar(&p.Delete, "delete", false, "also remove the branch and the worktree, if all of the work is merged")
+	c.Flags().BoolVar(&p.Delete, "delete", false,
+		"also remove the branch and the worktree, if all of the work is merged")
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -28,7 +28,8 @@ func (a *app) rosterCmd() *cobra.Command {
 			"1 not alone, and 2 that tt couldn't find out.",
 	}
 
-	c.Flags().BoolVar(&all, "all", false, "also show agents elsewhere on this machine and inactive members; they don't count")
+	c.Flags().BoolVar(&all, "all", false,
+		"also show agents elsewhere on this machine and inactive members; they don't count")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.failure = exitUnsure

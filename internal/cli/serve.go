@@ -50,10 +50,13 @@ func (a *app) serveCmd() *cobra.Command {
 			"prints. \"Another device\" on a page makes an address for the second browser; change its start to what that browser uses.",
 	}
 
-	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "the address to listen on; port 0 is that of last time, or any free one")
-	c.Flags().StringArrayVar(&f.hosts, "host", nil, "a name by which browsers may call the server, beside localhost; repeatable")
+	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0",
+		"the address to listen on; port 0 is that of last time, or any free one")
+	c.Flags().StringArrayVar(&f.hosts, "host", nil,
+		"a name by which browsers may call the server, beside localhost; repeatable")
 	c.Flags().BoolVar(&f.open, "open", false, "open the address in the default browser")
-	c.Flags().BoolVar(&f.anywhere, "anywhere", false, "allow an --addr that other machines can reach, without encryption")
+	c.Flags().BoolVar(&f.anywhere, "anywhere", false,
+		"allow an --addr that other machines can reach, without encryption")
 	c.Flags().BoolVar(&f.signOut, "sign-out", false, "first sign out all browsers that earlier runs have let in")
 	at := atPath(c)
 

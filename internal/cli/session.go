@@ -37,7 +37,8 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			"previous primary left its context file and never ended its session, the new primary recovers its work.",
 	}
 
-	c.Flags().BoolVar(&helper, "helper", false, "be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
+	c.Flags().BoolVar(&helper, "helper", false,
+		"be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

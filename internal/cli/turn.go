@@ -263,7 +263,8 @@ func (a *app) takeCmd() *cobra.Command {
 	}
 
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why you take over (required)")
-	c.Flags().BoolVar(&operator, "operator-requested", false, "a person told you to take over, even if the rules don't allow it yet")
+	c.Flags().BoolVar(&operator, "operator-requested", false,
+		"a person told you to take over, even if the rules don't allow it yet")
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
 	path := atPath(c)
 

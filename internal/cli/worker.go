@@ -81,7 +81,8 @@ func (a *app) workerInitCmd() *cobra.Command {
 		Args: between(0, 1, "a path"),
 	}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
-	c.Flags().StringArrayVar(&p.Accept, "accept", nil, "let tt run the command with this sum; only a person can accept it; repeatable")
+	c.Flags().StringArrayVar(&p.Accept, "accept", nil,
+		"let tt run the command with this sum; only a person can accept it; repeatable")
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -150,10 +151,13 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
 	c.Flags().StringVar(&spec, "spec", "", "a file with the details, or - for standard input")
-	c.Flags().StringVar(&p.Base, "base", "", "the commit to start from (default: the branch that tasks are merged into)")
+	c.Flags().StringVar(&p.Base, "base", "",
+		"the commit to start from (default: the branch that tasks are merged into)")
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
-	c.Flags().BoolVar(&p.Later, "later", false, "make no branch and no worktree: tt task next gives the task to whoever asks")
-	c.Flags().StringSliceVar(&p.After, "after", nil, "the tasks that have to land before it begins, separated by commas; it is for later, too")
+	c.Flags().BoolVar(&p.Later, "later", false,
+		"make no branch and no worktree: tt task next gives the task to whoever asks")
+	c.Flags().StringSliceVar(&p.After, "after", nil,
+		"the tasks that have to land before it begins, separated by commas; it is for later, too")
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

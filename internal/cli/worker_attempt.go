@@ -76,7 +76,8 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&p.SkipRebase, "skip-rebase", false, "don't rebase: you have resolved a conflict")
-	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil, "a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")
+	c.Flags().StringArrayVar(&p.Evidence, "evidence", nil,
+		"a check, as name=command: run it in the worktree and show the reviewer how it ended; repeatable")
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
