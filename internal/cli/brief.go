@@ -80,7 +80,9 @@ func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
 
 // startParams returns the parameters of a session start, with what the environment adds to them.
 func (a *app) startParams(p core.HookParams) engine.StartSessionParams {
-	return engine.StartSessionParams{HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID")}
+	return engine.StartSessionParams{
+		HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
+	}
 }
 
 // showBriefing tells an agent where it is and what to do first. With short it leaves out what the agent still

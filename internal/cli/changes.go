@@ -157,8 +157,8 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 	}
 }
 
-// notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there are
-// none.
+// notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
+// are none.
 func (p *page) notedWork(n *guard.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""

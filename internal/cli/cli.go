@@ -77,9 +77,11 @@ func System() Env {
 	host, _ := os.Hostname()
 	exe, _ := os.Executable()
 	return Env{
-		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin,
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
-		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: terminalColumns(os.Stdout), Rows: terminalRows(os.Stdout),
+		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: terminalColumns(os.Stdout),
+		Rows:       terminalRows(os.Stdout),
 		ErrColumns: func() int { return terminalColumns(os.Stderr) },
 		Procs:      proc.Host,
 	}
@@ -359,15 +361,23 @@ func newOperations(cfg core.Config) operations {
 
 	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
 	var rooms *engine.Engine
-	tasks := task.New(task.Config{Kernel: kernel, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
-		res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
-		if err != nil {
-			return err
-		}
-		return res.Refusal()
-	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
-		return rooms.Guard.RescueFiles(ctx, room, by, top, paths, command)
-	}})
+	tasks := task.New(task.Config{
+		Kernel: kernel,
+		MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
+			res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{
+				Caller: by, Where: core.Where{Path: checkout}, Tree: true,
+			})
+			if err != nil {
+				return err
+			}
+			return res.Refusal()
+		},
+		Rescue: func(
+			ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string,
+		) (string, []string, error) {
+			return rooms.Guard.RescueFiles(ctx, room, by, top, paths, command)
+		},
+	})
 
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
 	return operations{rooms, rooms.Guard, tasks}
@@ -377,13 +387,15 @@ func (a *app) newOperations(procs *proc.Table) operations {
 	return newOperations(a.kernelConfig(procs))
 }
 
-// kernelConfig is the configuration of the operations. Its caller has called surroundings, which checks the data
-// directory.
+// kernelConfig is the configuration of the operations. Its caller has called surroundings, which checks the
+// data directory.
 func (a *app) kernelConfig(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{
-		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock, Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
-		Snapshots: a.snapshots, Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack, Waits: a.inWait, StopGrace: a.StopGrace, SignLimit: a.SignLimit,
+		Dir: dir, Database: a.database, Host: a.Host, Procs: procs, Now: a.Now, Clock: a.Clock,
+		Kill: a.Kill, Local: a.Local, Environ: projectEnviron(os.Environ()), Alone: !a.several,
+		Snapshots: a.snapshots, Workspace: a.workspaceEnv(), Trace: a.trace, Slack: a.HookSlack,
+		Waits: a.inWait, StopGrace: a.StopGrace, SignLimit: a.SignLimit,
 		News: a.newsForAnother, Lost: a.sayLoss,
 	}
 }

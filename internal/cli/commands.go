@@ -113,8 +113,8 @@ type command struct {
 	make func() *cobra.Command
 }
 
-// calledCommand makes the one of these commands that the arguments name, after the commands above it. It returns nil
-// if they name none.
+// calledCommand makes the one of these commands that the arguments name, after the commands above it. It
+// returns nil if they name none.
 func (a *app) calledCommand(commands []command, parents ...string) *cobra.Command {
 	at := len(parents)
 	if len(a.Args) <= at || !slices.Equal(a.Args[:at], parents) {

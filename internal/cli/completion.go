@@ -127,7 +127,8 @@ func (a *app) addCompletion(c *cobra.Command) {
 	}
 }
 
-// offerCandidates returns the candidates that begin as typed. In a list separated by commas the last one counts.
+// offerCandidates returns the candidates that begin as typed. In a list separated by commas the last one
+// counts.
 func (a *app) offerCandidates(
 	c *cobra.Command, find candidates, typed string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -244,7 +245,9 @@ func noteCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completi
 func reservationCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return findCandidates(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
 		res, err := e.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at})
-		res.Reservations = slices.DeleteFunc(res.Reservations, func(v engine.ReservationView) bool { return v.Agent != res.AgentID })
+		res.Reservations = slices.DeleteFunc(res.Reservations, func(v engine.ReservationView) bool {
+			return v.Agent != res.AgentID
+		})
 		return res, err
 	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations }, func(v engine.ReservationView) cobra.Completion {
 		return describedWord(string(v.Pattern), v.Task)
@@ -256,7 +259,9 @@ func changedFileCandidates(shares ...stick.Share) candidates {
 	return func(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 		return findCandidates(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
 			res, err := e.ListChanges(ctx, guard.ListChangesParams{Caller: by, Where: at})
-			res.Changes = slices.DeleteFunc(res.Changes, func(c guard.Change) bool { return !slices.Contains(shares, c.Share) })
+			res.Changes = slices.DeleteFunc(res.Changes, func(c guard.Change) bool {
+				return !slices.Contains(shares, c.Share)
+			})
 			for i, c := range res.Changes {
 				// A shell completes paths as seen from where it is.
 				if rel, rerr := filepath.Rel(a.Dir, filepath.Join(res.Checkout, filepath.FromSlash(c.Path))); rerr == nil {

@@ -67,7 +67,9 @@ func (a *app) whereSet() (configResult, error) {
 
 	for _, v := range variables {
 		// Of variables that others share, such as HOME, nobody needs to be told.
-		isOwn := slices.ContainsFunc([]string{"TT_", "TALKING_STICK_", "AI_"}, func(start string) bool { return strings.HasPrefix(v.name, start) })
+		isOwn := slices.ContainsFunc([]string{"TT_", "TALKING_STICK_", "AI_"}, func(start string) bool {
+			return strings.HasPrefix(v.name, start)
+		})
 		if isOwn && a.Getenv(v.name) != "" {
 			res.Environment = append(res.Environment, v.name)
 		}

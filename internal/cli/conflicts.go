@@ -162,8 +162,8 @@ func firstRanges(ranges []string) stick.Words {
 	return stick.Wordsf("%s", strings.Join(ranges, ","))
 }
 
-// talkCommand returns the next step: talk to the other side before you go on. It has no names of files or branches,
-// because they would have to be quoted for a shell.
+// talkCommand returns the next step: talk to the other side before you go on. It has no names of files or
+// branches, because they would have to be quoted for a shell.
 func talkCommand(agents []stick.AgentID, me stick.AgentID) stick.Command {
 	var others []string
 	for _, a := range agents {

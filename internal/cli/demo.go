@@ -187,7 +187,9 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 		return err
 	}
 
-	err := a.inScene(place).lookAt(ctx, tui.Options{In: in, Out: out, Captions: scene.captions, Next: goOn, Looks: true})
+	err := a.inScene(place).lookAt(ctx, tui.Options{
+		In: in, Out: out, Captions: scene.captions, Next: goOn, Looks: true,
+	})
 	select {
 	case <-scene.over:
 	default:

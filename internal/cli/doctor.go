@@ -64,7 +64,9 @@ func (a *app) doctorCmd() *cobra.Command {
 				return doctorResult{}, err
 			}
 
-			res, err := e.Doctor(c.Context(), engine.DoctorParams{Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks})
+			res, err := e.Doctor(c.Context(), engine.DoctorParams{
+				Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks,
+			})
 			if err != nil {
 				return doctorResult{}, err
 			}
@@ -75,7 +77,10 @@ func (a *app) doctorCmd() *cobra.Command {
 			}
 
 			checks("harnesses")
-			return doctorResult{res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()), a.gitStatus(c.Context()), a.readFaults(a.page().now), a.refusedHooks(a.page().now)}, nil
+			return doctorResult{
+				res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()),
+				a.gitStatus(c.Context()), a.readFaults(a.page().now), a.refusedHooks(a.page().now),
+			}, nil
 		}, func(p *page, res doctorResult) { p.showDoctor(res, all) })
 	}
 

@@ -65,7 +65,9 @@ func (s *streamFlags) readStream(
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
 		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
-			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest})
+			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+				Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest,
+			})
 		}, func(p *page, res engine.EventsResult) { p.showBatch(res, newest, what, each) })
 	}
 
@@ -343,9 +345,9 @@ func (s *stream) printEvent(e stick.Event) error {
 // errUnheard ends following when an event can't be written.
 var errUnheard = errors.New("an event can't be written")
 
-// followEvents prints events until it is interrupted, or nobody reads them any more. In both cases it prints the
-// cursor on standard error, and succeeds. It prints the cursor too when an event can't be written for another
-// reason.
+// followEvents prints events until it is interrupted, or nobody reads them any more. In both cases it prints
+// the cursor on standard error, and succeeds. It prints the cursor too when an event can't be written for
+// another reason.
 func (s *stream) followEvents(ctx context.Context) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()

@@ -25,5 +25,8 @@ func askedBefore(chain []proc.Info) bool {
 
 // maySkipHooks reports whether an argument of git commit may be, or hold, -n or --no-verify.
 func maySkipHooks(arg string) bool {
-	return strings.HasPrefix(arg, "--no-v") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "n")
+	if strings.HasPrefix(arg, "--") {
+		return strings.HasPrefix(arg, "--no-v")
+	}
+	return strings.HasPrefix(arg, "-") && strings.Contains(arg, "n")
 }

@@ -109,7 +109,9 @@ func (a *app) gitSteps(
 
 	e := stick.AsError(err)
 	file, _ := e.Fields["path"].(string)
-	return []install.FileChange{{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Words()}}, nil
+	return []install.FileChange{
+		{Harness: install.Git, What: "hooks", File: file, State: install.Kept, Note: e.Words()},
+	}, nil
 }
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is

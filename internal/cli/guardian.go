@@ -37,21 +37,24 @@ func (a *app) guardCmd() *cobra.Command {
 			}
 
 			return e.KeepLease(c.Context(), engine.KeepLeaseParams{
-				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease}, Process: o.Process, PID: a.PID,
+				RoomID: o.Room, Owner: o.Owner, Fence: stick.Fence{Turn: o.Turn, Lease: o.Lease},
+				Process: o.Process, PID: a.PID,
 			})
 		},
 	}
 }
 
-// startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out, like
-// any other whose holder can't be seen.
+// startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
+// like any other whose holder can't be seen.
 func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}
 
 	// The lease is secret, so it isn't an argument.
-	order, err := json.Marshal(guardOrder{Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process})
+	order, err := json.Marshal(guardOrder{
+		Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process,
+	})
 	if err != nil {
 		return
 	}

@@ -86,8 +86,8 @@ func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
 	return out, nil
 }
 
-// explainRefusal gives the refusal of an incomplete handoff the command that takes a complete one, unless its hint
-// has one already.
+// explainRefusal gives the refusal of an incomplete handoff the command that takes a complete one, unless its
+// hint has one already.
 func (h *handoffFlags) explainRefusal(err error, command stick.Command) error {
 	e := stick.AsError(err)
 	if e == nil || e.Code != stick.CodeInvalidHandoff || e.Hint.HasCommand() {

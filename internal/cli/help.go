@@ -135,8 +135,8 @@ func hasFlags(f *pflag.FlagSet) (has bool) {
 // isExplained reports whether a page of help explains a flag.
 func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f.Name != "version" }
 
-// showFlags explains flags, one after the other. Those that only messages of one category have are named together
-// at the end.
+// showFlags explains flags, one after the other. Those that only messages of one category have are named
+// together at the end.
 func (p *page) showFlags(f *pflag.FlagSet) {
 	var all [][2]string
 	var categories []string
@@ -276,7 +276,8 @@ func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
 // answerHelp shows the page that the arguments of tt help name.
 func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
 	a.reads = true
-	if i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) }); i >= 0 {
+	i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) })
+	if i >= 0 {
 		p := a.page()
 		topics[i].show(p)
 		a.write(p.shown())

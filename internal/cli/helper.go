@@ -49,7 +49,10 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 	}
 
 	// A helper without a primary works, but nobody does the startup work.
-	if !slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool { return s.Role == stick.RolePrimary && s.Verdict != stick.Gone }) {
+	hasPrimary := slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool {
+		return s.Role == stick.RolePrimary && s.Verdict != stick.Gone
+	})
+	if !hasPrimary {
 		_ = a.sayf("tt: there is no known primary here, so nobody does the primary's work")
 	}
 
@@ -62,7 +65,8 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
 
 	// A window has the environment of tmux's server, so ours is passed along.
-	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, append(helperEnviron(os.Environ()), set...), command)...)
+	env := append(helperEnviron(os.Environ()), set...)
+	tmux := exec.CommandContext(ctx, "tmux", tmuxWindow(window, a.Dir, env, command)...)
 	if out, err := tmux.CombinedOutput(); err != nil {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
@@ -94,7 +98,8 @@ func helperName(sessions []engine.ListedSession) string {
 // arguments: it expands formats in the directory, so a shell changes to that instead, and it takes a last
 // semicolon for the end of a tmux command.
 func tmuxWindow(name, dir string, env, command []string) []string {
-	line := slices.Concat([]string{"new-window", "-n", name, "sh", "-c", `cd "$1" && shift && exec env "$@"`, "sh", dir}, env, command)
+	shell := []string{"sh", "-c", `cd "$1" && shift && exec env "$@"`, "sh", dir}
+	line := slices.Concat([]string{"new-window", "-n", name}, shell, env, command)
 
 	// A last semicolon would end the command of tmux.
 	for i, arg := range line {
@@ -114,8 +119,8 @@ func isCallerVariable(v string) bool {
 	return slices.Contains(callerVariables, name)
 }
 
-// helperEnviron returns those of our variables that hold for the helper, too. A window of tmux has the environment of
-// tmux's server, which may have been started with other values.
+// helperEnviron returns those of our variables that hold for the helper, too. A window of tmux has the
+// environment of tmux's server, which may have been started with other values.
 func helperEnviron(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return isCallerVariable(v) || !strings.HasPrefix(v, "TT_") && !strings.HasPrefix(v, "TALKING_STICK_")

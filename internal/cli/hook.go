@@ -231,7 +231,10 @@ func (a *app) hookCaller(
 		}
 	}
 
-	p := core.HookParams{Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent, Began: a.hookStart(procs, from.Chain), Tool: f.Edits.Tool}
+	p := core.HookParams{
+		Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent,
+		Began: a.hookStart(procs, from.Chain), Tool: f.Edits.Tool,
+	}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 
 	// Only an edit says which file the agent works on; a command may name many paths.
@@ -242,8 +245,8 @@ func (a *app) hookCaller(
 	return newOperations(c), p, nil
 }
 
-// hookStart returns when the harness started this hook: when this process began, or the shell that runs it as the
-// hook's command. Where that isn't known, it is the present time.
+// hookStart returns when the harness started this hook: when this process began, or the shell that runs it as
+// the hook's command. Where that isn't known, it is the present time.
 func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
@@ -252,7 +255,8 @@ func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 	}
 
 	// The shell that runs the hook's command began before this process.
-	if len(chain) > 0 && slices.ContainsFunc(chain[0].Args, func(arg string) bool { return strings.Contains(arg, " hook") }) {
+	isHook := func(arg string) bool { return strings.Contains(arg, " hook") }
+	if len(chain) > 0 && slices.ContainsFunc(chain[0].Args, isHook) {
 		if age, ok := proc.Age(chain[0].ID); ok {
 			oldest = max(oldest, age)
 		}

@@ -143,8 +143,8 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	}
 }
 
-// messageLabel names the kind of a message in the words of the screens for people. It is empty for an ordinary
-// message.
+// messageLabel names the kind of a message in the words of the screens for people. It is empty for an
+// ordinary message.
 func messageLabel(m stick.Message) stick.Words {
 	switch m.Category {
 	case stick.Handover:

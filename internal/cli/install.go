@@ -325,14 +325,14 @@ func (a *app) installTarget(project bool) (install.Target, error) {
 	return t, err
 }
 
-// temporaryPath matches the paths where go run puts the program: a directory that is removed after the run or, from
-// the second run on, a name in the build cache that changes with the program.
+// temporaryPath matches the paths where go run puts the program: a directory that is removed after the run
+// or, from the second run on, a name in the build cache that changes with the program.
 var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\]|[/\\][0-9a-f]{2}[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 })
 
-// programPath returns the path by which harnesses run this program: where PATH finds it, because that path stays
-// when a newer version replaces the file.
+// programPath returns the path by which harnesses run this program: where PATH finds it, because that path
+// stays when a newer version replaces the file.
 func (a *app) programPath() (string, error) {
 	if temporaryPath().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
@@ -363,8 +363,8 @@ func (a *app) programPath() (string, error) {
 // canAsk reports whether there is somebody at a terminal to answer a question.
 func (a *app) canAsk() bool { return !a.json && a.TTY && a.InTTY }
 
-// confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the plan,
-// and the exit status says that nothing was done.
+// confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
+// plan, and the exit status says that nothing was done.
 func (a *app) confirmPlan(res installResult) (bool, error) {
 	err := a.print(res, func(p *page) { p.showInstalled(res) })
 	if err != nil || !a.canAsk() {

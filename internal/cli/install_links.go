@@ -70,7 +70,9 @@ func (a *app) logNpm(dataDir string, gone map[string]json.RawMessage) {
 
 	for file, entry := range gone {
 		// This can't fail, because entry was just parsed.
-		b, _ := json.Marshal(map[string]any{"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry})
+		b, _ := json.Marshal(map[string]any{
+			"at": stick.At(now()), "removed": "mcp server", "file": file, "entry": entry,
+		})
 		fmt.Fprintf(f, "%s\n", b)
 	}
 }

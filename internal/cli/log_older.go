@@ -58,7 +58,9 @@ func (a *app) refusedHooks(now stick.Time) (all []refusedHook) {
 		}
 
 		// The last refusal of a session stands for all of them.
-		all = slices.DeleteFunc(all, func(o refusedHook) bool { return o.Harness == r.Harness && o.Session == r.Session })
+		all = slices.DeleteFunc(all, func(o refusedHook) bool {
+			return o.Harness == r.Harness && o.Session == r.Session
+		})
 		all = append(all, r)
 	}
 

@@ -84,8 +84,10 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	}
 
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit, Note: string(upperFirst(a.olderHooks(by.Harness))),
-		Caller: c.callerOf, Warning: c.takeWarning, None: plugin && a.hasInstalledBeside(by.Harness, install.ServerBeside),
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit,
+		Note:   string(upperFirst(a.olderHooks(by.Harness))),
+		Caller: c.callerOf, Warning: c.takeWarning,
+		None: plugin && a.hasInstalledBeside(by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		// A server ends when its client is gone.
@@ -115,8 +117,8 @@ func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
 	}
 }
 
-// hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that has started
-// this program.
+// hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
+// has started this program.
 func (a *app) hasInstalledBeside(name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
@@ -166,8 +168,8 @@ func (c *connection) callerOf(call mcpserver.Call) (core.Caller, error) {
 	return by, err
 }
 
-// connectionNumber returns the number of this connection among the live ones of its client's process. The number
-// stays the same until the connection ends, and is free then.
+// connectionNumber returns the number of this connection among the live ones of its client's process. The
+// number stays the same until the connection ends, and is free then.
 func (c *connection) connectionNumber(by core.Caller) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,7 +43,9 @@ func (a *app) leaveCmd() *cobra.Command {
 		}
 
 		return answer(a, func(e operations, by core.Caller) (engine.LeaveRoomResult, error) {
-			res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon})
+			res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{
+				Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon,
+			})
 			return res, h.explainRefusal(err, stick.Cmd("tt leave --status … --next-action …"))
 		}, func(p *page, res engine.LeaveRoomResult) {
 			p.linef("%s left the room%s", res.AgentID, already(res.Already))

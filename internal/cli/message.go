@@ -74,7 +74,8 @@ func (m *messageFlags) sendParams(
 	a *app, to []string, body string, hasBody bool,
 ) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
-		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread, ReplyTo: m.replyTo, Contract: m.contract,
+		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread,
+		ReplyTo: m.replyTo, Contract: m.contract,
 	}
 
 	// Recipients may be separated by commas, in one argument or several.
@@ -251,7 +252,9 @@ func (a *app) msgShowCmd() *cobra.Command {
 		}
 
 		return show(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
-			return e.GetMessage(c.Context(), engine.GetMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
+			return e.GetMessage(c.Context(), engine.GetMessageParams{
+				Caller: by, Where: path.where(), MessageID: ids[0],
+			})
 		}, func(p *page, res engine.GetMessageResult) {
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
@@ -268,7 +271,8 @@ func (a *app) msgShowCmd() *cobra.Command {
 	return c
 }
 
-// receiptText says whether one recipient has seen or accepted a message, in the words of the screens for people.
+// receiptText says whether one recipient has seen or accepted a message, in the words of the screens for
+// people.
 func (p *page) receiptText(r engine.ReceiptView) stick.Words {
 	switch r.State {
 	case stick.Acked:
@@ -394,7 +398,9 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 		}
 
 		return answer(a, func(e operations, by core.Caller) (engine.WithdrawMessageResult, error) {
-			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{Caller: by, Where: path.where(), MessageID: ids[0]})
+			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{
+				Caller: by, Where: path.where(), MessageID: ids[0],
+			})
 		}, func(p *page, res engine.WithdrawMessageResult) {
 			p.linef("message %d is withdrawn%s", res.MessageID, already(res.Already))
 		})

@@ -154,8 +154,8 @@ var guesses = []string{
 	"tt version", "tt whoami",
 }
 
-// nearestCommands returns the commands that a mistyped word was probably meant to be: any for a person at a terminal,
-// elsewhere those of guesses.
+// nearestCommands returns the commands that a mistyped word was probably meant to be: any for a person at a
+// terminal, elsewhere those of guesses.
 func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 	var best []string
 	least := len(typed) + 1
@@ -189,8 +189,8 @@ func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 // isAtTerminal reports whether a person at a terminal reads what fails.
 func (a *app) isAtTerminal() bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
 
-// editDistance counts the typing errors that make typed out of a name: a letter that is missing, added, wrong, or
-// swapped with the next one. A name is near if they are few, or if it begins with what was typed.
+// editDistance counts the typing errors that make typed out of a name: a letter that is missing, added,
+// wrong, or swapped with the next one. A name is near if they are few, or if it begins with what was typed.
 func editDistance(typed, name string) (edits int, near bool) {
 	a, b := []rune(strings.ToLower(typed)), []rune(name)
 	var before, last, row []int

@@ -107,8 +107,8 @@ func (a *app) printNotice(n notify.Notice) error {
 	return nil
 }
 
-// newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the user's
-// command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
+// newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the
+// user's command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
 func (a *app) newTeller(
 	ctx context.Context, e operations, by core.Caller, failed func(error),
 ) (func(*monitor.Picture) []notify.Notice, error) {

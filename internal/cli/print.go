@@ -128,8 +128,8 @@ func (a *app) writeRaw(text string) {
 	a.write(shown(text))
 }
 
-// outputFailure fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure that a
-// reader has enough and closes the pipe, as head does.
+// outputFailure fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure
+// that a reader has enough and closes the pipe, as head does.
 func (a *app) outputFailure() error {
 	if a.lost == nil {
 		return nil
@@ -232,8 +232,8 @@ func (p *page) text(indent shown, text string) {
 	}
 }
 
-// showHanging adds text of others: its first line after first, and the others after indent. On a terminal it breaks
-// long lines itself, because the terminal would continue them at the start of a line.
+// showHanging adds text of others: its first line after first, and the others after indent. On a terminal it
+// breaks long lines itself, because the terminal would continue them at the start of a line.
 func (p *page) showHanging(first, indent shown, text string) {
 	for _, l := range strings.Split(strings.Trim(stick.Block(text), "\n"), "\n") {
 		room := 0
@@ -255,8 +255,8 @@ func (p *page) block(text string) {
 	}
 }
 
-// showPatch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as showHanging
-// does. after is called after each line; it may be nil.
+// showPatch adds a diff, in colour if colours are wanted. On a terminal it breaks long lines itself, as
+// showHanging does. after is called after each line; it may be nil.
 func (p *page) showPatch(diff string, after func(line string)) {
 	for raw := range strings.Lines(diff) {
 		l := stick.Patch(strings.TrimRight(raw, "\n"))

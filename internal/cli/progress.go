@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// progressLine is one line on the terminal of standard error, which says what a command is doing. It is no part of
-// the answer: it goes before anything else is printed, and when the command is over. Without a terminal there
-// is none, and nil does nothing.
+// progressLine is one line on the terminal of standard error, which says what a command is doing. It is no
+// part of the answer: it goes before anything else is printed, and when the command is over. Without a
+// terminal there is none, and nil does nothing.
 type progressLine struct {
 	out     io.Writer
 	columns func() int // of the terminal now

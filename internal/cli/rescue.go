@@ -27,7 +27,10 @@ func (a *app) rescueCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 
-	c.AddCommand(a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(), a.rescueForgetCmd(), a.rescuePruneCmd())
+	c.AddCommand(
+		a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(),
+		a.rescueForgetCmd(), a.rescuePruneCmd(),
+	)
 	return c
 }
 
@@ -265,7 +268,9 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (guard.RestoreRescueResult, error) {
-			res, err := e.RestoreRescue(c.Context(), guard.RestoreRescueParams{Caller: by, Where: path.where(), ID: args[0], Paths: args[1:]})
+			res, err := e.RestoreRescue(c.Context(), guard.RestoreRescueParams{
+				Caller: by, Where: path.where(), ID: args[0], Paths: args[1:],
+			})
 			if err == nil && len(res.Failed) > 0 {
 				a.status = stick.ExitHands
 			}

@@ -52,7 +52,9 @@ func (a *app) listCmd() *cobra.Command {
 		}
 
 		return show(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
-			return e.ListRooms(c.Context(), engine.ListRoomsParams{Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit})
+			return e.ListRooms(c.Context(), engine.ListRoomsParams{
+				Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit,
+			})
 		}, func(p *page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
 				p.linef("there is no room here")
@@ -120,7 +122,9 @@ func (a *app) joinCmd() *cobra.Command {
 		}
 
 		return answer(a, func(e operations, by core.Caller) (engine.JoinPathResult, error) {
-			return e.JoinPath(c.Context(), engine.JoinPathParams{Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew})
+			return e.JoinPath(c.Context(), engine.JoinPathParams{
+				Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew,
+			})
 		}, func(p *page, res engine.JoinPathResult) {
 			verb := stick.Words("you are in")
 			if res.Moved != "" {
@@ -290,7 +294,8 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 	p.linef("next: %s", res.NextAction)
 }
 
-// memberActivity says what a member does, and since when, where its listener and its process don't say it already.
+// memberActivity says what a member does, and since when, where its listener and its process don't say it
+// already.
 func (p *page) memberActivity(m engine.RoomMember) stick.Words {
 	if m.Activity == nil {
 		return ""
@@ -367,7 +372,9 @@ func (a *app) closeCmd() *cobra.Command {
 		}
 
 		return answer(a, func(e operations, by core.Caller) (engine.CloseRoomResult, error) {
-			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason})
+			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{
+				Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Reason: reason,
+			})
 			return res, h.explainRefusal(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *page, res engine.CloseRoomResult) {
 			p.linef("the room of %s is closed%s; %s reopens it", res.Path, already(res.Already), p.next(stick.Cmd("tt join")))
@@ -392,7 +399,9 @@ func (a *app) reorderCmd() *cobra.Command {
 				order[i] = stick.AgentID(s)
 			}
 
-			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{Caller: by, Where: path.where(), Order: order})
+			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{
+				Caller: by, Where: path.where(), Order: order,
+			})
 		}, func(p *page, res engine.ReorderMembersResult) {
 			for i, m := range res.Order {
 				p.linef("%d. %s", i+1, m)

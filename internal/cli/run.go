@@ -19,6 +19,12 @@ import (
 	"talkingstick/stick"
 )
 
+// gitPlaces are the variables by which git works in another place than the working directory.
+var gitPlaces = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
+	"GIT_NAMESPACE",
+}
+
 // projectEnviron is the environment of a project's commands. It lacks the variables that would make them act
 // as another agent, or git in another place.
 func projectEnviron(env []string) []string {
@@ -29,8 +35,7 @@ func projectEnviron(env []string) []string {
 	}
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		elsewhere := slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_NAMESPACE"}, name)
-		return elsewhere || slices.Contains(clear, name)
+		return slices.Contains(gitPlaces, name) || slices.Contains(clear, name)
 	})
 }
 

@@ -47,7 +47,9 @@ func (a *app) selfUpdateCmd() *cobra.Command {
 // selfUpdateOf says what brings a newer program to where one lies.
 func selfUpdateOf(exe string) selfUpdateResult {
 	o := originOf(exe, commit != "")
-	res := selfUpdateResult{versionResult: thisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{}}
+	res := selfUpdateResult{
+		versionResult: thisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{},
+	}
 	run := func(line string, values ...any) { res.Steps = append(res.Steps, stick.Cmd(line, values...).String()) }
 	system := runtime.GOOS + "_" + runtime.GOARCH
 	switch o.way {
@@ -68,7 +70,8 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		if releases == "" {
 			// Without published releases the registry of npm has none either.
 			for _, name := range []string{o.pkg, o.native} {
-				res.Files = append(res.Files, strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")+"-<version>.tgz")
+				file := strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")
+				res.Files = append(res.Files, file+"-<version>.tgz")
 			}
 
 			what = "./" + strings.Join(res.Files, " ./")

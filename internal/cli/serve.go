@@ -102,7 +102,9 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 		return err
 	}
 
-	s := a.newServer(ops, by, web.Options{Hosts: f.hosts, AnyAddress: beyond, Sessions: filepath.Join(cfg.Dir, "browsers")})
+	s := a.newServer(ops, by, web.Options{
+		Hosts: f.hosts, AnyAddress: beyond, Sessions: filepath.Join(cfg.Dir, "browsers"),
+	})
 	if f.signOut {
 		if err := s.SignOutAll(); err != nil {
 			return stick.Errorf(stick.CodeDataDirNotWritable, "the browsers can't be signed out: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
@@ -156,8 +158,8 @@ func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Serv
 	return web.New(o)
 }
 
-// checkAddress refuses an address that other machines can reach, unless that is asked for. beyond reports whether
-// they can.
+// checkAddress refuses an address that other machines can reach, unless that is asked for. beyond reports
+// whether they can.
 func (f serveFlags) checkAddress() (beyond bool, err error) {
 	host, _, err := net.SplitHostPort(f.addr)
 	if err != nil {

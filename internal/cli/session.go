@@ -23,7 +23,10 @@ func (a *app) sessionCmd() *cobra.Command {
 			"starts its session before anything else.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.sessionStartCmd(), a.sessionEndCmd(), a.sessionPathCmd(), a.sessionRoleCmd(), a.sessionEnvCmd(), a.sessionPromoteCmd(), a.sessionListCmd())
+	c.AddCommand(
+		a.sessionStartCmd(), a.sessionEndCmd(), a.sessionPathCmd(), a.sessionRoleCmd(), a.sessionEnvCmd(),
+		a.sessionPromoteCmd(), a.sessionListCmd(),
+	)
 	return c
 }
 
@@ -83,7 +86,9 @@ func (a *app) sessionEndCmd() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return answer(a, func(e operations, by core.Caller) (engine.EndSessionResult, error) {
-			return e.EndSession(c.Context(), engine.EndSessionParams{HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon})
+			return e.EndSession(c.Context(), engine.EndSessionParams{
+				HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon,
+			})
 		}, func(p *page, res engine.EndSessionResult) {
 			if len(res.Left) == 0 {
 				p.linef("there is no session to end")
@@ -118,7 +123,9 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 			return err
 		}
 		return show(a, func(e operations, by core.Caller) (engine.GetSessionResult, error) {
-			return e.GetSession(c.Context(), engine.GetSessionParams{Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID")})
+			return e.GetSession(c.Context(), engine.GetSessionParams{
+				Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID"),
+			})
 		}, text)
 	}
 

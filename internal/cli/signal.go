@@ -28,8 +28,8 @@ type interrupts struct {
 	tends  atomic.Bool  // the command tends processes of others, and ends when they have ended
 }
 
-// withInterrupts returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command that
-// doesn't end with it, because it waits for something that no context ends, ends with its process.
+// withInterrupts returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command
+// that doesn't end with it, because it waits for something that no context ends, ends with its process.
 func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 1)
@@ -50,9 +50,9 @@ func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// awaitSignal calls cancel with the first signal, and waits until the command is done. It returns the signal with
-// which the process has to end before that, and what to say: while the command waits for input, or after a
-// second signal or interruptGrace. It returns nil when the command is done.
+// awaitSignal calls cancel with the first signal, and waits until the command is done. It returns the signal
+// with which the process has to end before that, and what to say: while the command waits for input, or after
+// a second signal or interruptGrace. It returns nil when the command is done.
 func (i *interrupts) awaitSignal(
 	signals <-chan os.Signal, done <-chan struct{}, cancel func(error),
 	after func(time.Duration) <-chan time.Time,

@@ -107,7 +107,8 @@ func (p *page) showNeeds(all []stick.Need) {
 	p.linef("%s", p.strong("needs you:"))
 	t := table{indent: "  "}
 	for _, n := range all {
-		row := t.add(cell{showf("%s", stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))), "33"}, p.ago(n.Since), n.Text)
+		kind := stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))
+		row := t.add(cell{showf("%s", kind), "33"}, p.ago(n.Since), n.Text)
 		if n.NextAction != "" {
 			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
 		}
@@ -116,8 +117,8 @@ func (p *page) showNeeds(all []stick.Need) {
 	p.showTable(t)
 }
 
-// showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to start.
-// It never joins.
+// showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
+// start. It never joins.
 func (a *app) showOverview(ctx context.Context) error {
 	err := a.showRoom(ctx)
 

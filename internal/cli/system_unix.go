@@ -63,7 +63,10 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 
 	// A regular file or a terminal has no reader that could go away.
 	var info unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO && info.Mode&unix.S_IFMT != unix.S_IFSOCK {
+	if err := unix.Fstat(int(f.Fd()), &info); err != nil {
+		return ctx, cancel
+	}
+	if kind := info.Mode & unix.S_IFMT; kind != unix.S_IFIFO && kind != unix.S_IFSOCK {
 		return ctx, cancel
 	}
 
@@ -124,8 +127,8 @@ func keepFiles() {
 	}
 }
 
-// startDetached starts a program in a session of its own, with input on its standard input, and leaves it. argv
-// begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other
+// startDetached starts a program in a session of its own, with input on its standard input, and leaves it.
+// argv begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other
 // file.
 func startDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)

@@ -46,7 +46,8 @@ const (
 	gap         = 2  // between columns
 )
 
-// columnWidths returns how wide the columns are. room is the width of the terminal without the indent, 0 for any.
+// columnWidths returns how wide the columns are. room is the width of the terminal without the indent, 0 for
+// any.
 func (t *table) columnWidths(room int) []int {
 	var width []int
 	for _, r := range t.rows {

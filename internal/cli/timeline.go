@@ -111,7 +111,8 @@ func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 	var names, rest int
 	for _, l := range res.Lanes {
 		names = max(names, min(longestName, term.Width(stick.Line(string(l.Agent)))))
-		rest = max(rest, term.Width(string(stick.Lasted(l.Held.Duration())))+max(len("waited"), term.Width(string(stick.Lasted(l.Waited.Duration())))))
+		held, waited := stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration())
+		rest = max(rest, term.Width(string(held))+max(len("waited"), term.Width(string(waited))))
 	}
 
 	if len(res.Pauses) > 0 {
@@ -125,7 +126,9 @@ func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 
 	t.add("", c.drawAxis())
 	for _, l := range res.Lanes {
-		t.add(showf("%s", term.Fit(string(l.Agent), longestName)), c.drawLane(l), showf("%d", l.Turns), stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration()))
+		name := showf("%s", term.Fit(string(l.Agent), longestName))
+		held, waited := stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration())
+		t.add(name, c.drawLane(l), showf("%d", l.Turns), held, waited)
 	}
 
 	if len(res.Pauses) > 0 {
@@ -172,11 +175,18 @@ const (
 // drawn are the glyphs, and explained what they mean.
 var (
 	drawn     = [glyphs]shown{" ", "┄", "░", "█", "╱", "◆", "×", "▲"}
-	explained = [glyphs]shown{"", "reserved for it", "waited", "held the stick", "room paused", "scopes overlap", "removed", "took over"}
+	explained = [glyphs]shown{
+		"", "reserved for it", "waited", "held the stick", "room paused", "scopes overlap", "removed",
+		"took over",
+	}
 )
 
 // marked are the glyphs of marks.
-var marked = map[stick.EventType]glyph{stick.EventTakeover: tookOver, stick.EventIncursion: overlaps, stick.EventKick: removed}
+var marked = map[stick.EventType]glyph{
+	stick.EventTakeover:  tookOver,
+	stick.EventIncursion: overlaps,
+	stick.EventKick:      removed,
+}
 
 // columnOf returns the column in which a time lies.
 func (c *chart) columnOf(at stick.Time) int {

@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// paneSwitcher returns what shows the pane of tmux in which a process runs, nil where this terminal is none of
-// tmux's.
+// paneSwitcher returns what shows the pane of tmux in which a process runs, nil where this terminal is none
+// of tmux's.
 func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil

@@ -175,7 +175,9 @@ func (a *app) releaseCmd() *cobra.Command {
 		}
 
 		return answer(a, func(e operations, by core.Caller) (engine.ReleaseStickResult, error) {
-			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff})
+			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{
+				Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff,
+			})
 			return res, h.explainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
 		}, func(p *page, res engine.ReleaseStickResult) {
 			p.linef("you released turn %d%s", res.TurnID, already(res.Already))

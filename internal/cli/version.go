@@ -33,10 +33,13 @@ type versionResult struct {
 	Platform string `json:"platform"`
 }
 
-// thisBuild returns which program this is. A release knows its commit from the linker, a build in a clone from
-// git, if Go asked git.
+// thisBuild returns which program this is. A release knows its commit from the linker, a build in a clone
+// from git, if Go asked git.
 func thisBuild() versionResult {
-	res := versionResult{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	res := versionResult{
+		Version: version, Commit: commit, Date: date, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
 
 	// The linker's values come first; the build information knows only clones.
 	info, ok := debug.ReadBuildInfo()

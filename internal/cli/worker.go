@@ -198,7 +198,8 @@ func (a *app) spawnTask(
 		case run.command != "":
 			var r task.WorkerRunResult
 			r, err = a.startRun(ctx, e, task.WorkerRunParams{
-				Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.Task.TaskID, Command: run.command, Restart: run.restart, First: true,
+				Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.Task.TaskID,
+				Command: run.command, Restart: run.restart, First: true,
 			})
 
 			res.Task.Run, started = &r.Run, !r.Already

@@ -85,7 +85,8 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 
 		wait := int64((10 * time.Second).Milliseconds())
 		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
-			Caller: p.Caller, Where: p.Where, FromNow: true, MaxWaitMS: &wait, EventFilter: engine.EventFilter{Target: engine.TargetAny},
+			Caller: p.Caller, Where: p.Where, FromNow: true, MaxWaitMS: &wait,
+			EventFilter: engine.EventFilter{Target: engine.TargetAny},
 		})
 		if err != nil {
 			return err

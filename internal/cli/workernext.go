@@ -112,7 +112,8 @@ func spawnedNext(
 ) (task.WorkerSpawnResult, error) {
 	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: res.TaskID})
 	return task.WorkerSpawnResult{
-		RoomID: res.RoomID, AgentID: res.AgentID, Worktree: res.Worktree, Task: shown.TaskView, Joined: res.Joined, CopiedFiles: res.CopiedFiles,
+		RoomID: res.RoomID, AgentID: res.AgentID, Worktree: res.Worktree, Task: shown.TaskView,
+		Joined: res.Joined, CopiedFiles: res.CopiedFiles,
 	}, err
 }
 
