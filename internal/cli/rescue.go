@@ -419,7 +419,6 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return findCandidates(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
 		res, err := e.ListRescues(ctx, guard.ListRescuesParams{Where: at})
-
 		// Outside of a repository the rescues of all are offered.
 		if err != nil {
 			return e.ListRescues(ctx, guard.ListRescuesParams{Where: at, All: true})
