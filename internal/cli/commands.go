@@ -17,6 +17,7 @@ func (a *app) commandTree() *cobra.Command {
 		name = a.Name
 	}
 
+	// Old scripts call the roster by its own name, with its own flags.
 	if a.Name == rosterName {
 		return a.rosterRoot()
 	}
@@ -40,6 +41,7 @@ func (a *app) commandTree() *cobra.Command {
 	a.setUp(root)
 	groups := a.commandGroups()
 	for _, g := range groups {
+		// Only the command that is called is made, unless all are to be listed.
 		if c := a.calledCommand(g.commands); c != nil {
 			root.AddCommand(c)
 			return root
@@ -58,6 +60,8 @@ func (a *app) commandTree() *cobra.Command {
 	root.SetHelpCommand(a.helpCmd(root))
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
+
+	// Only a shell that completes a word needs the candidates.
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
 		a.addCompletion(root)
 	}

@@ -39,6 +39,8 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p := engine.SaveDraftParams{Where: path.where(), Fence: f.fence()}
+
+		// The text may come from two places, and only one of them.
 		switch {
 		case stdin && len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "text")

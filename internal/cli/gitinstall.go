@@ -21,6 +21,8 @@ import (
 func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
+
+	// Outside of a repository the caller decides whether that is a failure.
 	found, ok := workspace.FindRepository(".", env)
 	if !ok {
 		r.Missing = workspace.CheckRepository(".", env)
@@ -32,6 +34,7 @@ func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 		r.Bare = found.Top == "" && place.Worktree == ""
 	}
 
+	// Only git knows where its hooks are: core.hooksPath may be set in several files.
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
 		return r, stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH, so nobody knows where its hooks are").

@@ -135,6 +135,7 @@ func whyNoHandoff(text []byte, err error) stick.Words {
 		return "it is empty"
 	}
 
+	// The library's errors name types of Go, which say nothing to an agent.
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if e.Field == "" {
 			return "it has to be an object, in braces"

@@ -115,6 +115,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 		}
 	}
 
+	// Flags that every command has are only named.
 	own := c.LocalFlags()
 	if c.HasParent() && hasFlags(own) {
 		p.linef("\nFlags:")
@@ -144,6 +145,8 @@ func (p *page) showFlags(f *pflag.FlagSet) {
 	width := 0
 	f.VisitAll(func(f *pflag.Flag) {
 		name, meaning := flagText(f)
+
+		// A meaning that begins with a category in capitals is one of its messages only.
 		category, _, found := strings.Cut(meaning, ": ")
 		switch {
 		case !isExplained(f):

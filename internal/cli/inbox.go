@@ -107,6 +107,8 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 	}
 
 	line += ", " + p.ago(m.CreatedAt)
+
+	// A pass reads as "passed to you" to its recipient, and as "passed on" to all others.
 	what := messageLabel(m.Message)
 	if m.Category == stick.Handover && !mine {
 		what = "passed on"
@@ -117,6 +119,7 @@ func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open b
 		urgent = "urgent: read it now"
 	}
 
+	// Parts that are empty leave no comma behind.
 	for _, s := range []stick.Words{state, what, urgent} {
 		if s != "" {
 			line += ", " + s

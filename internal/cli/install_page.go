@@ -22,6 +22,7 @@ func stepHarnesses(steps []install.FileChange) []string {
 // showInstalled shows a plan, or what was done.
 func (p *page) showInstalled(res installResult) {
 	for _, s := range res.Steps {
+		// The person has seen the plan before the question.
 		if res.asked {
 			break
 		}

@@ -33,6 +33,7 @@ func (a *app) leaveCmd() *cobra.Command {
 			return err
 		}
 
+		// Whoever holds the stick leaves it with a handoff, or abandons it.
 		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err

@@ -256,6 +256,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 				Caller: by, Where: path.where(), MessageID: ids[0],
 			})
 		}, func(p *page, res engine.GetMessageResult) {
+			// A reader who isn't a recipient isn't asked to accept the message.
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {

@@ -60,6 +60,7 @@ func (a *app) resumeCmd() *cobra.Command {
 				return
 			}
 
+			// A pause of less than a minute was hardly noticed.
 			var lasted stick.Words
 			if d := p.now.Sub(res.Paused.Since); d >= time.Minute {
 				lasted = "; it was paused for " + stick.Age(d)

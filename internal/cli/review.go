@@ -85,6 +85,8 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			res, err := e.WorkerRequestChanges(c.Context(), p)
+
+			// A worker's command may wait for the task to come back.
 			if err == nil {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}

@@ -186,6 +186,7 @@ func (p *page) roomStatus(r engine.PathRoom) {
 		p.linef("nobody holds the stick")
 	}
 
+	// What may be done about the holder comes after who it is.
 	if r.Takeover != nil {
 		var since stick.Words
 		if !r.Takeover.Since.IsZero() {
@@ -366,6 +367,7 @@ func (a *app) closeCmd() *cobra.Command {
 			return err
 		}
 
+		// Only a holder needs a handoff, and is refused without one.
 		handoff, err := h.readHandoff(a)
 		if err != nil {
 			return err

@@ -161,6 +161,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "name the task, or say --all").With("field", "task_id").
 				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt task run --all"))
 		case len(args) > 1 && c.ArgsLenAtDash() != 1:
+			// Without the dashes, flags of the command would be taken for tt's.
 			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, so that tt leaves the command's flags alone").With("field", "command").
 				Hintf("%s", stick.Cmd("tt task run <task_id> -- …", args[0]))
 		}

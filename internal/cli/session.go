@@ -55,6 +55,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
 		}, func(p *page, res engine.StartSessionResult) {
+			// An agent that is alone outside of rooms leaves no trace.
 			if res.RoomID == "" {
 				alone := stick.Words("you are alone here")
 				if res.Blind {

@@ -170,6 +170,7 @@ func (a *app) releaseCmd() *cobra.Command {
 			return err
 		}
 
+		// An empty handoff is refused with what it lacks.
 		if handoff == nil {
 			handoff = &stick.Handoff{}
 		}
@@ -228,6 +229,7 @@ func (a *app) passCmd() *cobra.Command {
 			return err
 		}
 
+		// An empty handoff is refused with what it lacks.
 		if handoff == nil {
 			handoff = &stick.Handoff{}
 		}
@@ -240,6 +242,8 @@ func (a *app) passCmd() *cobra.Command {
 			return res, h.explainRefusal(err, stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
 		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
+
+			// Nobody wakes a member that doesn't wait.
 			if !res.Reachable {
 				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
@@ -280,6 +284,8 @@ func (a *app) takeCmd() *cobra.Command {
 			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
+
+			// The new holder may be one whose process others can't see.
 			if err == nil {
 				a.startGuardian(c.Context(), res.Grant)
 			}

@@ -155,6 +155,7 @@ func (p *page) showUndone(res guard.UndoCallResult) {
 		p.showFiles(res.Removed)
 	}
 
+	// Files that were as before already are only counted.
 	switch n := len(res.Same); {
 	case res.Already:
 		p.linef("nothing to undo: the files in %s are as they were before it", file(res.Checkout))

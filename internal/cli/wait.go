@@ -41,6 +41,7 @@ func (a *app) waitCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
 		}
 
+		// Whoever asks for no wait at all wants another command.
 		limit, err := timeout.milliseconds(c)
 		if err != nil {
 			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt status"))

@@ -108,6 +108,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 				p.linef("gate: %q", stick.Name(res.Gate))
 			}
 
+			// What a project has tt run, a person has to accept once.
 			for _, c := range res.Commands {
 				p.projectCommand(c)
 			}
@@ -328,6 +329,8 @@ func (a *app) workerExportCmd() *cobra.Command {
 
 		p.Caller = by
 		a.reads = true
+
+		// The log may be long, so it comes in batches.
 		for {
 			res, err := e.WorkerExport(c.Context(), p)
 			if err != nil {

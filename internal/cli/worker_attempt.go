@@ -90,6 +90,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 			p.Caller = by
 			return e.WorkerDone(c.Context(), p)
 		}, func(p *page, res task.WorkerDoneResult) {
+			// The same change on a newer base needs no second review.
 			waits := stick.Words("waits for review")
 			if res.State == stick.TaskApproved {
 				waits = "waits to be merged"

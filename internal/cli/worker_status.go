@@ -186,6 +186,8 @@ func startedByAuthor(below bool) stick.Words {
 // taskSummary returns what matters most about a task now.
 func (p *page) taskSummary(t task.TaskView) stick.Words {
 	var parts []stick.Words
+
+	// A worker that is alive needs no word.
 	if t.Liveness != "" && t.Liveness != "alive" {
 		parts = append(parts, stick.Wordsf("%s", t.Liveness))
 	}
@@ -222,6 +224,7 @@ func (p *page) taskSummary(t task.TaskView) stick.Words {
 		parts = append(parts, stick.Wordsf("attempt %d", t.Attempt))
 	}
 
+	// Why a task is where it is matters more than what it is about.
 	if t.Reason != "" {
 		parts = append(parts, stick.Reasoner(t.Cause)+": "+stick.Quote(t.Reason, 60))
 	} else if t.Description != "" {
@@ -320,6 +323,8 @@ func (p *page) showTask(t task.WorkerShowResult) {
 	p.showFact("warning", t.Warning)
 	p.showFact("conflicts", paths(t.Conflicts))
 	p.showFact("spawned by", t.SpawnedBy)
+
+	// A task for later has no worktree yet, and may wait for others.
 	if t.Later {
 		p.showFact("for later", "it "+p.waitText(t.TaskView))
 		p.showFact("after", stick.Names(t.After, len(t.After)))
@@ -382,6 +387,8 @@ func (p *page) showTaskCommits(t task.WorkerShowResult) {
 	p.showFact("pull request", pullRequest(t.PullRequest))
 	p.showFact("merged as", abbrev(t.Result))
 	p.showFact("reverted by", abbrev(t.RevertedBy))
+
+	// A task can be completed without a merge of tt's.
 	if t.State == stick.TaskCompleted && t.Result == "" {
 		how := showf("nothing new: %s contained it already", t.Integration)
 		if pr := t.PullRequest; pr.HasMerge() {

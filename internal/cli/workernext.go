@@ -44,6 +44,8 @@ func (a *app) workerNextCmd() *cobra.Command {
 		}
 
 		p.Unbound = run.command != ""
+
+		// Without a command the caller itself becomes the worker.
 		if !p.Unbound && run.restart == "" {
 			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
@@ -151,6 +153,8 @@ func (a *app) workerAfterCmd() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.After, p.Where = args[0], args[1:], path.where()
+
+		// One of both has to be said, so that a forgotten name doesn't free a task.
 		if none != (len(p.After) == 0) {
 			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none", stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
 				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
@@ -159,6 +163,8 @@ func (a *app) workerAfterCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
 			res, err := e.WorkerAfter(c.Context(), p)
+
+			// The task may be ready now.
 			if err == nil {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}
