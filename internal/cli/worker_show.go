@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+func (a *app) workerShowCmd() *cobra.Command {
+	var p task.WorkerShowParams
+	var output string
+	c := &cobra.Command{
+		Use: "show [task]", Short: "Show a task with its history, or the output of a command",
+		Args: between(0, 1, "the name of a task"),
+	}
+
+	c.Flags().StringVar(&output, "output", "", "print the output with this sum, of a gate, a command or a check")
+	path := atPath(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if output != "" {
+			return show(a, func(e operations, by core.Caller) (task.WorkerOutputResult, error) {
+				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
+			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
+		}
+
+		if len(args) == 0 {
+			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", stick.Words(c.CommandPath())).Hintf("%s lists them", stick.Cmd("tt task list"))
+		}
+
+		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
+			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
+			return e.WorkerShow(c.Context(), p)
+		}, (*page).showTask)
+	}
+
+	return c
+}
+
+// showTask adds everything about one task.
+func (p *page) showTask(t task.WorkerShowResult) {
+	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
+	if t.Description != "" {
+		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
+		p.text("    ", strings.TrimSpace(t.Description))
+	}
+
+	p.showFact("worker", t.Worker)
+	if !t.SeenAt.IsZero() {
+		seen := "seen " + p.ago(t.SeenAt)
+		if t.Liveness != "" {
+			seen = stick.Wordsf("%s, ", t.Liveness) + seen
+		}
+
+		p.showFact("liveness", seen)
+	}
+
+	p.showFact("warning", t.Warning)
+	p.showFact("conflicts", paths(t.Conflicts))
+	p.showFact("spawned by", t.SpawnedBy)
+
+	// A task for later has no worktree yet, and may wait for others.
+	if t.Later {
+		p.showFact("for later", "it "+p.waitText(t.TaskView))
+		p.showFact("after", stick.Names(t.After, len(t.After)))
+	}
+
+	p.showTaskCommits(t)
+	if t.Doing != "" {
+		p.showFact("doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
+	}
+
+	if t.Cause != "" {
+		because := showf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
+		if t.Reason != "" {
+			because += showf("; %s wrote:", stick.Reasoner(t.Cause))
+		}
+
+		p.showFact("because", because)
+		p.text("    ", strings.TrimSpace(t.Reason))
+	}
+
+	p.showRuns(t)
+	p.showSetup(t.TaskView)
+	p.showHistory(t)
+	p.linef("next: %s", t.NextAction)
+}
+
+// showFact shows a fact of a task under its name, unless it is empty.
+func (p *page) showFact(name stick.Words, value any) {
+	if value = showf("%s", value); value != shown("") {
+		p.linef("  %-12s %s", name, value)
+	}
+}
+
+// showTaskCommits shows where a task is worked on, and what became of its commits.
+func (p *page) showTaskCommits(t task.WorkerShowResult) {
+	p.showFact("branch", showf("%s for %s", t.Branch, t.Integration))
+	worktree := showf("%s", t.Path)
+	if t.Host != "" {
+		worktree += showf(" on %s", t.Host)
+	}
+	if !t.Later {
+		p.showFact("worktree", worktree)
+	}
+	if t.Slot != nil {
+		p.showFact("slot", *t.Slot)
+	}
+
+	p.showFact("base", abbrev(t.Base))
+	p.showFact("in review", abbrev(t.Head))
+	if t.ChangesGate {
+		p.showFact("note", gateMark(t.GateFiles))
+	}
+	if t.Approved != "" {
+		p.showFact("approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
+	}
+	if t.Queue > 0 {
+		p.showFact("queue", t.Queue)
+	}
+
+	p.showFact("pull request", pullRequest(t.PullRequest))
+	p.showFact("merged as", abbrev(t.Result))
+	p.showFact("reverted by", abbrev(t.RevertedBy))
+
+	// A task can be completed without a merge of tt's.
+	if t.State == stick.TaskCompleted && t.Result == "" {
+		how := showf("nothing new: %s contained it already", t.Integration)
+		if pr := t.PullRequest; pr.HasMerge() {
+			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
+		}
+
+		p.showFact("merged as", how)
+	}
+}
+
+// showSetup shows how a task's worktree was set up.
+func (p *page) showSetup(t task.TaskView) {
+	s := t.Setup
+	if s == nil {
+		return
+	}
+
+	end := stick.Words("ended well")
+	if why := s.Failed(t.Doing); why != "" {
+		end = why
+	} else if s.Exit == nil {
+		end = "runs"
+	}
+
+	p.linef("  %-12s %s (%s)", "set-up", stick.Name(s.Command), end)
+	if s.Output != "" {
+		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task show --output <sum>", abbrev(s.Output))))
+	}
+}
+
+func (p *page) showHistory(t task.WorkerShowResult) {
+	if len(t.Commits) > 0 {
+		p.linef("commits, in the words of those who made them:")
+		for _, c := range t.Commits {
+			p.text("  ", c)
+		}
+
+		p.showStats(t.Files)
+	}
+
+	for _, x := range t.Evidence {
+		stale, on := stick.Words(""), showf("%s", abbrev(x.Head))
+		if x.Stale {
+			stale, on = " is stale", showf("%s in attempt %d", on, x.Attempt)
+		}
+
+		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
+		p.text("  ", strings.TrimSpace(x.Text))
+	}
+
+	p.showComments(t.Comments)
+	p.linef("history:")
+	if t.More {
+		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
+	}
+
+	for _, e := range t.Events {
+		p.linef("  %s  %s", p.faint(showf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
+	}
+}
