@@ -387,8 +387,8 @@ func (a *app) newOperations(procs *proc.Table) operations {
 	return newOperations(a.kernelConfig(procs))
 }
 
-// kernelConfig is the configuration of the operations. Its caller has called surroundings, which checks the
-// data directory.
+// kernelConfig is the configuration of the operations. Its caller has called readSurroundings, which checks
+// the data directory.
 func (a *app) kernelConfig(procs *proc.Table) core.Config {
 	dir, _ := a.dataDir()
 	return core.Config{

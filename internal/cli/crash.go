@@ -20,7 +20,7 @@ func (c *crash) Error() string {
 // catchPanic runs fn, and returns a panic in it as a [*crash]. Hooks need it, because Go ends a program that
 // panics with status 2, and harnesses take that status for an order: to deny, to block or to wake. A panic is
 // caught only in the goroutine that it happens in, so each goroutine that decides something for a hook calls
-// catch itself.
+// catchPanic itself.
 func catchPanic(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
