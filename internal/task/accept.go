@@ -16,9 +16,9 @@ import (
 	"talkingstick/stick"
 )
 
-// A clone brings commands that tt runs: the gate, which everybody knows of, and those of [config.Config.Commands]. The
-// latter run only if a person has accepted exactly them in this clone. What an operation asks before it makes anything is
-// [repo.requireAccepted].
+// A clone brings commands that tt runs: the gate, which everybody knows of, and those of
+// [config.Config.Commands]. The latter run only if a person has accepted exactly them in this clone. What an
+// operation asks before it makes anything is [repo.requireAccepted].
 
 // ShownCommand is a command that the project has tt run, and who has accepted it.
 type ShownCommand struct {
@@ -28,9 +28,9 @@ type ShownCommand struct {
 	AcceptedAt stick.Time    `json:"accepted_at"`
 }
 
-// requireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody has. It fails
-// with [stick.CodeConfigChanged].
-// See docs/decisions/install-and-settings-files.md#commands-that-a-clone-brings.
+// requireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody
+// has. It fails with [stick.CodeConfigChanged]. See
+// docs/decisions/install-and-settings-files.md#commands-that-a-clone-brings.
 func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) error {
 	clone := rp.cloneID()
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
@@ -46,8 +46,8 @@ func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) err
 	return err
 }
 
-// acceptedSettings reads the settings of tasks from a commit, before a worktree is made by them. It refuses a command
-// that would run there, as [repo.requireAccepted] does.
+// acceptedSettings reads the settings of tasks from a commit, before a worktree is made by them. It refuses a
+// command that would run there, as [repo.requireAccepted] does.
 func (rp *repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
 	_, w, err := rp.settings(ctx, commit)
 	if err == nil {
@@ -64,8 +64,9 @@ func (rp *repo) requireSetupAccepted(ctx context.Context, w config.Worker) error
 	return rp.requireAccepted(ctx, w.SetupCommand())
 }
 
-// accept accepts those of the project's commands that sums name, for the caller. It fails with [stick.CodePersonOnly], and
-// with [stick.CodeNotFound] if a sum names none of them: it may have changed since the caller saw it.
+// accept accepts those of the project's commands that sums name, for the caller. It fails with
+// [stick.CodePersonOnly], and with [stick.CodeNotFound] if a sum names none of them: it may have changed
+// since the caller saw it.
 func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
 	var named []stick.ProjectCommand
 	for _, sum := range sums {
@@ -100,7 +101,8 @@ func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sum
 	return rp.writeCloneID(is) // until then nothing counts as accepted
 }
 
-// cloneIDFile is the file in the git directory that says which clone it is. A clone of it, or another repository in its place, doesn't have it.
+// cloneIDFile is the file in the git directory that says which clone it is. A clone of it, or another
+// repository in its place, doesn't have it.
 const cloneIDFile = "talking-stick-clone"
 
 // cloneID returns the id of this clone, "" if it has none: then nobody has accepted a command in it.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoption makes this process the parent of whatever its command leaves behind. So that stays below this process, however it was
-// detached, and can be found and ended.
+// adoption makes this process the parent of whatever its command leaves behind. So that stays below this
+// process, however it was detached, and can be found and ended.
 type adoption struct {
 	mu      sync.Mutex
 	own     int // the command, for which somebody else waits

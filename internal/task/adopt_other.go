@@ -4,7 +4,8 @@ package task
 
 import "os/exec"
 
-// adoption does nothing: on this system, what a command detaches from itself is found by its session, or not at all.
+// adoption does nothing: on this system, what a command detaches from itself is found by its session, or not
+// at all.
 type adoption struct{}
 
 func adopt(bool) *adoption { return &adoption{} }

@@ -46,12 +46,14 @@ const (
 	settleTime = 5 * time.Second
 )
 
-// RunTask runs the command of an attempt in the task's worktree, in a process group of its own, and keeps its output. When the command
-// has ended, RunTask ends what the command has left behind, and records how it ended. If the run is to start again by itself, RunTask
-// waits until the task comes back, at no cost, and starts the next run. If the run is queued, RunTask first waits until fewer commands
-// run. If ctx ends, it ends the command.
+// RunTask runs the command of an attempt in the task's worktree, in a process group of its own, and keeps its
+// output. When the command has ended, RunTask ends what the command has left behind, and records how it
+// ended. If the run is to start again by itself, RunTask waits until the task comes back, at no cost, and
+// starts the next run. If the run is queued, RunTask first waits until fewer commands run. If ctx ends, it
+// ends the command.
 //
-// It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim, somebody has stopped the run before it began, or the attempt is over.
+// It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim, somebody has stopped the run before
+// it began, or the attempt is over.
 func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	ts.core.KillPoint("run: attends")
 	run, err := ts.beginRun(ctx, p)
@@ -74,7 +76,8 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	return nil
 }
 
-// beginRun records that the calling process starts the command now or, if the run is queued, as soon as it may.
+// beginRun records that the calling process starts the command now or, if the run is queued, as soon as it
+// may.
 func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run, err error) {
 	self, err := ts.core.Config.Procs.Self()
 	if err != nil {
@@ -107,8 +110,8 @@ func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error 
 		Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", task.ID))
 }
 
-// DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may start one. It doesn't start by
-// itself either. dropped is false if the run has begun, or was stopped.
+// DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may
+// start one. It doesn't start by itself either. dropped is false if the run has begun, or was stopped.
 func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
 	err = ts.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
 		run := runs[len(runs)-1]
@@ -141,11 +144,12 @@ func (ts *Tasks) attend(ctx context.Context, p RunTaskParams, run stick.Run) (st
 	return ended, err
 }
 
-// recordTime is how long a process tries to record the end of its command. Nobody else knows how that has ended.
+// recordTime is how long a process tries to record the end of its command. Nobody else knows how that has
+// ended.
 const recordTime = time.Hour
 
-// untilRecorded calls record until it succeeds, the record isn't this process's any more, or [recordTime] has passed. The disk may be full for a while,
-// or the database's server away.
+// untilRecorded calls record until it succeeds, the record isn't this process's any more, or [recordTime] has
+// passed. The disk may be full for a while, or the database's server away.
 func untilRecorded(record func() error) error {
 	began, pause := time.Now(), 100*time.Millisecond
 	for {
@@ -179,7 +183,8 @@ func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run
 	})
 }
 
-// updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if change returns nil.
+// updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if
+// change returns nil.
 func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error)) error {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
@@ -285,7 +290,8 @@ func (ts *Tasks) processesBelow(p RunTaskParams, run stick.Run, leader int) []pr
 	return found
 }
 
-// otherRun reports whether a process belongs to somebody else although a run has started it: to a run that was started in this one, or to us.
+// otherRun reports whether a process belongs to somebody else although a run has started it: to a run that
+// was started in this one, or to us.
 func (ts *Tasks) otherRun(p proc.Info) bool {
 	self, err := ts.core.Config.Procs.Self()
 	return err == nil && p.ID == self || len(p.Args) > 0 && p.Args[0] == harness.RunnerName

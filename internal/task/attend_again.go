@@ -12,7 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// leaveQueue begins a queued run if fewer commands run than the project allows. ever is false if it can't begin any more.
+// leaveQueue begins a queued run if fewer commands run than the project allows. ever is false if it can't
+// begin any more.
 func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
 	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
@@ -35,8 +36,9 @@ func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run)
 	return next, ever, nil
 }
 
-// awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It returns nil if none is going
-// to. While begin fails, it goes on to wait: the cause may go. after is the run that has ended, whose output tells of that.
+// awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It
+// returns nil if none is going to. While begin fails, it goes on to wait: the cause may go. after is the run
+// that has ended, whose output tells of that.
 func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, ever bool, err error)) *stick.Run {
 	var watch *store.Watch
 	defer func() {
@@ -97,8 +99,8 @@ func isGone(err error) bool {
 	return err == store.ErrAbsent
 }
 
-// runAgain begins the next run if the task has come back since run began, and as many commands as the project allows don't run already.
-// ever is false if that can't happen any more.
+// runAgain begins the next run if the task has come back since run began, and as many commands as the project
+// allows don't run already. ever is false if that can't happen any more.
 func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
@@ -166,8 +168,9 @@ func (p RunTaskParams) worker(run stick.Run) core.Caller {
 	}
 }
 
-// worktreeAgain makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that was interrupted. It fails with
-// [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix the cause first.
+// worktreeAgain makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that
+// was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix the
+// cause first.
 func (rp *repo) worktreeAgain(ctx context.Context, id string) error {
 	m, unlock, err := rp.missingWorktree(ctx, id)
 	defer unlock()

@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestHowLongAnEndIsTried: until it is recorded, for an hour, and not at all when somebody else has recorded it.
+// TestHowLongAnEndIsTried: until it is recorded, for an hour, and not at all when somebody else has recorded
+// it.
 func TestHowLongAnEndIsTried(t *testing.T) {
 	away := stick.Errorf(stick.CodeDatabaseUnavailable, "the server is away")
 	for _, c := range []struct {

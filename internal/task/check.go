@@ -87,8 +87,9 @@ func (l *lastLine) String() string {
 	return ""
 }
 
-// shell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends, the
-// whole group is killed. extra is added to its environment. What it prints is also written to listener, unless that is nil.
+// shell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends,
+// the whole group is killed. extra is added to its environment. What it prints is also written to listener,
+// unless that is nil.
 func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration, extra []string, listener io.Writer) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -140,8 +141,8 @@ func validateChecks(evidence []string) error {
 	return nil
 }
 
-// runChecks runs the worker's checks in its worktree. It fails with [stick.CodeDirtyTree] if one of them changed
-// the worktree, because then the checks say nothing about the commit that is offered.
+// runChecks runs the worker's checks in its worktree. It fails with [stick.CodeDirtyTree] if one of them
+// changed the worktree, because then the checks say nothing about the commit that is offered.
 func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blob, error) {
 	if len(f.p.Evidence) == 0 {
 		return nil, nil
@@ -182,8 +183,8 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	return blobs, nil
 }
 
-// unansweredBlocks returns the number of the newest message in which the task's worker says that it is blocked and
-// that nobody has accepted. It returns 0 if there is none.
+// unansweredBlocks returns the number of the newest message in which the task's worker says that it is
+// blocked and that nobody has accepted. It returns 0 if there is none.
 func (o *op) unansweredBlocks(task stick.Task) (int64, error) {
 	sent, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,

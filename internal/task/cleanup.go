@@ -186,8 +186,8 @@ func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool
 	return rp.sameChange(ctx, c.Pulled, at, tg.head())
 }
 
-// isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns true, so
-// that nothing is removed.
+// isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns
+// true, so that nothing is removed.
 func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
@@ -213,8 +213,8 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	return r
 }
 
-// finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave: what it
-// did there it returns.
+// finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave: what
+// it did there it returns.
 func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err error) {
 	var open []store.Intent
 	var tasks []stick.Task
@@ -276,8 +276,8 @@ type WorkerCancelResult struct {
 	Remains
 }
 
-// WorkerCancel cancels a task. Its worker gets a message, and its later commands are refused. The branch stays
-// unless Delete is set. It fails with [stick.CodeInvalidTransition] and [stick.CodeLanding].
+// WorkerCancel cancels a task. Its worker gets a message, and its later commands are refused. The branch
+// stays unless Delete is set. It fails with [stick.CodeInvalidTransition] and [stick.CodeLanding].
 func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
 	var res WorkerCancelResult
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)

@@ -35,10 +35,10 @@ type WorkerCommentResult struct {
 	Already bool          `json:"already,omitempty"`
 }
 
-// WorkerComment keeps a draft of a comment, which the caller's next decision on the task sends to the worker. With Resolve
-// or Delete it marks a comment as dealt with, or deletes a draft. It fails with [stick.CodeUsage], [stick.CodeNotFound],
-// [stick.CodeMessageTooLarge], [stick.CodeInvalidTransition], [stick.CodeAuthorCannotReview], [stick.CodeReviewStale] and
-// [stick.CodeNotYourTask].
+// WorkerComment keeps a draft of a comment, which the caller's next decision on the task sends to the worker.
+// With Resolve or Delete it marks a comment as dealt with, or deletes a draft. It fails with
+// [stick.CodeUsage], [stick.CodeNotFound], [stick.CodeMessageTooLarge], [stick.CodeInvalidTransition],
+// [stick.CodeAuthorCannotReview], [stick.CodeReviewStale] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (WorkerCommentResult, error) {
 	var res WorkerCommentResult
 	if err := p.check(); err != nil {
@@ -149,8 +149,8 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 	return nil
 }
 
-// commentOn returns the comment that p means, without its number, and the commit of the task's branch. It fails with
-// [stick.CodeUsage], and with [stick.CodeNotFound] if the diff doesn't have the lines.
+// commentOn returns the comment that p means, without its number, and the commit of the task's branch. It
+// fails with [stick.CodeUsage], and with [stick.CodeNotFound] if the diff doesn't have the lines.
 func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.Comment, branch string, err error) {
 	c = stick.Comment{Old: p.Old, Body: p.Body}
 	if c.Path, c.Lines, err = parseAt(p.At); err != nil {
@@ -223,8 +223,8 @@ func side(x git.Change, old bool) string {
 	return x.Path
 }
 
-// require returns the lines around those of a comment, and fails with [stick.CodeNotFound] if the diff doesn't show them. The error names the nearest
-// that it shows.
+// require returns the lines around those of a comment, and fails with [stick.CodeNotFound] if the diff
+// doesn't show them. The error names the nearest that it shows.
 func (d diffLines) require(ctx context.Context, task string, c stick.Comment) ([]stick.SourceLine, error) {
 	changes, err := d.git.Changes(ctx, d.dir, d.from, d.to)
 	if err != nil {
@@ -244,7 +244,8 @@ func (d diffLines) require(ctx context.Context, task string, c stick.Comment) ([
 	return stick.SourceAround(file, c.Lines, c.Old, hs), nil
 }
 
-// read returns the lines of a file, before or after the change as the comment says, and how the diff changes them.
+// read returns the lines of a file, before or after the change as the comment says, and how the diff changes
+// them.
 func (d diffLines) read(ctx context.Context, x git.Change, c stick.Comment) ([]string, stick.Hunks, error) {
 	hunks, err := d.git.Hunks(ctx, d.dir, d.from, d.to, []git.Change{x})
 	if err != nil || len(hunks[x]) == 0 || side(x, c.Old) == "" {
@@ -258,7 +259,8 @@ func (d diffLines) read(ctx context.Context, x git.Change, c stick.Comment) ([]s
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), hunks[x], err
 }
 
-// errNoFile makes the error for a file that the diff doesn't change. It names the file that was probably meant.
+// errNoFile makes the error for a file that the diff doesn't change. It names the file that was probably
+// meant.
 func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, changes []git.Change) error {
 	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(c.Path)).With("task_id", task).With("path", clipPath(c.Path))
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 && changes[x].Path == "" {
@@ -298,7 +300,8 @@ func clipPath(s string) string {
 // maxSaidPath is how many bytes of a path are repeated.
 const maxSaidPath = 300
 
-// errNoLines makes the error for lines that the diff doesn't show. near is the nearest that it does, 0 if there is none.
+// errNoLines makes the error for lines that the diff doesn't show. near is the nearest that it does, 0 if
+// there is none.
 func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(c.At())).With("task_id", task).With("path", c.Path)
 	if near == 0 {

@@ -9,7 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestGitCantTellWhatChanged: a comment on a file that has changed has no place then. It doesn't stay where it was.
+// TestGitCantTellWhatChanged: a comment on a file that has changed has no place then. It doesn't stay where
+// it was.
 func TestGitCantTellWhatChanged(t *testing.T) {
 	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	p := &placing{

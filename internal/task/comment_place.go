@@ -43,7 +43,8 @@ type listing struct {
 	known   bool
 }
 
-// placing finds the lines of comments in a diff. What git can't tell, because a commit is gone for example, counts as outdated.
+// placing finds the lines of comments in a diff. What git can't tell, because a commit is gone for example,
+// counts as outdated.
 type placing struct {
 	diffLines
 	ctx    context.Context

@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestCommentsFollowTheirLines through new commits, renames and a newer base. Where the diff doesn't have a line any more, its comment is
-// outdated, and still has the lines around it.
+// TestCommentsFollowTheirLines through new commits, renames and a newer base. Where the diff doesn't have a
+// line any more, its comment is outdated, and still has the lines around it.
 func TestCommentsFollowTheirLines(t *testing.T) {
 	s, work, bob := commented(t)
 	for _, at := range []string{"a.go:20", "a.go:21-23", "a.go:18"} {
@@ -56,8 +56,8 @@ func TestCommentsFollowTheirLines(t *testing.T) {
 	s.Check(where(bob) == "outdated outdated outdated a.go:22", "the file is removed, so the diff has the line before the change: %s", where(bob))
 }
 
-// TestALinkInTheFilesPlace: the lines of a file that a symbolic link has replaced are gone. The link's own line can be commented on, and so can
-// the lines before.
+// TestALinkInTheFilesPlace: the lines of a file that a symbolic link has replaced are gone. The link's own
+// line can be commented on, and so can the lines before.
 func TestALinkInTheFilesPlace(t *testing.T) {
 	s, work, bob := commented(t)
 	says(bob, "a.go:20", "here").OK()
@@ -76,7 +76,8 @@ func TestALinkInTheFilesPlace(t *testing.T) {
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", At: "a.go:20", Body: "before", Old: true}).OK()
 }
 
-// TestCommentsOfLostCommits: a commit that is gone, as after a collection of garbage, makes its comments outdated, and nothing fails.
+// TestCommentsOfLostCommits: a commit that is gone, as after a collection of garbage, makes its comments
+// outdated, and nothing fails.
 func TestCommentsOfLostCommits(t *testing.T) {
 	s, work, bob := commented(t)
 	says(bob, "a.go:20", "why?").OK()
@@ -89,8 +90,8 @@ func TestCommentsOfLostCommits(t *testing.T) {
 	s.Check(where(bob) == "outdated", "%s", where(bob))
 }
 
-// TestWhereNobodyCanComment: lines that the diff doesn't show, files that it doesn't change, commits that nobody has seen. A refusal names the nearest
-// that there is.
+// TestWhereNobodyCanComment: lines that the diff doesn't show, files that it doesn't change, commits that
+// nobody has seen. A refusal names the nearest that there is.
 func TestWhereNobodyCanComment(t *testing.T) {
 	s, work, bob := commented(t)
 	s.GitIn(work.Path, "mv", "README", "README.md")

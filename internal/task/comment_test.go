@@ -21,7 +21,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// commented plays a task up to its review: in a file of 40 lines it changes line 20. The reviewer has seen its diff.
+// commented plays a task up to its review: in a file of 40 lines it changes line 20. The reviewer has seen
+// its diff.
 func commented(t *testing.T) (s *scene.Scene, work *scene.Work, bob *scene.Actor) {
 	s, ann, bob := cast(t, "")
 	s.Commit("a.go", numbered(40))
@@ -56,8 +57,8 @@ func where(a *scene.Actor) string {
 	return strings.Join(places, " ")
 }
 
-// TestCommentsReachTheWorkerAsOneMessage: until the reviewer decides, only the reviewer sees them. Then the worker has all of them, with the
-// lines around, in its message and in its prompt, until each is resolved.
+// TestCommentsReachTheWorkerAsOneMessage: until the reviewer decides, only the reviewer sees them. Then the
+// worker has all of them, with the lines around, in its message and in its prompt, until each is resolved.
 func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	s, work, bob := commented(t)
 	says(bob, "a.go:20", "why not 20?").That("the first draft", func(r task.WorkerCommentResult) bool {
@@ -123,7 +124,8 @@ func TestAnApprovalSendsComments(t *testing.T) {
 	s.Check(where(bob) == "a.go:20 a.go:20", "after the merge: %s", where(bob))
 }
 
-// TestAThousandComments are as many as a task takes. They go in one message that says how many more there are.
+// TestAThousandComments are as many as a task takes. They go in one message that says how many more there
+// are.
 func TestAThousandComments(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
@@ -154,7 +156,8 @@ func drafted(t *testing.T) (*scene.Scene, *scene.Work, *scene.Actor) {
 	return s, work, bob
 }
 
-// TestAKilledDecision has sent all comments in one message, or none. The same command, run again, sends them once.
+// TestAKilledDecision has sent all comments in one message, or none. The same command, run again, sends them
+// once.
 func TestAKilledDecision(t *testing.T) {
 	for name, act := range testenv.NthByName(t, "decisions that are killed", 2, map[string]func(*scene.Actor) error{
 		"request-changes": func(a *scene.Actor) error {

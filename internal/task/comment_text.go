@@ -10,8 +10,8 @@ import (
 // maxPrompt is how many bytes of a prompt comments take at most.
 const maxPrompt = 32 << 10
 
-// commentsText writes comments with the lines around them, as a message or a prompt has them: whole ones, in at most most bytes. If they
-// don't all fit, it says how many there are beside them, and where.
+// commentsText writes comments with the lines around them, as a message or a prompt has them: whole ones, in
+// at most most bytes. If they don't all fit, it says how many there are beside them, and where.
 func commentsText(task string, comments []stick.Comment, most int) string {
 	text := ""
 	rest := func(n int) string {
@@ -53,7 +53,8 @@ func commentText(c stick.Comment) string {
 	return b.String()
 }
 
-// CodeText writes a line around a comment: a mark if the comment is about it, its number, how the task changes it, and its text.
+// CodeText writes a line around a comment: a mark if the comment is about it, its number, how the task
+// changes it, and its text.
 func CodeText(c stick.Comment, l stick.SourceLine) string {
 	mark := " "
 	if c.Lines[0] <= l.Number && l.Number <= c.Lines[1] {

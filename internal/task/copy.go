@@ -39,8 +39,9 @@ type copying struct {
 	more     int   // how many were left out without being named
 }
 
-// copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the project's patterns name. Links are
-// followed only inside of the checkout. What can't be copied is named; it doesn't keep the task from beginning.
+// copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the
+// project's patterns name. Links are followed only inside of the checkout. What can't be copied is named; it
+// doesn't keep the task from beginning.
 func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	if len(m.worker.Copy) == 0 {
 		return CopiedFiles{}
@@ -71,8 +72,9 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	return c.CopiedFiles
 }
 
-// filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here and in the new
-// worktree: there they would be somebody's changes otherwise. linked are those that lie beyond a link there: git refuses to speak of them.
+// filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here
+// and in the new worktree: there they would be somebody's changes otherwise. linked are those that lie beyond
+// a link there: git refuses to speak of them.
 func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []string, err error) {
 	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, prefixes(m.worker.Copy))
 	if err != nil {
@@ -104,7 +106,8 @@ func beyondLink(top, file string) bool {
 	return false
 }
 
-// prefixes returns what patterns begin with up to their first wildcard, nil if one of them may match everywhere.
+// prefixes returns what patterns begin with up to their first wildcard, nil if one of them may match
+// everywhere.
 func prefixes(patterns []glob.Pattern) (dirs []string) {
 	for _, p := range patterns {
 		prefix := strings.Trim(p.Prefix(false), "/")

@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestNewWorktreesGetCopies of what git ignores, and of nothing else: not of what is tracked, nor of what lies outside of the
-// repository, nor of what a link, a FIFO or a huge file would bring.
+// TestNewWorktreesGetCopies of what git ignores, and of nothing else: not of what is tracked, nor of what
+// lies outside of the repository, nor of what a link, a FIFO or a huge file would bring.
 func TestNewWorktreesGetCopies(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	s.Commit(".gitignore", ".env\nsecrets/\nnode_modules/\nhuge\nlocal.*\n")
@@ -102,7 +102,8 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	ann.Spawn("one").That("made again, with copies", func(r task.WorkerSpawnResult) bool { return slices.Equal(r.Copied, []string{".env"}) && r.Already })
 }
 
-// TestARepositoryInWhatIsKeptKeepsTheWorktree, because no rescue can hold it. One that no pattern can mean goes, as before.
+// TestARepositoryInWhatIsKeptKeepsTheWorktree, because no rescue can hold it. One that no pattern can mean
+// goes, as before.
 func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", "data/\nbuild/\n")
@@ -130,7 +131,8 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 	s.Check(len(again) == 1 && again[0].TaskID == "one" && slices.Equal(again[0].Kept, []string{"data/top"}) && len(again[0].Left) == 0, "%+v", again)
 }
 
-// TestWhatARescueLacksKeepsTheWorktree: a rescue takes no directory with more than 1,000 ignored files. Few files among many are kept.
+// TestWhatARescueLacksKeepsTheWorktree: a rescue takes no directory with more than 1,000 ignored files. Few
+// files among many are kept.
 func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", "*.sav\nbuild/\ndata/\n")
@@ -162,8 +164,8 @@ func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 	s.Check(slices.Equal(kept.Kept, []string{"build/report.txt"}) && slices.Equal(bob.Holds(kept.Rescue), kept.Kept), "%+v", kept.Remains)
 }
 
-// TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file that the room's checkout has
-// just so is neither named nor kept.
+// TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file
+// that the room's checkout has just so is neither named nor kept.
 func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", ".env\n*.log\nbuild/\n")

@@ -17,7 +17,8 @@ import (
 // whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
 const whyLocked = "a tt task uses this worktree; see tt task list"
 
-// create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its task file.
+// create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its
+// task file.
 func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
 	defer m.unlock()
 	dir := path.Dir(m.task.Worktree)
@@ -49,8 +50,8 @@ func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err er
 // worktreesWait is how long a command waits for others to add their worktrees.
 const worktreesWait = 2 * time.Minute
 
-// lockWorktrees keeps other commands from adding a worktree to the repository. git reads the records of all worktrees when it
-// adds one, and fails at a record that another git is just writing.
+// lockWorktrees keeps other commands from adding a worktree to the repository. git reads the records of all
+// worktrees when it adds one, and fails at a record that another git is just writing.
 func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
 	return rp.lock(ctx, "worktrees", theWorktrees, worktreesWait)
 }
@@ -93,8 +94,8 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 	return err
 }
 
-// sayBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for the lock, and says in its intent that
-// git begins.
+// sayBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for the
+// lock, and says in its intent that git begins.
 func (rp *repo) sayBegun(ctx context.Context, m *spawnPlan) (err error) {
 	if m.newBranch {
 		err = rp.requireNoBranch(ctx, *m)
@@ -121,9 +122,9 @@ func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) err
 	return why
 }
 
-// removeSpawned removes what a spawn or retry created before it failed, and nothing that somebody else has made: a directory only if git has it as
-// a worktree that tt has locked, a branch only if git has begun. If the new branch has moved since, it holds somebody's work, and
-// stays with its worktree.
+// removeSpawned removes what a spawn or retry created before it failed, and nothing that somebody else has
+// made: a directory only if git has it as a worktree that tt has locked, a branch only if git has begun. If
+// the new branch has moved since, it holds somebody's work, and stays with its worktree.
 func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	ours := git.WhyLocked(rp.common, m.Path) == whyLocked
 	if m.Begun == nil && !ours || m.Begun != nil && !*m.Begun {
@@ -153,8 +154,8 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	return nil
 }
 
-// undoSpawn undoes a spawn or retry whose process died. It can then be run again. A worktree that was made again for the
-// attempt that there is stays, if it is complete: its worker may work there by now.
+// undoSpawn undoes a spawn or retry whose process died. It can then be run again. A worktree that was made
+// again for the attempt that there is stays, if it is complete: its worker may work there by now.
 func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	m, err := readIntent[spawnIntent](i)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestWhatOthersMakeMeanwhileStays: a spawn waits for its turn to make a worktree, and somebody makes the directory and the branch by hand. The
-// spawn fails, or dies, and what it undoes isn't theirs.
+// TestWhatOthersMakeMeanwhileStays: a spawn waits for its turn to make a worktree, and somebody makes the
+// directory and the branch by hand. The spawn fails, or dies, and what it undoes isn't theirs.
 func TestWhatOthersMakeMeanwhileStays(t *testing.T) {
 	for name, killed := range map[string]bool{"it fails": false, "it is killed": true} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Check is the doctor's check of tasks. It finds what commands that died have left half done, and worktrees that
-// outlived their tasks.
+// Check is the doctor's check of tasks. It finds what commands that died have left half done, and worktrees
+// that outlived their tasks.
 func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
@@ -163,7 +163,8 @@ func Doing(kind string) stick.Words {
 	return stick.Wordsf("running %s", kind)
 }
 
-// finisher returns the command that finishes what an intent began. The intent has the task's name as people wrote it.
+// finisher returns the command that finishes what an intent began. The intent has the task's name as people
+// wrote it.
 func finisher(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
 	case intentSpawn:

@@ -208,8 +208,8 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	return res, err
 }
 
-// recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the intent. It
-// completes res.
+// recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the
+// intent. It completes res.
 func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
 	return f.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
@@ -268,8 +268,8 @@ func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, re
 	return q, rebased, f.completeOffer(ctx, f.task, &q)
 }
 
-// readySigning returns how the rebased commits are signed, once whoever signs them has answered: a rebase that stops halfway for want of a
-// signature would have to be taken back.
+// readySigning returns how the rebased commits are signed, once whoever signs them has answered: a rebase
+// that stops halfway for want of a signature would have to be taken back.
 func (f *doneRun) readySigning(ctx context.Context, onto string) (git.Signing, error) {
 	if err := f.git.Identity(ctx, f.path); err != nil {
 		return git.Signing{}, err
@@ -304,8 +304,8 @@ func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Off
 	return err
 }
 
-// recordConflict records that the rebase stopped at a conflict, and returns the error for it. The rebase stays in
-// progress, so that the worker can resolve it.
+// recordConflict records that the rebase stopped at a conflict, and returns the error for it. The rebase
+// stays in progress, so that the worker can resolve it.
 func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	files, err := f.git.Unmerged(ctx, f.path)
 	if err != nil {
@@ -334,10 +334,10 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 		Hintf("resolve the files and git add them, then %s and %s", goOn(f.path, "rebase"), stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
 }
 
-// requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's, because the
-// push would lose them. The worker's own commits are those of the worktree and those of every earlier run of done,
-// even if the branch was rewritten since. It isn't enough that the local repository has a commit: a fetch brings
-// everybody's.
+// requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's,
+// because the push would lose them. The worker's own commits are those of the worktree and those of every
+// earlier run of done, even if the branch was rewritten since. It isn't enough that the local repository has
+// a commit: a fetch brings everybody's.
 func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if f.target.remote == "" {
 		return nil
@@ -376,8 +376,8 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 			stick.Cmd("tt task new <task> --base "+f.task.Branch))
 }
 
-// push pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites only
-// the commit that [doneRun.requireRemoteIsOurs] has checked.
+// push pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites
+// only the commit that [doneRun.requireRemoteIsOurs] has checked.
 func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 	if f.target.remote == "" || f.remoteHead == head {
 		return f.target.remote, nil
@@ -398,8 +398,8 @@ func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
 	return f.target.remote, nil
 }
 
-// blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the room
-// requires contracts, it fails with [stick.CodeContractIncomplete] instead.
+// blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the
+// room requires contracts, it fails with [stick.CodeContractIncomplete] instead.
 func (o *op) blockedWarning(task stick.Task) (stick.Words, error) {
 	asked, err := o.unansweredBlocks(task)
 	if err != nil || asked == 0 {
@@ -413,8 +413,8 @@ func (o *op) blockedWarning(task stick.Task) (stick.Words, error) {
 	return stick.Wordsf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
 }
 
-// goOn returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No editor opens for
-// the message: an agent's shell has no terminal for one.
+// goOn returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No
+// editor opens for the message: an agent's shell has no terminal for one.
 func goOn(worktree, what string) stick.Command {
 	return stick.Cmd("git -C <path> -c core.editor=true "+what+" --continue", worktree)
 }

@@ -8,11 +8,11 @@ import (
 	"talkingstick/stick"
 )
 
-// Where a room has several checkouts, a task has its branch and its worktree in one of them. In the others it is what its worker has
-// pushed: there it can be reviewed, and merged with the remote as the judge.
+// Where a room has several checkouts, a task has its branch and its worktree in one of them. In the others it
+// is what its worker has pushed: there it can be reviewed, and merged with the remote as the judge.
 
-// errElsewhere makes the error for something about a task that can be done only in the checkout in. format has a verb for the task's name and
-// one for the checkout.
+// errElsewhere makes the error for something about a task that can be done only in the checkout in. format
+// has a verb for the task's name and one for the checkout.
 func errElsewhere(tx *store.Tx, id string, in stick.Checkout, format string) *stick.Error {
 	e := stick.Errorf(stick.CodeElsewhere, format, id, whereIs(tx, in)).With("task_id", id).With("path", in.Path)
 	if name := hostOf(tx, in); name != "" {
@@ -35,7 +35,8 @@ func hostOf(tx *store.Tx, in stick.Checkout) string {
 	return name
 }
 
-// requireHere refuses what needs the branch or the worktree of a task where they aren't. It fails with [stick.CodeElsewhere].
+// requireHere refuses what needs the branch or the worktree of a task where they aren't. It fails with
+// [stick.CodeElsewhere].
 func requireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 	if !task.Elsewhere(tx.CheckoutOf(r)) {
 		return nil
@@ -56,8 +57,8 @@ func (rp *repo) elsewhere(ctx context.Context, task stick.Task) (yes bool, where
 	return yes, where, err
 }
 
-// branchAt returns the commit of a task's branch, "" if there is none. Of a task in another checkout that is the branch at the remote, whose
-// commits it fetches.
+// branchAt returns the commit of a task's branch, "" if there is none. Of a task in another checkout that is
+// the branch at the remote, whose commits it fetches.
 func (rp *repo) branchAt(ctx context.Context, task stick.Task) (string, error) {
 	away, where, err := rp.elsewhere(ctx, task)
 	if err != nil {

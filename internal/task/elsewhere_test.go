@@ -15,7 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// hosts makes two hosts with clones of one repository, whose remote has the integration branch. ann works on the first, bob on the other.
+// hosts makes two hosts with clones of one repository, whose remote has the integration branch. ann works on
+// the first, bob on the other.
 func hosts(t *testing.T, gate string) (here, there *scene.Scene, ann, bob *scene.Actor) {
 	here = scene.OnServer(t)
 	ann = here.Agent("claude:a")
@@ -36,7 +37,8 @@ func landed(s *scene.Scene, name string) {
 	s.Check(strings.Count(said, "Merge task "+name+":") == 1, "the remote has these merges:\n%s", said)
 }
 
-// TestATaskOfAnotherHost: a task stays where it was made. On other hosts it can be reviewed and merged, through the remote.
+// TestATaskOfAnotherHost: a task stays where it was made. On other hosts it can be reviewed and merged,
+// through the remote.
 func TestATaskOfAnotherHost(t *testing.T) {
 	here, there, ann, bob := hosts(t, "test -f README")
 	ann.Spawn("one").OK()
@@ -76,7 +78,8 @@ func TestATaskOfAnotherHost(t *testing.T) {
 	there.TaskIs("one", stick.TaskFailed)
 }
 
-// TestATaskBeginsWithWhatLandedElsewhere: it waits for another one, which lands on another host. This host hasn't fetched that.
+// TestATaskBeginsWithWhatLandedElsewhere: it waits for another one, which lands on another host. This host
+// hasn't fetched that.
 func TestATaskBeginsWithWhatLandedElsewhere(t *testing.T) {
 	here, there, ann, bob := hosts(t, "")
 	here.LeavesWork()
@@ -93,7 +96,8 @@ func TestATaskBeginsWithWhatLandedElsewhere(t *testing.T) {
 	there.Check(next.TaskID == "two" && err == nil, "%s begins without what it has waited for: %v", next.TaskID, err)
 }
 
-// TestAnotherHostGoesOn: an attempt at a task goes on where somebody begins it, from what the earlier one has pushed.
+// TestAnotherHostGoesOn: an attempt at a task goes on where somebody begins it, from what the earlier one has
+// pushed.
 func TestAnotherHostGoesOn(t *testing.T) {
 	here, there, ann, bob := hosts(t, "")
 	here.LeavesWork() // the worktree of the first attempt stays, because nobody knows whether it is needed
@@ -132,7 +136,8 @@ func TestAnotherHostGoesOn(t *testing.T) {
 	ann.Cancel("two").OK()
 }
 
-// TestNobodyElseHasTheCommits: where the integration branch has no remote, a task is reviewed and merged where it is.
+// TestNobodyElseHasTheCommits: where the integration branch has no remote, a task is reviewed and merged
+// where it is.
 func TestNobodyElseHasTheCommits(t *testing.T) {
 	here, _, ann, bob := hosts(t, "")
 	for _, s := range []*scene.Scene{here, bob.Scene} {
@@ -149,8 +154,8 @@ func TestNobodyElseHasTheCommits(t *testing.T) {
 	carl.Merge("one").OK()
 }
 
-// TestALandingIsFinishedByAnotherHost kills a merge at each of its kill points. Once it has shown no sign of life for a while, another host goes on,
-// and the task lands once.
+// TestALandingIsFinishedByAnotherHost kills a merge at each of its kill points. Once it has shown no sign of
+// life for a while, another host goes on, and the task lands once.
 func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 	set := func(t *testing.T) (here, there *scene.Scene, ann, bob *scene.Actor) {
 		here, there, ann, bob = hosts(t, "test -f one.txt")
@@ -185,7 +190,8 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 	}
 }
 
-// TestASleeperIsFenced: a merge that slept while another host took over neither lands the task again nor fails.
+// TestASleeperIsFenced: a merge that slept while another host took over neither lands the task again nor
+// fails.
 func TestASleeperIsFenced(t *testing.T) {
 	for _, point := range []string{"merge: intended", "merge: judged", "merge: pushed", "merge: moved"} {
 		t.Run(point, func(t *testing.T) {
@@ -202,7 +208,8 @@ func TestASleeperIsFenced(t *testing.T) {
 	}
 }
 
-// TestALongMergeKeepsItsLease: a merge that takes longer than an intent stands renews it, and nobody takes over.
+// TestALongMergeKeepsItsLease: a merge that takes longer than an intent stands renews it, and nobody takes
+// over.
 func TestALongMergeKeepsItsLease(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")
 	here.ReadyToMerge("one", ann, bob)
@@ -216,7 +223,8 @@ func TestALongMergeKeepsItsLease(t *testing.T) {
 	there.TaskIs("one", stick.TaskCompleted)
 }
 
-// TestASleeperDoesntLandWhatWasCancelled: a merge that slept until another host gave the task up stops before it pushes.
+// TestASleeperDoesntLandWhatWasCancelled: a merge that slept until another host gave the task up stops before
+// it pushes.
 func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")
 	here.ReadyToMerge("one", ann, bob)
@@ -229,8 +237,8 @@ func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
 	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "it has landed")
 }
 
-// TestMergeOfATaskThatIsReviewedAgain: while one host prepares the merge of an approved commit, the worker offers another one on
-// its own host, and that is approved, too. What lands is what was approved last.
+// TestMergeOfATaskThatIsReviewedAgain: while one host prepares the merge of an approved commit, the worker
+// offers another one on its own host, and that is approved, too. What lands is what was approved last.
 func TestMergeOfATaskThatIsReviewedAgain(t *testing.T) {
 	here, there, ann, bob := hosts(t, "")
 	work := here.ReadyToMerge("one", ann, bob)
@@ -278,8 +286,8 @@ func TestOneLandingAtATime(t *testing.T) {
 	ann.Merge("two").OK()
 }
 
-// TestTheOutputOnAnotherHost: what a command prints is seen on its own host while it runs, and everywhere when it has ended. To ask for it earlier
-// doesn't change that.
+// TestTheOutputOnAnotherHost: what a command prints is seen on its own host while it runs, and everywhere
+// when it has ended. To ask for it earlier doesn't change that.
 func TestTheOutputOnAnotherHost(t *testing.T) {
 	_, there, ann, bob := hosts(t, "")
 	ann.Spawn("one").OK()
@@ -300,7 +308,8 @@ func TestTheOutputOnAnotherHost(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestACommandOnAnotherHostGoesOn: who cancels its task elsewhere is told so, besides that its worker can't hear of it.
+// TestACommandOnAnotherHostGoesOn: who cancels its task elsewhere is told so, besides that its worker can't
+// hear of it.
 func TestACommandOnAnotherHostGoesOn(t *testing.T) {
 	_, _, ann, bob := hosts(t, "")
 	ann.Spawn("one").OK()

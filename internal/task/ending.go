@@ -22,7 +22,8 @@ type ending struct {
 // killTime is how long it may take until killed processes are gone.
 const killTime = 5 * time.Second
 
-// end asks the processes to end, and kills those that still run after grace. It returns those that it can't end.
+// end asks the processes to end, and kills those that still run after grace. It returns those that it can't
+// end.
 func (e ending) end(grace time.Duration) []proc.Info {
 	if e.over() {
 		return nil
@@ -55,8 +56,8 @@ func (e ending) kill() {
 	}
 }
 
-// leads reports whether the command runs. Once it has ended, the number of its process group may be somebody else's; of those that
-// were in it, find knows.
+// leads reports whether the command runs. Once it has ended, the number of its process group may be somebody
+// else's; of those that were in it, find knows.
 func (e ending) leads() bool {
 	if e.command == nil {
 		return false
@@ -81,7 +82,8 @@ func (e ending) over() bool {
 	return len(e.find()) == 0
 }
 
-// wait waits until nothing runs any more, and reports whether that is so. It gives up after most, or when stop is closed.
+// wait waits until nothing runs any more, and reports whether that is so. It gives up after most, or when
+// stop is closed.
 func (e ending) wait(most time.Duration, stop <-chan struct{}) bool {
 	deaths := e.procs.Deaths()
 	defer deaths.Close()

@@ -9,7 +9,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// TestTheGroupOfACommandThatHasEnded: somebody else may have the number of its group by now, and gets no signal.
+// TestTheGroupOfACommandThatHasEnded: somebody else may have the number of its group by now, and gets no
+// signal.
 func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	stranger := exec.Command("/bin/sh", "-c", "trap 'exit 7' TERM; echo ready; read x; exit 0")
 	ownGroup(stranger)

@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// A task whose own files judge it can pass a gate that it has emptied. So what belongs to the gate is marked where a task changes it: the file that
-// sets it, what that file protects, and what the gate's command names. What the gate is, the head of the integration branch says, never the
-// task's own tree.
+// A task whose own files judge it can pass a gate that it has emptied. So what belongs to the gate is marked
+// where a task changes it: the file that sets it, what that file protects, and what the gate's command names.
+// What the gate is, the head of the integration branch says, never the task's own tree.
 
 // gateFiles returns those of the gate's own files that a task changes between two commits.
 func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]string, error) {
@@ -50,8 +50,9 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%~,", r)
 }
 
-// namedBy returns those of the files that a shell command names, if they are in a commit. It knows the words of the command, and no more: what another
-// file runs, or what is named from another directory, has to be protected.
+// namedBy returns those of the files that a shell command names, if they are in a commit. It knows the words
+// of the command, and no more: what another file runs, or what is named from another directory, has to be
+// protected.
 func (rp *repo) namedBy(ctx context.Context, command, commit string, files []string) ([]string, error) {
 	words := strings.FieldsFunc(command, func(r rune) bool { return !wordRune(r) })
 	for i := range words {
@@ -67,8 +68,8 @@ func (rp *repo) namedBy(ctx context.Context, command, commit string, files []str
 	return rp.git.Files(ctx, rp.root, commit, named)
 }
 
-// addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git can't be asked, the view keeps what was
-// so when the task was offered.
+// addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
+// can't be asked, the view keeps what was so when the task was offered.
 func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
 	rp := &repo{tasks: ts, git: ts.core.Config.Git, root: root}
 	if files, err := rp.gateFiles(ctx, v.Integration, from, to); err == nil {

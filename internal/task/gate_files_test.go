@@ -8,8 +8,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// TestWhatBelongsToTheGate is marked where a task changes it: the file that sets it, what its command names, and what it protects. What it is, the
-// integration branch says.
+// TestWhatBelongsToTheGate is marked where a task changes it: the file that sets it, what its command names,
+// and what it protects. What it is, the integration branch says.
 func TestWhatBelongsToTheGate(t *testing.T) {
 	testenv.Alone(t)
 
@@ -57,7 +57,8 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 	}
 }
 
-// TestTheMarkIsOfToday: the marks of show and diff follow the settings of the integration branch and the newest commit of the task.
+// TestTheMarkIsOfToday: the marks of show and diff follow the settings of the integration branch and the
+// newest commit of the task.
 func TestTheMarkIsOfToday(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit("gate.sh", "was\n")

@@ -27,9 +27,10 @@ type WorkerInitResult struct {
 	Commands []ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
 }
 
-// WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch. A named
-// branch becomes the configured one. It shows the commands that the project has tt run, and accepts those that the caller
-// names. It fails with [stick.CodeInvalidPath], [stick.CodeUsage], [stick.CodeNotFound] and [stick.CodePersonOnly].
+// WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch.
+// A named branch becomes the configured one. It shows the commands that the project has tt run, and accepts
+// those that the caller names. It fails with [stick.CodeInvalidPath], [stick.CodeUsage], [stick.CodeNotFound]
+// and [stick.CodePersonOnly].
 func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInitResult, error) {
 	var res WorkerInitResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)

@@ -10,11 +10,11 @@ import (
 	"talkingstick/stick"
 )
 
-// A clone may bring links. All worktrees of tasks and gates stay inside the workspace and outside of git's own
-// directory, whatever the links in their paths say.
+// A clone may bring links. All worktrees of tasks and gates stay inside the workspace and outside of git's
+// own directory, whatever the links in their paths say.
 
-// requireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own directory.
-// The path need not exist. It fails with [stick.CodeInvalidPath].
+// requireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own
+// directory. The path need not exist. It fails with [stick.CodeInvalidPath].
 func (rp *repo) requireInside(path string) error {
 	root, err := os.OpenRoot(rp.root)
 	if err != nil {
@@ -42,8 +42,8 @@ func (rp *repo) requireInside(path string) error {
 		Hintf("remove the link; or name a directory of the workspace in .talking-stick.toml, on the branch that tasks are merged into: [worker] worktree_dir")
 }
 
-// removeTree removes a worktree of this program's making, complete or not, with all its files. It doesn't follow a
-// link that leads out of the workspace.
+// removeTree removes a worktree of this program's making, complete or not, with all its files. It doesn't
+// follow a link that leads out of the workspace.
 func (rp *repo) removeTree(path string) error {
 	if err := rp.requireInside(path); err != nil {
 		return err

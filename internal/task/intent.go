@@ -9,10 +9,10 @@ import (
 	"talkingstick/stick"
 )
 
-// An intent says what a command is about to do to git. It is stored before the command acts, and ended with the
-// outcome. If the command dies in between, the next command finds the open intent and finishes or undoes the work.
-// The structs below are the stored form. Other versions of the program write and read them, so fields keep their
-// names, and new fields are optional.
+// An intent says what a command is about to do to git. It is stored before the command acts, and ended with
+// the outcome. If the command dies in between, the next command finds the open intent and finishes or undoes
+// the work. The structs below are the stored form. Other versions of the program write and read them, so
+// fields keep their names, and new fields are optional.
 
 // The kinds of intents.
 const (
@@ -36,8 +36,8 @@ type spawnIntent struct {
 	NewTree   bool        `json:"new_tree"`
 	Slot      int         `json:"slot"` // of the task
 
-	// Begun says whether git may have made something by now: before that, whatever lies there is somebody else's. Earlier programs didn't
-	// say it; it is nil then.
+	// Begun says whether git may have made something by now: before that, whatever lies there is somebody
+	// else's. Earlier programs didn't say it; it is nil then.
 	Begun *bool `json:"begun,omitempty"`
 	Next  bool  `json:"next,omitempty"` // it is for the agent of the intent, which asked for any task
 }
@@ -49,7 +49,8 @@ type spawnedTask struct {
 	ID     string `json:"id"`
 }
 
-// setupIntent is what the set-up of a worktree is about to run there. If it is interrupted, there is nothing to undo.
+// setupIntent is what the set-up of a worktree is about to run there. If it is interrupted, there is nothing
+// to undo.
 type setupIntent struct {
 	Path    string `json:"path"`
 	Command string `json:"command"`
@@ -106,8 +107,8 @@ func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by
 	}, nil
 }
 
-// storeIntent stores an intent for a task, or replaces the one with the same id. It fails with [stick.CodeLanding] while a command in another
-// checkout is in the way.
+// storeIntent stores an intent for a task, or replaces the one with the same id. It fails with
+// [stick.CodeLanding] while a command in another checkout is in the way.
 func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
 	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {

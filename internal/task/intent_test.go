@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestIntentsOfEarlierPrograms reads intents as the program of commit 8cc1f78 stored them, so that a command that
-// was interrupted before an upgrade can be finished after it.
+// TestIntentsOfEarlierPrograms reads intents as the program of commit 8cc1f78 stored them, so that a command
+// that was interrupted before an upgrade can be finished after it.
 func TestIntentsOfEarlierPrograms(t *testing.T) {
 	for _, c := range []struct {
 		kind, data string
@@ -73,7 +73,8 @@ func TestIntentsOfEarlierPrograms(t *testing.T) {
 	}
 }
 
-// Whoever lost the race for a branch, or was interrupted, is told the command that it ran: a revert isn't finished by a merge.
+// Whoever lost the race for a branch, or was interrupted, is told the command that it ran: a revert isn't
+// finished by a merge.
 func TestARevertIsRepeatedAsARevert(t *testing.T) {
 	for revert, want := range map[string]string{"": "tt task merge ui-7", "it is slow": `tt task rollback ui-7 --reason "…"`} {
 		l := landing{repo: &repo{}, task: stick.Task{ID: "ui-7"}, revert: revert, outcomeUnknown: true}

@@ -14,8 +14,9 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// keep keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the worktree is
-// removed. What the room's checkout has just so needs no copy. It returns why the worktree must stay, "" if it may go.
+// keep keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the
+// worktree is removed. What the room's checkout has just so needs no copy. It returns why the worktree must
+// stay, "" if it may go.
 func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
 	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
@@ -61,8 +62,9 @@ func someOf(paths []string) stick.Words {
 	return stick.Names(paths[:most], most) + " and " + stick.Count(len(paths)-most, "other file")
 }
 
-// filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those that the room's
-// checkout has just so; and the repositories in the worktree in which the patterns may name something. No rescue can hold one.
+// filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those
+// that the room's checkout has just so; and the repositories in the worktree in which the patterns may name
+// something. No rescue can hold one.
 func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, repositories []string, err error) {
 	if _, err := os.Lstat(c.Path); err != nil {
 		return nil, nil, nil

@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestRecoveryAtEveryKillPoint kills a command at each of its kill points. The same command, run again, must then
-// lead to the same state. A run that isn't killed shows which kill points there are.
+// TestRecoveryAtEveryKillPoint kills a command at each of its kill points. The same command, run again, must
+// then lead to the same state. A run that isn't killed shows which kill points there are.
 func TestRecoveryAtEveryKillPoint(t *testing.T) {
 	testenv.Alone(t)
 
@@ -170,8 +170,8 @@ func isSetUp(a *scene.Actor) error {
 	return nil
 }
 
-// TestTheDoctorNamesWhatIsLeft checks that the doctor names what a killed command left half done, until the next
-// command finishes it.
+// TestTheDoctorNamesWhatIsLeft checks that the doctor names what a killed command left half done, until the
+// next command finishes it.
 func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()

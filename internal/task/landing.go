@@ -38,8 +38,8 @@ type landing struct {
 	away           stick.Words   // where the task's branch and worktree are, if that is another checkout
 }
 
-// run lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as the
-// project's settings allow.
+// run lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as
+// the project's settings allow.
 func (l *landing) run(ctx context.Context) error {
 	for {
 		l.tries++
@@ -65,7 +65,8 @@ func (l *landing) again() stick.Command {
 	return stick.Cmd("tt task merge <task_id>", l.task.ID)
 }
 
-// errInterrupted returns the error for a landing that its caller has cancelled. It says how far the landing came.
+// errInterrupted returns the error for a landing that its caller has cancelled. It says how far the landing
+// came.
 func (l *landing) errInterrupted(err error) error {
 	e := &stick.Error{Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: err}
 	if l.revert == "" {
@@ -78,7 +79,8 @@ func (l *landing) errInterrupted(err error) error {
 	return e.With("task_id", l.task.ID)
 }
 
-// tryOnce tries to land the task once. lost reports whether that failed only because the branch moved meanwhile.
+// tryOnce tries to land the task once. lost reports whether that failed only because the branch moved
+// meanwhile.
 func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	l.id, l.gated, l.left = "", false, nil // the earlier try has ended
 	tree, contained, err := l.ready(ctx)
@@ -136,8 +138,8 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	return false, l.recordLanded(ctx, l.id)
 }
 
-// ready makes the result, and checks all that needs no intent. It returns the worktree for the gate, empty if none is set.
-// contained says that the branch has the task already, so that there is nothing to do.
+// ready makes the result, and checks all that needs no intent. It returns the worktree for the gate, empty if
+// none is set. contained says that the branch has the task already, so that there is nothing to do.
 func (l *landing) ready(ctx context.Context) (tree string, contained bool, err error) {
 	if err := l.prepare(ctx); err != nil {
 		return "", false, err
@@ -246,8 +248,8 @@ func (l *landing) makeResult(ctx context.Context) error {
 	return err
 }
 
-// returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a conflict
-// only fails.
+// returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a
+// conflict only fails.
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	what := stick.Names(files, mostNamed)
 	if l.revert == "" {
@@ -291,7 +293,8 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 	})
 }
 
-// returned is the hint of a task that was returned. If its command has ended, that says how to start it again.
+// returned is the hint of a task that was returned. If its command has ended, that says how to start it
+// again.
 func (l *landing) returned(h stick.Hint) stick.Hint {
 	if len(l.restart) == 0 {
 		return h
@@ -333,8 +336,8 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	})
 }
 
-// recordLanded records that the branch contains the task, or its revert. After a merge it also stores the intent to
-// clean up.
+// recordLanded records that the branch contains the task, or its revert. After a merge it also stores the
+// intent to clean up.
 func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	id, err := l.newID(ctx)
 	if err != nil {
@@ -393,7 +396,8 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	})
 }
 
-// recorded reports whether the log says already that the task has landed, or was reverted: then another host has finished it.
+// recorded reports whether the log says already that the task has landed, or was reverted: then another host
+// has finished it.
 func (l *landing) recorded(task stick.Task) bool {
 	if l.revert != "" {
 		return task.Cause == stick.CauseRolledBack && task.Result == l.result
@@ -401,7 +405,8 @@ func (l *landing) recorded(task stick.Task) bool {
 	return task.State == stick.TaskCompleted && task.Head == l.task.Approved
 }
 
-// cleanUp removes what is left of a task that has landed. Of one in another checkout only the branch at the remote can go.
+// cleanUp removes what is left of a task that has landed. Of one in another checkout only the branch at the
+// remote can go.
 func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
 	if l.away == "" {
 		return l.cleanup(ctx, l.dueCleanup)
@@ -416,8 +421,8 @@ func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
 	return r, err
 }
 
-// revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the branch
-// reverts the task there.
+// revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the
+// branch reverts the task there.
 func (l *landing) revertCommit(ctx context.Context) (string, error) {
 	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}", "Revert "+l.task.Result+"\n", l.task.Result)
 }

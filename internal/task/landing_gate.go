@@ -16,9 +16,9 @@ import (
 // gatePrefix begins the names of the gates' worktrees. No task can have such a name.
 const gatePrefix = ".gate-"
 
-// runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base. If it
-// is red there too, the task isn't to blame, and the queue is paused; else the task returns to its worker. over
-// reports whether the intent has ended.
+// runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base.
+// If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
+// worker. over reports whether the intent has ended.
 func (l *landing) runGates(ctx context.Context, tree string) (over bool, err error) {
 	green, said, err := l.runGate(ctx, tree, l.result)
 	if err != nil || green {
@@ -107,9 +107,9 @@ func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
 	return slot, err
 }
 
-// runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run has a
-// fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If that fails,
-// l.left says so, and the result of the gate still counts.
+// runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run
+// has a fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If
+// that fails, l.left says so, and the result of the gate still counts.
 func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
 	defer func() {
 		l.left = nil
@@ -164,8 +164,8 @@ type GateRun struct {
 	LastLine func() string // the last line that it has printed so far, as it is
 }
 
-// showGate tells the caller that the gate begins to run on a commit. It returns what has to hear the gate's output, nil if
-// the caller doesn't want to know.
+// showGate tells the caller that the gate begins to run on a commit. It returns what has to hear the gate's
+// output, nil if the caller doesn't want to know.
 func (l *landing) showGate(commit string) io.Writer {
 	if l.shows == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"talkingstick/stick"
 )
 
-// advance moves the branch to the result, and reports whether it was still where it was. If a remote decides, a
-// push without force moves the branch there first, and then the local branch follows.
+// advance moves the branch to the result, and reports whether it was still where it was. If a remote decides,
+// a push without force moves the branch there first, and then the local branch follows.
 func (l *landing) advance(ctx context.Context) (moved bool, err error) {
 	if l.target.remote == "" {
 		return l.moveLocal(ctx, l.base)
@@ -53,8 +53,8 @@ func (l *landing) advanceLocal(ctx context.Context) error {
 	return err
 }
 
-// moveLocal moves the local branch from the commit from to the result, and reports whether it is there now. If the
-// branch is checked out, its files move with it; else the move is a compare-and-swap.
+// moveLocal moves the local branch from the commit from to the result, and reports whether it is there now.
+// If the branch is checked out, its files move with it; else the move is a compare-and-swap.
 func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err error) {
 	now, err := l.readTarget(ctx, l.target.name)
 	if err != nil {
@@ -91,8 +91,8 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	return false, err
 }
 
-// mayMove refuses to move the files of the shared tree if the caller may not change them. A linked worktree isn't
-// part of the shared tree.
+// mayMove refuses to move the files of the shared tree if the caller may not change them. A linked worktree
+// isn't part of the shared tree.
 func (l *landing) mayMove(ctx context.Context, checkout string) error {
 	p, err := workspace.Resolve(checkout, l.tasks.core.Config.Workspace)
 	if err != nil || p.Worktree != "" {

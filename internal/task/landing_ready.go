@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged, not even
-// the repair. A revert that makes them readable again takes its gate from the result.
+// requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged,
+// not even the repair. A revert that makes them readable again takes its gate from the result.
 func (l *landing) requireReadableSettings(ctx context.Context) error {
 	gate, worker, err := l.settings(ctx, l.result)
 	if l.revert != "" {
@@ -30,8 +30,8 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 		Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
-// requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way. It is
-// called before the gate, which may take long.
+// requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way.
+// It is called before the gate, which may take long.
 func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	at := l.target.checkout
 	if at == "" || l.target.local == "" {
@@ -46,8 +46,8 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 		Hintf("move them elsewhere, and try again")
 }
 
-// requireCleanCheckout refuses if the branch is checked out in a place that has uncommitted changes, that is missing,
-// or that the caller may not change.
+// requireCleanCheckout refuses if the branch is checked out in a place that has uncommitted changes, that is
+// missing, or that the caller may not change.
 func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	at := l.target.checkout
 	if at == "" || l.target.local == "" {
@@ -70,8 +70,8 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	return l.mayMove(ctx, at)
 }
 
-// requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review. If the
-// branch makes the same changes as before, such as after a rebase, the approval is kept.
+// requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review.
+// If the branch makes the same changes as before, such as after a rebase, the approval is kept.
 func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	at, err := l.branchAt(ctx, l.task)
 	if err != nil || at == l.task.Approved {

@@ -112,8 +112,8 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 	return res, rp.showTask(ctx, &res)
 }
 
-// remember keeps the command that is to work on an attempt once that has begun, and how often it starts again by itself. run may be
-// empty. It is a run that no process has claimed.
+// remember keeps the command that is to work on an attempt once that has begun, and how often it starts again
+// by itself. run may be empty. It is a run that no process has claimed.
 func (o *op) remember(id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
@@ -174,8 +174,9 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 	return res, rp.showTask(ctx, &res)
 }
 
-// planBegin plans the branch and the worktree of a task that is for later, from the commit that the task begins from now. If nobody else is
-// adding a worktree, it locks them before it looks, until [spawnPlan.unlock]. It fails as [repo.requireRoomFor] and [repo.acceptedSettings] do.
+// planBegin plans the branch and the worktree of a task that is for later, from the commit that the task
+// begins from now. If nobody else is adding a worktree, it locks them before it looks, until
+// [spawnPlan.unlock]. It fails as [repo.requireRoomFor] and [repo.acceptedSettings] do.
 func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
 	m = spawnPlan{task: task, path: rp.worktree(task), newBranch: true, newTree: true}
 	unlock, err := rp.tryLock("worktrees", theWorktrees)
@@ -227,8 +228,8 @@ type earlySettings struct {
 	err error
 }
 
-// readSettings begins to read the settings at the head of a local branch, beside other commands of git: each of those costs as much as the rest
-// of a short command of tt.
+// readSettings begins to read the settings at the head of a local branch, beside other commands of git: each
+// of those costs as much as the rest of a short command of tt.
 func (rp *repo) readSettings(ctx context.Context, branch string) <-chan earlySettings {
 	c := make(chan earlySettings, 1)
 	go func() {
@@ -243,7 +244,8 @@ func (rp *repo) readSettings(ctx context.Context, branch string) <-chan earlySet
 	return c
 }
 
-// acceptedEarly is [repo.acceptedSettings] for settings that were read early, if they are those of the commit.
+// acceptedEarly is [repo.acceptedSettings] for settings that were read early, if they are those of the
+// commit.
 func (rp *repo) acceptedEarly(ctx context.Context, early earlySettings, commit string) (config.Worker, error) {
 	if early.commit != commit {
 		return rp.acceptedSettings(ctx, commit)
@@ -254,8 +256,8 @@ func (rp *repo) acceptedEarly(ctx context.Context, early earlySettings, commit s
 	return early.Worker, rp.requireSetupAccepted(ctx, early.Worker)
 }
 
-// lacksAwaited reports whether the target of a task that is for later lacks what the task has waited for. That may have landed on another host;
-// a fetch brings it.
+// lacksAwaited reports whether the target of a task that is for later lacks what the task has waited for.
+// That may have landed on another host; a fetch brings it.
 func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (bool, error) {
 	if tg.remote == "" || len(task.After) == 0 {
 		return false, nil
@@ -289,9 +291,10 @@ func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 	return false, nil
 }
 
-// begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker at the same
-// moment; with next it must have no other task. The caller must hold the task's lock. It fails with [stick.CodeInvalidTransition] if somebody
-// has begun the task meanwhile, or it isn't ready, with a [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
+// begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker
+// at the same moment; with next it must have no other task. The caller must hold the task's lock. It fails
+// with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with a
+// [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
 func (rp *repo) begin(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.planBegin(ctx, task)
 	if err != nil {
@@ -355,8 +358,9 @@ type WorkerAfterResult struct {
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
-// WorkerAfter changes which tasks another one waits for. It fails with [stick.CodeNotFound], with [stick.CodeUsage] if the
-// task would wait for itself, and with [stick.CodeInvalidTransition] if it isn't for later.
+// WorkerAfter changes which tasks another one waits for. It fails with [stick.CodeNotFound], with
+// [stick.CodeUsage] if the task would wait for itself, and with [stick.CodeInvalidTransition] if it isn't for
+// later.
 func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAfterResult, error) {
 	var res WorkerAfterResult
 	err := ts.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {

@@ -15,7 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestATaskBeginsWhenOthersHaveLanded: b waits for a. Until a has landed, nobody can begin b, and next gives it to nobody.
+// TestATaskBeginsWhenOthersHaveLanded: b waits for a. Until a has landed, nobody can begin b, and next gives
+// it to nobody.
 func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("a").OK()
@@ -135,7 +136,8 @@ func TestManyTakeTasksAtOnce(t *testing.T) {
 	s.Check(len(taken) == ready && none == takers-ready, "taken: %v; told that nothing is ready: %d", taken, none)
 }
 
-// TestSlotsAreTheLowestFree: a task that has ended gives its slot back, and another attempt keeps the one it had if it can.
+// TestSlotsAreTheLowestFree: a task that has ended gives its slot back, and another attempt keeps the one it
+// had if it can.
 func TestSlotsAreTheLowestFree(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	slot := func(name string, want int) {
@@ -182,7 +184,8 @@ func taskNamed(r task.WorkerStatusResult, name string) task.TaskView {
 	return r.Tasks[slices.IndexFunc(r.Tasks, func(v task.TaskView) bool { return v.TaskID == name })]
 }
 
-// TestASetUpThatFails leaves the task and its worktree, says what it printed, and runs again when the task is started.
+// TestASetUpThatFails leaves the task and its worktree, says what it printed, and runs again when the task is
+// started.
 func TestASetUpThatFails(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", "ready\n")
@@ -263,8 +266,8 @@ func TestARetryIsSetUpAgain(t *testing.T) {
 	s.Check(err == nil && string(b) == "1\n", "it is set up for slot %s (%v)", b, err)
 }
 
-// TestATaskThatCantBeginKeepsNobodyFromAnother: git fails for the oldest, something lies in the place of the next, and the third is given. If none can
-// begin, the answer says why.
+// TestATaskThatCantBeginKeepsNobodyFromAnother: git fails for the oldest, something lies in the place of the
+// next, and the third is given. If none can begin, the answer says why.
 func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	for _, name := range []string{"fails", "blocked", "good"} {

@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Locks of files end at the host. For other checkouts an open intent is the lock: its command renews it while it works, and one that isn't
-// renewed any more is taken over.
+// Locks of files end at the host. For other checkouts an open intent is the lock: its command renews it while
+// it works, and one that isn't renewed any more is taken over.
 
 const (
 	// intentLease is how long an intent stands after it was last renewed.
@@ -20,8 +20,8 @@ const (
 	renewEach = intentLease / 4
 )
 
-// serve makes later git commands tell their hooks that they serve an intent. Until the caller calls stop, it renews the intent where other
-// hosts could see it.
+// serve makes later git commands tell their hooks that they serve an intent. Until the caller calls stop, it
+// renews the intent where other hosts could see it.
 func (rp *repo) serve(ctx context.Context, id string) (stop func()) {
 	rp.git.Env = []string{IntentEnv + "=" + id}
 	db, err := rp.tasks.core.Open(ctx, false)
@@ -71,7 +71,8 @@ func lease(i store.Intent, now stick.Time) time.Duration {
 	return i.RenewedAt.Add(intentLease).Sub(now)
 }
 
-// concerns reports whether a command with an intent is in the way of one that works on a task, or lands on a branch.
+// concerns reports whether a command with an intent is in the way of one that works on a task, or lands on a
+// branch.
 func concerns(i store.Intent, id, branch string) bool {
 	if i.Task == stick.TaskKey(id) {
 		return true
@@ -114,7 +115,8 @@ func runnerElsewhere(tx *store.Tx, i store.Intent) (r Runner, err error) {
 	return r, err
 }
 
-// requireFree refuses an intent that another one is in the way of, from another checkout. The caller has finished what died there.
+// requireFree refuses an intent that another one is in the way of, from another checkout. The caller has
+// finished what died there.
 func (o *op) requireFree(i store.Intent) error {
 	if i.In == (stick.Checkout{}) {
 		return nil
@@ -129,8 +131,8 @@ func (o *op) requireFree(i store.Intent) error {
 	return err
 }
 
-// await waits until no command in another checkout works on a task or, with a branch, lands on that. It fails with [stick.CodeLanding] after
-// wait. What a command that died has left is for [repo.recover].
+// await waits until no command in another checkout works on a task or, with a branch, lands on that. It fails
+// with [stick.CodeLanding] after wait. What a command that died has left is for [repo.recover].
 func (rp *repo) await(ctx context.Context, id, branch string, wait time.Duration) error {
 	db, err := rp.tasks.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && !db.ManyHosts() {
@@ -178,7 +180,8 @@ type obstacle struct {
 	left   time.Duration // of its lease
 }
 
-// inTheWay finds a command in another checkout that works on a task or lands on a branch. busy is the error that says so; nil if there is none.
+// inTheWay finds a command in another checkout that works on a task or lands on a branch. busy is the error
+// that says so; nil if there is none.
 func (rp *repo) inTheWay(ctx context.Context, id, branch string) (in obstacle, busy, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		in, busy = obstacle{}, nil
@@ -206,8 +209,8 @@ func ignoreNoRoom(err error) error {
 	return err
 }
 
-// takeOver finishes what a command in another checkout began and left. The remote decides whether a landing came through. Of everything else
-// what is left stays in that checkout, where the next command finds it.
+// takeOver finishes what a command in another checkout began and left. The remote decides whether a landing
+// came through. Of everything else what is left stays in that checkout, where the next command finds it.
 func (rp *repo) takeOver(ctx context.Context, i store.Intent) error {
 	d, lands := landingOf(i)
 	if lands && d.Remote != "" {

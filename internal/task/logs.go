@@ -32,7 +32,8 @@ type WorkerLogsParams struct {
 	Lines   *int   `json:"lines,omitempty"`   // how many of the last lines; 0 for all that is kept; null for 100
 	Raw     bool   `json:"raw,omitempty"`     // as the command has written it; else what harnesses write as JSON is shown as readable lines
 
-	// Follow gets what is there and then what comes, until the run has ended. It may be nil. Of what isn't raw it gets whole lines.
+	// Follow gets what is there and then what comes, until the run has ended. It may be nil. Of what isn't
+	// raw it gets whole lines.
 	Follow func(text string) error `json:"-"`
 }
 
@@ -46,8 +47,9 @@ type WorkerLogsResult struct {
 	Size   int64        `json:"size"`   // the number of bytes of the whole output so far
 }
 
-// WorkerLogs returns the end of what a worker's command has written, also while it runs. With p.Follow it goes on until the run has ended. It
-// fails with [stick.CodeNotFound] if there is no such run, and with [stick.CodeElsewhere] if it runs on another host.
+// WorkerLogs returns the end of what a worker's command has written, also while it runs. With p.Follow it
+// goes on until the run has ended. It fails with [stick.CodeNotFound] if there is no such run, and with
+// [stick.CodeElsewhere] if it runs on another host.
 func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res WorkerLogsResult, err error) {
 	l := logs{tasks: ts, p: p}
 	if err := l.load(ctx); err != nil {
@@ -162,7 +164,8 @@ func (l *logs) requireHere() error {
 		With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt task logs <task_id>", l.task.ID))
 }
 
-// drain shows what is there. Without Follow it stops where the output has ended when it began: a command may write faster than it reads.
+// drain shows what is there. Without Follow it stops where the output has ended when it began: a command may
+// write faster than it reads.
 func (l *logs) drain() error {
 	buf := make([]byte, 64<<10)
 	for {

@@ -71,11 +71,12 @@ type HeldTask struct {
 // queueWait is how long a merge waits for other merges into the same branch.
 const queueWait = 2 * time.Hour
 
-// WorkerMerge merges approved tasks, one at a time. The gate runs on exactly the commit that the branch then moves
-// to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale], [stick.CodeRebaseConflict],
-// [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree], [stick.CodeLanding] and [stick.CodePaused]. Without a task's name
-// it fails only if it merged nothing. With All it tries the other tasks, too, when one of them fails: Waiting says which and
-// why. It fails with [stick.CodeTasksReturned] if it sent tasks back.
+// WorkerMerge merges approved tasks, one at a time. The gate runs on exactly the commit that the branch then
+// moves to. It fails with [stick.CodeInvalidTransition], [stick.CodeReviewStale], [stick.CodeRebaseConflict],
+// [stick.CodeGateFailed], [stick.CodeBaseRed], [stick.CodeDirtyTree], [stick.CodeLanding] and
+// [stick.CodePaused]. Without a task's name it fails only if it merged nothing. With All it tries the other
+// tasks, too, when one of them fails: Waiting says which and why. It fails with [stick.CodeTasksReturned] if
+// it sent tasks back.
 func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
@@ -115,8 +116,9 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	return res, err
 }
 
-// mergeQueue merges the tasks of all queues in order, or only the first one that can be merged. Each integration
-// branch has its own queue. A queue that is paused doesn't stop the others, nor does a fault of one task.
+// mergeQueue merges the tasks of all queues in order, or only the first one that can be merged. Each
+// integration branch has its own queue. A queue that is paused doesn't stop the others, nor does a fault of
+// one task.
 func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
 	tried, halted := map[string]bool{}, map[string]error{} // tasks by id; the branches on which nothing can land now, and why
 	var held error
@@ -203,8 +205,8 @@ func (rp *repo) listInReview(ctx context.Context, res *WorkerMergeResult) error 
 	})
 }
 
-// othersMayMerge reports whether a failure concerns only a task or its branch, so that tasks of other branches may
-// still be merged.
+// othersMayMerge reports whether a failure concerns only a task or its branch, so that tasks of other
+// branches may still be merged.
 func othersMayMerge(err error) bool {
 	switch stick.CodeOf(err).Info().Exit {
 	case stick.ExitInternal, stick.ExitBusy, stick.ExitInterrupted:
@@ -215,7 +217,8 @@ func othersMayMerge(err error) bool {
 	return true
 }
 
-// withError returns err. If it is an interruption after some merges, the message says how many tasks were merged.
+// withError returns err. If it is an interruption after some merges, the message says how many tasks were
+// merged.
 func (res WorkerMergeResult) withError(err error) error {
 	if stick.CodeOf(err) == stick.CodeCanceled && len(res.Merged) > 0 {
 		e := *stick.AsError(err)
@@ -256,9 +259,9 @@ func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[
 	})
 }
 
-// mergeOne merges one task, after it has waited for other merges into the same branch. named says that the caller
-// named the task, so that it is tried even if the queue is paused. halted reports whether nothing can land on the
-// branch now.
+// mergeOne merges one task, after it has waited for other merges into the same branch. named says that the
+// caller named the task, so that it is tried even if the queue is paused. halted reports whether nothing can
+// land on the branch now.
 func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
 		open, err := rp.isLanding(ctx, task.ID)
@@ -325,7 +328,8 @@ func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m Merge
 	return m, false, nil
 }
 
-// containedNote returns the note for a task that landed without a merge commit, or "" for one with a merge commit.
+// containedNote returns the note for a task that landed without a merge commit, or "" for one with a merge
+// commit.
 func containedNote(result string) stick.Words {
 	if result == "" {
 		return containedAlready
@@ -333,7 +337,8 @@ func containedNote(result string) stick.Words {
 	return ""
 }
 
-// queueTask returns the stand-in for a task in the intents about a queue as a whole. No task can have its name.
+// queueTask returns the stand-in for a task in the intents about a queue as a whole. No task can have its
+// name.
 func queueTask(branch string) stick.Task {
 	sum := sha256.Sum256([]byte(branch))
 	return stick.Task{ID: "queue/" + hex.EncodeToString(sum[:8])}
@@ -351,8 +356,8 @@ func pauseOf(i store.Intent) *QueuePause {
 	return &QueuePause{Branch: p.Branch, Commit: p.Commit, Since: i.StartedAt, Report: p.Report}
 }
 
-// requireNotPaused refuses to land while the branch is at a commit on which the gate is red. If the branch has moved
-// since, it ends the pause.
+// requireNotPaused refuses to land while the branch is at a commit on which the gate is red. If the branch
+// has moved since, it ends the pause.
 func (l *landing) requireNotPaused(ctx context.Context) error {
 	var p *QueuePause
 	err := l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {

@@ -27,9 +27,10 @@ type WorkerNextResult struct {
 	CopiedFiles
 }
 
-// WorkerNext begins the oldest task that is for later and ready: it makes its branch and its worktree, sets that up, and makes
-// the caller its worker. Of many callers at once each gets another task. If the caller works on a task already, it gets that
-// one again. It fails with [stick.CodeNothingReady], and as [Tasks.WorkerSpawn] does.
+// WorkerNext begins the oldest task that is for later and ready: it makes its branch and its worktree, sets
+// that up, and makes the caller its worker. Of many callers at once each gets another task. If the caller
+// works on a task already, it gets that one again. It fails with [stick.CodeNothingReady], and as
+// [Tasks.WorkerSpawn] does.
 func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNextResult, error) {
 	var res WorkerNextResult
 	rp, err := ts.locate(ctx, p.Where, p.Caller)
@@ -78,14 +79,15 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	return res, errNothingReady(newest)
 }
 
-// errNothingReady returns the error for a caller that found no task. newest is the last event that it has seen.
+// errNothingReady returns the error for a caller that found no task. newest is the last event that it has
+// seen.
 func errNothingReady(newest int64) error {
 	return stick.Errorf(stick.CodeNothingReady, "no task is ready to begin").With("event_seq", newest).
 		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt task list"), stick.Cmd("tt task next --wait"))
 }
 
-// ready lists the tasks that are ready, the oldest first: those without a command that is going to work on them, or only the
-// named one. mine is the task that the caller works on, if there is one.
+// ready lists the tasks that are ready, the oldest first: those without a command that is going to work on
+// them, or only the named one. mine is the task that the caller works on, if there is one.
 func (rp *repo) ready(ctx context.Context, id string) (ready []readyTask, mine *stick.Task, newest int64, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		ready, mine = nil, nil
@@ -185,7 +187,8 @@ type busyError struct {
 
 func (e *busyError) Error() string { return "the caller has the task " + e.task }
 
-// requireIdle refuses a caller that works on another task, or for which another command is about to begin one. It fails with a [*busyError].
+// requireIdle refuses a caller that works on another task, or for which another command is about to begin
+// one. It fails with a [*busyError].
 func (o *op) requireIdle(task stick.Task) error {
 	own, err := o.Tx.OpenTasksOf(o.Room.ID, []stick.AgentID{o.Me.Agent})
 	if err != nil {
@@ -271,9 +274,10 @@ type StartedTask struct {
 	Hint   stick.Words `json:"hint,omitempty"`   // what to do about it
 }
 
-// WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come back and whose commands
-// start again, while the process is gone that was to see that. Whoever makes a task ready or returns it starts its command. With
-// p.All the list has those as well whose commands were cut off, see [stick.Task.Resume].
+// WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come
+// back and whose commands start again, while the process is gone that was to see that. Whoever makes a task
+// ready or returns it starts its command. With p.All the list has those as well whose commands were cut off,
+// see [stick.Task.Resume].
 func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerReadyResult, error) {
 	var res WorkerReadyResult
 	place, err := ts.core.PlaceToRead(p.Where)
@@ -302,8 +306,8 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 	return res, err
 }
 
-// resumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which somebody else works, and
-// those for which a command of tt does something now.
+// resumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which
+// somebody else works, and those for which a command of tt does something now.
 func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool) (again []ReadyTask, err error) {
 	last, err := tx.RunsWithWorkers(r.ID)
 	if err != nil {

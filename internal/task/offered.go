@@ -20,7 +20,8 @@ type ShownCheck struct {
 // maxShown is how many bytes of an output are shown with its task.
 const maxShown = 4 << 10
 
-// addOffers adds what the log says of a task's offers: the checks of the newest that has any, and which of the gate's files the newest changes.
+// addOffers adds what the log says of a task's offers: the checks of the newest that has any, and which of
+// the gate's files the newest changes.
 func (v *TaskView) addOffers(tx *store.Tx, room stick.RoomID, t stick.Task) error {
 	if t.Attempt == 1 && t.Head == "" {
 		return nil // it was never offered
@@ -45,8 +46,8 @@ func (v *TaskView) addOffers(tx *store.Tx, room stick.RoomID, t stick.Task) erro
 	return nil
 }
 
-// markStale marks the checks that say nothing about the task: they are of this attempt and of the commit that is offered or, if none is, of
-// the newest.
+// markStale marks the checks that say nothing about the task: they are of this attempt and of the commit that
+// is offered or, if none is, of the newest.
 func (v *TaskView) markStale(t stick.Task, newest string) {
 	if t.Offered() {
 		newest = t.Head

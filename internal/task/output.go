@@ -17,9 +17,9 @@ import (
 	"talkingstick/stick"
 )
 
-// The output of a run lies in a directory of its own, in parts. The name of a part is the number of the byte that it begins with.
-// The first part stays, and of the others only the last two do. So the start and the end of any output are kept, in at most
-// 9 MiB, and whoever reads along knows what was dropped in between.
+// The output of a run lies in a directory of its own, in parts. The name of a part is the number of the byte
+// that it begins with. The first part stays, and of the others only the last two do. So the start and the end
+// of any output are kept, in at most 9 MiB, and whoever reads along knows what was dropped in between.
 const (
 	firstPart = 1 << 20 // bytes
 	laterPart = 4 << 20
@@ -27,7 +27,8 @@ const (
 	partSuffix = ".out"
 )
 
-// keepOutput is how long the output of a run stays in its directory after the last byte. The end of it stays in the database.
+// keepOutput is how long the output of a run stays in its directory after the last byte. The end of it stays
+// in the database.
 const keepOutput = 14 * 24 * time.Hour
 
 // outputDir is the directory with the output of a run.
@@ -63,8 +64,8 @@ type outputWriter struct {
 	err  error // the first failure; nothing more is kept in the directory then
 }
 
-// newOutput makes the directory of a run's output, and empties it: after a restore of the database, an earlier run may have had the same number.
-// If it can't, the writer keeps only the end, in memory.
+// newOutput makes the directory of a run's output, and empties it: after a restore of the database, an
+// earlier run may have had the same number. If it can't, the writer keeps only the end, in memory.
 func newOutput(dir string) *outputWriter {
 	err := plainfile.MkdirAll(dir)
 	if err == nil {
@@ -101,7 +102,8 @@ func (w *outputWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// next begins the part that starts with byte at, and removes the part before the last one, unless it is the first.
+// next begins the part that starts with byte at, and removes the part before the last one, unless it is the
+// first.
 func (w *outputWriter) next(at int64) error {
 	w.left = laterPart
 	if at == 0 {
@@ -192,8 +194,8 @@ func (o *output) kept() bool {
 	return err != nil || len(parts) > 0
 }
 
-// read reads what is there from byte at on, up to len(b) bytes. If those were dropped, it reads from the first one after them
-// that is kept. from is where it has read; n is 0 at the end.
+// read reads what is there from byte at on, up to len(b) bytes. If those were dropped, it reads from the
+// first one after them that is kept. from is where it has read; n is 0 at the end.
 func (o *output) read(b []byte, at int64) (n int, from int64, err error) {
 	for range 10 { // a part can go while it is looked for
 		parts, err := o.parts()
@@ -240,7 +242,8 @@ func (o *output) end() (int64, error) {
 	return last.at + last.size, nil
 }
 
-// tail is where the last lines begin: as many as these, and at most this many bytes. It doesn't go back over what was dropped.
+// tail is where the last lines begin: as many as these, and at most this many bytes. It doesn't go back over
+// what was dropped.
 func (o *output) tail(lines int, most int64) (int64, error) {
 	parts, err := o.parts()
 	if err != nil || len(parts) == 0 {

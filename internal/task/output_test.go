@@ -13,7 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestALongOutputIsKeptInParts writes far more than is kept. The start and the end stay, every byte where it was, and little space is used.
+// TestALongOutputIsKeptInParts writes far more than is kept. The start and the end stay, every byte where it
+// was, and little space is used.
 func TestALongOutputIsKeptInParts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x-1-1")
 	w := newOutput(dir)
@@ -122,7 +123,8 @@ func TestOutputWithoutLines(t *testing.T) {
 	}
 }
 
-// TestAnEmptyDirectory: somebody who waited for the output on another host may have made it. The end of the output is in the database.
+// TestAnEmptyDirectory: somebody who waited for the output on another host may have made it. The end of the
+// output is in the database.
 func TestAnEmptyDirectory(t *testing.T) {
 	o := output{dir: t.TempDir()}
 	if o.kept() {
@@ -184,7 +186,8 @@ func TestAnOutputThatGrows(t *testing.T) {
 	w.closePart()
 }
 
-// TestAnOutputOfTheSameNumber: a database that was restored gives the number of a run again. The output of the earlier one goes then.
+// TestAnOutputOfTheSameNumber: a database that was restored gives the number of a run again. The output of
+// the earlier one goes then.
 func TestAnOutputOfTheSameNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
 	for _, text := range []string{strings.Repeat("old\n", firstPart), "new\n"} {

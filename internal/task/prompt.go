@@ -16,8 +16,8 @@ type said struct {
 	comments []stick.Comment    // those on lines that wait to be dealt with
 }
 
-// prompt returns what a worker must know about its task, and how to work on it. as is the name that the worker gives
-// with each command by the flag --as, if it does.
+// prompt returns what a worker must know about its task, and how to work on it. as is the name that the
+// worker gives with each command by the flag --as, if it does.
 func prompt(t stick.Task, said said, path, as string) string {
 	var b strings.Builder
 	run := func(line string, values ...any) string { return stick.Cmd(line, values...).As(as).String() }
@@ -77,8 +77,8 @@ const (
 	longestRequest = 4096 // bytes
 )
 
-// earlierRequests are the last requests for changes, also those of earlier attempts, without the one that the prompt has as the reason
-// why the task came back.
+// earlierRequests are the last requests for changes, also those of earlier attempts, without the one that the
+// prompt has as the reason why the task came back.
 func earlierRequests(t stick.Task, reviews []stick.TaskReview) (said []stick.TaskReview) {
 	for _, r := range reviews {
 		current := r.Attempt == t.Attempt && r.Body == t.Reason && t.State != stick.TaskFailed
@@ -120,8 +120,8 @@ type WorkerContextResult struct {
 	Prompt string `json:"prompt"`
 }
 
-// WorkerContext returns what a worker must know about its task, for the worker or for whoever starts it. It writes
-// nothing. It fails with [stick.CodeUsage] and [stick.CodeNotFound].
+// WorkerContext returns what a worker must know about its task, for the worker or for whoever starts it. It
+// writes nothing. It fails with [stick.CodeUsage] and [stick.CodeNotFound].
 func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (WorkerContextResult, error) {
 	var res WorkerContextResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)

@@ -50,10 +50,10 @@ type pull struct {
 	res    WorkerPRResult
 }
 
-// WorkerPR opens a pull request for the commit that a task's worker has offered, with the program of the forge. If there is one, it
-// is read again: a newer commit is pushed to it, and a task that was merged there is completed. It fails with
-// [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere] and [stick.CodeGitFailed].
-// See docs/decisions/pull-requests.md.
+// WorkerPR opens a pull request for the commit that a task's worker has offered, with the program of the
+// forge. If there is one, it is read again: a newer commit is pushed to it, and a task that was merged there
+// is completed. It fails with [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere]
+// and [stick.CodeGitFailed]. See docs/decisions/pull-requests.md.
 func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {
@@ -150,8 +150,8 @@ func (q *pull) openNew(ctx context.Context) (now stick.PullRequest, err error) {
 	return now, err
 }
 
-// update pushes a newer commit to an open pull request, and asks the forge for it again. If that may not be done from here, the
-// result says so as a warning: what the forge says is worth recording all the same.
+// update pushes a newer commit to an open pull request, and asks the forge for it again. If that may not be
+// done from here, the result says so as a warning: what the forge says is worth recording all the same.
 func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullRequest, error) {
 	err := q.open(ctx, false)
 	if q.theirs || stick.CodeOf(err) == stick.CodeElsewhere {
@@ -187,8 +187,8 @@ func (q *pull) query() forge.Query {
 	return forge.Query{Branch: q.task.Branch, Base: q.task.Integration}
 }
 
-// findForge finds the forge that the integration branch is pushed to, and its program; or the project's own command, which a
-// person has to have accepted.
+// findForge finds the forge that the integration branch is pushed to, and its program; or the project's own
+// command, which a person has to have accepted.
 func (q *pull) findForge(ctx context.Context) (err error) {
 	if q.target, err = q.readTarget(ctx, q.task.Integration); err != nil {
 		return err
@@ -237,8 +237,8 @@ func (q *pull) errNoBase(ctx context.Context) error {
 	return e.Hintf("add the repository at the forge as the remote origin, and push %s to it", q.task.Integration)
 }
 
-// open pushes the commit that the worker has offered, and with create opens a pull request for it. The push overwrites only what the
-// worker pushed before.
+// open pushes the commit that the worker has offered, and with create opens a pull request for it. The push
+// overwrites only what the worker pushed before.
 func (q *pull) open(ctx context.Context, create bool) (err error) {
 	if err := q.task.CanPull(); err != nil {
 		return err
@@ -294,7 +294,8 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 	return err
 }
 
-// record stores what the forge says of the pull request, and ends the intent. without is as in [stick.Task.Pulled].
+// record stores what the forge says of the pull request, and ends the intent. without is as in
+// [stick.Task.Pulled].
 func (q *pull) record(ctx context.Context, now stick.PullRequest, without string) error {
 	err := q.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, q.task.ID)
@@ -358,7 +359,8 @@ func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
 	return forge.Offer{Query: q.query(), Title: title, Body: body}, nil
 }
 
-// describe returns the title of a task's pull request, and the part of the description that the title doesn't hold whole.
+// describe returns the title of a task's pull request, and the part of the description that the title doesn't
+// hold whole.
 func describe(t stick.Task) (title, text string) {
 	whole := strings.TrimSpace(t.Description)
 	first, rest, _ := strings.Cut(whole, "\n")

@@ -13,9 +13,9 @@ import (
 	"talkingstick/stick"
 )
 
-// A project may name a command of its own that opens pull requests, instead of the program of a forge: [pr] command. It runs in
-// the workspace's root, once a person has accepted it. What it finds in its environment, and has to print, is for ever: projects
-// write such commands.
+// A project may name a command of its own that opens pull requests, instead of the program of a forge: [pr]
+// command. It runs in the workspace's root, once a person has accepted it. What it finds in its environment,
+// and has to print, is for ever: projects write such commands.
 const (
 	prAction = "TT_PR_ACTION" // open or state
 	prTask   = "TT_TASK_ID"
@@ -46,8 +46,8 @@ func (q *pull) errCommand(action, last string, want stick.Words) error {
 		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 }
 
-// openByCommand has the project's command open a pull request. If there is one already, the command prints its address: so a run
-// that was killed in between is no reason for a second one.
+// openByCommand has the project's command open a pull request. If there is one already, the command prints
+// its address: so a run that was killed in between is no reason for a second one.
 func (q *pull) openByCommand(ctx context.Context, o forge.Offer) error {
 	last, err := q.runCommand(ctx, "open", o.Body, prTitle+"="+o.Title)
 	if err != nil {
@@ -61,7 +61,8 @@ func (q *pull) openByCommand(ctx context.Context, o forge.Offer) error {
 	return nil
 }
 
-// askCommand asks the project's command for the state of the task's pull request. ok is false if there is none.
+// askCommand asks the project's command for the state of the task's pull request. ok is false if there is
+// none.
 func (q *pull) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool, err error) {
 	if q.made.Number != 0 {
 		return q.made, true, nil
@@ -91,7 +92,8 @@ func (q *pull) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool, e
 
 var lastNumber = regexp.MustCompile(`([0-9]{1,9})[^0-9]*$`)
 
-// numberIn returns the number of a pull request with this address: the last one in its path. It is 0 if there is none.
+// numberIn returns the number of a pull request with this address: the last one in its path. It is 0 if there
+// is none.
 func numberIn(address string) int {
 	u, err := url.Parse(address)
 	if err != nil {

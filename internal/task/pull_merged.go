@@ -44,8 +44,8 @@ func (q *pull) land(ctx context.Context, got proof) (err error) {
 	return err
 }
 
-// prove asks git whether a pull request that the forge has merged brought the task. That the forge merged something is no proof: it
-// may be an older commit than the one that the worker has offered.
+// prove asks git whether a pull request that the forge has merged brought the task. That the forge merged
+// something is no proof: it may be an older commit than the one that the worker has offered.
 func (q *pull) prove(ctx context.Context, now stick.PullRequest) (proof, error) {
 	if now.State != stick.PullMerged {
 		return unmerged, nil
@@ -93,8 +93,8 @@ func (q *pull) has(ctx context.Context, commit, tip string) (bool, error) {
 	return q.git.IsAncestor(ctx, q.root, commit, tip)
 }
 
-// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has squashed the branch
-// into one commit, or has rebased its commits.
+// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has
+// squashed the branch into one commit, or has rebased its commits.
 func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
 	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
 		return false, err

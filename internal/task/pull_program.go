@@ -20,8 +20,8 @@ const programLimit = 30 * time.Second
 // maxProgramOutput is how many bytes of its answer are read.
 const maxProgramOutput = 4 << 20
 
-// chooseProgram returns the program that speaks to a forge: the one that the host's name tells, else the one that is logged in
-// there. It fails with [stick.CodeForgeFailed].
+// chooseProgram returns the program that speaks to a forge: the one that the host's name tells, else the one
+// that is logged in there. It fails with [stick.CodeForgeFailed].
 func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Program, error) {
 	var names []string
 	for _, p := range forge.Programs {
@@ -50,8 +50,9 @@ func errForgeMissing(program, host string) error {
 		Hintf("install %s, and log in: %s", program, stick.Cmd(program+" auth login --hostname <host>", host))
 }
 
-// resolveAlias returns the repository of an address whose host is an alias of ssh's configuration. ok is false for an address that
-// has none. It fails with [stick.CodeForgeFailed] if ssh knows no forge by that name.
+// resolveAlias returns the repository of an address whose host is an alias of ssh's configuration. ok is
+// false for an address that has none. It fails with [stick.CodeForgeFailed] if ssh knows no forge by that
+// name.
 func (q *pull) resolveAlias(ctx context.Context, address string) (at forge.Repo, ok bool, err error) {
 	alias, ok := forge.ParseAlias(address)
 	if !ok {
@@ -77,7 +78,8 @@ func (q *pull) errForge(format string, args ...any) *stick.Error {
 	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.prog.Name).With("host", q.at.Host)
 }
 
-// program returns what runs the program of a forge: without a shell, in no repository, so that it takes nothing from one.
+// program returns what runs the program of a forge: without a shell, in no repository, so that it takes
+// nothing from one.
 func (ts *Tasks) program(at forge.Repo) forge.Run {
 	return func(ctx context.Context, c forge.Command) ([]byte, error) {
 		name := c.Args[0]
@@ -124,8 +126,9 @@ func (f *failed) as(name string) *stick.Error {
 	return stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(f.said, f.env, f.err))
 }
 
-// ask runs a program, in its own process group, and returns what it prints on standard output. When the time limit is reached or
-// ctx ends, the whole group is killed. It fails with a [*failed], and with the error of ctx.
+// ask runs a program, in its own process group, and returns what it prints on standard output. When the time
+// limit is reached or ctx ends, the whole group is killed. It fails with a [*failed], and with the error of
+// ctx.
 func (ts *Tasks) ask(ctx context.Context, q question) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, ts.programLimit)
 	defer cancel()
@@ -150,11 +153,12 @@ func (ts *Tasks) ask(ctx context.Context, q question) ([]byte, error) {
 	return nil, f
 }
 
-// unwanted are variables that make the program of a forge name another repository, or print colours or more than was asked for.
+// unwanted are variables that make the program of a forge name another repository, or print colours or more
+// than was asked for.
 var unwanted = []string{"GH_REPO", "GITLAB_REPO", "GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "FORCE_COLOR"}
 
-// forgeEnviron returns the environment of the program of a forge: without what names a repository, and with what keeps the program
-// from asking, and from painting.
+// forgeEnviron returns the environment of the program of a forge: without what names a repository, and with
+// what keeps the program from asking, and from painting.
 func forgeEnviron(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -17,7 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAForgeThatDoesntAnswer: a program that hangs is killed with all that it started, and one that prints without end is read only so far.
+// TestAForgeThatDoesntAnswer: a program that hangs is killed with all that it started, and one that prints
+// without end is read only so far.
 func TestAForgeThatDoesntAnswer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a shell script")

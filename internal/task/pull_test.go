@@ -8,7 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPullRequestNeedsAForge: a pull request needs a commit that was offered, and a remote at a forge with the branch that it is for.
+// TestAPullRequestNeedsAForge: a pull request needs a commit that was offered, and a remote at a forge with
+// the branch that it is for.
 func TestAPullRequestNeedsAForge(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()

@@ -13,8 +13,8 @@ import (
 // IntentEnv is the environment variable that tells the hooks of a git that tt runs which intent it serves.
 const IntentEnv = "TT_INTENT"
 
-// OwnChange reports whether a change that git is about to make serves an open intent, and whether that lands a task or
-// reverts one. tt has allowed such a change already, so the hooks needn't check it again.
+// OwnChange reports whether a change that git is about to make serves an open intent, and whether that lands
+// a task or reverts one. tt has allowed such a change already, so the hooks needn't check it again.
 func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own, lands bool, err error) {
 	if intent == "" {
 		return false, false, nil
@@ -30,7 +30,8 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own, lands bool,
 	})
 }
 
-// shortLockWait is how long a command waits for a task's lock if a landing probably holds it. Landings take long.
+// shortLockWait is how long a command waits for a task's lock if a landing probably holds it. Landings take
+// long.
 const shortLockWait = 50 * time.Millisecond
 
 // isLanding reports whether a task has a landing that hasn't ended, or was interrupted.
@@ -67,8 +68,9 @@ func (o *op) requireNotLanding(id string) error {
 		stick.Cmd("tt task show <task_id>", id), again)
 }
 
-// recover finishes or undoes what a command that died began for a task. The caller must hold the task's lock, so
-// that no other command in this checkout is working on it. If one in another checkout is, recover fails with [stick.CodeLanding].
+// recover finishes or undoes what a command that died began for a task. The caller must hold the task's lock,
+// so that no other command in this checkout is working on it. If one in another checkout is, recover fails
+// with [stick.CodeLanding].
 func (rp *repo) recover(ctx context.Context, id string) error {
 	var open *store.Intent
 	away := false
@@ -107,9 +109,9 @@ func (rp *repo) recover(ctx context.Context, id string) error {
 	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
 }
 
-// recoverOthers finishes the interrupted landings on a branch, except that of one task. Otherwise the next landing
-// would take their half-moved files for somebody's changes. The caller must hold the branch's lock, so that no other
-// command is working on them.
+// recoverOthers finishes the interrupted landings on a branch, except that of one task. Otherwise the next
+// landing would take their half-moved files for somebody's changes. The caller must hold the branch's lock,
+// so that no other command is working on them.
 func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 	var open []store.Intent
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -140,8 +142,8 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 	return nil
 }
 
-// recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted. Otherwise
-// nothing was lost, and the worker runs done again.
+// recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted.
+// Otherwise nothing was lost, and the worker runs done again.
 func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 	d, err := readIntent[doneIntent](i)
 	if err != nil {
@@ -167,8 +169,9 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 	})
 }
 
-// recoverLanding finishes a landing whose process died. Git decides: if the branch contains the result, the task has
-// landed; else nothing has happened, and the landing can start again. Of a landing in another checkout the remote's branch decides.
+// recoverLanding finishes a landing whose process died. Git decides: if the branch contains the result, the
+// task has landed; else nothing has happened, and the landing can start again. Of a landing in another
+// checkout the remote's branch decides.
 func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, away bool) error {
 	d, err := readIntent[landIntent](i)
 	if err != nil {

@@ -136,9 +136,9 @@ func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
 
-// lock takes the lock of a task or of an integration branch. The git commands that tt starts inherit the lock, so
-// it becomes free only when this process and all of them have ended. If wait passes first, it fails with
-// [stick.CodeLanding].
+// lock takes the lock of a task or of an integration branch. The git commands that tt starts inherit the
+// lock, so it becomes free only when this process and all of them have ended. If wait passes first, it fails
+// with [stick.CodeLanding].
 func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
@@ -246,8 +246,8 @@ func (o *op) endTask(e stick.Event) error {
 	return err
 }
 
-// sameAsLast reports whether the caller repeats the last change of a task: the last event has this type and reason,
-// and is the caller's.
+// sameAsLast reports whether the caller repeats the last change of a task: the last event has this type and
+// reason, and is the caller's.
 func sameAsLast(tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
 	e, err := tx.Event(room, task.Seq)
 	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
@@ -289,8 +289,8 @@ func (ts *Tasks) openOwn(ctx context.Context, w core.Where, by core.Caller, id s
 	return rp, id, attempt, err
 }
 
-// ownTask returns the task and the attempt that a worker means: the task that it names, or the one whose worktree
-// it is in. It fails with [stick.CodeUsage] if it is in none.
+// ownTask returns the task and the attempt that a worker means: the task that it names, or the one whose
+// worktree it is in. It fails with [stick.CodeUsage] if it is in none.
 func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil

@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// planRestore plans to make the worktree of a task again if somebody has deleted it. The plan is nil if there is
-// nothing to do. It fails with [stick.CodeNotFound] if the branch doesn't have all that git knows of the worktree. The
-// caller must hold the task's lock.
+// planRestore plans to make the worktree of a task again if somebody has deleted it. The plan is nil if there
+// is nothing to do. It fails with [stick.CodeNotFound] if the branch doesn't have all that git knows of the
+// worktree. The caller must hold the task's lock.
 func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
 	path := rp.worktree(task)
 	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() || task.Later {
@@ -49,8 +49,8 @@ func errWorktreeMissing(task stick.Task, path string, why stick.Words) error {
 			stick.Cmd("tt task cancel <task_id>", task.ID), stick.Cmd("tt task retry <task_id>", task.ID))
 }
 
-// restore makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must be a
-// member.
+// restore makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must
+// be a member.
 func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
 	if m == nil {
 		return "", nil
@@ -89,8 +89,8 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note stick.Words, er
 	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone", m.task.Branch, shortCommit(m.base)), nil
 }
 
-// missingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans how to make
-// it again.
+// missingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans
+// how to make it again.
 func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
 	var task stick.Task
 	var open *store.Intent

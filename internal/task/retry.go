@@ -20,8 +20,9 @@ type WorkerRetryParams struct {
 	Restart string `json:"restart,omitempty"` // how often that command starts again by itself, as [stick.ParseRestart] reads it
 }
 
-// WorkerRetry starts another attempt at a task that failed: on its branch if that exists, else from the integration
-// branch. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and [stick.CodeLanding].
+// WorkerRetry starts another attempt at a task that failed: on its branch if that exists, else from the
+// integration branch. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and
+// [stick.CodeLanding].
 func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
@@ -67,8 +68,9 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	return res, rp.showTask(ctx, &res)
 }
 
-// planRetry chooses the base of another attempt at a task, and finds out which of its branch and worktree must be
-// created. note says how to get back work that was reverted. It refuses a worktree that can't be used.
+// planRetry chooses the base of another attempt at a task, and finds out which of its branch and worktree
+// must be created. note says how to get back work that was reverted. It refuses a worktree that can't be
+// used.
 func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, note stick.Words, err error) {
 	tg, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
@@ -130,8 +132,9 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	return m, note, nil
 }
 
-// goOnFrom returns the commit of a task's branch from which another attempt goes on, "" for none. is the commit of the branch here. Of a task in
-// another checkout the branch at the remote counts, and note says so if there is none.
+// goOnFrom returns the commit of a task's branch from which another attempt goes on, "" for none. is the
+// commit of the branch here. Of a task in another checkout the branch at the remote counts, and note says so
+// if there is none.
 func (rp *repo) goOnFrom(ctx context.Context, task stick.Task, is string, tg target) (at string, note stick.Words, err error) {
 	away, where, err := rp.elsewhere(ctx, task)
 	switch {

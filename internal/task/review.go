@@ -161,8 +161,8 @@ func (rp *repo) decide(ctx context.Context, res *WorkerReviewResult, rule func(*
 	})
 }
 
-// resolveHeads returns the commit that a decision names, if it names one, and the commit of the task's branch. It
-// fails with [stick.CodeNotFound].
+// resolveHeads returns the commit that a decision names, if it names one, and the commit of the task's
+// branch. It fails with [stick.CodeNotFound].
 func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch string, err error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
@@ -185,8 +185,9 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 	return seen, branch, nil
 }
 
-// settingsOfReview reads from the head of a task's integration branch whether the project refuses approvals by agents that
-// an author of the task has started, and returns which of the gate's own files the offered commit changes.
+// settingsOfReview reads from the head of a task's integration branch whether the project refuses approvals
+// by agents that an author of the task has started, and returns which of the gate's own files the offered
+// commit changes.
 func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bool, gate []string, err error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {
@@ -232,8 +233,8 @@ func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDec
 	return task, v, err
 }
 
-// review prepares what the caller says about a task as its reviewer. Without a named commit, it is about the one that the caller
-// has seen last.
+// review prepares what the caller says about a task as its reviewer. Without a named commit, it is about the
+// one that the caller has seen last.
 func (o *op) review(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
@@ -267,8 +268,9 @@ func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 	}
 }
 
-// tellWorker sends the task's worker one message: words, and as many comments with the lines around them as fit. It returns how the message
-// reaches the worker, and a note if the worker is gone. It fails with [core.ErrUnseenInbox].
+// tellWorker sends the task's worker one message: words, and as many comments with the lines around them as
+// fit. It returns how the message reaches the worker, and a note if the worker is gone. It fails with
+// [core.ErrUnseenInbox].
 func (o *op) tellWorker(in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment) (how stick.Delivery, note stick.Words, err error) {
 	if !o.hasWorkerToTell(task) {
 		return "", "", nil

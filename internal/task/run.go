@@ -10,7 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// WorkerRunParams asks to start the command of a worker, such as a headless agent, for the attempt that there is.
+// WorkerRunParams asks to start the command of a worker, such as a headless agent, for the attempt that there
+// is.
 type WorkerRunParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
@@ -23,7 +24,8 @@ type WorkerRunParams struct {
 	Resume *stick.Resumption `json:"-"` // how it starts again, as [Tasks.WorkerReady] says
 }
 
-// WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that calls [Tasks.RunTask].
+// WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that
+// calls [Tasks.RunTask].
 type WorkerRunResult struct {
 	RoomID  stick.RoomID `json:"room_id"`
 	TaskID  string       `json:"task_id"`
@@ -35,11 +37,11 @@ type WorkerRunResult struct {
 	Start *RunTaskParams `json:"-"`
 }
 
-// WorkerRun claims the next run of a task's command. Only one caller gets it. If the process with the claim dies before the
-// command starts, another caller gets the claim.
+// WorkerRun claims the next run of a task's command. Only one caller gets it. If the process with the claim
+// dies before the command starts, another caller gets the claim.
 //
-// It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and [stick.CodeLanding], and with
-// [stick.CodeSetupFailed] if the worktree had to be set up first.
+// It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and
+// [stick.CodeLanding], and with [stick.CodeSetupFailed] if the worktree had to be set up first.
 func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
 	q := stick.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
 	if p.Restart != "" {
@@ -133,7 +135,8 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 	return o.Tx.PutRun(o.Room.ID, next)
 }
 
-// running counts the commands of a room's tasks that run on this host or are about to, and those that wait until fewer run.
+// running counts the commands of a room's tasks that run on this host or are about to, and those that wait
+// until fewer run.
 func running(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (active, queued int, err error) {
 	last, err := tx.LastRuns(room)
 	for _, r := range last {
@@ -162,7 +165,8 @@ func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error)
 	return w.MaxRunning, err
 }
 
-// requireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with [stick.CodeMaxRunning].
+// requireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
+// [stick.CodeMaxRunning].
 func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
 	q := stick.RunStart{Command: "-"}
 	var err error
@@ -183,8 +187,8 @@ func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
 	return ignoreNoRoom(err)
 }
 
-// requireNoLeftovers refuses another run while processes of one still run whose own process has died. It fails with
-// [stick.CodeAlreadyRunning].
+// requireNoLeftovers refuses another run while processes of one still run whose own process has died. It
+// fails with [stick.CodeAlreadyRunning].
 func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 	var lost []stick.Run
 	var task stick.Task
@@ -216,7 +220,8 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 	return nil
 }
 
-// again says how the command of a task starts again that is being returned to its worker. It is empty if the task has none that has ended.
+// again says how the command of a task starts again that is being returned to its worker. It is empty if the
+// task has none that has ended.
 func (ts *Tasks) again(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
@@ -227,8 +232,8 @@ func (ts *Tasks) again(tx *store.Tx, room stick.RoomID, task stick.Task, cause s
 	return task.Again(runs, verdict), err
 }
 
-// processesOf finds the processes that a run has started, without the one that attends to it. It doesn't find those that have left its
-// process tree, its session and its environment.
+// processesOf finds the processes that a run has started, without the one that attends to it. It doesn't find
+// those that have left its process tree, its session and its environment.
 func (ts *Tasks) processesOf(room stick.RoomID, task string, r stick.Run) []proc.Info {
 	by := proc.Traces{Session: r.Process, Variable: markOf(room, task, r.Attempt), Except: ts.otherRun}
 	if !r.EndedAt.IsZero() || r.Process.IsZero() {
@@ -338,7 +343,8 @@ type WorkerOutputResult struct {
 	Text string `json:"text"`
 }
 
-// WorkerOutput returns what a gate, a check or a worker's command printed. It fails with [stick.CodeNotFound].
+// WorkerOutput returns what a gate, a check or a worker's command printed. It fails with
+// [stick.CodeNotFound].
 func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (WorkerOutputResult, error) {
 	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("to see the outputs of a task: %s", stick.Cmd("tt task show <task_id>"))
 	db, err := ts.core.Open(ctx, false)

@@ -13,7 +13,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestATaskWithoutACommand: nobody has started a command for it, so there is none to start again, to look at or to end.
+// TestATaskWithoutACommand: nobody has started a command for it, so there is none to start again, to look at
+// or to end.
 func TestATaskWithoutACommand(t *testing.T) {
 	_, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
@@ -23,7 +24,8 @@ func TestATaskWithoutACommand(t *testing.T) {
 	ann.WorkerRun(task.WorkerRunParams{TaskID: "two", Command: "true"}).Refused(stick.CodeNotFound)
 }
 
-// TestACommandWithoutItsWorktree: the worktree goes while the command runs, because its task was merged. The end is recorded all the same.
+// TestACommandWithoutItsWorktree: the worktree goes while the command runs, because its task was merged. The
+// end is recorded all the same.
 func TestACommandWithoutItsWorktree(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
@@ -36,7 +38,8 @@ func TestACommandWithoutItsWorktree(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestAnEndThatCantBeRecorded: the output can't be written when the command ends. Its end is recorded as soon as that is possible again.
+// TestAnEndThatCantBeRecorded: the output can't be written when the command ends. Its end is recorded as soon
+// as that is possible again.
 func TestAnEndThatCantBeRecorded(t *testing.T) {
 	storetest.NeedsFile(t)
 	s, ann, _ := cast(t, "")
@@ -61,8 +64,9 @@ func TestAnEndThatCantBeRecorded(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestARestartThatFailsAtFirst: the task comes back while the project's file is broken and the worktree is gone. The command starts as soon as that
-// is mended, in a worktree that is made again. Until then its output says what hinders it.
+// TestARestartThatFailsAtFirst: the task comes back while the project's file is broken and the worktree is
+// gone. The command starts as soon as that is mended, in a worktree that is made again. Until then its output
+// says what hinders it.
 func TestARestartThatFailsAtFirst(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()

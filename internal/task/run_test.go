@@ -13,8 +13,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAClaimOfARun: of several callers that want to start the command of an attempt, only one may. If that one dies
-// before the command has started, another may, and the process that the first had started is refused.
+// TestAClaimOfARun: of several callers that want to start the command of an attempt, only one may. If that
+// one dies before the command has started, another may, and the process that the first had started is
+// refused.
 func TestAClaimOfARun(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick"
 )
 
-// Runner is the process that works on a task or a branch: it holds the lock. If no process does, it is the one that
-// was interrupted at it.
+// Runner is the process that works on a task or a branch: it holds the lock. If no process does, it is the
+// one that was interrupted at it.
 type Runner struct {
 	PID   int         `json:"pid"`   // 0 if it isn't known
 	Since stick.Time  `json:"since"` // when it began
@@ -73,8 +73,8 @@ func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
 	return r
 }
 
-// addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root is the
-// workspace's.
+// addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
+// is the workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
 	rp := &repo{tasks: ts, root: root}
 	rp.setLockPrefix()

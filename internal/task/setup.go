@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// SlotEnv is the environment variable that tells a project's commands the slot of their worktree, so that ports and
-// databases of several worktrees don't meet.
+// SlotEnv is the environment variable that tells a project's commands the slot of their worktree, so that
+// ports and databases of several worktrees don't meet.
 const SlotEnv = "TT_SLOT"
 
 // slotEnviron returns the environment variable of a slot.
@@ -23,8 +23,8 @@ func slotEnviron(slot int) []string {
 	return []string{SlotEnv + "=" + strconv.Itoa(slot)}
 }
 
-// freeSlot returns the slot for a task that gets a worktree here: the one that it had, if nobody else has it, or else the
-// lowest that is free.
+// freeSlot returns the slot for a task that gets a worktree here: the one that it had, if nobody else has it,
+// or else the lowest that is free.
 func (o *op) freeSlot(task stick.Task) (int, error) {
 	in := o.Tx.CheckoutOf(o.Room)
 	used, err := o.Tx.Slots(o.Room.ID, in)
@@ -94,7 +94,8 @@ func viewSetup(s store.TaskSetup) *SetupView {
 	return v
 }
 
-// wasSetUp reports whether the worktree of a plan was there before, and its last set-up went well, for the same slot.
+// wasSetUp reports whether the worktree of a plan was there before, and its last set-up went well, for the
+// same slot.
 func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) {
 	if m.newTree || m.slot != m.task.Slot {
 		return false, nil
@@ -137,8 +138,8 @@ func (o *op) beginSetup(s *setup) error {
 	return o.storeIntent(s.id, intentSetup, s.task, s.attempt, setupIntent{s.path, s.command})
 }
 
-// setUp runs the project's command in a worktree, and records how it ended; s may be nil. What it changed in the worktree
-// stays, however it ends. It fails with [stick.CodeSetupFailed].
+// setUp runs the project's command in a worktree, and records how it ended; s may be nil. What it changed in
+// the worktree stays, however it ends. It fails with [stick.CodeSetupFailed].
 func (rp *repo) setUp(ctx context.Context, s *setup) error {
 	if s == nil {
 		return nil
@@ -195,8 +196,8 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output, stick.Cmd("tt task start --task <task_id>", s.task.ID))
 }
 
-// setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the task's lock. It
-// fails as [repo.setUp] and [repo.requireAccepted] do.
+// setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the
+// task's lock. It fails as [repo.setUp] and [repo.requireAccepted] do.
 func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
 		return err
@@ -219,8 +220,8 @@ func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	return rp.setUp(ctx, s)
 }
 
-// setUpMayGoOn reports whether the worktree of a task is set up, or its set-up was interrupted. One that failed waits for somebody who has
-// fixed the cause.
+// setUpMayGoOn reports whether the worktree of a task is set up, or its set-up was interrupted. One that
+// failed waits for somebody who has fixed the cause.
 func setUpMayGoOn(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error) {
 	setups, err := tx.Setups(room, task.ID)
 	return !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
@@ -228,7 +229,8 @@ func setUpMayGoOn(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error
 	}), err
 }
 
-// isSetUp reports whether there is nothing to do about the set-up of a task's worktree: it has none, or it went well.
+// isSetUp reports whether there is nothing to do about the set-up of a task's worktree: it has none, or it
+// went well.
 func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		setups, err := tx.Setups(r.ID, task.ID)

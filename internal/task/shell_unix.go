@@ -36,7 +36,8 @@ func signalGroup(c *exec.Cmd, s os.Signal) error {
 	return syscall.Kill(-c.Process.Pid, s.(syscall.Signal))
 }
 
-// askToEnd asks a process to end. One that a signal has stopped goes on to do so. It may have ended meanwhile.
+// askToEnd asks a process to end. One that a signal has stopped goes on to do so. It may have ended
+// meanwhile.
 func askToEnd(procs *proc.Table, p stick.Process) {
 	_ = procs.Send(p, syscall.SIGTERM)
 	_ = procs.Send(p, syscall.SIGCONT)
@@ -48,7 +49,8 @@ func askGroupToEnd(c *exec.Cmd) {
 	_ = signalGroup(c, syscall.SIGCONT)
 }
 
-// endOf returns the exit status with which a command has ended, as a shell does, and the signal that ended it.
+// endOf returns the exit status with which a command has ended, as a shell does, and the signal that ended
+// it.
 func endOf(s *os.ProcessState) (exit int, signal string) {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal()), unix.SignalName(w.Signal())

@@ -169,9 +169,10 @@ func shownReviews(tx *store.Tx, room stick.RoomID, task string) ([]ShownReview, 
 	return shown, nil
 }
 
-// shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the task is
-// completed or the branch is gone, head is the commit that was last offered. base is where the work left the branch
-// that it is for: while a rebase is in progress, that is before the commit that the task is rebased onto.
+// shownRange returns the commits between which a task's work lies. head is the commit of the branch. If the
+// task is completed or the branch is gone, head is the commit that was last offered. base is where the work
+// left the branch that it is for: while a rebase is in progress, that is before the commit that the task is
+// rebased onto.
 func (ts *Tasks) shownRange(ctx context.Context, root string, t stick.Task, branch string) (base, head string) {
 	base, head = t.Base, branch
 	if t.State == stick.TaskCompleted || head == "" {
@@ -186,8 +187,8 @@ func (ts *Tasks) shownRange(ctx context.Context, root string, t stick.Task, bran
 	return base, head
 }
 
-// conflictsOf returns the files in which a task conflicts with its integration branch, as of the last attempt to
-// rebase or merge it.
+// conflictsOf returns the files in which a task conflicts with its integration branch, as of the last attempt
+// to rebase or merge it.
 func conflictsOf(tx *store.Tx, room stick.RoomID, t stick.Task) ([]string, error) {
 	if t.State != stick.TaskConflicted && (t.State != stick.TaskWorking || t.Cause != stick.CauseConflict) {
 		return nil, nil
@@ -217,8 +218,8 @@ func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat
 	return files
 }
 
-// recordSeen records which commit of a task the caller has seen, if the caller may review. An error is ignored: the
-// caller's decision must then name its commit.
+// recordSeen records which commit of a task the caller has seen, if the caller may review. An error is
+// ignored: the caller's decision must then name its commit.
 func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
 	_ = ts.write(ctx, w, by, core.MustBeMemberQuietly, func(o *op) error {
 		if o.requireMemberOrPerson() != nil {

@@ -10,14 +10,15 @@ import (
 	"talkingstick/stick"
 )
 
-// How long the signature of one commit may take. A person has to type a passphrase, or to touch a key. Where an agent calls, nobody may
-// see the question, and whoever runs the agent has a limit of their own.
+// How long the signature of one commit may take. A person has to type a passphrase, or to touch a key. Where
+// an agent calls, nobody may see the question, and whoever runs the agent has a limit of their own.
 const (
 	personSignLimit = 30 * time.Second
 	agentSignLimit  = 8 * time.Second
 )
 
-// signing returns how commits are signed that tt makes: as the user's git would, unless the project wants none.
+// signing returns how commits are signed that tt makes: as the user's git would, unless the project wants
+// none.
 func (rp *repo) signing(ctx context.Context, w config.Worker) (git.Signing, error) {
 	if !w.Sign {
 		return git.Signing{}, nil

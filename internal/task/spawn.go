@@ -77,10 +77,10 @@ func (m spawnPlan) intent() spawnIntent {
 	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.next}
 }
 
-// WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for later. If the
-// caller isn't a member, it joins the room. It fails with [stick.CodeUsage], [stick.CodeAlreadyExists],
-// [stick.CodeNotFound], [stick.CodeConfigChanged], and as joining a room does. A failure undoes everything that it created,
-// but for [stick.CodeSetupFailed]: then there is the task.
+// WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for
+// later. If the caller isn't a member, it joins the room. It fails with [stick.CodeUsage],
+// [stick.CodeAlreadyExists], [stick.CodeNotFound], [stick.CodeConfigChanged], and as joining a room does. A
+// failure undoes everything that it created, but for [stick.CodeSetupFailed]: then there is the task.
 func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0, Slot: stick.NoSlot}
@@ -139,9 +139,9 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, rp.showTask(ctx, &res)
 }
 
-// carryOut creates what a plan says, between an intent of this kind and the events that record makes; then the project's
-// command sets a new worktree up. record also decides before anything is created whether the task may begin. A failure undoes
-// everything that was created, except if it is [stick.CodeSetupFailed].
+// carryOut creates what a plan says, between an intent of this kind and the events that record makes; then
+// the project's command sets a new worktree up. record also decides before anything is created whether the
+// task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
 func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error)) (res WorkerSpawnResult, err error) {
 	id, err := rp.newID(ctx)
 	if err != nil {
@@ -198,8 +198,8 @@ func (rp *repo) showTask(ctx context.Context, res *WorkerSpawnResult) error {
 	return err
 }
 
-// shownAfterSpawn returns the result of a spawn or retry that the caller repeats. If the worktree is missing, it is made
-// again.
+// shownAfterSpawn returns the result of a spawn or retry that the caller repeats. If the worktree is missing,
+// it is made again.
 func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
 	m, err := rp.planRestore(ctx, task)
 	if err != nil {
@@ -289,7 +289,8 @@ func (rp *repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
 	return rp.requireNoDirectory(m)
 }
 
-// requireNoDirectory refuses the worktree of a plan if something lies in its place. It fails with [stick.CodeAlreadyExists].
+// requireNoDirectory refuses the worktree of a plan if something lies in its place. It fails with
+// [stick.CodeAlreadyExists].
 func (rp *repo) requireNoDirectory(m spawnPlan) error {
 	if _, err := os.Lstat(m.path); err != nil {
 		return nil
@@ -301,7 +302,8 @@ func (rp *repo) requireNoDirectory(m spawnPlan) error {
 	return e.Hintf("give the task another name, or move that directory elsewhere")
 }
 
-// requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with [stick.CodeAlreadyExists] and [stick.CodeUsage].
+// requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with
+// [stick.CodeAlreadyExists] and [stick.CodeUsage].
 func (rp *repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
 	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
 	if err != nil {
@@ -310,7 +312,8 @@ func (rp *repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
 	return requireNoBranchAmong(refs, m)
 }
 
-// branchRefs are patterns for the refs because of which a branch can't be: where git has a branch, it can't have a directory of that name.
+// branchRefs are patterns for the refs because of which a branch can't be: where git has a branch, it can't
+// have a directory of that name.
 func branchRefs(branch string) []string {
 	full := "refs/heads/" + branch
 	patterns := []string{path.Dir(full) + "/", full}
@@ -355,8 +358,8 @@ func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, i
 	return rp, unlock, err
 }
 
-// lockTask locks an existing task against other commands, and finishes or undoes what a command that died began. If
-// a landing holds the lock, it fails at once with [stick.CodeLanding].
+// lockTask locks an existing task against other commands, and finishes or undoes what a command that died
+// began. If a landing holds the lock, it fails at once with [stick.CodeLanding].
 func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	task, err := rp.task(ctx, id)
 	if err != nil {

@@ -31,9 +31,9 @@ type WorkerStartResult struct {
 	Joined   bool            `json:"joined,omitempty"`
 }
 
-// WorkerStart makes the caller the worker of a task. If the worker repeats it, it returns the same result. It fails
-// with [stick.CodeNotFound], [stick.CodeInvalidTransition], [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and
-// [stick.CodeLanding].
+// WorkerStart makes the caller the worker of a task. If the worker repeats it, it returns the same result. It
+// fails with [stick.CodeNotFound], [stick.CodeInvalidTransition], [stick.CodeStaleAttempt],
+// [stick.CodeNotYourTask] and [stick.CodeLanding].
 func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerStartResult, error) {
 	var res WorkerStartResult
 	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
@@ -102,7 +102,8 @@ func (rp *repo) started(r stick.Room, me core.Identity, task stick.Task, already
 	}
 }
 
-// beginToStart begins a task that is for later, with the caller as its worker. It returns nil if the task isn't for later.
+// beginToStart begins a task that is for later, with the caller as its worker. It returns nil if the task
+// isn't for later.
 func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerNextResult, error) {
 	task, err := rp.task(ctx, id)
 	if err != nil || !task.Later || task.Over() {
@@ -155,8 +156,8 @@ type WorkerHeartbeatResult struct {
 	Already bool            `json:"already,omitempty"`
 }
 
-// WorkerHeartbeat records that a worker is working. A worker needs it only if tt can't see its process. It fails
-// with [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
+// WorkerHeartbeat records that a worker is working. A worker needs it only if tt can't see its process. It
+// fails with [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
 	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)

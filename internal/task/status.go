@@ -93,7 +93,8 @@ type QueuePause struct {
 // hideAfter is how long a task stays in the list after it has ended.
 const hideAfter = 24 * time.Hour
 
-// WorkerStatus lists the tasks of a room and their state, the newest first. It writes nothing. It fails with [stick.CodeNoRoom].
+// WorkerStatus lists the tasks of a room and their state, the newest first. It writes nothing. It fails with
+// [stick.CodeNoRoom].
 func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (WorkerStatusResult, error) {
 	res := WorkerStatusResult{Tasks: []TaskView{}}
 	var root string
@@ -185,8 +186,8 @@ func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core
 	return v, err
 }
 
-// taskView returns the view of a task, as far as its row has it. The next step is as its reader has to run it, see
-// [stick.Hint.As]. While the worker is at work, the step is the worker's, who may have another name.
+// taskView returns the view of a task, as far as its row has it. The next step is as its reader has to run
+// it, see [stick.Hint.As]. While the worker is at work, the step is the worker's, who may have another name.
 func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, now stick.Time) TaskView {
 	as, next := me.Caller.Flag(), t.NextStep()
 	if !t.Busy() || t.Worker == me.Agent {
@@ -224,8 +225,8 @@ func startOver(when stick.Words, id string) stick.Hint {
 	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
-// liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for which it
-// has been silent.
+// liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for
+// which it has been silent.
 func liveness(v stick.Verdict, silent time.Duration) (string, stick.Words) {
 	switch {
 	case v == stick.Gone:
@@ -240,8 +241,8 @@ func liveness(v stick.Verdict, silent time.Duration) (string, stick.Words) {
 	return "STALE", "its worker has shown no sign of life for " + stick.Age(silent)
 }
 
-// addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and the queues
-// that are paused.
+// addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and
+// the queues that are paused.
 func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView, as string) (open []store.Intent, paused []QueuePause, err error) {
 	if open, err = tx.Intents(r.ID, ""); err != nil {
 		return nil, nil, err
@@ -297,7 +298,8 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 	}
 }
 
-// showRun adds the last run of the attempt to the view of its task, and what it says about the worker's liveness.
+// showRun adds the last run of the attempt to the view of its task, and what it says about the worker's
+// liveness.
 func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 	r := ts.viewRun(run)
 	v.Run = &r
@@ -339,8 +341,8 @@ func numberQueues(views []TaskView, tasks []stick.Task) {
 	}
 }
 
-// addBranchState adds the current commits of the tasks' branches. A worker that seemed stuck counts as alive if it
-// has committed lately. If git can't be asked, the views stay without this.
+// addBranchState adds the current commits of the tasks' branches. A worker that seemed stuck counts as alive
+// if it has committed lately. If git can't be asked, the views stay without this.
 func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.Task, shown map[string]*TaskView) {
 	if len(tasks) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestLiveness: a worker that is gone is STALE at once. A silent one is STALE after half a minute, with a warning
-// after two. One that is alive but does nothing for 20 minutes is STUCK.
+// TestLiveness: a worker that is gone is STALE at once. A silent one is STALE after half a minute, with a
+// warning after two. One that is alive but does nothing for 20 minutes is STUCK.
 func TestLiveness(t *testing.T) {
 	for _, c := range []struct {
 		verdict stick.Verdict

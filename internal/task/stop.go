@@ -51,10 +51,11 @@ func named(all []proc.Info) []EndedProcess {
 	return out
 }
 
-// WorkerStop ends the command of a task's worker, and keeps the task. It asks all processes of the run to end, kills after ten seconds those
-// that haven't, and returns when the end is recorded. The run doesn't start again by itself. It fails with [stick.CodeNotFound] if the task has
-// no run, and with [stick.CodeElsewhere] if that is on another host.
-// See docs/decisions/worktrees-and-runs.md#what-a-stop-ends.
+// WorkerStop ends the command of a task's worker, and keeps the task. It asks all processes of the run to
+// end, kills after ten seconds those that haven't, and returns when the end is recorded. The run doesn't
+// start again by itself. It fails with [stick.CodeNotFound] if the task has no run, and with
+// [stick.CodeElsewhere] if that is on another host. See
+// docs/decisions/worktrees-and-runs.md#what-a-stop-ends.
 func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
@@ -132,7 +133,8 @@ func (s *stopping) intend(ctx context.Context) error {
 	return err
 }
 
-// finish ends what runs, and waits until that is recorded. It completes even if the caller is cancelled meanwhile, except that it doesn't wait then.
+// finish ends what runs, and waits until that is recorded. It completes even if the caller is cancelled
+// meanwhile, except that it doesn't wait then.
 func (s *stopping) finish(ctx context.Context) (res StoppedRun, err error) {
 	ts := s.tasks
 	found := ts.processesOf(s.room, s.task.ID, s.run)
@@ -165,7 +167,8 @@ func (s *stopping) finish(ctx context.Context) (res StoppedRun, err error) {
 	return res, err
 }
 
-// stillRun finds what the run has started, and what of found lives on: once the process above it has ended, that may have no trace.
+// stillRun finds what the run has started, and what of found lives on: once the process above it has ended,
+// that may have no trace.
 func (s *stopping) stillRun(found []proc.Info) []proc.Info {
 	procs := s.tasks.core.Config.Procs
 	now := s.tasks.processesOf(s.room, s.task.ID, s.run)
@@ -177,7 +180,8 @@ func (s *stopping) stillRun(found []proc.Info) []proc.Info {
 	return now
 }
 
-// runnerEnds asks the process that attends to the command to end it, and waits until that is recorded, or the process has died, or doesn't react.
+// runnerEnds asks the process that attends to the command to end it, and waits until that is recorded, or the
+// process has died, or doesn't react.
 func (s *stopping) runnerEnds(ctx context.Context) error {
 	db, err := s.tasks.core.Open(ctx, false)
 	if err != nil {
@@ -241,8 +245,8 @@ func (s *stopping) recordLost(ctx context.Context) error {
 	return err
 }
 
-// stopRun ends the command of a task that is over, as [Tasks.WorkerStop] does. It returns nil if there was nothing to end, and says in note
-// what it couldn't do.
+// stopRun ends the command of a task that is over, as [Tasks.WorkerStop] does. It returns nil if there was
+// nothing to end, and says in note what it couldn't do.
 func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note stick.Words, err error) {
 	s := stopping{repo: rp, id: id}
 	err = s.intend(ctx)

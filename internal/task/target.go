@@ -55,7 +55,8 @@ func targetRefs(name string) []string {
 	return []string{target{name: name}.ref(), "refs/remotes/origin/" + name}
 }
 
-// targetAmong is [repo.readTarget] for refs that were read already. It doesn't say where the branch is checked out.
+// targetAmong is [repo.readTarget] for refs that were read already. It doesn't say where the branch is
+// checked out.
 func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (target, error) {
 	t := target{name: name}
 	upstream := ""
@@ -81,8 +82,8 @@ func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (t
 	return t, nil
 }
 
-// existingCheckout returns checkout, or "" if only git's record of it is left. A locked worktree counts as existing
-// even if its directory is missing.
+// existingCheckout returns checkout, or "" if only git's record of it is left. A locked worktree counts as
+// existing even if its directory is missing.
 func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, error) {
 	if checkout == "" {
 		return "", nil
@@ -109,8 +110,8 @@ func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
 // integrationKey is the key in git's configuration that names the integration branch.
 const integrationKey = "talkingstick.integration"
 
-// integration returns the name of the branch that new tasks are merged into: the one from git's configuration, else
-// the default branch if it exists, else the one from the project's settings.
+// integration returns the name of the branch that new tasks are merged into: the one from git's
+// configuration, else the default branch if it exists, else the one from the project's settings.
 func (rp *repo) integration(ctx context.Context) (string, error) {
 	name, err := rp.git.Config(ctx, rp.root, integrationKey)
 	if err != nil || name != "" {

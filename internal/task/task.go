@@ -1,7 +1,8 @@
-// Package task holds the operations on tasks. Each task has a branch and a worktree, is reviewed, and waits in a
-// merge queue. The command line, MCP and tests call the same methods, each with one struct of parameters and one of
-// results. Package core says how an operation is built. An operation that changes git stores its intent in one
-// transaction and the outcome in another. If the command dies in between, the next one finishes or undoes its work.
+// Package task holds the operations on tasks. Each task has a branch and a worktree, is reviewed, and waits
+// in a merge queue. The command line, MCP and tests call the same methods, each with one struct of parameters
+// and one of results. Package core says how an operation is built. An operation that changes git stores its
+// intent in one transaction and the outcome in another. If the command dies in between, the next one finishes
+// or undoes its work.
 //
 // See docs/decisions/tasks-and-reviews.md and docs/decisions/merge-queue.md.
 package task
@@ -22,7 +23,8 @@ type Config struct {
 	// MayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
 
-	// Rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those of which it couldn't.
+	// Rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those
+	// of which it couldn't.
 	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error)
 
 	Renew time.Duration // for tests: how often a command renews its intent; 0 for the usual
