@@ -92,8 +92,8 @@ func TestChangesAreRequested(t *testing.T) {
 	s.Check(bob.Merge("one").OK().Merged[0].Gate == "none", "a gate has run, but none is set")
 }
 
-// TestTheGateIsRed: a task that breaks the branch returns to its worker. If the branch itself is broken, its
-// queue is paused until a task repairs it.
+// TestTheGateIsRed: a task that breaks the branch returns to its worker. If the branch itself is broken, its queue is
+// paused until a task repairs it.
 func TestTheGateIsRed(t *testing.T) {
 	s, ann, bob := cast(t, "test ! -e broken")
 	s.ReadyToMerge("good", ann, bob)
@@ -124,8 +124,8 @@ func TestTheGateIsRed(t *testing.T) {
 	bob.WorkerMerge(task.WorkerMergeParams{}).That("nothing left", func(r task.WorkerMergeResult) bool { return len(r.Merged)+len(r.Waiting) == 0 })
 }
 
-// TestAConflict: the worker resolves a conflict in its rebase. With a conflict at the merge, the task returns
-// to its worker.
+// TestAConflict: the worker resolves a conflict in its rebase. With a conflict at the merge, the task returns to its
+// worker.
 func TestAConflict(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	one := func(name string) *scene.Work {
@@ -152,8 +152,7 @@ func TestAConflict(t *testing.T) {
 	third.Cancel("third").OK()
 }
 
-// TestWhatDoneRefuses: uncommitted files, another branch, checks that change the worktree, a missing
-// worktree.
+// TestWhatDoneRefuses: uncommitted files, another branch, checks that change the worktree, a missing worktree.
 func TestWhatDoneRefuses(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
@@ -224,8 +223,8 @@ func TestAMergeIsReverted(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestWhereTheBranchIsCheckedOut, a merge moves the files, unless they have uncommitted changes or the caller
-// may not change them.
+// TestWhereTheBranchIsCheckedOut, a merge moves the files, unless they have uncommitted changes or the caller may
+// not change them.
 func TestWhereTheBranchIsCheckedOut(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
@@ -320,8 +319,7 @@ func TestTheCommandOfATask(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestATaskThatIsBeingMerged can't be started, failed or reviewed, and git's hooks know that the change is
-// tt's.
+// TestATaskThatIsBeingMerged can't be started, failed or reviewed, and git's hooks know that the change is tt's.
 func TestATaskThatIsBeingMerged(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
@@ -397,8 +395,7 @@ func TestWhatCleanupLeaves(t *testing.T) {
 	}
 }
 
-// TestCleanupLeavesAWorktreeAtAnotherCommit: the worktree is clean, and its commits are on no branch. Only
-// the worktree holds them.
+// TestCleanupLeavesAWorktreeAtAnotherCommit: the worktree is clean, and its commits are on no branch. Only the worktree holds them.
 func TestCleanupLeavesAWorktreeAtAnotherCommit(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
@@ -415,8 +412,7 @@ func TestCleanupLeavesAWorktreeAtAnotherCommit(t *testing.T) {
 	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit after the second cleanup")
 }
 
-// TestMergeThatDiedInItsGate: the next command on the task removes the worktree of the gate, whatever that
-// command is.
+// TestMergeThatDiedInItsGate: the next command on the task removes the worktree of the gate, whatever that command is.
 func TestMergeThatDiedInItsGate(t *testing.T) {
 	s, ann, bob := cast(t, "true")
 	s.ReadyToMerge("one", ann, bob)
@@ -434,8 +430,7 @@ func TestMergeThatDiedInItsGate(t *testing.T) {
 	s.Check(os.IsNotExist(err), "the gate's worktree is still there: %v", err)
 }
 
-// TestAnIdleWorkerIsToldOfItsReview: the answer to who decides says that the worker is woken now, if its
-// harness has an inbox.
+// TestAnIdleWorkerIsToldOfItsReview: the answer to who decides says that the worker is woken now, if its harness has an inbox.
 func TestAnIdleWorkerIsToldOfItsReview(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	inbox := ann.HasInbox()
