@@ -49,7 +49,7 @@ func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) err
 // acceptedSettings reads the settings of tasks from a commit, before a worktree is made by them. It refuses a
 // command that would run there, as [repo.requireAccepted] does.
 func (rp *repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
-	_, w, err := rp.settings(ctx, commit)
+	_, w, err := rp.taskSettings(ctx, commit)
 	if err == nil {
 		err = rp.requireSetupAccepted(ctx, w)
 	}
@@ -64,10 +64,10 @@ func (rp *repo) requireSetupAccepted(ctx context.Context, w config.Worker) error
 	return rp.requireAccepted(ctx, w.SetupCommand())
 }
 
-// accept accepts those of the project's commands that sums name, for the caller. It fails with
+// acceptCommands accepts those of the project's commands that sums name, for the caller. It fails with
 // [stick.CodePersonOnly], and with [stick.CodeNotFound] if a sum names none of them: it may have changed
 // since the caller saw it.
-func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
+func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
 	var named []stick.ProjectCommand
 	for _, sum := range sums {
 		i := slices.IndexFunc(commands, func(c stick.ProjectCommand) bool { return c.Named(sum) })
@@ -78,16 +78,16 @@ func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sum
 		named = append(named, commands[i])
 	}
 	clone := rp.cloneID()
-	is := cmp.Or(clone, rand.Text())
+	id := cmp.Or(clone, rand.Text())
 	err := rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		for _, c := range named {
 			a, err := c.Accept(o.Me.Agent, o.Me.Person(), o.Tx.Now())
 			if err != nil {
 				return err
 			}
-			last, err := o.Tx.Acceptance(o.Room.ID, c.Key, is)
+			last, err := o.Tx.Acceptance(o.Room.ID, c.Key, id)
 			if err == nil && last.Sum != a.Sum { // else who accepted it first stays named
-				err = o.Tx.Accept(o.Room.ID, is, a)
+				err = o.Tx.Accept(o.Room.ID, id, a)
 			}
 			if err != nil {
 				return err
@@ -98,7 +98,7 @@ func (rp *repo) accept(ctx context.Context, commands []stick.ProjectCommand, sum
 	if err != nil || clone != "" {
 		return err
 	}
-	return rp.writeCloneID(is) // until then nothing counts as accepted
+	return rp.writeCloneID(id) // until then nothing counts as accepted
 }
 
 // cloneIDFile is the file in the git directory that says which clone it is. A clone of it, or another

@@ -19,28 +19,28 @@ type adoption struct {
 	mu      sync.Mutex
 	own     int // the command, for which somebody else waits
 	signals chan os.Signal
-	over    chan struct{}
+	stopped chan struct{}
 }
 
-// adopt begins an adoption, or one that does nothing: only a process that does nothing else may adopt.
-func adopt(alone bool) *adoption {
+// beginAdoption begins an adoption, or one that does nothing: only a process that does nothing else may adopt.
+func beginAdoption(alone bool) *adoption {
 	a := &adoption{}
 	if !alone || unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return a
 	}
-	a.signals, a.over = make(chan os.Signal, 1), make(chan struct{})
+	a.signals, a.stopped = make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(a.signals, syscall.SIGCHLD)
 	go func() { // ended by close
-		defer close(a.over)
+		defer close(a.stopped)
 		for range a.signals {
-			a.reap()
+			a.reapEnded()
 		}
 	}()
 	return a
 }
 
-// start starts the command.
-func (a *adoption) start(c *exec.Cmd) error {
+// startCommand starts the command.
+func (a *adoption) startCommand(c *exec.Cmd) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	err := c.Start()
@@ -50,8 +50,8 @@ func (a *adoption) start(c *exec.Cmd) error {
 	return err
 }
 
-// reap takes note of adopted processes that have ended, so that they are gone.
-func (a *adoption) reap() {
+// reapEnded takes note of adopted processes that have ended, so that they are gone.
+func (a *adoption) reapEnded() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -72,6 +72,6 @@ func (a *adoption) close() {
 	}
 	signal.Stop(a.signals)
 	close(a.signals)
-	<-a.over
-	a.reap()
+	<-a.stopped
+	a.reapEnded()
 }

@@ -8,8 +8,8 @@ import "os/exec"
 // at all.
 type adoption struct{}
 
-func adopt(bool) *adoption { return &adoption{} }
+func beginAdoption(bool) *adoption { return &adoption{} }
 
-func (*adoption) start(c *exec.Cmd) error { return c.Start() }
+func (*adoption) startCommand(c *exec.Cmd) error { return c.Start() }
 
 func (*adoption) close() {}

@@ -68,7 +68,7 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.leaveQueue(ctx, p, run) })
 	}
 	for next != nil {
-		if run, err = ts.attend(ctx, p, *next); err != nil || run.Restarts == 0 {
+		if run, err = ts.attendRun(ctx, p, *next); err != nil || run.Restarts == 0 {
 			return err
 		}
 		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.runAgain(ctx, p, run) })
@@ -125,17 +125,17 @@ func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, er
 	return dropped, err
 }
 
-// attend runs the command of a run that has begun, and records its end.
-func (ts *Tasks) attend(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
+// attendRun runs the command of a run that has begun, and records its end.
+func (ts *Tasks) attendRun(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
 	ts.core.KillPoint("run: begun")
 	ts.dropOldOutput(p.RoomID)
 	out := newOutput(ts.outputDir(p.RoomID, run))
-	run.Exit, run.Signal = ts.execute(ctx, p, run, out)
+	run.Exit, run.Signal = ts.executeCommand(ctx, p, run, out)
 	out.closePart()
 	ts.core.KillPoint("run: ended")
 	ended := run
 	err := untilRecorded(func() (err error) {
-		ended, err = ts.recordEnd(context.WithoutCancel(ctx), p, run, out.end.bytes())
+		ended, err = ts.recordEnd(context.WithoutCancel(ctx), p, run, out.tail.bytes())
 		if err != nil {
 			ts.core.KillPoint("run: end not recorded")
 		}
@@ -191,7 +191,7 @@ func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*s
 		return err
 	}
 	return db.Update(ctx, func(tx *store.Tx) error {
-		task, runs, err := p.runs(tx)
+		task, runs, err := p.readRuns(tx)
 		if err != nil {
 			return err
 		}
@@ -204,8 +204,8 @@ func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*s
 	})
 }
 
-// runs reads the task, which has runs, and these.
-func (p RunTaskParams) runs(tx *store.Tx) (task stick.Task, runs []stick.Run, err error) {
+// readRuns reads the task, which has runs, and these.
+func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run, err error) {
 	if _, err := tx.Room(p.RoomID); err != nil {
 		return task, nil, err
 	}
@@ -218,8 +218,8 @@ func (p RunTaskParams) runs(tx *store.Tx) (task stick.Task, runs []stick.Run, er
 	return task, runs, err
 }
 
-// execute runs the command until it and what it has started have ended.
-func (ts *Tasks) execute(ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter) (exit int, signal string) {
+// executeCommand runs the command until it and what it has started have ended.
+func (ts *Tasks) executeCommand(ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter) (exit int, signal string) {
 	if ctx.Err() != nil {
 		return -1, "" // it was stopped before it started
 	}
@@ -236,8 +236,8 @@ func (ts *Tasks) execute(ctx context.Context, p RunTaskParams, run stick.Run, ou
 		return failed(err)
 	}
 	c.Stdout, c.Stderr = w, w
-	adopted := adopt(p.Alone)
-	err = adopted.start(c)
+	adopted := beginAdoption(p.Alone)
+	err = adopted.startCommand(c)
 	w.Close()
 	if err != nil {
 		r.Close()
@@ -255,13 +255,13 @@ func (ts *Tasks) execute(ctx context.Context, p RunTaskParams, run stick.Run, ou
 		_ = c.Wait() // c.ProcessState has it all
 	}()
 	find := func() []proc.Info { return ts.processesBelow(p, run, c.Process.Pid) }
-	e := ending{procs: ts.core.Config.Procs, find: find, leader: ended, command: c}
+	e := processEnder{procs: ts.core.Config.Procs, find: find, commandEnded: ended, command: c}
 	select {
 	case <-ctx.Done():
 	case <-ended:
-		e.wait(settleTime, ctx.Done())
+		e.awaitEnd(settleTime, ctx.Done())
 	}
-	e.end(ts.grace)
+	e.endAll(ts.grace)
 	<-ended
 	adopted.close()
 	select {

@@ -12,17 +12,17 @@ import (
 	"talkingstick/stick"
 )
 
-// leaveQueue begins a queued run if fewer commands run than the project allows. ever is false if it can't
+// leaveQueue begins a queued run if fewer commands run than the project allows. mayBegin is false if it can't
 // begin any more.
-func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
+func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, mayBegin bool, err error) {
 	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
 		last := runs[len(runs)-1]
-		ever = task.Attempt == run.Attempt && !task.Over() && last.Number == run.Number && last.Process == run.Process && last.EndedAt.IsZero()
-		if !ever {
+		mayBegin = task.Attempt == run.Attempt && !task.Over() && last.Number == run.Number && last.Process == run.Process && last.EndedAt.IsZero()
+		if !mayBegin {
 			return nil, nil
 		}
-		n, _, err := running(tx, p.RoomID, ts.core.Config.Procs.Verdict)
+		n, _, err := countRunning(tx, p.RoomID, ts.core.Config.Procs.Verdict)
 		if err != nil || n >= p.Most {
 			return nil, err
 		}
@@ -33,13 +33,13 @@ func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run)
 	if err != nil {
 		return nil, !isGone(err), err
 	}
-	return next, ever, nil
+	return next, mayBegin, nil
 }
 
 // awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It
 // returns nil if none is going to. While begin fails, it goes on to wait: the cause may go. after is the run
 // that has ended, whose output tells of that.
-func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, ever bool, err error)) *stick.Run {
+func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, mayBegin bool, err error)) *stick.Run {
 	var watch *store.Watch
 	defer func() {
 		if watch != nil {
@@ -47,23 +47,23 @@ func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run,
 		}
 	}()
 	var rung <-chan struct{}
-	net, said := bell.NewNet(rand.Float64), ""
+	net, lastProblem := bell.NewNet(rand.Float64), ""
 	for {
 		if db, err := ts.core.Open(ctx, false); err == nil && watch == nil {
 			if watch, err = db.Watch(p.RoomID); err == nil {
 				rung = watch.C
 			}
 		}
-		next, ever, err := begin()
-		if ctx.Err() != nil || !ever {
+		next, mayBegin, err := begin()
+		if ctx.Err() != nil || !mayBegin {
 			return nil
 		}
 		if err == nil && next != nil {
 			return next
 		}
 		if err != nil {
-			if why := stick.AsError(err).Message; why != said {
-				said = why
+			if why := stick.AsError(err).Message; why != lastProblem {
+				lastProblem = why
 				appendOutput(ts.outputDir(p.RoomID, after), "[tt: the command can't start again: "+why+"; tt goes on trying]\n")
 			}
 			ts.core.KillPoint("run: can't start")
@@ -100,17 +100,17 @@ func isGone(err error) bool {
 }
 
 // runAgain begins the next run if the task has come back since run began, and as many commands as the project
-// allows don't run already. ever is false if that can't happen any more.
-func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, ever bool, err error) {
+// allows don't run already. mayBegin is false if that can't happen any more.
+func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, mayBegin bool, err error) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return nil, !isGone(err), err
 	}
 	now, integration := false, ""
 	err = db.View(ctx, func(tx *store.Tx) error {
-		task, runs, err := p.runs(tx)
+		task, runs, err := p.readRuns(tx)
 		if err == nil {
-			now, ever = run.RestartsOn(task, runs)
+			now, mayBegin = run.RestartsOn(task, runs)
 			integration = task.Integration
 		}
 		return err
@@ -119,9 +119,9 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 		return nil, !isGone(err), err
 	}
 	if !now {
-		return nil, ever, nil
+		return nil, mayBegin, nil
 	}
-	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, p.worker(run))
+	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
 	if err != nil {
 		return nil, true, err
 	}
@@ -129,16 +129,16 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 	if q.Most, err = rp.maxRunning(ctx, integration); err != nil {
 		return nil, true, err
 	}
-	if err := rp.worktreeAgain(ctx, p.TaskID); err != nil {
+	if err := rp.ensureWorktree(ctx, p.TaskID); err != nil {
 		return nil, true, err
 	}
 	verdict := ts.core.Config.Procs.Verdict
 	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
-		if now, ever = run.RestartsOn(task, runs); !now {
+		if now, mayBegin = run.RestartsOn(task, runs); !now {
 			return nil, nil
 		}
-		active, queued, err := running(tx, p.RoomID, verdict)
+		active, queued, err := countRunning(tx, p.RoomID, verdict)
 		if err != nil {
 			return nil, err
 		}
@@ -155,30 +155,30 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 		return nil, true, nil // the end of another one rings
 	}
 	if err != nil {
-		return nil, ever, err
+		return nil, mayBegin, err
 	}
-	return next, ever, nil
+	return next, mayBegin, nil
 }
 
-// worker is the caller that the command of a run would be.
-func (p RunTaskParams) worker(run stick.Run) core.Caller {
+// workerCaller is the caller that the command of a run would be.
+func (p RunTaskParams) workerCaller(run stick.Run) core.Caller {
 	return core.Caller{
 		Harness: harness.WorkerName, SessionID: stick.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
 		Process: run.Process, Proof: stick.ProvesSession,
 	}
 }
 
-// worktreeAgain makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that
+// ensureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that
 // was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix the
 // cause first.
-func (rp *repo) worktreeAgain(ctx context.Context, id string) error {
-	m, unlock, err := rp.missingWorktree(ctx, id)
+func (rp *repo) ensureWorktree(ctx context.Context, id string) error {
+	m, unlock, err := rp.lockMissingWorktree(ctx, id)
 	defer unlock()
 	if err != nil {
 		return err
 	}
 	if m != nil {
-		_, err = rp.restore(ctx, m)
+		_, err = rp.restoreWorktree(ctx, m)
 		return err
 	}
 	unlock()

@@ -32,8 +32,8 @@ type commandResult struct {
 	timeout bool
 }
 
-// truncated reports whether the command printed more than was kept.
-func (o commandResult) truncated() bool { return o.size > int64(len(o.output)) }
+// isTruncated reports whether the command printed more than was kept.
+func (o commandResult) isTruncated() bool { return o.size > int64(len(o.output)) }
 
 // tailBuffer keeps the end of what is written to it, because commands say at the end what went wrong.
 type tailBuffer struct {
@@ -87,10 +87,10 @@ func (l *lastLine) String() string {
 	return ""
 }
 
-// shell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends,
+// runShell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends,
 // the whole group is killed. extra is added to its environment. What it prints is also written to listener,
 // unless that is nil.
-func (ts *Tasks) shell(ctx context.Context, dir, command string, limit time.Duration, extra []string, listener io.Writer) (commandResult, error) {
+func (ts *Tasks) runShell(ctx context.Context, dir, command string, limit time.Duration, extra []string, listener io.Writer) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	argv := shellOf(command)
@@ -154,7 +154,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.tasks.shell(ctx, f.path, command, checkTimeout, slotEnviron(f.task.Slot), nil)
+		o, err := f.tasks.runShell(ctx, f.path, command, checkTimeout, slotEnviron(f.task.Slot), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 		}
 		blobs = append(blobs, b)
 		q.Checks = append(q.Checks, stick.TaskCheck{
-			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(), Output: b.Sum, Size: b.Size, Cut: o.truncated(),
+			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(), Output: b.Sum, Size: b.Size, Cut: o.isTruncated(),
 		})
 	}
 	s, err := f.git.Snapshot(ctx, f.path)

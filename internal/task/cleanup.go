@@ -21,13 +21,13 @@ type Remains struct {
 	Kept   []string `json:"rescued,omitempty"` // the files in that copy
 }
 
-// leave adds something that stays, and why.
-func (r *Remains) leave(format string, args ...any) {
+// addLeft adds something that stays, and why.
+func (r *Remains) addLeft(format string, args ...any) {
 	r.Left = append(r.Left, stick.Wordsf(format, args...))
 }
 
-// cleanup carries out a cleanup intent and ends it.
-func (rp *repo) cleanup(ctx context.Context, i store.Intent) (r Remains, err error) {
+// runCleanup carries out a cleanup intent and ends it.
+func (rp *repo) runCleanup(ctx context.Context, i store.Intent) (r Remains, err error) {
 	c, err := readIntent[cleanupIntent](i)
 	if err != nil {
 		return r, err
@@ -56,25 +56,25 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 		return r, err
 	}
 	if why != "" {
-		r.leave("%s", why)
+		r.addLeft("%s", why)
 		return r, nil
 	}
-	worktree, branch := rp.remaining(ctx, c.Path, c.Branch)
-	ignored := rp.ignored(ctx, c.Path)
+	worktree, branch := rp.listRemaining(ctx, c.Path, c.Branch)
+	ignored := rp.ignoredFiles(ctx, c.Path)
 	rp.killPoint("cleanup: proven")
-	if why := rp.keep(ctx, c, &r); why != "" {
-		r.leave("%s", why)
+	if why := rp.keepFiles(ctx, c, &r); why != "" {
+		r.addLeft("%s", why)
 		return r, nil
 	}
 	rp.killPoint("cleanup: kept")
 	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
-		r.leave("the worktree %s: %s", c.Path, stick.AsError(err))
+		r.addLeft("the worktree %s: %s", c.Path, stick.AsError(err))
 		return r, nil
 	}
 	r.Removed, r.Ignored = append(r.Removed, worktree...), ignored
 	rp.killPoint("cleanup: worktree")
 	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
-		r.leave("the branch %s: %s", c.Branch, stick.AsError(err))
+		r.addLeft("the branch %s: %s", c.Branch, stick.AsError(err))
 		return r, nil
 	}
 	r.Removed = append(r.Removed, branch...)
@@ -86,13 +86,13 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 		why = stick.Wordsf("the branch %s at %s: %s", c.Branch, c.Remote, stick.AsError(err))
 	}
 	if why != "" {
-		r.leave("%s", why)
+		r.addLeft("%s", why)
 	}
 	return r, nil
 }
 
-// remaining names the worktree at a path and a branch, as far as they exist.
-func (rp *repo) remaining(ctx context.Context, path, name string) (worktree, branch []stick.Words) {
+// listRemaining names the worktree at a path and a branch, as far as they exist.
+func (rp *repo) listRemaining(ctx context.Context, path, name string) (worktree, branch []stick.Words) {
 	if _, err := os.Lstat(path); err == nil {
 		worktree = append(worktree, stick.Wordsf("the worktree %s", path))
 	}
@@ -102,8 +102,8 @@ func (rp *repo) remaining(ctx context.Context, path, name string) (worktree, bra
 	return worktree, branch
 }
 
-// ignored lists the files of a worktree that git ignores, without tt's own.
-func (rp *repo) ignored(ctx context.Context, path string) []string {
+// ignoredFiles lists the files of a worktree that git ignores, without tt's own.
+func (rp *repo) ignoredFiles(ctx context.Context, path string) []string {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, 
 	if err != nil || at == "" {
 		return "", err
 	}
-	if contained, err := rp.contained(ctx, c, at); err != nil || !contained {
+	if contained, err := rp.canDeleteBranch(ctx, c, at); err != nil || !contained {
 		return stick.Wordsf("the branch %s at %s has commits that %s doesn't have", c.Branch, c.Remote, c.Target), err
 	}
 	return "", rp.git.PushWithLease(ctx, rp.root, c.Remote, c.Branch, "", at)
@@ -131,7 +131,7 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 		return "", err
 	}
 	if ok {
-		contained, err := rp.contained(ctx, c, at)
+		contained, err := rp.canDeleteBranch(ctx, c, at)
 		if err != nil {
 			return "", err
 		}
@@ -169,9 +169,9 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	return "", nil
 }
 
-// contained reports whether a task's branch can be deleted without losing a commit: it is at the commit that
+// canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit that
 // landed, and the target contains that commit, or one by which a forge made the same change.
-func (rp *repo) contained(ctx context.Context, c cleanupIntent, at string) (bool, error) {
+func (rp *repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
 	}
@@ -199,16 +199,16 @@ func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 
 // retryCleanup tries again to clean up after a task that landed.
 func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
-	c := cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker, Pulled: task.PR.Commit}
+	c := cleanupIntent{Branch: task.Branch, Path: rp.worktreePath(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker, Pulled: task.PR.Commit}
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
 		if have, err := rp.git.IsAncestor(ctx, rp.root, task.Head, tg.head()); err == nil && !have { // another host has merged it
-			_ = rp.fetch(ctx, &tg) // without it the branch and the worktree stay
+			_ = rp.fetchTarget(ctx, &tg) // without it the branch and the worktree stay
 		}
 	}
 	r, err := rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
-		r.leave("%s", stick.AsError(err))
+		r.addLeft("%s", stick.AsError(err))
 	}
 	return r
 }
@@ -229,10 +229,10 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 		return nil, err
 	}
 	for _, t := range tasks {
-		if _, err := os.Stat(rp.worktree(t)); err != nil || t.State != stick.TaskCompleted {
+		if _, err := os.Stat(rp.worktreePath(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := rp.lock(ctx, "task", t.ID, shortLockWait); err == nil {
+		if unlock, err := rp.acquireLock(ctx, "task", t.ID, shortLockWait); err == nil {
 			cleaned = append(cleaned, CleanedTask{t.ID, rp.retryCleanup(ctx, t)})
 			unlock()
 		}
@@ -241,14 +241,14 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
 			continue
 		}
-		unlock, err := rp.lock(ctx, "task", i.Task, shortLockWait)
+		unlock, err := rp.acquireLock(ctx, "task", i.Task, shortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
 			continue // another command is working on it
 		}
 		if err != nil {
 			return cleaned, err
 		}
-		err = rp.recover(ctx, i.Task)
+		err = rp.recoverTask(ctx, i.Task)
 		unlock()
 		if err != nil && !othersMayMerge(err) { // a fault of one task or branch doesn't stop the others
 			return cleaned, err
@@ -319,7 +319,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	if err != nil {
 		return res, err
 	}
-	if away, where, err := rp.elsewhere(ctx, task); err != nil || away {
+	if elsewhere, where, err := rp.isElsewhere(ctx, task); err != nil || elsewhere {
 		res.Kept = []stick.Words{"its branch and worktree in " + where}
 		return res, err
 	}
@@ -328,11 +328,11 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	}
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil || !ok || !p.Delete {
-		worktree, branch := rp.remaining(ctx, rp.worktree(task), task.Branch)
+		worktree, branch := rp.listRemaining(ctx, rp.worktreePath(task), task.Branch)
 		res.Kept = slices.Concat(branch, worktree)
 		return res, err
 	}
-	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktree(task), Head: at, Target: task.Integration, Worker: task.Worker})
+	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktreePath(task), Head: at, Target: task.Integration, Worker: task.Worker})
 	return res, err
 }
 
@@ -371,12 +371,12 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 	if err != nil {
 		return res, err
 	}
-	task, err := rp.task(ctx, p.TaskID)
+	task, err := rp.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
-	rp.waits, rp.shows = p.Waits, p.Shows
-	unlockBranch, err := rp.lock(ctx, "branch", task.Integration, queueWait)
+	rp.onWait, rp.onGate = p.Waits, p.Shows
+	unlockBranch, err := rp.acquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err
 	}
@@ -407,12 +407,12 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		res.TaskID, res.State, res.Branch, res.Commit = task.ID, task.State, task.Integration, task.Result
 		return res, nil
 	}
-	l := &landing{repo: rp, task: task, byName: true, revert: p.Reason}
-	if err := l.run(ctx); err != nil {
+	l := &landing{repo: rp, task: task, byName: true, revertReason: p.Reason}
+	if err := l.landTask(ctx); err != nil {
 		return res, err
 	}
 	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.target.name, l.result, "none", l.note
-	if l.gated {
+	if l.gatePassed {
 		res.Gate = "green"
 	}
 	return res, nil

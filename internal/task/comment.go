@@ -41,7 +41,7 @@ type WorkerCommentResult struct {
 // [stick.CodeAuthorCannotReview], [stick.CodeReviewStale] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (WorkerCommentResult, error) {
 	var res WorkerCommentResult
-	if err := p.check(); err != nil {
+	if err := p.checkArguments(); err != nil {
 		return res, err
 	}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -56,7 +56,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 		return res, err
 	}
 	return res, rp.write(ctx, core.MustBeMember, func(o *op) error {
-		task, v, err := o.review(p.TaskID, c.Head, branch)
+		task, v, err := o.prepareReview(p.TaskID, c.Head, branch)
 		if err != nil {
 			return err
 		}
@@ -76,8 +76,8 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	})
 }
 
-// check refuses parameters that mean nothing, or several things at a time. It fails with [stick.CodeUsage].
-func (p WorkerCommentParams) check() error {
+// checkArguments refuses parameters that mean nothing, or several things at a time. It fails with [stick.CodeUsage].
+func (p WorkerCommentParams) checkArguments() error {
 	n := 0
 	for _, given := range []bool{p.At != "" || p.Body != "", p.Resolve != 0, p.Delete != 0} {
 		if given {
@@ -183,7 +183,7 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 		return c, "", err
 	}
 	c.Base, c.Head = d.from, head
-	c.Around, err = d.require(ctx, task.ID, c)
+	c.Around, err = d.requireLines(ctx, task.ID, c)
 	return c, branch, err
 }
 
@@ -206,35 +206,35 @@ type diffLines struct {
 	from, to string
 }
 
-// find returns the file of a comment among those that a diff changes.
-func find(changes []git.Change, c stick.Comment) (git.Change, bool) {
-	i := slices.IndexFunc(changes, func(x git.Change) bool { return side(x, c.Old) == c.Path })
+// findChange returns the file of a comment among those that a diff changes.
+func findChange(changes []git.Change, c stick.Comment) (git.Change, bool) {
+	i := slices.IndexFunc(changes, func(x git.Change) bool { return pathOnSide(x, c.Old) == c.Path })
 	if i < 0 {
 		return git.Change{}, false
 	}
 	return changes[i], true
 }
 
-// side returns the path of a file before a change or after it.
-func side(x git.Change, old bool) string {
+// pathOnSide returns the path of a file before a change or after it.
+func pathOnSide(x git.Change, old bool) string {
 	if old {
 		return x.From
 	}
 	return x.Path
 }
 
-// require returns the lines around those of a comment, and fails with [stick.CodeNotFound] if the diff
+// requireLines returns the lines around those of a comment, and fails with [stick.CodeNotFound] if the diff
 // doesn't show them. The error names the nearest that it shows.
-func (d diffLines) require(ctx context.Context, task string, c stick.Comment) ([]stick.SourceLine, error) {
+func (d diffLines) requireLines(ctx context.Context, task string, c stick.Comment) ([]stick.SourceLine, error) {
 	changes, err := d.git.Changes(ctx, d.dir, d.from, d.to)
 	if err != nil {
 		return nil, err
 	}
-	x, found := find(changes, c)
+	x, found := findChange(changes, c)
 	if !found {
 		return nil, d.errNoFile(ctx, task, c, changes)
 	}
-	file, hs, err := d.read(ctx, x, c)
+	file, hs, err := d.readLines(ctx, x, c)
 	if err != nil {
 		return nil, err
 	}
@@ -244,18 +244,18 @@ func (d diffLines) require(ctx context.Context, task string, c stick.Comment) ([
 	return stick.SourceAround(file, c.Lines, c.Old, hs), nil
 }
 
-// read returns the lines of a file, before or after the change as the comment says, and how the diff changes
+// readLines returns the lines of a file, before or after the change as the comment says, and how the diff changes
 // them.
-func (d diffLines) read(ctx context.Context, x git.Change, c stick.Comment) ([]string, stick.Hunks, error) {
+func (d diffLines) readLines(ctx context.Context, x git.Change, c stick.Comment) ([]string, stick.Hunks, error) {
 	hunks, err := d.git.Hunks(ctx, d.dir, d.from, d.to, []git.Change{x})
-	if err != nil || len(hunks[x]) == 0 || side(x, c.Old) == "" {
+	if err != nil || len(hunks[x]) == 0 || pathOnSide(x, c.Old) == "" {
 		return nil, nil, err
 	}
 	commit := d.to
 	if c.Old {
 		commit = d.from
 	}
-	text, _, err := d.git.ReadFile(ctx, d.dir, commit, side(x, c.Old))
+	text, _, err := d.git.ReadFile(ctx, d.dir, commit, pathOnSide(x, c.Old))
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), hunks[x], err
 }
 
@@ -274,13 +274,13 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	}
 	var names []string
 	for _, x := range changes {
-		if name := side(x, c.Old); name != "" {
+		if name := pathOnSide(x, c.Old); name != "" {
 			names = append(names, name)
 		}
 	}
 	c.Path = stick.Nearest(c.Path, names)
-	x, _ := find(changes, c)
-	file, hs, err := d.read(ctx, x, c)
+	x, _ := findChange(changes, c)
+	file, hs, err := d.readLines(ctx, x, c)
 	near := hs.Nearest(c.Lines[0], len(file), c.Old)
 	if err != nil || near == 0 {
 		return e.Hintf("to see what it changes: %s", stick.Cmd("tt task diff <task_id>", task))

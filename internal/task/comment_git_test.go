@@ -13,13 +13,13 @@ import (
 // it was.
 func TestGitCantTellWhatChanged(t *testing.T) {
 	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
-	p := &placing{
+	p := &commentPlacer{
 		diffLines{git: git.Client{Path: filepath.Join(t.TempDir(), "no git")}, dir: t.TempDir(), to: b},
 		t.Context(),
-		map[pair]listing{{a, b}: {[]git.Change{{From: "x", Path: "x"}}, true}},
+		map[commitPair]changeList{{a, b}: {[]git.Change{{From: "x", Path: "x"}}, true}},
 	}
 	comments := []ShownComment{{Comment: stick.Comment{Head: a, Path: "x", Lines: stick.Lines{3, 3}}}}
-	if p.follow(comments); comments[0].Now != nil {
+	if p.followComments(comments); comments[0].Now != nil {
 		t.Errorf("it is at %+v", comments[0].Now)
 	}
 }

@@ -34,31 +34,31 @@ func commentsFor(tx *store.Tx, room stick.RoomID, task string, a stick.AgentID) 
 	return shown, err
 }
 
-// pair is a pair of commits.
-type pair struct{ from, to string }
+// commitPair is a pair of commits.
+type commitPair struct{ from, to string }
 
-// listing is what differs between two commits. known is false if git can't tell.
-type listing struct {
+// changeList is what differs between two commits. known is false if git can't tell.
+type changeList struct {
 	changes []git.Change
 	known   bool
 }
 
-// placing finds the lines of comments in a diff. What git can't tell, because a commit is gone for example,
+// commentPlacer finds the lines of comments in a diff. What git can't tell, because a commit is gone for example,
 // counts as outdated.
-type placing struct {
+type commentPlacer struct {
 	diffLines
 	ctx    context.Context
-	listed map[pair]listing
+	listed map[commitPair]changeList
 }
 
-// place finds where the lines of comments are in the diff between two commits.
-func (ts *Tasks) place(ctx context.Context, root, base, head string, comments []ShownComment) {
+// placeComments finds where the lines of comments are in the diff between two commits.
+func (ts *Tasks) placeComments(ctx context.Context, root, base, head string, comments []ShownComment) {
 	if len(comments) == 0 {
 		return
 	}
-	p := &placing{diffLines{ts.core.Config.Git, root, base, head}, ctx, map[pair]listing{}}
+	p := &commentPlacer{diffLines{ts.core.Config.Git, root, base, head}, ctx, map[commitPair]changeList{}}
 	if base != "" && head != "" {
-		p.follow(comments)
+		p.followComments(comments)
 		p.keepShown(comments)
 	}
 	for i := range comments {
@@ -66,78 +66,78 @@ func (ts *Tasks) place(ctx context.Context, root, base, head string, comments []
 	}
 }
 
-// changes lists what differs between two commits, once for each pair.
-func (p *placing) changes(x pair) listing {
+// listChanges lists what differs between two commits, once for each pair.
+func (p *commentPlacer) listChanges(x commitPair) changeList {
 	if x.from == x.to {
-		return listing{known: true}
+		return changeList{known: true}
 	}
 	l, ok := p.listed[x]
 	if !ok {
 		changes, err := p.git.Changes(p.ctx, p.dir, x.from, x.to)
-		l = listing{changes, err == nil}
+		l = changeList{changes, err == nil}
 		p.listed[x] = l
 	}
 	return l
 }
 
-// way is the way of a comment from the commit that it is about to that in the diff, on the same side.
-func (p *placing) way(c stick.Comment) pair {
+// commitsOf is the way of a comment from the commit that it is about to that in the diff, on the same side.
+func (p *commentPlacer) commitsOf(c stick.Comment) commitPair {
 	if c.Old {
-		return pair{c.Base, p.from}
+		return commitPair{c.Base, p.from}
 	}
-	return pair{c.Head, p.to}
+	return commitPair{c.Head, p.to}
 }
 
-// follow sets where the lines of comments are now, whether the diff shows them or not.
-func (p *placing) follow(comments []ShownComment) {
-	files := map[pair][]git.Change{} // those that comments are about
+// followComments sets where the lines of comments are now, whether the diff shows them or not.
+func (p *commentPlacer) followComments(comments []ShownComment) {
+	files := map[commitPair][]git.Change{} // those that comments are about
 	where := make([]git.Change, len(comments))
 	for i, c := range comments {
-		way := p.way(c.Comment)
+		commits := p.commitsOf(c.Comment)
 		before := c.Comment
 		before.Old = true // the file has its path in the first commit of the way
-		l := p.changes(way)
-		x, changed := find(l.changes, before)
+		l := p.listChanges(commits)
+		x, changed := findChange(l.changes, before)
 		switch {
 		case changed:
-			files[way] = append(files[way], x)
+			files[commits] = append(files[commits], x)
 		case l.known:
 			x = git.Change{From: c.Path, Path: c.Path}
 		}
 		where[i] = x
 	}
-	hunks := map[pair]map[git.Change]stick.Hunks{}
-	for way, xs := range files {
-		if found, err := p.git.Hunks(p.ctx, p.dir, way.from, way.to, unique(xs)); err == nil {
-			hunks[way] = found
+	hunks := map[commitPair]map[git.Change]stick.Hunks{}
+	for commits, xs := range files {
+		if found, err := p.git.Hunks(p.ctx, p.dir, commits.from, commits.to, uniqueChanges(xs)); err == nil {
+			hunks[commits] = found
 		}
 	}
 	for i, c := range comments {
-		way, x := p.way(c.Comment), where[i]
-		if len(files[way]) > 0 && hunks[way] == nil {
+		commits, x := p.commitsOf(c.Comment), where[i]
+		if len(files[commits]) > 0 && hunks[commits] == nil {
 			continue // git can't tell what changed there
 		}
-		if lines, ok := hunks[way][x].Follow(c.Lines); ok && x.Path != "" {
+		if lines, ok := hunks[commits][x].Follow(c.Lines); ok && x.Path != "" {
 			comments[i].Now = &SourcePlace{x.Path, lines}
 		}
 	}
 }
 
 // keepShown forgets where comments are whose lines the diff doesn't show.
-func (p *placing) keepShown(comments []ShownComment) {
-	changes := p.changes(pair{p.from, p.to}).changes
+func (p *commentPlacer) keepShown(comments []ShownComment) {
+	changes := p.listChanges(commitPair{p.from, p.to}).changes
 	where, files := make([]git.Change, len(comments)), []git.Change{}
 	for i, c := range comments {
 		if c.Now == nil {
 			continue
 		}
-		x, found := find(changes, stick.Comment{Path: c.Now.Path, Old: c.Old})
+		x, found := findChange(changes, stick.Comment{Path: c.Now.Path, Old: c.Old})
 		if found {
 			files = append(files, x)
 		}
 		where[i] = x
 	}
-	hunks, _ := p.git.Hunks(p.ctx, p.dir, p.from, p.to, unique(files))
+	hunks, _ := p.git.Hunks(p.ctx, p.dir, p.from, p.to, uniqueChanges(files))
 	for i, c := range comments {
 		if c.Now != nil && !hunks[where[i]].Shows(c.Now.Lines, c.Old) {
 			comments[i].Now = nil
@@ -145,8 +145,8 @@ func (p *placing) keepShown(comments []ShownComment) {
 	}
 }
 
-// unique returns the files, each once.
-func unique(files []git.Change) (out []git.Change) {
+// uniqueChanges returns the files, each once.
+func uniqueChanges(files []git.Change) (out []git.Change) {
 	seen := map[git.Change]bool{}
 	for _, x := range files {
 		if !seen[x] {

@@ -41,15 +41,15 @@ func commentsText(task string, comments []stick.Comment, most int) string {
 // commentText writes one comment. What others wrote is indented, so that it can't look like another comment.
 func commentText(c stick.Comment) string {
 	var b strings.Builder
-	of := ""
+	side := ""
 	if c.Old {
-		of = ", before the change"
+		side = ", before the change"
 	}
-	fmt.Fprintf(&b, "Comment %d on %s%s (commit %s):\n", c.ID, stick.Path(c.At()), of, shortCommit(c.From()))
+	fmt.Fprintf(&b, "Comment %d on %s%s (commit %s):\n", c.ID, stick.Path(c.At()), side, shortCommit(c.From()))
 	for _, l := range c.Around {
 		b.WriteString("  " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}
-	indent(&b, c.Body)
+	writeIndented(&b, c.Body)
 	return b.String()
 }
 

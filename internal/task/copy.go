@@ -31,12 +31,12 @@ type CopiedFiles struct {
 	LeftOut []stick.Words `json:"left_out,omitempty"` // what the project's patterns name too, and why it wasn't copied
 }
 
-// copying is the copying of files into one worktree.
-type copying struct {
+// fileCopier is the copying of files into one worktree.
+type fileCopier struct {
 	CopiedFiles
 	from, to *os.Root
 	size     int64 // of what was copied
-	more     int   // how many were left out without being named
+	unnamed  int   // how many were left out without being named
 }
 
 // copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the
@@ -46,7 +46,7 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	if len(m.worker.Copy) == 0 {
 		return CopiedFiles{}
 	}
-	var c copying
+	var c fileCopier
 	files, linked, err := rp.filesToCopy(ctx, m)
 	if err == nil {
 		c.from, err = os.OpenRoot(rp.root)
@@ -61,13 +61,13 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	}
 	defer c.to.Close()
 	for _, name := range files {
-		c.copy(name)
+		c.copyFile(name)
 	}
 	for _, name := range linked {
-		c.leave(name, "a link of the branch lies in its way")
+		c.noteLeftOut(name, "a link of the branch lies in its way")
 	}
-	if c.more > 0 {
-		c.LeftOut = append(c.LeftOut, stick.Count(c.more, "other file"))
+	if c.unnamed > 0 {
+		c.LeftOut = append(c.LeftOut, stick.Count(c.unnamed, "other file"))
 	}
 	return c.CopiedFiles
 }
@@ -76,11 +76,11 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 // and in the new worktree: there they would be somebody's changes otherwise. linked are those that lie beyond
 // a link there: git refuses to speak of them.
 func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []string, err error) {
-	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, prefixes(m.worker.Copy))
+	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, literalPrefixes(m.worker.Copy))
 	if err != nil {
 		return nil, nil, err
 	}
-	named := matcher(m.worker.Copy)
+	named := matchAny(m.worker.Copy)
 	dir := path.Dir(m.task.Worktree) + "/"
 	all = slices.DeleteFunc(all, func(f string) bool {
 		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/")
@@ -106,9 +106,9 @@ func beyondLink(top, file string) bool {
 	return false
 }
 
-// prefixes returns what patterns begin with up to their first wildcard, nil if one of them may match
+// literalPrefixes returns what patterns begin with up to their first wildcard, nil if one of them may match
 // everywhere.
-func prefixes(patterns []glob.Pattern) (dirs []string) {
+func literalPrefixes(patterns []glob.Pattern) (dirs []string) {
 	for _, p := range patterns {
 		prefix := strings.Trim(p.Prefix(false), "/")
 		if prefix == "" {
@@ -119,56 +119,56 @@ func prefixes(patterns []glob.Pattern) (dirs []string) {
 	return dirs
 }
 
-// matcher returns a function that reports whether one of the patterns matches a path.
-func matcher(patterns []glob.Pattern) func(path string) bool {
+// matchAny returns a function that reports whether one of the patterns matches a path.
+func matchAny(patterns []glob.Pattern) func(path string) bool {
 	return func(path string) bool {
 		return slices.ContainsFunc(patterns, func(p glob.Pattern) bool { return p.Match(path, false) })
 	}
 }
 
-func (c *copying) copy(name string) {
+func (c *fileCopier) copyFile(name string) {
 	err := c.tryCopy(name)
 	if err != nil {
-		c.leave(name, stick.Words(err.Error()))
+		c.noteLeftOut(name, stick.Words(err.Error()))
 		return
 	}
 	c.Copied = append(c.Copied, name)
 }
 
-// leave notes that a file isn't copied.
-func (c *copying) leave(name string, why stick.Words) {
+// noteLeftOut notes that a file isn't copied.
+func (c *fileCopier) noteLeftOut(name string, why stick.Words) {
 	if len(c.LeftOut) < maxLeftOut {
 		c.LeftOut = append(c.LeftOut, stick.Wordsf("%s: %s", name, why))
 	} else {
-		c.more++
+		c.unnamed++
 	}
 }
 
 // tryCopy copies a file, or returns why it isn't copied.
-func (c *copying) tryCopy(name string) (err error) {
+func (c *fileCopier) tryCopy(name string) (err error) {
 	if len(c.Copied) >= maxCopies {
 		return fmt.Errorf("more than %d files are too many", maxCopies)
 	}
 	in, err := config.Open(c.from, name)
 	if err != nil {
-		return reason(err)
+		return withoutPath(err)
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	switch {
 	case err != nil:
-		return reason(err)
+		return withoutPath(err)
 	case info.Size() > maxCopyFile:
 		return fmt.Errorf("it is larger than %d MB", maxCopyFile>>20)
 	case c.size+info.Size() > maxCopied:
 		return fmt.Errorf("all files together are larger than %d MB", maxCopied>>20)
 	}
 	if err := c.to.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return reason(err)
+		return withoutPath(err)
 	}
 	out, err := c.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
-		return reason(err)
+		return withoutPath(err)
 	}
 	n, err := io.Copy(out, io.LimitReader(in, maxCopyFile+1)) // it may have grown
 	if err = errors.Join(err, out.Close()); err == nil && n > maxCopyFile {
@@ -176,14 +176,14 @@ func (c *copying) tryCopy(name string) (err error) {
 	}
 	if err != nil {
 		_ = c.to.Remove(name)
-		return reason(err)
+		return withoutPath(err)
 	}
 	c.size += n
 	return nil
 }
 
-// reason returns why a file can't be copied, without the path, which is named already.
-func reason(err error) error {
+// withoutPath returns why a file can't be copied, without the path, which is named already.
+func withoutPath(err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err
 	}

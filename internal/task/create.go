@@ -17,9 +17,9 @@ import (
 // whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
 const whyLocked = "a tt task uses this worktree; see tt task list"
 
-// create creates a task's branch and worktree, copies files of the room's checkout into it, and writes its
+// createWorktree creates a task's branch and worktree, copies files of the room's checkout into it, and writes its
 // task file.
-func (rp *repo) create(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
+func (rp *repo) createWorktree(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
 	defer m.unlock()
 	dir := path.Dir(m.task.Worktree)
 	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
@@ -53,7 +53,7 @@ const worktreesWait = 2 * time.Minute
 // lockWorktrees keeps other commands from adding a worktree to the repository. git reads the records of all
 // worktrees when it adds one, and fails at a record that another git is just writing.
 func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
-	return rp.lock(ctx, "worktrees", theWorktrees, worktreesWait)
+	return rp.acquireLock(ctx, "worktrees", theWorktrees, worktreesWait)
 }
 
 // theWorktrees is the name of their lock, as somebody reads it who waits for it.
@@ -68,7 +68,7 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 		}
 		defer unlock()
 		rp.killPoint("make: locked")
-		if err := rp.sayBegun(ctx, m); err != nil {
+		if err := rp.recordBegun(ctx, m); err != nil {
 			return err
 		}
 	}
@@ -78,25 +78,25 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 			return err
 		}
 	}
-	if m.from != "" && m.newTree {
-		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.at(), m.from)
+	if m.oldHead != "" && m.newTree {
+		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.startCommit(), m.oldHead)
 	}
 	switch {
 	case err != nil:
-	case !m.newTree && m.from != "":
-		err = rp.git.FastForward(ctx, m.path, m.at())
+	case !m.newTree && m.oldHead != "":
+		err = rp.git.FastForward(ctx, m.path, m.startCommit())
 	case !m.newTree:
 	case m.newBranch:
-		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.at(), whyLocked)
+		err = rp.git.AddWorktree(ctx, rp.root, m.path, m.task.Branch, m.startCommit(), whyLocked)
 	default:
 		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
 	}
 	return err
 }
 
-// sayBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for the
+// recordBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for the
 // lock, and says in its intent that git begins.
-func (rp *repo) sayBegun(ctx context.Context, m *spawnPlan) (err error) {
+func (rp *repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
 	if m.newBranch {
 		err = rp.requireNoBranch(ctx, *m)
 	}
@@ -113,7 +113,7 @@ func (rp *repo) sayBegun(ctx context.Context, m *spawnPlan) (err error) {
 // undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
 func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) error {
 	ctx = context.WithoutCancel(ctx)
-	if err := rp.removeSpawned(ctx, m.intent()); err != nil {
+	if err := rp.removeSpawned(ctx, m.storedForm()); err != nil {
 		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
 	}
 	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(m.id, "undone") }); err != nil {
@@ -161,7 +161,7 @@ func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	if err != nil {
 		return err
 	}
-	if task, err := rp.task(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
+	if task, err := rp.readTask(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
 		if _, complete := core.ReadTaskFile(m.Path); complete {
 			return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "done") })
 		}

@@ -78,19 +78,19 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	busy, gates := map[string]bool{}, map[string]bool{}
 	for _, i := range open {
 		busy[i.Task] = true
-		away := i.In.IsOther(here)
-		if d, lands := landingOf(i); lands && d.Tree != "" && !away {
+		elsewhere := i.In.IsOther(here)
+		if d, lands := landingOf(i); lands && d.Tree != "" && !elsewhere {
 			gates[d.Tree] = true // whoever finishes this landing removes it
 		}
-		if i.Kind == intentPause || away && lease(i, tx.Now()) > 0 || !away && rp.runner("task", i.Task) != nil {
+		if i.Kind == intentPause || elsewhere && leaseLeft(i, tx.Now()) > 0 || !elsewhere && rp.lockRunner("task", i.Task) != nil {
 			continue
 		}
 		i.Task = taskName(i, tasks)
 		what := stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
-		if away {
-			what = stick.Wordsf("task %s: a command in %s was interrupted while %s", i.Task, whereIs(tx, i.In), Doing(i.Kind))
+		if elsewhere {
+			what = stick.Wordsf("task %s: a command in %s was interrupted while %s", i.Task, nameCheckout(tx, i.In), Doing(i.Kind))
 		}
-		note(what, finisher(i, tasks)+at)
+		note(what, finishingCommand(i, tasks)+at)
 	}
 	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {
@@ -112,7 +112,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
-		dir := filepath.Dir(rp.worktree(t))
+		dir := filepath.Dir(rp.worktreePath(t))
 		if seen[dir] || rp.requireInside(dir) != nil {
 			continue
 		}
@@ -163,9 +163,9 @@ func Doing(kind string) stick.Words {
 	return stick.Wordsf("running %s", kind)
 }
 
-// finisher returns the command that finishes what an intent began. The intent has the task's name as people
+// finishingCommand returns the command that finishes what an intent began. The intent has the task's name as people
 // wrote it.
-func finisher(i store.Intent, tasks []stick.Task) stick.Words {
+func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
 	case intentSpawn:
 		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) { // it was for later

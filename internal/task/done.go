@@ -41,14 +41,14 @@ type WorkerDoneResult struct {
 // doneRun is one run of WorkerDone.
 type doneRun struct {
 	*repo
-	p          WorkerDoneParams
-	task       stick.Task
-	path       string
-	head       string
-	target     target
-	remoteHead string // the commit of the branch at the remote that decides; empty if it isn't there
-	id         string // of the intent
-	theirs     bool   // the branch at the remote has commits of others
+	p               WorkerDoneParams
+	task            stick.Task
+	path            string
+	head            string
+	target          target
+	remoteHead      string // the commit of the branch at the remote that decides; empty if it isn't there
+	id              string // of the intent
+	remoteIsForeign bool   // the branch at the remote has commits of others
 }
 
 // WorkerDone rebases a task's branch onto its integration branch, and asks for a review.
@@ -56,7 +56,7 @@ type doneRun struct {
 // [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeGitFailed].
 func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDoneResult, error) {
 	var res WorkerDoneResult
-	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openForWorker(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -86,13 +86,13 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	if err := f.requireReadyWorktree(ctx); err != nil {
 		return res, err
 	}
-	return f.run(ctx)
+	return f.rebaseAndOffer(ctx)
 }
 
 // requireReadyWorktree refuses a worktree that isn't the task's own, isn't on its branch, or has something
 // uncommitted or in progress. It sets f.path and f.head.
 func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
-	f.path = f.worktree(f.task)
+	f.path = f.worktreePath(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
 		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.path).With("task_id", task).
@@ -113,7 +113,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			files = []string{}
 		}
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.path).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", conflicts(files), goOn(f.path, what), stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
+		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), continueCommand(f.path, what), stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
@@ -140,8 +140,8 @@ func errDirty(where stick.Words, files []string, count int) *stick.Error {
 		With("left", files)
 }
 
-// conflicts names the conflicts that are left in files, for a sentence.
-func conflicts(files []string) stick.Words {
+// nameConflicts names the conflicts that are left in files, for a sentence.
+func nameConflicts(files []string) stick.Words {
 	if len(files) == 0 {
 		return "what is left"
 	}
@@ -151,12 +151,12 @@ func conflicts(files []string) stick.Words {
 // mostNamed is how many files a sentence names.
 const mostNamed = 5
 
-// run rebases the branch, runs the checks, pushes, and offers the commit for review.
-func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
+// rebaseAndOffer rebases the branch, runs the checks, pushes, and offers the commit for review.
+func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err error) {
 	if f.target, err = f.readTarget(ctx, f.task.Integration); err != nil {
 		return res, err
 	}
-	if err := f.fetch(ctx, &f.target); err != nil {
+	if err := f.fetchTarget(ctx, &f.target); err != nil {
 		return res, err
 	}
 	if err := f.requireRemoteIsOurs(ctx); err != nil {
@@ -175,7 +175,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	if err != nil {
 		return res, err
 	}
-	defer f.serve(ctx, f.id)()
+	defer f.serveIntent(ctx, f.id)()
 	f.killPoint("done: intended")
 	defer func() {
 		if err != nil && f.id != "" { // a run that failed leaves nothing to finish
@@ -185,7 +185,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 			}
 		}
 	}()
-	q, rebased, err := f.rebase(ctx, onto)
+	q, rebased, err := f.rebaseBranch(ctx, onto)
 	if err != nil {
 		return res, err
 	}
@@ -194,7 +194,7 @@ func (f *doneRun) run(ctx context.Context) (res WorkerDoneResult, err error) {
 	if err != nil {
 		return res, err
 	}
-	pushed, err := f.push(ctx, q.Head, onto)
+	pushed, err := f.pushBranch(ctx, q.Head, onto)
 	if err != nil {
 		return res, err
 	}
@@ -238,8 +238,8 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 	})
 }
 
-// rebase rebases the branch onto the commit onto, and returns what is offered then.
-func (f *doneRun) rebase(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
+// rebaseBranch rebases the branch onto a commit, and returns what is offered then.
+func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
 	q.Head = f.head
 	contained, err := f.git.IsAncestor(ctx, f.path, onto, f.head)
 	if err != nil {
@@ -274,12 +274,12 @@ func (f *doneRun) readySigning(ctx context.Context, onto string) (git.Signing, e
 	if err := f.git.Identity(ctx, f.path); err != nil {
 		return git.Signing{}, err
 	}
-	_, w, err := f.settings(ctx, onto)
+	_, w, err := f.taskSettings(ctx, onto)
 	if err != nil {
 		return git.Signing{}, err
 	}
 
-	signing, err := f.signing(ctx, w)
+	signing, err := f.commitSigning(ctx, w)
 	if err != nil {
 		return git.Signing{}, err
 	}
@@ -331,7 +331,7 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.id = ""
 	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Names(files, mostNamed)).
 		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
-		Hintf("resolve the files and git add them, then %s and %s", goOn(f.path, "rebase"), stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
+		Hintf("resolve the files and git add them, then %s and %s", continueCommand(f.path, "rebase"), stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
 }
 
 // requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's,
@@ -366,7 +366,7 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 		return err
 	}
 	contained, err := f.git.Contained(ctx, f.root, f.remoteHead, own...)
-	if f.theirs = err == nil && !contained; !f.theirs {
+	if f.remoteIsForeign = err == nil && !contained; !f.remoteIsForeign {
 		return err
 	}
 	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
@@ -376,9 +376,9 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 			stick.Cmd("tt task new <task> --base "+f.task.Branch))
 }
 
-// push pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites
+// pushBranch pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites
 // only the commit that [doneRun.requireRemoteIsOurs] has checked.
-func (f *doneRun) push(ctx context.Context, head, onto string) (string, error) {
+func (f *doneRun) pushBranch(ctx context.Context, head, onto string) (string, error) {
 	if f.target.remote == "" || f.remoteHead == head {
 		return f.target.remote, nil
 	}
@@ -413,8 +413,8 @@ func (o *op) blockedWarning(task stick.Task) (stick.Words, error) {
 	return stick.Wordsf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
 }
 
-// goOn returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No
+// continueCommand returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No
 // editor opens for the message: an agent's shell has no terminal for one.
-func goOn(worktree, what string) stick.Command {
+func continueCommand(worktree, what string) stick.Command {
 	return stick.Cmd("git -C <path> -c core.editor=true "+what+" --continue", worktree)
 }

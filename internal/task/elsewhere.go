@@ -14,15 +14,15 @@ import (
 // errElsewhere makes the error for something about a task that can be done only in the checkout in. format
 // has a verb for the task's name and one for the checkout.
 func errElsewhere(tx *store.Tx, id string, in stick.Checkout, format string) *stick.Error {
-	e := stick.Errorf(stick.CodeElsewhere, format, id, whereIs(tx, in)).With("task_id", id).With("path", in.Path)
+	e := stick.Errorf(stick.CodeElsewhere, format, id, nameCheckout(tx, in)).With("task_id", id).With("path", in.Path)
 	if name := hostOf(tx, in); name != "" {
 		e.With("host", name)
 	}
 	return e
 }
 
-// whereIs names another checkout, for a sentence.
-func whereIs(tx *store.Tx, in stick.Checkout) stick.Words {
+// nameCheckout names another checkout, for a sentence.
+func nameCheckout(tx *store.Tx, in stick.Checkout) stick.Words {
 	if name := hostOf(tx, in); name != "" {
 		return stick.Wordsf("%s on %s", in.Path, name)
 	}
@@ -45,26 +45,26 @@ func requireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 		Hintf("go there; or %s", startOver("to go on here with what was pushed", task.ID))
 }
 
-// elsewhere reports whether a task is in another checkout. where names that for a sentence.
-func (rp *repo) elsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
+// isElsewhere reports whether a task is in another checkout. where names that for a sentence.
+func (rp *repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
 	if task.In == (stick.Checkout{}) {
 		return false, "", nil
 	}
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		yes, where = task.Elsewhere(tx.CheckoutOf(r)), whereIs(tx, task.In)
+		yes, where = task.Elsewhere(tx.CheckoutOf(r)), nameCheckout(tx, task.In)
 		return nil
 	})
 	return yes, where, err
 }
 
-// branchAt returns the commit of a task's branch, "" if there is none. Of a task in another checkout that is
+// branchCommit returns the commit of a task's branch, "" if there is none. Of a task in another checkout that is
 // the branch at the remote, whose commits it fetches.
-func (rp *repo) branchAt(ctx context.Context, task stick.Task) (string, error) {
-	away, where, err := rp.elsewhere(ctx, task)
+func (rp *repo) branchCommit(ctx context.Context, task stick.Task) (string, error) {
+	elsewhere, where, err := rp.isElsewhere(ctx, task)
 	if err != nil {
 		return "", err
 	}
-	if !away {
+	if !elsewhere {
 		at, _, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 		return at, err
 	}
@@ -79,11 +79,11 @@ func (rp *repo) branchAt(ctx context.Context, task stick.Task) (string, error) {
 	if err != nil || at == "" {
 		return "", err
 	}
-	return at, rp.bring(ctx, t.remote, task, at)
+	return at, rp.fetchTaskCommit(ctx, t.remote, task, at)
 }
 
-// bring fetches a commit of a task in another checkout.
-func (rp *repo) bring(ctx context.Context, remote string, task stick.Task, commit string) error {
+// fetchTaskCommit fetches a commit of a task in another checkout.
+func (rp *repo) fetchTaskCommit(ctx context.Context, remote string, task stick.Task, commit string) error {
 	have, err := rp.git.HasCommit(ctx, rp.root, commit)
 	if err != nil || have {
 		return err
@@ -101,14 +101,14 @@ func errNoRemote(task stick.Task, where stick.Words) error {
 
 // requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.
 func (l *landing) requireReachable(ctx context.Context) error {
-	away, where, err := l.elsewhere(ctx, l.task)
+	elsewhere, where, err := l.isElsewhere(ctx, l.task)
 	switch {
-	case err != nil || !away:
+	case err != nil || !elsewhere:
 		return err
 	case l.target.remote == "":
 		return errNoRemote(l.task, where)
-	case l.revert != "":
+	case l.revertReason != "":
 		return nil
 	}
-	return l.bring(ctx, l.target.remote, l.task, l.task.Approved)
+	return l.fetchTaskCommit(ctx, l.target.remote, l.task, l.task.Approved)
 }

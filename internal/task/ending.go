@@ -9,46 +9,46 @@ import (
 	"talkingstick/stick"
 )
 
-// ending ends the processes of a run.
-type ending struct {
+// processEnder ends the processes of a run.
+type processEnder struct {
 	procs *proc.Table
 	find  func() []proc.Info // what still runs, without the command itself
 
 	// Of whoever has started the command, else nil.
-	command *exec.Cmd
-	leader  <-chan struct{} // closed when the command has ended
+	command      *exec.Cmd
+	commandEnded <-chan struct{} // closed when the command has ended
 }
 
 // killTime is how long it may take until killed processes are gone.
 const killTime = 5 * time.Second
 
-// end asks the processes to end, and kills those that still run after grace. It returns those that it can't
+// endAll asks the processes to end, and kills those that still run after grace. It returns those that it can't
 // end.
-func (e ending) end(grace time.Duration) []proc.Info {
-	if e.over() {
+func (e processEnder) endAll(grace time.Duration) []proc.Info {
+	if e.haveEnded() {
 		return nil
 	}
-	if e.leads() {
+	if e.isCommandAlive() {
 		askGroupToEnd(e.command)
 	}
 	for _, p := range e.find() {
 		askToEnd(e.procs, p.ID)
 	}
-	if e.wait(grace, nil) {
+	if e.awaitEnd(grace, nil) {
 		return nil
 	}
 	for limit := time.Now().Add(killTime); time.Now().Before(limit); { // they may start others meanwhile
-		e.kill()
-		if e.wait(100*time.Millisecond, nil) {
+		e.killAll()
+		if e.awaitEnd(100*time.Millisecond, nil) {
 			return nil
 		}
 	}
 	return e.find()
 }
 
-// kill kills all.
-func (e ending) kill() {
-	if e.leads() {
+// killAll kills all.
+func (e processEnder) killAll() {
+	if e.isCommandAlive() {
 		_ = signalGroup(e.command, os.Kill) // it may have ended meanwhile
 	}
 	for _, p := range e.find() {
@@ -56,42 +56,42 @@ func (e ending) kill() {
 	}
 }
 
-// leads reports whether the command runs. Once it has ended, the number of its process group may be somebody
+// isCommandAlive reports whether the command runs. Once it has ended, the number of its process group may be somebody
 // else's; of those that were in it, find knows.
-func (e ending) leads() bool {
+func (e processEnder) isCommandAlive() bool {
 	if e.command == nil {
 		return false
 	}
 	select {
-	case <-e.leader:
+	case <-e.commandEnded:
 		return false
 	default:
 		return true
 	}
 }
 
-// over reports whether nothing runs any more.
-func (e ending) over() bool {
+// haveEnded reports whether nothing runs any more.
+func (e processEnder) haveEnded() bool {
 	select {
-	case <-e.leader:
+	case <-e.commandEnded:
 	default:
-		if e.leader != nil {
+		if e.commandEnded != nil {
 			return false
 		}
 	}
 	return len(e.find()) == 0
 }
 
-// wait waits until nothing runs any more, and reports whether that is so. It gives up after most, or when
+// awaitEnd waits until nothing runs any more, and reports whether that is so. It gives up after most, or when
 // stop is closed.
-func (e ending) wait(most time.Duration, stop <-chan struct{}) bool {
+func (e processEnder) awaitEnd(most time.Duration, stop <-chan struct{}) bool {
 	deaths := e.procs.Deaths()
 	defer deaths.Close()
 	limit := time.NewTimer(most)
 	defer limit.Stop()
-	leader := e.leader
-	for !e.over() {
-		deaths.Watch(ids(e.find()))
+	leader := e.commandEnded
+	for !e.haveEnded() {
+		deaths.Watch(processIDs(e.find()))
 		select {
 		case <-leader:
 			leader = nil
@@ -106,16 +106,16 @@ func (e ending) wait(most time.Duration, stop <-chan struct{}) bool {
 	return true
 }
 
-// ids returns the identities of processes.
-func ids(all []proc.Info) (out []stick.Process) {
+// processIDs returns the identities of processes.
+func processIDs(all []proc.Info) (out []stick.Process) {
 	for _, p := range all {
 		out = append(out, p.ID)
 	}
 	return out
 }
 
-// names names processes in a sentence: at most five of them.
-func names(all []proc.Info) stick.Words {
+// nameProcesses names processes in a sentence: at most five of them.
+func nameProcesses(all []proc.Info) stick.Words {
 	const most = 5
 	var parts []stick.Words
 	for _, p := range all[:min(len(all), most)] {

@@ -40,16 +40,16 @@ func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	looks := 0
 	leader := make(chan struct{})
 	close(leader)
-	e := ending{procs: procs, command: stranger, leader: leader, find: func() []proc.Info {
+	e := processEnder{procs: procs, command: stranger, commandEnded: leader, find: func() []proc.Info {
 		if looks++; looks > 2 {
 			return nil
 		}
 		return []proc.Info{{ID: gone}}
 	}}
-	if left := e.end(time.Minute); len(left) > 0 {
+	if left := e.endAll(time.Minute); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
-	e.kill()
+	e.killAll()
 	_ = in.Close() // it may have ended
 	if err := stranger.Wait(); err != nil {
 		t.Errorf("the stranger was signalled: %v", err)

@@ -25,14 +25,14 @@ func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]
 	t, err := rp.readTarget(ctx, integration)
 	var gate config.Gate
 	if err == nil {
-		gate, _, err = rp.settings(ctx, t.head())
+		gate, _, err = rp.taskSettings(ctx, t.head())
 	}
 	switch code := stick.CodeOf(err); {
 	case code == stick.CodeNotFound || code == stick.CodeProjectConfig: // a merge says so
 	case err != nil:
 		return nil, err
 	}
-	named, err := rp.namedBy(ctx, gate.Command, t.head(), changed)
+	named, err := rp.filesNamedIn(ctx, gate.Command, t.head(), changed)
 	if err != nil {
 		return nil, err
 	}
@@ -45,21 +45,21 @@ func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]
 	return files, nil
 }
 
-// wordRune reports whether a character is one of a word of a command.
-func wordRune(r rune) bool {
+// isWordRune reports whether a character is one of a word of a command.
+func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%~,", r)
 }
 
-// namedBy returns those of the files that a shell command names, if they are in a commit. It knows the words
+// filesNamedIn returns those of the files that a shell command names, if they are in a commit. It knows the words
 // of the command, and no more: what another file runs, or what is named from another directory, has to be
 // protected.
-func (rp *repo) namedBy(ctx context.Context, command, commit string, files []string) ([]string, error) {
-	words := strings.FieldsFunc(command, func(r rune) bool { return !wordRune(r) })
+func (rp *repo) filesNamedIn(ctx context.Context, command, commit string, files []string) ([]string, error) {
+	words := strings.FieldsFunc(command, func(r rune) bool { return !isWordRune(r) })
 	for i := range words {
 		words[i] = path.Clean(words[i])
 	}
 	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
-		odd := strings.IndexFunc(f, func(r rune) bool { return !wordRune(r) }) >= 0 // no word of the command is such a path, but the quoted text is
+		odd := strings.IndexFunc(f, func(r rune) bool { return !isWordRune(r) }) >= 0 // no word of the command is such a path, but the quoted text is
 		return !slices.Contains(words, f) && !(odd && strings.Contains(command, f))
 	})
 	if len(named) == 0 {

@@ -39,7 +39,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	}
 	named := p.Branch != ""
 	if !named {
-		if p.Branch, err = rp.integration(ctx); err != nil {
+		if p.Branch, err = rp.integrationBranch(ctx); err != nil {
 			return res, err
 		}
 	}
@@ -74,10 +74,10 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 			return res, err
 		}
 	}
-	c, err := rp.config(ctx, t.head())
+	c, err := rp.readConfig(ctx, t.head())
 	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, c.Gate.Command
 	if err == nil && len(p.Accept) > 0 {
-		err = rp.accept(ctx, c.Commands(), p.Accept)
+		err = rp.acceptCommands(ctx, c.Commands(), p.Accept)
 	}
 	if err == nil {
 		res.Commands, err = rp.showCommands(ctx, c.Commands())

@@ -115,7 +115,7 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 		return err
 	}
 	i.In = o.Tx.CheckoutOf(o.Room)
-	if err := o.requireFree(i); err != nil {
+	if err := o.requireUnblocked(i); err != nil {
 		return err
 	}
 	return o.Tx.PutIntent(i)
@@ -123,7 +123,7 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 
 // storeSpawn stores the intent of a plan.
 func (o *op) storeSpawn(m spawnPlan) error {
-	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.intent())
+	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.storedForm())
 }
 
 // readIntent decodes the stored form of an intent.

@@ -14,10 +14,10 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// keep keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the
+// keepFiles keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the
 // worktree is removed. What the room's checkout has just so needs no copy. It returns why the worktree must
 // stay, "" if it may go.
-func (rp *repo) keep(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
+func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
 	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
 		return stick.Wordsf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err))
@@ -73,12 +73,12 @@ func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, reposi
 	if err != nil {
 		return nil, nil, err
 	}
-	_, w, err := rp.settings(ctx, tg.head())
+	_, w, err := rp.taskSettings(ctx, tg.head())
 	if err != nil || len(w.Keep) == 0 {
 		return nil, nil, err
 	}
-	files, repositories, err = rp.git.IgnoredFiles(ctx, c.Path, prefixes(w.Keep))
-	named := matcher(w.Keep)
+	files, repositories, err = rp.git.IgnoredFiles(ctx, c.Path, literalPrefixes(w.Keep))
+	named := matchAny(w.Keep)
 	files = slices.DeleteFunc(files, func(f string) bool {
 		return !named(f) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/") || rp.isHere(c.Path, f)
 	})

@@ -24,23 +24,23 @@ type landing struct {
 	gate               config.Gate
 	worker             config.Worker
 	settingsUnreadable bool   // the settings on the branch can't be read, and the task is being reverted
-	pulled             string // the commit by which a forge merged the task; empty for a merge by tt
-	revert             string // why the task is reverted; empty for a merge
+	forgeCommit        string // the commit by which a forge merged the task; empty for a merge by tt
+	revertReason       string // why the task is reverted; empty for a merge
 
 	tries          int
-	gated          bool
+	gatePassed     bool
 	outcomeUnknown bool // git was interrupted: the intent stays open, and the next command asks git for the outcome
 	queueHalted    bool // the failure is one of the branch, not of the task: no other task can land there either
 	note           stick.Words
-	left           []stick.Words // what the gate left behind
+	gateRemains    []stick.Words // what the gate left behind
 	dueCleanup     store.Intent  // the cleanup to run after the landing
-	restart        stick.Hint    // how the command of a task starts again that was returned
-	away           stick.Words   // where the task's branch and worktree are, if that is another checkout
+	restartHint    stick.Hint    // how the command of a task starts again that was returned
+	ownerCheckout  stick.Words   // where the task's branch and worktree are, if that is another checkout
 }
 
-// run lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as
+// landTask lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as
 // the project's settings allow.
-func (l *landing) run(ctx context.Context) error {
+func (l *landing) landTask(ctx context.Context) error {
 	for {
 		l.tries++
 		lost, err := l.tryOnce(ctx)
@@ -52,14 +52,14 @@ func (l *landing) run(ctx context.Context) error {
 		}
 		if l.tries >= l.worker.Races {
 			return stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested", l.target.name, stick.Count(l.tries, "time"), l.task.ID).
-				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.again())
+				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.retryCommand())
 		}
 	}
 }
 
-// again returns the command by which the caller tries the same once more.
-func (l *landing) again() stick.Command {
-	if l.revert != "" {
+// retryCommand returns the command by which the caller tries the same once more.
+func (l *landing) retryCommand() stick.Command {
+	if l.revertReason != "" {
 		return stick.Cmd("tt task rollback <task_id> --reason …", l.task.ID)
 	}
 	return stick.Cmd("tt task merge <task_id>", l.task.ID)
@@ -69,12 +69,12 @@ func (l *landing) again() stick.Command {
 // came.
 func (l *landing) errInterrupted(err error) error {
 	e := &stick.Error{Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: err}
-	if l.revert == "" {
+	if l.revertReason == "" {
 		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
 	}
 	if l.outcomeUnknown {
 		e.Message = "interrupted while " + l.target.name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
-		e.Hintf("the next command on the task finds out: %s", l.again())
+		e.Hintf("the next command on the task finds out: %s", l.retryCommand())
 	}
 	return e.With("task_id", l.task.ID)
 }
@@ -82,8 +82,8 @@ func (l *landing) errInterrupted(err error) error {
 // tryOnce tries to land the task once. lost reports whether that failed only because the branch moved
 // meanwhile.
 func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
-	l.id, l.gated, l.left = "", false, nil // the earlier try has ended
-	tree, contained, err := l.ready(ctx)
+	l.id, l.gatePassed, l.gateRemains = "", false, nil // the earlier try has ended
+	tree, contained, err := l.prepareResult(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -97,7 +97,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	if err := l.storeIntent(ctx, tree); err != nil {
 		return false, err
 	}
-	defer l.serve(ctx, l.id)()
+	defer l.serveIntent(ctx, l.id)()
 	l.killPoint("merge: intended")
 	ended := false
 	defer func() {
@@ -108,23 +108,23 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 		if err != nil {
 			outcome = "failed"
 		}
-		if cerr := l.abandon(ctx, outcome); cerr != nil && err == nil {
+		if cerr := l.abandonIntent(ctx, outcome); cerr != nil && err == nil {
 			err = cerr
 		}
 	}()
 	if tree != "" {
-		over, err := l.runGates(ctx, tree)
+		intentEnded, err := l.runGates(ctx, tree)
 		if err != nil {
-			ended = over
+			ended = intentEnded
 			return false, err
 		}
-		l.gated = true
+		l.gatePassed = true
 	}
 	l.killPoint("merge: judged")
-	if stands, err := l.stands(ctx); err != nil || !stands {
+	if held, err := l.holdsLease(ctx); err != nil || !held {
 		return err == nil, err
 	}
-	moved, err := l.advance(ctx)
+	moved, err := l.advanceBranch(ctx)
 	if err != nil {
 		l.queueHalted = true // the branch can't be moved, so no task can land
 	}
@@ -132,19 +132,19 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 		return err == nil, err
 	}
 	l.killPoint("merge: moved")
-	if l.revert != "" && l.note == "" && len(l.left) > 0 {
-		l.note = l.left[0]
+	if l.revertReason != "" && l.note == "" && len(l.gateRemains) > 0 {
+		l.note = l.gateRemains[0]
 	}
 	return false, l.recordLanded(ctx, l.id)
 }
 
-// ready makes the result, and checks all that needs no intent. It returns the worktree for the gate, empty if
+// prepareResult makes the result, and checks all that needs no intent. It returns the worktree for the gate, empty if
 // none is set. contained says that the branch has the task already, so that there is nothing to do.
-func (l *landing) ready(ctx context.Context) (tree string, contained bool, err error) {
-	if err := l.prepare(ctx); err != nil {
+func (l *landing) prepareResult(ctx context.Context) (tree string, contained bool, err error) {
+	if err := l.requireLandable(ctx); err != nil {
 		return "", false, err
 	}
-	if l.revert == "" {
+	if l.revertReason == "" {
 		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); contained || err != nil {
 			return "", contained, err
 		}
@@ -162,8 +162,8 @@ func (l *landing) ready(ctx context.Context) (tree string, contained bool, err e
 	return tree, false, err
 }
 
-// abandon ends the intent of a landing that didn't succeed, if it is still open.
-func (l *landing) abandon(ctx context.Context, outcome string) error {
+// abandonIntent ends the intent of a landing that didn't succeed, if it is still open.
+func (l *landing) abandonIntent(ctx context.Context, outcome string) error {
 	return l.writeOutcome(ctx, func(o *op) error {
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err
@@ -175,13 +175,13 @@ func (l *landing) abandon(ctx context.Context, outcome string) error {
 // containedAlready is the note for a task that landed without a merge commit.
 const containedAlready = "the branch contained it already"
 
-// prepare checks whether anything can land on the branch now, and whether this task still may.
-func (l *landing) prepare(ctx context.Context) error {
+// requireLandable checks whether anything can land on the branch now, and whether this task still may.
+func (l *landing) requireLandable(ctx context.Context) error {
 	if err := l.prepareBranch(ctx); err != nil {
 		l.queueHalted = true
 		return err
 	}
-	if l.revert != "" {
+	if l.revertReason != "" {
 		return nil
 	}
 	return l.requireApprovedCommit(ctx)
@@ -189,21 +189,21 @@ func (l *landing) prepare(ctx context.Context) error {
 
 // prepareBranch reads the branch and its settings, and refuses if nothing can land on it now.
 func (l *landing) prepareBranch(ctx context.Context) (err error) {
-	if err := l.recoverOthers(ctx, l.task.Integration, l.task.ID); err != nil {
+	if err := l.recoverOtherLandings(ctx, l.task.Integration, l.task.ID); err != nil {
 		return err
 	}
 	if l.target, err = l.readTarget(ctx, l.task.Integration); err != nil {
 		return err
 	}
-	if err := l.fetch(ctx, &l.target); err != nil {
+	if err := l.fetchTarget(ctx, &l.target); err != nil {
 		return err
 	}
 	if err := l.requireReachable(ctx); err != nil {
 		return err
 	}
 	l.base = l.target.head()
-	l.gate, l.worker, err = l.settings(ctx, l.base)
-	l.settingsUnreadable = l.revert != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a revert may repair them: see requireReadableSettings
+	l.gate, l.worker, err = l.taskSettings(ctx, l.base)
+	l.settingsUnreadable = l.revertReason != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a revert may repair them, see requireReadableSettings
 	if err != nil && !l.settingsUnreadable {
 		return err
 	}
@@ -219,7 +219,7 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 // makeResult creates the commit that the branch is to move to, without touching any checkout.
 func (l *landing) makeResult(ctx context.Context) error {
 	theirs := l.task.Approved
-	if l.revert != "" {
+	if l.revertReason != "" {
 		var err error
 		if theirs, err = l.revertCommit(ctx); err != nil {
 			return err
@@ -234,15 +234,15 @@ func (l *landing) makeResult(ctx context.Context) error {
 	}
 	l.killPoint("merge: combined")
 
-	signing, err := l.signing(ctx, l.worker)
+	signing, err := l.commitSigning(ctx, l.worker)
 	if err != nil {
 		return err
 	}
-	if l.revert != "" {
-		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revert))
+	if l.revertReason != "" {
+		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revertReason))
 		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, message, l.base)
 	} else {
-		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, l.message(), l.base, theirs)
+		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, l.mergeMessage(), l.base, theirs)
 	}
 	l.queueHalted = l.queueHalted || err != nil // the next task's merge couldn't be signed either
 	return err
@@ -252,7 +252,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 // conflict only fails.
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	what := stick.Names(files, mostNamed)
-	if l.revert == "" {
+	if l.revertReason == "" {
 		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.", l.target.name, stick.Names(files, len(files)))
 		if err := l.returnTask(ctx, stick.CauseConflict, string(reason), store.Blob{}, files); err != nil {
 			return err
@@ -260,10 +260,10 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	}
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
-	if l.revert != "" {
+	if l.revertReason != "" {
 		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt task new <task>"))
 	}
-	return e.Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+	return e.Hintf("%s", l.returnedHint(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
@@ -286,26 +286,26 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 		if o.hasWorkerToTell(task) {
 			o.sendWorker(task, "Not merged", ev.Reason)
 		}
-		if l.restart, err = l.tasks.again(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
+		if l.restartHint, err = l.tasks.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "returned")
 	})
 }
 
-// returned is the hint of a task that was returned. If its command has ended, that says how to start it
+// returnedHint is the hint of a task that was returned. If its command has ended, that says how to start it
 // again.
-func (l *landing) returned(h stick.Hint) stick.Hint {
-	if len(l.restart) == 0 {
+func (l *landing) returnedHint(h stick.Hint) stick.Hint {
+	if len(l.restartHint) == 0 {
 		return h
 	}
-	return stick.Hintf("%s; %s", h, l.restart)
+	return stick.Hintf("%s; %s", h, l.restartHint)
 }
 
 // storeIntent stores the intent to land. From here on the task can't be cancelled.
 func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	kind := intentLand
-	if l.revert != "" {
+	if l.revertReason != "" {
 		kind = intentRollback
 	}
 	return l.write(ctx, core.MustBeMember, func(o *op) error {
@@ -316,7 +316,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 		if err != nil {
 			return err
 		}
-		if l.revert != "" {
+		if l.revertReason != "" {
 			if err := task.CanRollback(); err != nil {
 				return err
 			}
@@ -331,7 +331,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 			o.addTaskEvent(ev)
 		}
 		return o.storeIntent(l.id, kind, task, task.Attempt, landIntent{
-			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revert,
+			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revertReason,
 		})
 	})
 }
@@ -357,7 +357,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 				}
 			}
 		}
-		if l.recorded(task) {
+		if l.isRecorded(task) {
 			return nil
 		}
 		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
@@ -365,8 +365,8 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		} else if err := o.endPause(open, l.target.name); err != nil {
 			return err
 		}
-		if l.revert != "" {
-			ev, err := task.Rollback(o.Me.Agent, l.result, l.revert)
+		if l.revertReason != "" {
+			ev, err := task.Rollback(o.Me.Agent, l.result, l.revertReason)
 			if err != nil {
 				return err
 			}
@@ -381,12 +381,12 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 			return err
 		}
 		if task.Elsewhere(o.Tx.CheckoutOf(o.Room)) {
-			l.away = whereIs(o.Tx, task.In)
+			l.ownerCheckout = nameCheckout(o.Tx, task.In)
 			return nil
 		}
 		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
-			Branch: task.Branch, Path: l.worktree(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
-			Pulled: l.pulled,
+			Branch: task.Branch, Path: l.worktreePath(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
+			Pulled: l.forgeCommit,
 		})
 		if err != nil {
 			return err
@@ -396,28 +396,28 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	})
 }
 
-// recorded reports whether the log says already that the task has landed, or was reverted: then another host
+// isRecorded reports whether the log says already that the task has landed, or was reverted: then another host
 // has finished it.
-func (l *landing) recorded(task stick.Task) bool {
-	if l.revert != "" {
+func (l *landing) isRecorded(task stick.Task) bool {
+	if l.revertReason != "" {
 		return task.Cause == stick.CauseRolledBack && task.Result == l.result
 	}
 	return task.State == stick.TaskCompleted && task.Head == l.task.Approved
 }
 
-// cleanUp removes what is left of a task that has landed. Of one in another checkout only the branch at the
+// cleanUpLanded removes what is left of a task that has landed. Of one in another checkout only the branch at the
 // remote can go.
-func (l *landing) cleanUp(ctx context.Context) (r Remains, err error) {
-	if l.away == "" {
-		return l.cleanup(ctx, l.dueCleanup)
+func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
+	if l.ownerCheckout == "" {
+		return l.runCleanup(ctx, l.dueCleanup)
 	}
 	why, err := l.cleanRemote(context.WithoutCancel(ctx), cleanupIntent{
-		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Pulled: l.pulled,
+		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Pulled: l.forgeCommit,
 	})
 	if why != "" {
-		r.leave("%s", why)
+		r.addLeft("%s", why)
 	}
-	r.leave("its branch and worktree in %s: the next tt task merge there removes them", l.away)
+	r.addLeft("its branch and worktree in %s: the next tt task merge there removes them", l.ownerCheckout)
 	return r, err
 }
 

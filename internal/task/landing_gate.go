@@ -19,8 +19,8 @@ const gatePrefix = ".gate-"
 // runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base.
 // If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
 // worker. over reports whether the intent has ended.
-func (l *landing) runGates(ctx context.Context, tree string) (over bool, err error) {
-	green, said, err := l.runGate(ctx, tree, l.result)
+func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, err error) {
+	green, outcome, err := l.runGate(ctx, tree, l.result)
 	if err != nil || green {
 		return false, err
 	}
@@ -29,7 +29,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (over bool, err err
 	if err != nil {
 		return false, err
 	}
-	report, err := db.WriteBlob(said.output)
+	report, err := db.WriteBlob(outcome.output)
 	if err != nil {
 		return false, err
 	}
@@ -42,19 +42,19 @@ func (l *landing) runGates(ctx context.Context, tree string) (over bool, err err
 		if report, err = db.WriteBlob(base.output); err != nil {
 			return false, err
 		}
-		return true, l.pause(ctx, report)
+		return true, l.pauseQueue(ctx, report)
 	}
-	if l.revert != "" {
+	if l.revertReason != "" {
 		if err := l.writeOutcome(ctx, func(o *op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
-		return false, l.errGateRed(said, report)
+		return false, l.errGateRed(outcome, report)
 	}
-	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` printed:\n%s", describeExit(said), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(said.output, 2000))
+	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` printed:\n%s", describeExit(outcome), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(outcome.output, 2000))
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
-	return true, l.errGateRed(said, report)
+	return true, l.errGateRed(outcome, report)
 }
 
 // gateTree returns the place of the gate's worktree, or "" if there is no gate.
@@ -71,14 +71,14 @@ func (l *landing) gateTree() (string, error) {
 }
 
 // errGateRed returns the error for a gate that is red on the result.
-func (l *landing) errGateRed(said commandResult, report store.Blob) error {
+func (l *landing) errGateRed(outcome commandResult, report store.Blob) error {
 	what, prefix := stick.Wordsf("merge of %s with", l.task.ID), stick.Words("its worker got a message; ")
-	if l.revert != "" {
+	if l.revertReason != "" {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
 	}
-	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(said), what, l.target.name).
+	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(outcome), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%s", l.returned(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))))
+		Hintf("%s", l.returnedHint(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))))
 }
 
 // describeExit says how a command ended, for a sentence.
@@ -112,13 +112,13 @@ func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
 // that fails, l.left says so, and the result of the gate still counts.
 func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
 	defer func() {
-		l.left = nil
+		l.gateRemains = nil
 		if derr := l.removeTree(tree); derr != nil {
-			l.left = []stick.Words{stick.AsError(derr).Words()}
+			l.gateRemains = []stick.Words{stick.AsError(derr).Words()}
 		}
 	}()
 	slot := l.task.Slot
-	if l.revert != "" && slot != stick.NoSlot { // the task that is reverted has given its slot back
+	if l.revertReason != "" && slot != stick.NoSlot { // the task that is reverted has given its slot back
 		if slot, err = l.borrowSlot(ctx); err != nil {
 			return false, o, err
 		}
@@ -131,7 +131,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			return false, o, err
 		}
 		l.killPoint("gate: worktree")
-		if o, err = l.tasks.shell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit)); err != nil {
+		if o, err = l.tasks.runShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit)); err != nil {
 			return false, o, err
 		}
 		if o.exit == 0 {
@@ -167,11 +167,11 @@ type GateRun struct {
 // showGate tells the caller that the gate begins to run on a commit. It returns what has to hear the gate's
 // output, nil if the caller doesn't want to know.
 func (l *landing) showGate(commit string) io.Writer {
-	if l.shows == nil {
+	if l.onGate == nil {
 		return nil
 	}
 	var heard lastLine
-	l.shows(GateRun{
+	l.onGate(GateRun{
 		TaskID: l.task.ID, Branch: l.target.name, OnBranch: commit == l.base, Command: l.gate.Command,
 		Since: stick.At(l.tasks.core.Now()), LastLine: heard.String,
 	})

@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// advance moves the branch to the result, and reports whether it was still where it was. If a remote decides,
+// advanceBranch moves the branch to the result, and reports whether it was still where it was. If a remote decides,
 // a push without force moves the branch there first, and then the local branch follows.
-func (l *landing) advance(ctx context.Context) (moved bool, err error) {
+func (l *landing) advanceBranch(ctx context.Context) (moved bool, err error) {
 	if l.target.remote == "" {
 		return l.moveLocal(ctx, l.base)
 	}

@@ -11,8 +11,8 @@ import (
 // requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged,
 // not even the repair. A revert that makes them readable again takes its gate from the result.
 func (l *landing) requireReadableSettings(ctx context.Context) error {
-	gate, worker, err := l.settings(ctx, l.result)
-	if l.revert != "" {
+	gate, worker, err := l.taskSettings(ctx, l.result)
+	if l.revertReason != "" {
 		if l.settingsUnreadable {
 			l.gate, l.worker = gate, worker
 		}
@@ -27,7 +27,7 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 		return err
 	}
 	return e.With("task_id", l.task.ID).
-		Hintf("%s", l.returned(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+		Hintf("%s", l.returnedHint(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way.
@@ -73,7 +73,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 // requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review.
 // If the branch makes the same changes as before, such as after a rebase, the approval is kept.
 func (l *landing) requireApprovedCommit(ctx context.Context) error {
-	at, err := l.branchAt(ctx, l.task)
+	at, err := l.branchCommit(ctx, l.task)
 	if err != nil || at == l.task.Approved {
 		return err
 	}
@@ -113,6 +113,6 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
 			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID), stick.Cmd("tt task approve <task_id>", l.task.ID))
 	}
-	l.task, err = l.repo.task(ctx, l.task.ID)
+	l.task, err = l.repo.readTask(ctx, l.task.ID)
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// finder returns a function that finds tasks of a room, and reads each once.
-func finder(tx *store.Tx, room stick.RoomID) stick.FindTask {
+// taskFinder returns a function that finds tasks of a room, and reads each once.
+func taskFinder(tx *store.Tx, room stick.RoomID) stick.FindTask {
 	type found struct {
 		task stick.Task
 		ok   bool
@@ -32,8 +32,8 @@ func finder(tx *store.Tx, room stick.RoomID) stick.FindTask {
 	}
 }
 
-// among is [finder] for tasks that were read already.
-func among(tasks []stick.Task) stick.FindTask {
+// findAmong is [taskFinder] for tasks that were read already.
+func findAmong(tasks []stick.Task) stick.FindTask {
 	known := make(map[string]stick.Task, len(tasks))
 	for _, t := range tasks {
 		known[stick.TaskKey(t.ID)] = t
@@ -93,7 +93,7 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 		if err != nil {
 			return err
 		}
-		if q.After, err = stick.CheckAfter(q.ID, after, finder(o.Tx, o.Room.ID)); err != nil {
+		if q.After, err = stick.CheckAfter(q.ID, after, taskFinder(o.Tx, o.Room.ID)); err != nil {
 			return err
 		}
 		q.By = o.Me.Agent
@@ -103,7 +103,7 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 		}
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
-		return o.remember(q.ID, 1, run, restart)
+		return o.planRun(q.ID, 1, run, restart)
 	})
 	if err != nil {
 		return res, err
@@ -112,9 +112,9 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 	return res, rp.showTask(ctx, &res)
 }
 
-// remember keeps the command that is to work on an attempt once that has begun, and how often it starts again
+// planRun keeps the command that is to work on an attempt once that has begun, and how often it starts again
 // by itself. run may be empty. It is a run that no process has claimed.
-func (o *op) remember(id string, attempt int, run, restart string) error {
+func (o *op) planRun(id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (o *op) remember(id string, attempt int, run, restart string) error {
 	return o.Tx.PutRun(o.Room.ID, r)
 }
 
-// remembered returns what [op.remember] has kept for an attempt that nobody has begun; zero for nothing.
-func remembered(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.Run, error) {
+// plannedRun returns what [op.planRun] has kept for an attempt that nobody has begun; zero for nothing.
+func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.Run, error) {
 	runs, err := tx.Runs(room, id)
 	for _, r := range runs {
 		if r.Attempt == attempt {
@@ -156,7 +156,7 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID = o.Room.ID, o.Me.Agent, task.ID
 		if run == "" {
-			was, err := remembered(o.Tx, o.Room.ID, now.ID, now.Attempt)
+			was, err := plannedRun(o.Tx, o.Room.ID, now.ID, now.Attempt)
 			if err != nil || was.Command == "" {
 				return err
 			}
@@ -166,7 +166,7 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 			}
 			run = was.Command
 		}
-		return o.remember(task.ID, now.Attempt+1, run, restart)
+		return o.planRun(task.ID, now.Attempt+1, run, restart)
 	})
 	if err != nil {
 		return res, err
@@ -178,20 +178,20 @@ func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart
 // begins from now. If nobody else is adding a worktree, it locks them before it looks, until
 // [spawnPlan.unlock]. It fails as [repo.requireRoomFor] and [repo.acceptedSettings] do.
 func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
-	m = spawnPlan{task: task, path: rp.worktree(task), newBranch: true, newTree: true}
+	m = spawnPlan{task: task, path: rp.worktreePath(task), newBranch: true, newTree: true}
 	unlock, err := rp.tryLock("worktrees", theWorktrees)
 	if err != nil {
 		return m, err
 	}
 	if unlock != nil { // then nothing has to be asked again before git begins
-		m.begun, m.giveBack = true, sync.OnceFunc(unlock)
+		m.begun, m.releaseWorktrees = true, sync.OnceFunc(unlock)
 		defer func() {
 			if err != nil {
 				m.unlock()
 			}
 		}()
 	}
-	settings := rp.readSettings(ctx, task.Integration)
+	settings := rp.readSettingsEarly(ctx, task.Integration)
 	refs, err := rp.git.Refs(ctx, rp.root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
 	early := <-settings
 	if early.commit == "" { // which may be because git is too old
@@ -211,7 +211,7 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	if err == nil && lacks {
 		m.unlock() // nobody waits for a network
 		m.begun = false
-		err = rp.fetch(ctx, &tg)
+		err = rp.fetchTarget(ctx, &tg)
 	}
 	if err != nil {
 		return m, err
@@ -228,9 +228,9 @@ type earlySettings struct {
 	err error
 }
 
-// readSettings begins to read the settings at the head of a local branch, beside other commands of git: each
+// readSettingsEarly begins to read the settings at the head of a local branch, beside other commands of git: each
 // of those costs as much as the rest of a short command of tt.
-func (rp *repo) readSettings(ctx context.Context, branch string) <-chan earlySettings {
+func (rp *repo) readSettingsEarly(ctx context.Context, branch string) <-chan earlySettings {
 	c := make(chan earlySettings, 1)
 	go func() {
 		commit, b, _, err := rp.git.ReadFileAt(ctx, rp.root, target{name: branch}.ref(), config.FileName)
@@ -291,18 +291,18 @@ func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 	return false, nil
 }
 
-// begin gives a task that is for later its branch and its worktree. With bind the caller becomes its worker
+// beginTask gives a task that is for later its branch and its worktree. With bind the caller becomes its worker
 // at the same moment; with next it must have no other task. The caller must hold the task's lock. It fails
 // with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with a
 // [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
-func (rp *repo) begin(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
+func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.planBegin(ctx, task)
 	if err != nil {
 		return res, err
 	}
 	defer m.unlock()
-	m.next = next
-	made, err := rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+	m.forNext = next
+	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		if next {
 			if err := o.requireIdle(task); err != nil {
 				return nil, err
@@ -312,7 +312,7 @@ func (rp *repo) begin(ctx context.Context, task stick.Task, bind, next bool) (re
 		if err != nil {
 			return nil, err
 		}
-		waits, err := now.WaitsFor(finder(o.Tx, o.Room.ID))
+		waits, err := now.WaitsFor(taskFinder(o.Tx, o.Room.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -334,7 +334,7 @@ func (rp *repo) begin(ctx context.Context, task stick.Task, bind, next bool) (re
 				return nil, err
 			}
 		}
-		res.WorkerStartResult, res.Slot = rp.started(o.Room, o.Me, now, false, said{}), slotView(now)
+		res.WorkerStartResult, res.Slot = rp.startResult(o.Room, o.Me, now, false, feedback{}), slotView(now)
 		return events, nil
 	})
 	res.Joined, res.CopiedFiles = made.Joined, made.CopiedFiles
@@ -371,7 +371,7 @@ func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAf
 		if err != nil {
 			return err
 		}
-		find := finder(o.Tx, o.Room.ID)
+		find := taskFinder(o.Tx, o.Room.ID)
 		after, err := stick.CheckAfter(task.ID, p.After, find)
 		if err != nil {
 			return err
@@ -387,7 +387,7 @@ func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAf
 			}
 		}
 		res = WorkerAfterResult{RoomID: o.Room.ID, Already: ev == nil}
-		res.Task, err = view(o.Tx, task, o.Room, o.Probes, o.Me, find)
+		res.Task, err = viewTask(o.Tx, task, o.Room, o.Probes, o.Me, find)
 		return err
 	}, nil)
 	return res, err

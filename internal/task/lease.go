@@ -16,27 +16,27 @@ import (
 const (
 	// intentLease is how long an intent stands after it was last renewed.
 	intentLease = time.Minute
-	// renewEach is how often a command renews it.
-	renewEach = intentLease / 4
+	// renewInterval is how often a command renews it.
+	renewInterval = intentLease / 4
 )
 
-// serve makes later git commands tell their hooks that they serve an intent. Until the caller calls stop, it
+// serveIntent makes later git commands tell their hooks that they serve an intent. Until the caller calls stop, it
 // renews the intent where other hosts could see it.
-func (rp *repo) serve(ctx context.Context, id string) (stop func()) {
+func (rp *repo) serveIntent(ctx context.Context, id string) (stop func()) {
 	rp.git.Env = []string{IntentEnv + "=" + id}
 	db, err := rp.tasks.core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var over sync.WaitGroup
-	over.Go(func() {
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
 		tick := time.NewTicker(rp.tasks.renew)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				_, _ = renew(ctx, db, id) // whoever must know whether it still stands asks at that moment
+				_, _ = renewIntent(ctx, db, id) // whoever must know whether it still stands asks at that moment
 			case <-ctx.Done():
 				return
 			}
@@ -44,12 +44,12 @@ func (rp *repo) serve(ctx context.Context, id string) (stop func()) {
 	})
 	return func() {
 		cancel()
-		over.Wait()
+		renewing.Wait()
 	}
 }
 
-// renew renews an intent, and reports whether it was open.
-func renew(ctx context.Context, db *store.DB, id string) (open bool, err error) {
+// renewIntent renews an intent, and reports whether it was open.
+func renewIntent(ctx context.Context, db *store.DB, id string) (open bool, err error) {
 	err = db.Update(ctx, func(tx *store.Tx) (err error) {
 		open, err = tx.RenewIntent(id)
 		return err
@@ -57,23 +57,23 @@ func renew(ctx context.Context, db *store.DB, id string) (open bool, err error) 
 	return open, err
 }
 
-// stands reports whether the landing may go on: a command on another host takes over one that has slept.
-func (l *landing) stands(ctx context.Context) (bool, error) {
+// holdsLease reports whether the landing may go on: a command on another host takes over one that has slept.
+func (l *landing) holdsLease(ctx context.Context) (bool, error) {
 	db, err := l.tasks.core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return true, err
 	}
-	return renew(ctx, db, l.id)
+	return renewIntent(ctx, db, l.id)
 }
 
-// lease is how long an open intent stands. It is over if it isn't positive.
-func lease(i store.Intent, now stick.Time) time.Duration {
+// leaseLeft is how long an open intent stands. It is over if it isn't positive.
+func leaseLeft(i store.Intent, now stick.Time) time.Duration {
 	return i.RenewedAt.Add(intentLease).Sub(now)
 }
 
-// concerns reports whether a command with an intent is in the way of one that works on a task, or lands on a
+// conflictsWith reports whether a command with an intent is in the way of one that works on a task, or lands on a
 // branch.
-func concerns(i store.Intent, id, branch string) bool {
+func conflictsWith(i store.Intent, id, branch string) bool {
 	if i.Task == stick.TaskKey(id) {
 		return true
 	}
@@ -90,50 +90,50 @@ func landingOf(i store.Intent) (landIntent, bool) {
 	return d, err == nil
 }
 
-// busyElsewhere says that a command in another checkout is in the way.
-type busyElsewhere struct{ err *stick.Error }
+// otherCheckoutError says that a command in another checkout is in the way.
+type otherCheckoutError struct{ err *stick.Error }
 
-func (b busyElsewhere) Error() string { return b.err.Error() }
-func (b busyElsewhere) Unwrap() error { return b.err }
+func (b otherCheckoutError) Error() string { return b.err.Error() }
+func (b otherCheckoutError) Unwrap() error { return b.err }
 
-// errBusyElsewhere makes the error for an intent of another checkout. name is what its command works on.
-func errBusyElsewhere(tx *store.Tx, i store.Intent, name string) error {
-	r, err := runnerElsewhere(tx, i)
+// errOtherCheckout makes the error for an intent of another checkout. name is what its command works on.
+func errOtherCheckout(tx *store.Tx, i store.Intent, name string) error {
+	r, err := runnerInCheckout(tx, i)
 	if err != nil {
 		return err
 	}
-	return busyElsewhere{errBusy(name, r, tx.Now())}
+	return otherCheckoutError{errBusy(name, r, tx.Now())}
 }
 
-// runnerElsewhere is the process of an intent of another checkout.
-func runnerElsewhere(tx *store.Tx, i store.Intent) (r Runner, err error) {
+// runnerInCheckout is the process of an intent of another checkout.
+func runnerInCheckout(tx *store.Tx, i store.Intent) (r Runner, err error) {
 	r = Runner{PID: i.PID, Since: i.StartedAt, State: RunnerUnknown}
-	if lease(i, tx.Now()) > 0 {
+	if leaseLeft(i, tx.Now()) > 0 {
 		r.State = RunnerAlive
 	}
 	r.Host, err = tx.NameOfHost(i.In.Host)
 	return r, err
 }
 
-// requireFree refuses an intent that another one is in the way of, from another checkout. The caller has
+// requireUnblocked refuses an intent that another one is in the way of, from another checkout. The caller has
 // finished what died there.
-func (o *op) requireFree(i store.Intent) error {
+func (o *op) requireUnblocked(i store.Intent) error {
 	if i.In == (stick.Checkout{}) {
 		return nil
 	}
 	d, _ := landingOf(i)
 	open, err := o.Tx.Intents(o.Room.ID, "")
 	for _, other := range open {
-		if other.In.IsOther(i.In) && concerns(other, i.Task, d.Branch) {
-			return errBusyElsewhere(o.Tx, other, i.Task)
+		if other.In.IsOther(i.In) && conflictsWith(other, i.Task, d.Branch) {
+			return errOtherCheckout(o.Tx, other, i.Task)
 		}
 	}
 	return err
 }
 
-// await waits until no command in another checkout works on a task or, with a branch, lands on that. It fails
-// with [stick.CodeLanding] after wait. What a command that died has left is for [repo.recover].
-func (rp *repo) await(ctx context.Context, id, branch string, wait time.Duration) error {
+// awaitOtherCheckouts waits until no command in another checkout works on a task or, with a branch, lands on that. It fails
+// with [stick.CodeLanding] after wait. What a command that died has left is for [repo.recoverTask].
+func (rp *repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait time.Duration) error {
 	db, err := rp.tasks.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && !db.ManyHosts() {
 		return nil
@@ -141,30 +141,30 @@ func (rp *repo) await(ctx context.Context, id, branch string, wait time.Duration
 	if err != nil {
 		return err
 	}
-	in, busy, err := rp.inTheWay(ctx, id, branch)
+	blocking, busy, err := rp.findBlockingCommand(ctx, id, branch)
 	if err != nil || busy == nil {
 		return err
 	}
 	if wait <= 0 {
 		return busy
 	}
-	watch, err := db.Watch(in.room)
+	watch, err := db.Watch(blocking.room)
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
-	if rp.waits != nil {
-		rp.waits(id, in.runner)
+	if rp.onWait != nil {
+		rp.onWait(id, blocking.runner)
 	}
 	limit := time.After(wait)
 	for {
-		if in, busy, err = rp.inTheWay(ctx, id, branch); err != nil || busy == nil {
+		if blocking, busy, err = rp.findBlockingCommand(ctx, id, branch); err != nil || busy == nil {
 			return err
 		}
 		watch.Sleeps()
 		select {
 		case <-watch.C:
-		case <-time.After(in.left):
+		case <-time.After(blocking.left):
 		case <-limit:
 			return busy
 		case <-ctx.Done():
@@ -173,32 +173,32 @@ func (rp *repo) await(ctx context.Context, id, branch string, wait time.Duration
 	}
 }
 
-// obstacle is a command in another checkout that is in the way.
-type obstacle struct {
+// blockingCommand is a command in another checkout that is in the way.
+type blockingCommand struct {
 	room   stick.RoomID
 	runner Runner
 	left   time.Duration // of its lease
 }
 
-// inTheWay finds a command in another checkout that works on a task or lands on a branch. busy is the error
+// findBlockingCommand finds a command in another checkout that works on a task or lands on a branch. busy is the error
 // that says so; nil if there is none.
-func (rp *repo) inTheWay(ctx context.Context, id, branch string) (in obstacle, busy, err error) {
+func (rp *repo) findBlockingCommand(ctx context.Context, id, branch string) (blocking blockingCommand, busy, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		in, busy = obstacle{}, nil
+		blocking, busy = blockingCommand{}, nil
 		here := tx.CheckoutOf(r)
 		open, err := tx.Intents(r.ID, "")
 		for _, i := range open {
-			left := lease(i, tx.Now())
-			if !i.In.IsOther(here) || left <= 0 || !concerns(i, id, branch) {
+			left := leaseLeft(i, tx.Now())
+			if !i.In.IsOther(here) || left <= 0 || !conflictsWith(i, id, branch) {
 				continue
 			}
-			runner, err := runnerElsewhere(tx, i)
-			in, busy = obstacle{r.ID, runner, left}, busyElsewhere{errBusy(id, runner, tx.Now())}
+			runner, err := runnerInCheckout(tx, i)
+			blocking, busy = blockingCommand{r.ID, runner, left}, otherCheckoutError{errBusy(id, runner, tx.Now())}
 			return err
 		}
 		return err
 	})
-	return in, busy, ignoreNoRoom(err)
+	return blocking, busy, ignoreNoRoom(err)
 }
 
 // ignoreNoRoom returns err unless it says that there is no room yet.
@@ -209,9 +209,9 @@ func ignoreNoRoom(err error) error {
 	return err
 }
 
-// takeOver finishes what a command in another checkout began and left. The remote decides whether a landing
+// takeOverIntent finishes what a command in another checkout began and left. The remote decides whether a landing
 // came through. Of everything else what is left stays in that checkout, where the next command finds it.
-func (rp *repo) takeOver(ctx context.Context, i store.Intent) error {
+func (rp *repo) takeOverIntent(ctx context.Context, i store.Intent) error {
 	d, lands := landingOf(i)
 	if lands && d.Remote != "" {
 		return rp.recoverLanding(ctx, i, true)

@@ -51,8 +51,8 @@ type WorkerLogsResult struct {
 // goes on until the run has ended. It fails with [stick.CodeNotFound] if there is no such run, and with
 // [stick.CodeElsewhere] if it runs on another host.
 func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res WorkerLogsResult, err error) {
-	l := logs{tasks: ts, p: p}
-	if err := l.load(ctx); err != nil {
+	l := logReader{tasks: ts, p: p}
+	if err := l.loadRun(ctx); err != nil {
 		return res, err
 	}
 	if p.Follow == nil {
@@ -61,25 +61,25 @@ func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res Worker
 			text.WriteString(s)
 			return nil
 		}
-		err = errors.Join(l.begin(ctx), l.drain(), l.flush())
+		err = errors.Join(l.findStart(ctx), l.showAvailable(), l.showRest())
 		res.Text = text.String()
 	} else {
 		l.show = p.Follow
-		err = l.follow(ctx)
+		err = l.followRun(ctx)
 	}
 	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, ts.viewRun(l.run), l.before, l.at
 	return res, err
 }
 
-// logs is one reading of a run's output.
-type logs struct {
+// logReader is one reading of a run's output.
+type logReader struct {
 	tasks *Tasks
 	p     WorkerLogsParams
 
-	room stick.RoomID
-	task stick.Task
-	run  stick.Run
-	away stick.Words // where the run is, if that is another checkout
+	room          stick.RoomID
+	task          stick.Task
+	run           stick.Run
+	otherCheckout stick.Words // where the run is, if that is another checkout
 
 	from   output
 	until  int64  // where a reading that doesn't follow ends
@@ -89,15 +89,15 @@ type logs struct {
 	show   func(string) error
 }
 
-// load reads the run.
-func (l *logs) load(ctx context.Context) error {
+// loadRun reads the run.
+func (l *logReader) loadRun(ctx context.Context) error {
 	return l.tasks.core.Read(ctx, l.p.Where, l.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		l.room = r.ID
 		if l.task, err = taskOf(tx, r.ID, l.p.TaskID); err != nil {
 			return err
 		}
 		if l.task.Elsewhere(tx.CheckoutOf(r)) {
-			l.away = whereIs(tx, l.task.In)
+			l.otherCheckout = nameCheckout(tx, l.task.In)
 		}
 		runs, err := tx.Runs(r.ID, l.task.ID)
 		if err != nil {
@@ -118,7 +118,7 @@ func (l *logs) load(ctx context.Context) error {
 	})
 }
 
-func (l *logs) errNoRun(runs int) error {
+func (l *logReader) errNoRun(runs int) error {
 	if runs == 0 {
 		return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started, so there is no output of it", l.task.ID).With("task_id", l.task.ID).
 			Hintf("to start one: %s", stick.Cmd("tt task run <task_id> -- …", l.task.ID))
@@ -127,10 +127,10 @@ func (l *logs) errNoRun(runs int) error {
 		Hintf("to list its runs: %s", stick.Cmd("tt task show <task_id>", l.task.ID))
 }
 
-// begin finds the output, and where to begin.
-func (l *logs) begin(ctx context.Context) error {
+// findStart finds the output, and where to begin.
+func (l *logReader) findStart(ctx context.Context) error {
 	l.from = output{dir: l.tasks.outputDir(l.room, l.run)}
-	if l.run.Output != "" && !l.from.kept() { // its directory was dropped, or is on another host
+	if l.run.Output != "" && !l.from.hasParts() { // its directory was dropped, or is on another host
 		db, err := l.tasks.core.Open(ctx, false)
 		if err != nil {
 			return err
@@ -148,25 +148,25 @@ func (l *logs) begin(ctx context.Context) error {
 		lines = *l.p.Lines
 	}
 	var err error
-	if l.until, err = l.from.end(); err == nil && lines > 0 {
-		l.at, err = l.from.tail(lines, mostTail)
+	if l.until, err = l.from.endOffset(); err == nil && lines > 0 {
+		l.at, err = l.from.tailStart(lines, mostTail)
 	}
 	l.before = l.at
 	return err
 }
 
 // requireHere refuses to show what another host has. It fails with [stick.CodeElsewhere].
-func (l *logs) requireHere() error {
-	if _, err := os.Stat(l.tasks.outputDir(l.room, l.run)); err == nil || l.away == "" {
+func (l *logReader) requireHere() error {
+	if _, err := os.Stat(l.tasks.outputDir(l.room, l.run)); err == nil || l.otherCheckout == "" {
 		return nil
 	}
-	return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.away).
+	return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.otherCheckout).
 		With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt task logs <task_id>", l.task.ID))
 }
 
-// drain shows what is there. Without Follow it stops where the output has ended when it began: a command may
+// showAvailable shows what is there. Without Follow it stops where the output has ended when it began: a command may
 // write faster than it reads.
-func (l *logs) drain() error {
+func (l *logReader) showAvailable() error {
 	buf := make([]byte, 64<<10)
 	for {
 		some := buf
@@ -176,25 +176,25 @@ func (l *logs) drain() error {
 		if len(some) == 0 {
 			return nil
 		}
-		n, from, err := l.from.read(some, l.at)
+		n, from, err := l.from.readAt(some, l.at)
 		if err != nil || n == 0 {
 			return err
 		}
 		if from > l.at {
 			gap := fmt.Sprintf("[tt: %d bytes in between weren't kept]\n", from-l.at)
-			if err := errors.Join(l.flush(), l.show(gap)); err != nil {
+			if err := errors.Join(l.showRest(), l.show(gap)); err != nil {
 				return err
 			}
 		}
 		l.at = from + int64(n)
-		if err := l.take(buf[:n]); err != nil {
+		if err := l.showBytes(buf[:n]); err != nil {
 			return err
 		}
 	}
 }
 
-// take shows bytes of the output: raw ones as they are, and others in whole lines.
-func (l *logs) take(b []byte) error {
+// showBytes shows bytes of the output: raw ones as they are, and others in whole lines.
+func (l *logReader) showBytes(b []byte) error {
 	if l.p.Raw {
 		return l.show(string(b))
 	}
@@ -210,9 +210,9 @@ func (l *logs) take(b []byte) error {
 		}
 		line := l.rest[:i+1]
 		if i = bytes.LastIndexByte(line, '\n'); i >= 0 {
-			text.WriteString(readable(line[:i]))
+			text.WriteString(readableLine(line[:i]))
 		} else {
-			text.WriteString(readable(line))
+			text.WriteString(readableLine(line))
 		}
 		l.rest = l.rest[len(line):]
 	}
@@ -223,8 +223,8 @@ func (l *logs) take(b []byte) error {
 	return l.show(text.String())
 }
 
-// readable returns a line as it is shown, with its end, or nothing.
-func readable(line []byte) string {
+// readableLine returns a line as it is shown, with its end, or nothing.
+func readableLine(line []byte) string {
 	text, known := harness.StreamLine(bytes.TrimSuffix(line, []byte("\r")))
 	if !known {
 		return string(line) + "\n"
@@ -235,17 +235,17 @@ func readable(line []byte) string {
 	return text + "\n"
 }
 
-// flush shows the start of a line that nothing follows.
-func (l *logs) flush() error {
+// showRest shows the start of a line that nothing follows.
+func (l *logReader) showRest() error {
 	rest := l.rest
 	if l.rest = nil; len(rest) == 0 {
 		return nil
 	}
-	return l.show(readable(rest))
+	return l.show(readableLine(rest))
 }
 
-// follow shows the output until the run has ended. Nothing polls where the system tells of what is written.
-func (l *logs) follow(ctx context.Context) error {
+// followRun shows the output until the run has ended. Nothing polls where the system tells of what is written.
+func (l *logReader) followRun(ctx context.Context) error {
 	db, err := l.tasks.core.Open(ctx, false)
 	if err != nil {
 		return err
@@ -256,7 +256,7 @@ func (l *logs) follow(ctx context.Context) error {
 	}
 	defer room.Close()
 	ended := func() bool { return !l.tasks.viewRun(l.run).State.Live() }
-	if err := l.load(ctx); err != nil {
+	if err := l.loadRun(ctx); err != nil {
 		return err
 	}
 	deaths := l.tasks.core.Config.Procs.Deaths()
@@ -277,30 +277,30 @@ func (l *logs) follow(ctx context.Context) error {
 		defer folder.Close()
 		written = folder.C
 	}
-	if err := l.begin(ctx); err != nil {
+	if err := l.findStart(ctx); err != nil {
 		return err
 	}
 	for {
-		over := ended()
-		if over && l.run.EndedAt.IsZero() { // its process may have recorded the end since the run was read, and then ended
-			if err := l.load(ctx); err != nil {
+		finished := ended()
+		if finished && l.run.EndedAt.IsZero() { // its process may have recorded the end since the run was read, and then ended
+			if err := l.loadRun(ctx); err != nil {
 				return err
 			}
 		}
-		if err := l.drain(); err != nil {
+		if err := l.showAvailable(); err != nil {
 			return err
 		}
-		if over {
-			return l.flush()
+		if finished {
+			return l.showRest()
 		}
 		deaths.Watch([]stick.Process{l.run.Process})
 		room.Sleeps()
 		select {
 		case <-written:
 		case <-room.C:
-			err = l.load(ctx)
+			err = l.loadRun(ctx)
 		case <-deaths.C:
-			err = l.load(ctx)
+			err = l.loadRun(ctx)
 		case <-ctx.Done():
 			err = ctx.Err()
 		}

@@ -86,7 +86,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	if err != nil {
 		return res, err
 	}
-	rp.waits, rp.shows = p.Waits, p.Shows
+	rp.onWait, rp.onGate = p.Waits, p.Shows
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
@@ -98,7 +98,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 		return res, err
 	}
 	if p.TaskID != "" {
-		task, err := rp.task(ctx, p.TaskID)
+		task, err := rp.readTask(ctx, p.TaskID)
 		if err != nil {
 			return res, err
 		}
@@ -146,7 +146,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		if !othersMayMerge(err) {
 			return res, res.withError(err)
 		}
-		now, terr := rp.task(ctx, task.ID)
+		now, terr := rp.readTask(ctx, task.ID)
 		if terr != nil {
 			return res, terr
 		}
@@ -273,22 +273,22 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 			return m, false, err
 		}
 	}
-	unlockBranch, err := rp.lock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := rp.acquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlockBranch()
-	unlock, err := rp.lock(ctx, "task", task.ID, lockWait)
+	unlock, err := rp.acquireLock(ctx, "task", task.ID, lockWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlock()
 	for {
-		if err := rp.await(ctx, task.ID, task.Integration, queueWait); err != nil {
+		if err := rp.awaitOtherCheckouts(ctx, task.ID, task.Integration, queueWait); err != nil {
 			return m, false, err
 		}
 		m, halted, err = rp.mergeLocked(ctx, task.ID, named)
-		if _, busy := errors.AsType[busyElsewhere](err); !busy {
+		if _, busy := errors.AsType[otherCheckoutError](err); !busy {
 			return m, halted, err
 		}
 	}
@@ -296,10 +296,10 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 
 // mergeLocked is [repo.mergeOne] when no other command in this checkout is in the way.
 func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m MergedTask, halted bool, err error) {
-	if err := rp.recover(ctx, id); err != nil {
+	if err := rp.recoverTask(ctx, id); err != nil {
 		return m, false, err
 	}
-	task, err := rp.task(ctx, id)
+	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return m, false, err
 	}
@@ -313,15 +313,15 @@ func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m Merge
 		return m, false, err
 	}
 	l := &landing{repo: rp, task: task, byName: named}
-	if err := l.run(ctx); err != nil {
+	if err := l.landTask(ctx); err != nil {
 		return m, l.queueHalted, err
 	}
 	m = MergedTask{TaskID: task.ID, Branch: task.Integration, Commit: l.result, Head: l.task.Approved, Gate: "none", Tries: l.tries, Note: l.note}
-	if l.gated {
+	if l.gatePassed {
 		m.Gate = "green"
 	}
-	m.Remains, err = l.cleanUp(ctx)
-	m.Left = append(l.left, m.Left...)
+	m.Remains, err = l.cleanUpLanded(ctx)
+	m.Left = append(l.gateRemains, m.Left...)
 	if err != nil { // it has landed, so a failed cleanup is no error
 		m.Left = append(m.Left, stick.AsError(err).Words())
 	}
@@ -409,8 +409,8 @@ func (l *landing) errBaseRed(report string) error {
 // shortCommit shortens the id of a commit or an output for display.
 func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 
-// pause pauses the queue until the branch moves, and returns [landing.errBaseRed].
-func (l *landing) pause(ctx context.Context, report store.Blob) error {
+// pauseQueue pauses the queue until the branch moves, and returns [landing.errBaseRed].
+func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 	id, err := l.newID(ctx)
 	if err != nil {
 		return err
@@ -437,8 +437,8 @@ func (l *landing) pause(ctx context.Context, report store.Blob) error {
 	return l.errBaseRed(report.Sum)
 }
 
-// message returns the message of the merge commit.
-func (l *landing) message() string {
+// mergeMessage returns the message of the merge commit.
+func (l *landing) mergeMessage() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Merge task %s", l.task.ID)
 	if first, _, _ := strings.Cut(strings.TrimSpace(l.task.Description), "\n"); first != "" {

@@ -33,29 +33,29 @@ type WorkerNextResult struct {
 // [Tasks.WorkerSpawn] does.
 func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNextResult, error) {
 	var res WorkerNextResult
-	rp, err := ts.locate(ctx, p.Where, p.Caller)
+	rp, err := ts.locateRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
 	opened := make(chan error, 1)
 	go func() { opened <- rp.askCheckout(ctx) }()
-	ready, mine, newest, err := rp.ready(ctx, p.TaskID)
+	ready, current, newest, err := rp.listReady(ctx, p.TaskID)
 	if err := <-opened; err != nil {
 		return res, cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
 	}
 	if err != nil {
 		return res, err
 	}
-	if mine != nil && !p.Unbound {
-		res.WorkerStartResult, err = ts.WorkerStart(ctx, WorkerStartParams{Caller: p.Caller, Where: p.Where, TaskID: mine.ID})
-		res.Slot = slotView(*mine)
+	if current != nil && !p.Unbound {
+		res.WorkerStartResult, err = ts.WorkerStart(ctx, WorkerStartParams{Caller: p.Caller, Where: p.Where, TaskID: current.ID})
+		res.Slot = slotView(*current)
 		return res, err
 	}
 	var failed error
 	for _, t := range ready {
 		res, err := rp.tryBegin(ctx, t.ID, !p.Unbound)
 		if busy, ok := errors.AsType[*busyError](err); ok { // the same agent has asked twice at once
-			if err := rp.waitFor(ctx, busy.task); err != nil {
+			if err := rp.awaitBegin(ctx, busy.task); err != nil {
 				return res, err
 			}
 			return ts.WorkerNext(ctx, p)
@@ -86,11 +86,11 @@ func errNothingReady(newest int64) error {
 		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt task list"), stick.Cmd("tt task next --wait"))
 }
 
-// ready lists the tasks that are ready, the oldest first: those without a command that is going to work on
+// listReady lists the tasks that are ready, the oldest first: those without a command that is going to work on
 // them, or only the named one. mine is the task that the caller works on, if there is one.
-func (rp *repo) ready(ctx context.Context, id string) (ready []readyTask, mine *stick.Task, newest int64, err error) {
+func (rp *repo) listReady(ctx context.Context, id string) (ready []readyTask, current *stick.Task, newest int64, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		ready, mine = nil, nil
+		ready, current = nil, nil
 		if newest, err = tx.LastSeq(r.ID); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (rp *repo) ready(ctx context.Context, id string) (ready []readyTask, mine *
 			return err
 		}
 		if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
-			mine = &own[i]
+			current = &own[i]
 		}
 		ready, err = readyTasks(tx, r.ID)
 		ready = slices.DeleteFunc(ready, func(t readyTask) bool {
@@ -107,7 +107,7 @@ func (rp *repo) ready(ctx context.Context, id string) (ready []readyTask, mine *
 		})
 		return err
 	})
-	return ready, mine, newest, ignoreNoRoom(err)
+	return ready, current, newest, ignoreNoRoom(err)
 }
 
 // readyTask is a task that is for later and ready.
@@ -122,7 +122,7 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) 
 	if err != nil {
 		return nil, err
 	}
-	find := finder(tx, room)
+	find := taskFinder(tx, room)
 	for _, l := range later {
 		waits, err := stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}.WaitsFor(find)
 		if err != nil {
@@ -131,7 +131,7 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) 
 		if len(waits) > 0 {
 			continue
 		}
-		kept, err := remembered(tx, room, l.ID, l.Attempt)
+		kept, err := plannedRun(tx, room, l.ID, l.Attempt)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) 
 	return ready, nil
 }
 
-// tryBegin is [repo.begin] if no other command has the task. Else it fails with [stick.CodeLanding].
+// tryBegin is [repo.beginTask] if no other command has the task. Else it fails with [stick.CodeLanding].
 func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextResult, error) {
 	none := WorkerNextResult{}
 	unlock, err := rp.tryLock("task", id)
@@ -151,12 +151,12 @@ func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextR
 		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", id).With("task_id", id)
 	}
 	defer unlock()
-	now, open, err := rp.untaken(ctx, id)
+	now, open, err := rp.readUntaken(ctx, id)
 	if open {
-		if err := rp.recover(ctx, id); err != nil {
+		if err := rp.recoverTask(ctx, id); err != nil {
 			return none, err
 		}
-		now, _, err = rp.untaken(ctx, id)
+		now, _, err = rp.readUntaken(ctx, id)
 	}
 	if err != nil {
 		return none, err
@@ -164,11 +164,11 @@ func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextR
 	if !now.Later {
 		return none, stick.Errorf(stick.CodeInvalidTransition, "%s was begun", id).With("task_id", id)
 	}
-	return rp.begin(ctx, now, bind, bind)
+	return rp.beginTask(ctx, now, bind, bind)
 }
 
-// untaken reads a task that nobody may have taken, unless somebody left an intent open for it.
-func (rp *repo) untaken(ctx context.Context, id string) (now stick.Task, open bool, err error) {
+// readUntaken reads a task that nobody may have taken, unless somebody left an intent open for it.
+func (rp *repo) readUntaken(ctx context.Context, id string) (now stick.Task, open bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		i, err := openIntent(tx, r.ID, id)
 		if open = i != nil; open || err != nil {
@@ -209,15 +209,15 @@ func (o *op) requireIdle(task stick.Task) error {
 	return err
 }
 
-// waitFor waits until the command that begins a task has ended, and ends what it left if it died.
-func (rp *repo) waitFor(ctx context.Context, id string) error {
+// awaitBegin waits until the command that begins a task has ended, and ends what it left if it died.
+func (rp *repo) awaitBegin(ctx context.Context, id string) error {
 	rp.killPoint("next: waits")
-	unlock, err := rp.lock(ctx, "task", id, lockWait)
+	unlock, err := rp.acquireLock(ctx, "task", id, lockWait)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return rp.recover(ctx, id)
+	return rp.recoverTask(ctx, id)
 }
 
 // readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
@@ -290,7 +290,7 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 		if place != nil { // else the room is named by its id
 			root = place.Root
 		}
-		again, err := ts.resumable(tx, r, probes, root, p.All)
+		again, err := ts.listResumable(tx, r, probes, root, p.All)
 		if err != nil {
 			return err
 		}
@@ -306,9 +306,9 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 	return res, err
 }
 
-// resumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which
+// listResumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which
 // somebody else works, and those for which a command of tt does something now.
-func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool) (again []ReadyTask, err error) {
+func (ts *Tasks) listResumable(tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool) (again []ReadyTask, err error) {
 	last, err := tx.RunsWithWorkers(r.ID)
 	if err != nil {
 		return nil, err
@@ -325,14 +325,14 @@ func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, root
 			return nil, err
 		}
 		w, _ := r.Member(t.Worker)
-		if t.Worker.Human() || w.Verdict(probes.Probed) == stick.Alive || t.Elsewhere(tx.CheckoutOf(r)) || rp.runner("task", t.ID) != nil {
+		if t.Worker.Human() || w.Verdict(probes.Probed) == stick.Alive || t.Elsewhere(tx.CheckoutOf(r)) || rp.lockRunner("task", t.ID) != nil {
 			continue
 		}
 		runs, err := tx.Runs(r.ID, t.ID)
 		if err != nil {
 			return nil, err
 		}
-		how, ok := t.Resume(runs, verdict, all)
+		resumption, ok := t.Resume(runs, verdict, all)
 		if ok && !all {
 			ok, err = setUpMayGoOn(tx, r.ID, t)
 		}
@@ -340,7 +340,7 @@ func (ts *Tasks) resumable(tx *store.Tx, r stick.Room, probes *core.Probes, root
 			return nil, err
 		}
 		if ok {
-			again = append(again, ReadyTask{t.ID, how.Command, &how})
+			again = append(again, ReadyTask{t.ID, resumption.Command, &resumption})
 		}
 	}
 	return again, nil

@@ -60,7 +60,7 @@ type outputWriter struct {
 	part *os.File
 	left int // bytes that fit into part
 	old  []string
-	end  tailBuffer
+	tail tailBuffer
 	err  error // the first failure; nothing more is kept in the directory then
 }
 
@@ -87,10 +87,10 @@ func dropParts(dir string) error {
 
 // Write keeps b. It never fails: the command goes on although its output can't be kept.
 func (w *outputWriter) Write(b []byte) (int, error) {
-	_, _ = w.end.Write(b)
+	_, _ = w.tail.Write(b)
 	for n := 0; n < len(b) && w.err == nil; {
 		if w.left == 0 {
-			w.err = w.next(w.size + int64(n))
+			w.err = w.beginPart(w.size + int64(n))
 			continue
 		}
 		some := b[n:min(len(b), n+w.left)]
@@ -102,9 +102,9 @@ func (w *outputWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// next begins the part that starts with byte at, and removes the part before the last one, unless it is the
+// beginPart begins the part that starts with byte at, and removes the part before the last one, unless it is the
 // first.
-func (w *outputWriter) next(at int64) error {
+func (w *outputWriter) beginPart(at int64) error {
 	w.left = laterPart
 	if at == 0 {
 		w.left = firstPart
@@ -132,7 +132,7 @@ func appendOutput(dir, line string) {
 		return
 	}
 	o := output{dir: dir}
-	end, err := o.end()
+	end, err := o.endOffset()
 	if err != nil {
 		return
 	}
@@ -167,8 +167,8 @@ type part struct {
 	size int64
 }
 
-// parts lists what is there now. An output without any is empty.
-func (o *output) parts() ([]part, error) {
+// listParts lists what is there now. An output without any is empty.
+func (o *output) listParts() ([]part, error) {
 	if o.dir == "" {
 		return []part{{o.size - int64(len(o.whole)), int64(len(o.whole))}}, nil
 	}
@@ -188,17 +188,17 @@ func (o *output) parts() ([]part, error) {
 	return parts, nil
 }
 
-// kept reports whether any of it is there.
-func (o *output) kept() bool {
-	parts, err := o.parts()
+// hasParts reports whether any of it is there.
+func (o *output) hasParts() bool {
+	parts, err := o.listParts()
 	return err != nil || len(parts) > 0
 }
 
-// read reads what is there from byte at on, up to len(b) bytes. If those were dropped, it reads from the
+// readAt reads what is there from byte at on, up to len(b) bytes. If those were dropped, it reads from the
 // first one after them that is kept. from is where it has read; n is 0 at the end.
-func (o *output) read(b []byte, at int64) (n int, from int64, err error) {
+func (o *output) readAt(b []byte, at int64) (n int, from int64, err error) {
 	for range 10 { // a part can go while it is looked for
-		parts, err := o.parts()
+		parts, err := o.listParts()
 		if err != nil {
 			return 0, at, err
 		}
@@ -232,9 +232,9 @@ func (o *output) readPart(b []byte, name, from int64) (int, error) {
 	return n, err
 }
 
-// end is where the output ends now.
-func (o *output) end() (int64, error) {
-	parts, err := o.parts()
+// endOffset is where the output ends now.
+func (o *output) endOffset() (int64, error) {
+	parts, err := o.listParts()
 	if err != nil || len(parts) == 0 {
 		return 0, err
 	}
@@ -242,10 +242,10 @@ func (o *output) end() (int64, error) {
 	return last.at + last.size, nil
 }
 
-// tail is where the last lines begin: as many as these, and at most this many bytes. It doesn't go back over
+// tailStart is where the last lines begin: as many as these, and at most this many bytes. It doesn't go back over
 // what was dropped.
-func (o *output) tail(lines int, most int64) (int64, error) {
-	parts, err := o.parts()
+func (o *output) tailStart(lines int, most int64) (int64, error) {
+	parts, err := o.listParts()
 	if err != nil || len(parts) == 0 {
 		return 0, err
 	}
@@ -260,12 +260,12 @@ func (o *output) tail(lines int, most int64) (int64, error) {
 	for at, seen := end, 0; at > least; {
 		some := buf[:min(int64(len(buf)), at-least)]
 		at -= int64(len(some))
-		n, from, err := o.read(some, at)
+		n, from, err := o.readAt(some, at)
 		if err != nil || from != at {
 			return at + int64(n), err
 		}
 		for read := n; read < len(some); read += n { // the parts meet in between
-			if n, _, err = o.read(some[read:], at+int64(read)); err != nil || n == 0 {
+			if n, _, err = o.readAt(some[read:], at+int64(read)); err != nil || n == 0 {
 				return at, err
 			}
 		}
@@ -282,12 +282,12 @@ func (o *output) tail(lines int, most int64) (int64, error) {
 
 // lastBytes returns the last bytes of an output.
 func (o *output) lastBytes(most int64) []byte {
-	end, err := o.end()
+	end, err := o.endOffset()
 	var all bytes.Buffer
 	buf := make([]byte, 64<<10)
 	for at := max(0, end-most); err == nil && at < end; {
 		var n int
-		if n, at, err = o.read(buf, at); n == 0 {
+		if n, at, err = o.readAt(buf, at); n == 0 {
 			break
 		}
 		all.Write(buf[:n])

@@ -53,13 +53,13 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 		t.Errorf("%d bytes are kept in %d parts", used, len(entries))
 	}
 	o := output{dir: dir}
-	if end, err := o.end(); err != nil || end != lines*width {
+	if end, err := o.endOffset(); err != nil || end != lines*width {
 		t.Errorf("it ends at %d, %v", end, err)
 	}
 	read, gaps := int64(0), 0
 	buf := make([]byte, 100_000)
 	for at := int64(0); ; {
-		n, from, err := o.read(buf, at)
+		n, from, err := o.readAt(buf, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 		most  int64
 		want  int64
 	}{{1, 1 << 20, lines*width - width}, {3, 1 << 20, lines*width - 3*width}, {100, 5 * width, lines*width - 5*width}, {lines, 1 << 40, lines*width - (used - firstPart)}} {
-		if at, err := o.tail(c.lines, c.most); err != nil || at != c.want {
+		if at, err := o.tailStart(c.lines, c.most); err != nil || at != c.want {
 			t.Errorf("the last %d lines of at most %d bytes begin at %d, want %d (%v)", c.lines, c.most, at, c.want, err)
 		}
 	}
@@ -96,29 +96,29 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 // TestOutputWithoutLines: what has no line break, or nothing in it at all, can be shown.
 func TestOutputWithoutLines(t *testing.T) {
 	o := output{dir: filepath.Join(t.TempDir(), "missing")}
-	if at, err := o.tail(5, 100); at != 0 || err != nil {
+	if at, err := o.tailStart(5, 100); at != 0 || err != nil {
 		t.Errorf("of nothing: %d, %v", at, err)
 	}
 	o = output{whole: []byte("abc"), size: 10}
-	if at, err := o.tail(5, 100); at != 7 || err != nil {
+	if at, err := o.tailStart(5, 100); at != 7 || err != nil {
 		t.Errorf("of what is left: %d, %v", at, err)
 	}
 	buf := make([]byte, 10)
-	if n, from, err := o.read(buf, 0); n != 3 || from != 7 || err != nil {
+	if n, from, err := o.readAt(buf, 0); n != 3 || from != 7 || err != nil {
 		t.Errorf("read: %d, %d, %v", n, from, err)
 	}
 	w := newOutput(filepath.Join(t.TempDir(), "x"))
 	_, _ = w.Write(bytes.Repeat([]byte{0, 0xff}, 1<<20))
 	w.closePart()
 	o = output{dir: w.dir}
-	if at, err := o.tail(5, 1<<20); at != 1<<20 || err != nil {
+	if at, err := o.tailStart(5, 1<<20); at != 1<<20 || err != nil {
 		t.Errorf("of bytes: %d, %v", at, err)
 	}
 	w = newOutput(filepath.Join(t.TempDir(), "x"))
 	if err := os.Remove(w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := w.Write([]byte("x\n")); n != 2 || err != nil || w.err == nil || string(w.end.bytes()) != "x\n" {
+	if n, err := w.Write([]byte("x\n")); n != 2 || err != nil || w.err == nil || string(w.tail.bytes()) != "x\n" {
 		t.Errorf("where nothing can be kept: %d, %v, %v", n, err, w.err)
 	}
 }
@@ -127,11 +127,11 @@ func TestOutputWithoutLines(t *testing.T) {
 // output is in the database.
 func TestAnEmptyDirectory(t *testing.T) {
 	o := output{dir: t.TempDir()}
-	if o.kept() {
+	if o.hasParts() {
 		t.Error("an empty directory counts as output")
 	}
 	appendOutput(o.dir, "x")
-	if !o.kept() {
+	if !o.hasParts() {
 		t.Error("a part doesn't count as output")
 	}
 }
@@ -139,23 +139,23 @@ func TestAnEmptyDirectory(t *testing.T) {
 // TestLinesOfAnOutput: pieces that end anywhere become lines, and a very long line is cut.
 func TestLinesOfAnOutput(t *testing.T) {
 	var shown []string
-	l := logs{show: func(s string) error { shown = append(shown, s); return nil }}
+	l := logReader{show: func(s string) error { shown = append(shown, s); return nil }}
 	for _, piece := range []string{"on", "e\ntwo\r\n", "\nthr", "ee"} {
-		if err := l.take([]byte(piece)); err != nil {
+		if err := l.showBytes([]byte(piece)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.flush(); err != nil {
+	if err := l.showRest(); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(shown, "|"); got != "one\ntwo\r\n|\n|three\n" {
 		t.Errorf("shown is %q", got)
 	}
 	shown = nil
-	if err := l.take(bytes.Repeat([]byte("x"), mostLine+10)); err != nil {
+	if err := l.showBytes(bytes.Repeat([]byte("x"), mostLine+10)); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.flush(); err != nil {
+	if err := l.showRest(); err != nil {
 		t.Fatal(err)
 	}
 	if len(shown) != 2 || len(shown[0]) != mostLine+1 || shown[1] != "xxxxxxxxxx\n" {
@@ -170,7 +170,7 @@ func TestAnOutputThatGrows(t *testing.T) {
 	w := newOutput(ts.outputDir("r", run))
 	_, _ = w.Write([]byte("one\ntwo\n"))
 	pieces, all := 0, 0
-	l := logs{tasks: ts, room: "r", run: run, p: WorkerLogsParams{Lines: &all}}
+	l := logReader{tasks: ts, room: "r", run: run, p: WorkerLogsParams{Lines: &all}}
 	text := ""
 	l.show = func(s string) error {
 		if pieces++; pieces > 10 {
@@ -180,7 +180,7 @@ func TestAnOutputThatGrows(t *testing.T) {
 		_, _ = w.Write([]byte("more\n"))
 		return nil
 	}
-	if err := errors.Join(l.begin(t.Context()), l.drain(), l.flush()); err != nil || text != "one\ntwo\n" {
+	if err := errors.Join(l.findStart(t.Context()), l.showAvailable(), l.showRest()); err != nil || text != "one\ntwo\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	w.closePart()
@@ -195,7 +195,7 @@ func TestAnOutputOfTheSameNumber(t *testing.T) {
 		_, _ = w.Write([]byte(text))
 		w.closePart()
 		o := output{dir: dir}
-		if end, err := o.end(); w.err != nil || err != nil || end != int64(len(text)) || string(o.lastBytes(4)) != text[:4] {
+		if end, err := o.endOffset(); w.err != nil || err != nil || end != int64(len(text)) || string(o.lastBytes(4)) != text[:4] {
 			t.Errorf("%q of %d bytes, %v, %v", o.lastBytes(4), end, err, w.err)
 		}
 	}

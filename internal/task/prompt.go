@@ -10,15 +10,15 @@ import (
 	"talkingstick/stick"
 )
 
-// said is what reviewers have said about a task.
-type said struct {
+// feedback is what reviewers have said about a task.
+type feedback struct {
 	reviews  []stick.TaskReview // the decisions on it, in all attempts
 	comments []stick.Comment    // those on lines that wait to be dealt with
 }
 
-// prompt returns what a worker must know about its task, and how to work on it. as is the name that the
+// workerPrompt returns what a worker must know about its task, and how to work on it. as is the name that the
 // worker gives with each command by the flag --as, if it does.
-func prompt(t stick.Task, said said, path, as string) string {
+func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 	var b strings.Builder
 	run := func(line string, values ...any) string { return stick.Cmd(line, values...).As(as).String() }
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -29,30 +29,30 @@ func prompt(t stick.Task, said said, path, as string) string {
 	if t.Description != "" {
 		line("")
 		line("The task:")
-		indent(&b, t.Description)
+		writeIndented(&b, t.Description)
 	}
 	if t.Spec != "" {
 		line("")
 		line("Its specification:")
-		indent(&b, t.Spec)
+		writeIndented(&b, t.Spec)
 	}
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
 		line("The task came back to you (%s):", t.Cause)
-		indent(&b, t.Reason)
+		writeIndented(&b, t.Reason)
 	}
-	if earlier := earlierRequests(t, said.reviews); len(earlier) > 0 {
+	if earlier := earlierRequests(t, notes.reviews); len(earlier) > 0 {
 		line("")
 		line("Before that, reviewers asked for these changes:")
 		for _, r := range earlier {
-			indent(&b, fmt.Sprintf("- in attempt %d, of commit %s: %s", r.Attempt, shortCommit(r.Head), clipText(r.Body)))
+			writeIndented(&b, fmt.Sprintf("- in attempt %d, of commit %s: %s", r.Attempt, shortCommit(r.Head), clipText(r.Body)))
 		}
 	}
-	if len(said.comments) > 0 {
+	if len(notes.comments) > 0 {
 		line("")
 		line("What reviewers say about lines of it. When you have dealt with one: %s", run("tt task comment <task_id> --resolve <comment>", t.ID))
 		line("")
-		b.WriteString(commentsText(t.ID, said.comments, maxPrompt))
+		b.WriteString(commentsText(t.ID, notes.comments, maxPrompt))
 	}
 	line("")
 	line("What to run, in your worktree:")
@@ -79,14 +79,14 @@ const (
 
 // earlierRequests are the last requests for changes, also those of earlier attempts, without the one that the
 // prompt has as the reason why the task came back.
-func earlierRequests(t stick.Task, reviews []stick.TaskReview) (said []stick.TaskReview) {
+func earlierRequests(t stick.Task, reviews []stick.TaskReview) (requests []stick.TaskReview) {
 	for _, r := range reviews {
 		current := r.Attempt == t.Attempt && r.Body == t.Reason && t.State != stick.TaskFailed
 		if r.Decision == stick.EventTaskChangesRequested && strings.TrimSpace(r.Body) != "" && !current {
-			said = append(said, r)
+			requests = append(requests, r)
 		}
 	}
-	return said[max(0, len(said)-mostRequests):]
+	return requests[max(0, len(requests)-mostRequests):]
 }
 
 // clipText cuts a long text.
@@ -97,8 +97,8 @@ func clipText(s string) string {
 	return strings.ToValidUTF8(s[:longestRequest], "") + "…"
 }
 
-// indent writes a text with every line indented.
-func indent(b *strings.Builder, text string) {
+// writeIndented writes a text with every line indented.
+func writeIndented(b *strings.Builder, text string) {
 	for l := range strings.Lines(strings.Trim(stick.Block(text), "\n")) {
 		fmt.Fprintf(b, "  %s\n", strings.TrimRight(l, "\n"))
 	}
@@ -128,7 +128,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 	if err != nil {
 		return res, err
 	}
-	id, _, err := rp.ownTask(p.TaskID, 0)
+	id, _, err := rp.resolveTask(p.TaskID, 0)
 	if err != nil {
 		return res, err
 	}
@@ -137,8 +137,8 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 		if err != nil {
 			return err
 		}
-		path := rp.worktree(task)
-		v, err := view(tx, task, r, probes, me, finder(tx, r.ID))
+		path := rp.worktreePath(task)
+		v, err := viewTask(tx, task, r, probes, me, taskFinder(tx, r.ID))
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 			as = p.Caller.Flag()
 		}
 		reviews, err := tx.Reviews(r.ID, task.ID)
-		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: prompt(task, said{reviews, openComments(comments)}, path, as)}
+		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: workerPrompt(task, feedback{reviews, openComments(comments)}, path, as)}
 		return err
 	})
 	return res, err

@@ -35,19 +35,19 @@ type WorkerPRResult struct {
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
-// pull is one run of WorkerPR.
-type pull struct {
+// pullRun is one run of WorkerPR.
+type pullRun struct {
 	*repo
-	task    stick.Task
-	target  target
-	at      forge.Repo
-	prog    forge.Program
-	id      string            // of the intent
-	command string            // the project's own, instead of prog
-	made    stick.PullRequest // what it has opened
+	task      stick.Task
+	target    target
+	forgeRepo forge.Repo
+	program   forge.Program
+	id        string            // of the intent
+	command   string            // the project's own, instead of prog
+	opened    stick.PullRequest // what it has opened
 
-	theirs bool // the branch at the remote has commits of others, so tt doesn't push
-	res    WorkerPRResult
+	remoteIsForeign bool // the branch at the remote has commits of others, so tt doesn't push
+	res             WorkerPRResult
 }
 
 // WorkerPR opens a pull request for the commit that a task's worker has offered, with the program of the
@@ -60,7 +60,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 		return WorkerPRResult{}, err
 	}
 	defer unlock()
-	q := &pull{repo: rp}
+	q := &pullRun{repo: rp}
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if err := requireMemberOrPerson(r, me); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 	if err != nil {
 		return q.res, err
 	}
-	err = q.run(ctx)
+	err = q.syncPull(ctx)
 	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
 	if q.task.PR.State == stick.PullClosed && q.task.State != stick.TaskCompleted {
 		q.res.Next = q.task.AfterClosed().As(p.Caller.Flag()).Words()
@@ -81,7 +81,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 	return q.res, err
 }
 
-func (q *pull) run(ctx context.Context) error {
+func (q *pullRun) syncPull(ctx context.Context) error {
 	completed := q.task.State == stick.TaskCompleted
 	if q.task.PR.Number == 0 {
 		if err := q.task.CanPull(); err != nil {
@@ -93,68 +93,68 @@ func (q *pull) run(ctx context.Context) error {
 	if err := q.findForge(ctx); err != nil {
 		return err
 	}
-	now, ok, err := q.find(ctx)
+	now, ok, err := q.findPull(ctx)
 	if err != nil {
 		return err
 	}
 	if completed { // by a merge of tt, which the forge has seen meanwhile
-		return q.record(ctx, now, "")
+		return q.recordPull(ctx, now, "")
 	}
-	got, err := q.prove(ctx, now)
+	got, err := q.proveMerged(ctx, now)
 	if err != nil {
 		return err
 	}
 	newer := ok && q.task.Offered() && now.Head != q.task.Head
-	over := newer && now.State == stick.PullClosed || got == lacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
-	if over && q.command == "" { // a run that was killed may have opened another one
-		other, found, err := q.prog.Find(ctx, q.tasks.program(q.at), q.at, q.query(), q.task.Head)
+	replace := newer && now.State == stick.PullClosed || got == offerLacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
+	if replace && q.command == "" { // a run that was killed may have opened another one
+		other, found, err := q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(), q.task.Head)
 		if err != nil {
 			return err
 		}
 		if found && other.State == stick.PullOpen {
-			now, over, got, newer = other, false, unmerged, other.Head != q.task.Head
+			now, replace, got, newer = other, false, notMerged, other.Head != q.task.Head
 		}
 	}
 	switch {
-	case !ok || over:
+	case !ok || replace:
 		if now, err = q.openNew(ctx); err != nil {
 			return err
 		}
-		got = unmerged
+		got = notMerged
 	case newer && now.State == stick.PullOpen:
-		if now, err = q.update(ctx, now); err != nil {
+		if now, err = q.pushNewer(ctx, now); err != nil {
 			return err
 		}
 	}
 	without := ""
-	if got == lacking {
+	if got == offerLacking {
 		without = q.task.Head
 	}
-	if err := q.record(ctx, now, without); err != nil {
+	if err := q.recordPull(ctx, now, without); err != nil {
 		return err
 	}
-	return q.land(ctx, got)
+	return q.landMerged(ctx, got)
 }
 
 // openNew opens a pull request, and asks the forge for it.
-func (q *pull) openNew(ctx context.Context) (now stick.PullRequest, err error) {
-	if err := q.open(ctx, true); err != nil {
+func (q *pullRun) openNew(ctx context.Context) (now stick.PullRequest, err error) {
+	if err := q.pushOffer(ctx, true); err != nil {
 		return now, err
 	}
-	now, ok, err := q.find(ctx)
+	now, ok, err := q.findPull(ctx)
 	if err == nil && (!ok || now.State != stick.PullOpen) {
-		err = q.errForge("%s opened a pull request for %s, and doesn't find it", q.prog.Name, q.task.ID).
-			Hintf("look at %s, and run the same command again", q.at.Host)
+		err = q.errForge("%s opened a pull request for %s, and doesn't find it", q.program.Name, q.task.ID).
+			Hintf("look at %s, and run the same command again", q.forgeRepo.Host)
 	}
 	q.res.Opened = err == nil
 	return now, err
 }
 
-// update pushes a newer commit to an open pull request, and asks the forge for it again. If that may not be
+// pushNewer pushes a newer commit to an open pull request, and asks the forge for it again. If that may not be
 // done from here, the result says so as a warning: what the forge says is worth recording all the same.
-func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullRequest, error) {
-	err := q.open(ctx, false)
-	if q.theirs || stick.CodeOf(err) == stick.CodeElsewhere {
+func (q *pullRun) pushNewer(ctx context.Context, now stick.PullRequest) (stick.PullRequest, error) {
+	err := q.pushOffer(ctx, false)
+	if q.remoteIsForeign || stick.CodeOf(err) == stick.CodeElsewhere {
 		e := stick.AsError(err)
 		q.res.Warning = e.Words() + "; " + e.Hint.As(q.by.Flag()).Words()
 		return now, nil
@@ -162,41 +162,41 @@ func (q *pull) update(ctx context.Context, now stick.PullRequest) (stick.PullReq
 	if err != nil {
 		return now, err
 	}
-	now, ok, err := q.find(ctx)
+	now, ok, err := q.findPull(ctx)
 	if err == nil && !ok {
-		err = q.errForge("%s doesn't find pull request #%d any more", q.prog.Name, q.task.PR.Number).
-			Hintf("look at %s, and run the same command again", q.at.Host)
+		err = q.errForge("%s doesn't find pull request #%d any more", q.program.Name, q.task.PR.Number).
+			Hintf("look at %s, and run the same command again", q.forgeRepo.Host)
 	}
 	return now, err
 }
 
-// find asks the forge for the task's pull request.
-func (q *pull) find(ctx context.Context) (stick.PullRequest, bool, error) {
+// findPull asks the forge for the task's pull request.
+func (q *pullRun) findPull(ctx context.Context) (stick.PullRequest, bool, error) {
 	if q.command != "" {
 		return q.askCommand(ctx)
 	}
 	if n := q.task.PR.Number; n != 0 && q.id == "" {
-		pr, err := q.prog.View(ctx, q.tasks.program(q.at), q.at, n)
+		pr, err := q.program.View(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, n)
 		return pr, err == nil, err
 	}
-	return q.prog.Find(ctx, q.tasks.program(q.at), q.at, q.query(), q.task.Head)
+	return q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(), q.task.Head)
 }
 
-// query says which pull requests may be the task's.
-func (q *pull) query() forge.Query {
+// pullQuery says which pull requests may be the task's.
+func (q *pullRun) pullQuery() forge.Query {
 	return forge.Query{Branch: q.task.Branch, Base: q.task.Integration}
 }
 
 // findForge finds the forge that the integration branch is pushed to, and its program; or the project's own
 // command, which a person has to have accepted.
-func (q *pull) findForge(ctx context.Context) (err error) {
+func (q *pullRun) findForge(ctx context.Context) (err error) {
 	if q.target, err = q.readTarget(ctx, q.task.Integration); err != nil {
 		return err
 	}
 	if q.target.remote == "" {
 		return q.errNoBase(ctx)
 	}
-	c, err := q.config(ctx, q.target.head())
+	c, err := q.readConfig(ctx, q.target.head())
 	if err != nil {
 		return err
 	}
@@ -223,13 +223,13 @@ func (q *pull) findForge(ctx context.Context) (err error) {
 		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests", q.target.remote).With("remote", q.target.remote).
 			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt task show <task_id>", q.task.ID))
 	}
-	q.at = at
-	q.prog, err = q.tasks.chooseProgram(ctx, at)
+	q.forgeRepo = at
+	q.program, err = q.tasks.chooseProgram(ctx, at)
 	return err
 }
 
 // errNoBase says that no remote has the branch that the pull request would be for.
-func (q *pull) errNoBase(ctx context.Context) error {
+func (q *pullRun) errNoBase(ctx context.Context) error {
 	e := stick.Errorf(stick.CodeNotFound, "no remote has %s, so nothing can be asked to merge into it", q.task.Integration).With("branch", q.task.Integration)
 	if address, err := q.git.AddressOf(ctx, q.root, "origin"); err == nil && address != "" {
 		return e.Hintf("push it: %s", stick.Cmd("git push -u <remote> <branch>", "origin", q.task.Integration))
@@ -237,9 +237,9 @@ func (q *pull) errNoBase(ctx context.Context) error {
 	return e.Hintf("add the repository at the forge as the remote origin, and push %s to it", q.task.Integration)
 }
 
-// open pushes the commit that the worker has offered, and with create opens a pull request for it. The push
+// pushOffer pushes the commit that the worker has offered, and with create opens a pull request for it. The push
 // overwrites only what the worker pushed before.
-func (q *pull) open(ctx context.Context, create bool) (err error) {
+func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	if err := q.task.CanPull(); err != nil {
 		return err
 	}
@@ -249,12 +249,12 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 	if err != nil {
 		return err
 	}
-	f := &doneRun{repo: q.repo, task: q.task, path: q.worktree(q.task), head: q.task.Head, target: q.target}
+	f := &doneRun{repo: q.repo, task: q.task, path: q.worktreePath(q.task), head: q.task.Head, target: q.target}
 	err = f.requireRemoteIsOurs(ctx)
-	if q.theirs = f.theirs; err != nil {
+	if q.remoteIsForeign = f.remoteIsForeign; err != nil {
 		return err
 	}
-	offer, err := q.offer(ctx)
+	offer, err := q.composeOffer(ctx)
 	if err != nil {
 		return err
 	}
@@ -268,17 +268,17 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer q.serve(ctx, q.id)()
+	defer q.serveIntent(ctx, q.id)()
 	q.killPoint("pr: intended")
 	defer func() {
 		if err != nil {
 			id := q.id
 			_ = q.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "failed") })
-			q.id, q.theirs = "", f.theirs
+			q.id, q.remoteIsForeign = "", f.remoteIsForeign
 		}
 	}()
 	if f.remoteHead != f.head {
-		if _, err := f.push(ctx, f.head, ""); err != nil {
+		if _, err := f.pushBranch(ctx, f.head, ""); err != nil {
 			return err
 		}
 		q.res.Pushed = f.head
@@ -288,15 +288,15 @@ func (q *pull) open(ctx context.Context, create bool) (err error) {
 	case create && q.command != "":
 		err = q.openByCommand(ctx, offer)
 	case create:
-		err = q.prog.Create(ctx, q.tasks.program(q.at), q.at, offer)
+		err = q.program.Create(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, offer)
 	}
 	q.killPoint("pr: made")
 	return err
 }
 
-// record stores what the forge says of the pull request, and ends the intent. without is as in
+// recordPull stores what the forge says of the pull request, and ends the intent. without is as in
 // [stick.Task.Pulled].
-func (q *pull) record(ctx context.Context, now stick.PullRequest, without string) error {
+func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without string) error {
 	err := q.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, q.task.ID)
 		if err != nil {
@@ -322,14 +322,14 @@ func (q *pull) record(ctx context.Context, now stick.PullRequest, without string
 	return nil
 }
 
-// offer returns the title and the text of the pull request of a task: what to do, the checks, and who did it.
-func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
+// composeOffer returns the title and the text of the pull request of a task: what to do, the checks, and who did it.
+func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 	t := q.task
-	shown, err := q.tasks.WorkerShow(ctx, WorkerShowParams{Caller: q.by, Where: q.w, TaskID: t.ID, skipSeen: true})
+	shown, err := q.tasks.WorkerShow(ctx, WorkerShowParams{Caller: q.by, Where: q.where, TaskID: t.ID, skipSeen: true})
 	if err != nil {
 		return forge.Offer{}, err
 	}
-	title, rest := describe(t)
+	title, rest := titleAndText(t)
 	var b strings.Builder
 	if rest != "" {
 		fmt.Fprintf(&b, "%s\n\n", rest)
@@ -356,12 +356,12 @@ func (q *pull) offer(ctx context.Context) (forge.Offer, error) {
 	if len(body) > maxPullText {
 		body = strings.ToValidUTF8(body[:maxPullText], "") + "…\n"
 	}
-	return forge.Offer{Query: q.query(), Title: title, Body: body}, nil
+	return forge.Offer{Query: q.pullQuery(), Title: title, Body: body}, nil
 }
 
-// describe returns the title of a task's pull request, and the part of the description that the title doesn't
+// titleAndText returns the title of a task's pull request, and the part of the description that the title doesn't
 // hold whole.
-func describe(t stick.Task) (title, text string) {
+func titleAndText(t stick.Task) (title, text string) {
 	whole := strings.TrimSpace(t.Description)
 	first, rest, _ := strings.Cut(whole, "\n")
 	first = stick.Line(first)

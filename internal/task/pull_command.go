@@ -27,13 +27,13 @@ const (
 )
 
 // runCommand runs the project's command, and returns the last line that it prints.
-func (q *pull) runCommand(ctx context.Context, action, text string, env ...string) (string, error) {
-	out, err := q.tasks.ask(ctx, question{
+func (q *pullRun) runCommand(ctx context.Context, action, text string, env ...string) (string, error) {
+	out, err := q.tasks.askProgram(ctx, programCall{
 		args: shellOf(q.command), dir: q.root, input: text,
 		env: append(env, prAction+"="+action, prTask+"="+q.task.ID, prBranch+"="+q.task.Branch, prBase+"="+q.task.Integration, prHead+"="+q.task.Head),
 	})
-	if f, ok := errors.AsType[*failed](err); ok {
-		return "", f.as("the command of pr.command").With("command", q.command).
+	if f, ok := errors.AsType[*programError](err); ok {
+		return "", f.asError("the command of pr.command").With("command", q.command).
 			Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
@@ -41,14 +41,14 @@ func (q *pull) runCommand(ctx context.Context, action, text string, env ...strin
 }
 
 // errCommand says that the project's command printed something else than it should as its last line.
-func (q *pull) errCommand(action, last string, want stick.Words) error {
+func (q *pullRun) errCommand(action, last string, want stick.Words) error {
 	return stick.Errorf(stick.CodeForgeFailed, "the last line that the command of pr.command printed isn't %s: %q", want, stick.Clip(last, 100)).With("command", q.command).
 		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 }
 
 // openByCommand has the project's command open a pull request. If there is one already, the command prints
 // its address: so a run that was killed in between is no reason for a second one.
-func (q *pull) openByCommand(ctx context.Context, o forge.Offer) error {
+func (q *pullRun) openByCommand(ctx context.Context, o forge.Offer) error {
 	last, err := q.runCommand(ctx, "open", o.Body, prTitle+"="+o.Title)
 	if err != nil {
 		return err
@@ -57,15 +57,15 @@ func (q *pull) openByCommand(ctx context.Context, o forge.Offer) error {
 	if pr.Check() != nil {
 		return q.errCommand("open", last, "the web address of a pull request, with its number")
 	}
-	q.made = pr
+	q.opened = pr
 	return nil
 }
 
 // askCommand asks the project's command for the state of the task's pull request. ok is false if there is
 // none.
-func (q *pull) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool, err error) {
-	if q.made.Number != 0 {
-		return q.made, true, nil
+func (q *pullRun) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool, err error) {
+	if q.opened.Number != 0 {
+		return q.opened, true, nil
 	}
 	pr = q.task.PR
 	if pr.Number == 0 {

@@ -8,60 +8,60 @@ import (
 	"talkingstick/stick"
 )
 
-// proof is what git says of a pull request that the forge has merged.
-type proof int
+// mergeProof is what git says of a pull request that the forge has merged.
+type mergeProof int
 
 const (
-	unmerged  proof = iota // the forge doesn't say that it was merged
-	contained              // the integration branch at the remote has the task's commit, or one by which the forge merged it
-	absent                 // that branch has neither
-	lacking                // the forge merged it without the commit that the worker has offered
+	notMerged     mergeProof = iota // the forge doesn't say that it was merged
+	taskContained                   // the integration branch at the remote has the task's commit, or one by which the forge merged it
+	taskAbsent                      // that branch has neither
+	offerLacking                    // the forge merged it without the commit that the worker has offered
 )
 
-// land completes a task that was merged at the forge, once the integration branch at the remote has it.
-func (q *pull) land(ctx context.Context, got proof) (err error) {
+// landMerged completes a task that was merged at the forge, once the integration branch at the remote has it.
+func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	switch got {
-	case absent:
+	case taskAbsent:
 		q.res.Warning = stick.Wordsf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
-	case lacking:
+	case offerLacking:
 		q.res.Warning = stick.Wordsf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
 		if q.task.Offered() {
 			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
 			q.res.Warning += "; " + next.As(q.by.Flag()).Words()
 		}
 	}
-	if got != contained {
+	if got != taskContained {
 		return nil
 	}
-	l := &landing{repo: q.repo, task: q.task, target: q.target, pulled: q.task.PR.Commit}
+	l := &landing{repo: q.repo, task: q.task, target: q.target, forgeCommit: q.task.PR.Commit}
 	l.task.Approved = cmp.Or(q.task.Head, q.task.PR.Head)
 	if err := l.recordLanded(ctx, ""); err != nil {
 		return err
 	}
 	q.task.State = stick.TaskCompleted
 	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}}) // it has landed, whether or not they are known
-	q.res.Remains, err = l.cleanUp(ctx)
+	q.res.Remains, err = l.cleanUpLanded(ctx)
 	return err
 }
 
-// prove asks git whether a pull request that the forge has merged brought the task. That the forge merged
+// proveMerged asks git whether a pull request that the forge has merged brought the task. That the forge merged
 // something is no proof: it may be an older commit than the one that the worker has offered.
-func (q *pull) prove(ctx context.Context, now stick.PullRequest) (proof, error) {
+func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (mergeProof, error) {
 	if now.State != stick.PullMerged {
-		return unmerged, nil
+		return notMerged, nil
 	}
-	if err := q.fetch(ctx, &q.target); err != nil {
-		return absent, err
+	if err := q.fetchTarget(ctx, &q.target); err != nil {
+		return taskAbsent, err
 	}
 	head := cmp.Or(q.task.Head, now.Head)
-	if has, err := q.has(ctx, head, q.target.head()); err != nil || has {
-		return contained, err
+	if has, err := q.hasInHistory(ctx, head, q.target.head()); err != nil || has {
+		return taskContained, err
 	}
-	if has, err := q.has(ctx, now.Commit, q.target.head()); err != nil || !has {
-		return absent, err
+	if has, err := q.hasInHistory(ctx, now.Commit, q.target.head()); err != nil || !has {
+		return taskAbsent, err
 	}
 	if now.Head == head {
-		return contained, nil
+		return taskContained, nil
 	}
 	for _, c := range []string{head, now.Head} { // of another checkout, or added at the forge
 		if have, err := q.git.HasCommit(ctx, q.root, c); c != "" && err == nil && !have {
@@ -69,19 +69,19 @@ func (q *pull) prove(ctx context.Context, now stick.PullRequest) (proof, error) 
 		}
 	}
 	if have, err := q.git.HasCommit(ctx, q.root, head); err != nil || !have {
-		return lacking, err
+		return offerLacking, err
 	}
-	if has, err := q.has(ctx, head, now.Head); err != nil || has {
-		return contained, err
+	if has, err := q.hasInHistory(ctx, head, now.Head); err != nil || has {
+		return taskContained, err
 	}
 	if same, err := q.sameChange(ctx, now.Commit, head, q.target.head()); err != nil || same {
-		return contained, err
+		return taskContained, err
 	}
-	return lacking, nil
+	return offerLacking, nil
 }
 
-// has reports whether a commit is in the history of another one. A commit that isn't in the repository isn't.
-func (q *pull) has(ctx context.Context, commit, tip string) (bool, error) {
+// hasInHistory reports whether a commit is in the history of another one. A commit that isn't in the repository isn't.
+func (q *pullRun) hasInHistory(ctx context.Context, commit, tip string) (bool, error) {
 	for _, c := range []string{commit, tip} {
 		if c == "" {
 			return false, nil

@@ -37,7 +37,7 @@ func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Progra
 		if _, err := exec.LookPath(p.Name); err != nil {
 			continue
 		}
-		if _, err := ts.program(at)(ctx, p.LoggedIn(at.Host)); err == nil {
+		if _, err := ts.programRunner(at)(ctx, p.LoggedIn(at.Host)); err == nil {
 			return p, nil
 		}
 	}
@@ -53,12 +53,12 @@ func errForgeMissing(program, host string) error {
 // resolveAlias returns the repository of an address whose host is an alias of ssh's configuration. ok is
 // false for an address that has none. It fails with [stick.CodeForgeFailed] if ssh knows no forge by that
 // name.
-func (q *pull) resolveAlias(ctx context.Context, address string) (at forge.Repo, ok bool, err error) {
+func (q *pullRun) resolveAlias(ctx context.Context, address string) (at forge.Repo, ok bool, err error) {
 	alias, ok := forge.ParseAlias(address)
 	if !ok {
 		return at, false, nil
 	}
-	out, err := q.tasks.ask(ctx, question{args: []string{"ssh", "-G", "--", alias.Host}, dir: q.tasks.core.Config.Dir})
+	out, err := q.tasks.askProgram(ctx, programCall{args: []string{"ssh", "-G", "--", alias.Host}, dir: q.tasks.core.Config.Dir})
 	if ctx.Err() != nil {
 		return at, false, ctx.Err()
 	}
@@ -74,69 +74,69 @@ func (q *pull) resolveAlias(ctx context.Context, address string) (at forge.Repo,
 }
 
 // errForge makes an error about the forge's program.
-func (q *pull) errForge(format string, args ...any) *stick.Error {
-	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.prog.Name).With("host", q.at.Host)
+func (q *pullRun) errForge(format string, args ...any) *stick.Error {
+	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.program.Name).With("host", q.forgeRepo.Host)
 }
 
-// program returns what runs the program of a forge: without a shell, in no repository, so that it takes
+// programRunner returns what runs the program of a forge: without a shell, in no repository, so that it takes
 // nothing from one.
-func (ts *Tasks) program(at forge.Repo) forge.Run {
+func (ts *Tasks) programRunner(at forge.Repo) forge.Run {
 	return func(ctx context.Context, c forge.Command) ([]byte, error) {
 		name := c.Args[0]
-		out, err := ts.ask(ctx, question{args: c.Args, dir: ts.core.Config.Dir, input: c.Input})
-		f, ok := errors.AsType[*failed](err)
+		out, err := ts.askProgram(ctx, programCall{args: c.Args, dir: ts.core.Config.Dir, input: c.Input})
+		f, ok := errors.AsType[*programError](err)
 		switch {
 		case !ok:
 			return out, err
 		case errors.Is(f.err, exec.ErrNotFound):
 			return nil, errForgeMissing(name, at.Host)
 		}
-		e := f.as(name).With("program", name).With("host", at.Host)
+		e := f.asError(name).With("program", name).With("host", at.Host)
 		exit, _ := errors.AsType[*exec.ExitError](f.err)
-		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(f.said, "auth login") || strings.Contains(f.said, "401") {
+		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(f.stderr, "auth login") || strings.Contains(f.stderr, "401") {
 			return nil, e.Hintf("log in: %s; then run the same command again", stick.Cmd(name+" auth login --hostname <host>", at.Host))
 		}
 		return nil, e.Hintf("check the network and %s, and run the same command again", stick.Cmd(name+" auth status --hostname <host>", at.Host))
 	}
 }
 
-// question is a program to run for what it prints.
-type question struct {
+// programCall is a program to run for what it prints.
+type programCall struct {
 	args  []string
 	dir   string
 	env   []string // added to the environment
 	input string   // for its standard input
 }
 
-// failed says how a program failed.
-type failed struct {
-	err   error
-	said  string        // on standard error
-	limit time.Duration // the time limit, if it was reached
-	env   []string      // of tt
+// programError says how a program failed.
+type programError struct {
+	err    error
+	stderr string        // on standard error
+	limit  time.Duration // the time limit, if it was reached
+	env    []string      // of tt
 }
 
-func (f *failed) Error() string { return f.err.Error() }
+func (f *programError) Error() string { return f.err.Error() }
 
-// as returns the error for a program of this name.
-func (f *failed) as(name string) *stick.Error {
+// asError returns the error for a program of this name.
+func (f *programError) asError(name string) *stick.Error {
 	if f.limit != 0 {
 		return stick.Errorf(stick.CodeForgeFailed, "%s didn't answer within %s", name, f.limit)
 	}
-	return stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(f.said, f.env, f.err))
+	return stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(f.stderr, f.env, f.err))
 }
 
-// ask runs a program, in its own process group, and returns what it prints on standard output. When the time
+// askProgram runs a program, in its own process group, and returns what it prints on standard output. When the time
 // limit is reached or ctx ends, the whole group is killed. It fails with a [*failed], and with the error of
 // ctx.
-func (ts *Tasks) ask(ctx context.Context, q question) ([]byte, error) {
+func (ts *Tasks) askProgram(ctx context.Context, q programCall) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, ts.programLimit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, q.args[0], q.args[1:]...)
 	cmd.Dir, cmd.Env = q.dir, append(forgeEnviron(ts.core.Config.Environ), q.env...)
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(q.input), time.Second
-	out, said := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
-	cmd.Stdout, cmd.Stderr = out, said
+	out, stderr := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
+	cmd.Stdout, cmd.Stderr = out, stderr
 	ownGroup(cmd)
 	killGroup(cmd) // what a wrapper has started must not go on beside the next run
 	err := cmd.Run()
@@ -146,7 +146,7 @@ func (ts *Tasks) ask(ctx context.Context, q question) ([]byte, error) {
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.kept.Bytes(), nil
 	}
-	f := &failed{err: err, said: said.kept.String(), env: ts.core.Config.Environ}
+	f := &programError{err: err, stderr: stderr.kept.String(), env: ts.core.Config.Environ}
 	if limited.Err() != nil {
 		f.limit = ts.programLimit
 	}
@@ -187,14 +187,14 @@ var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9]+|github_pat_\w+|gl[a-z]+-[\
 var tokenVariables = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "CI_JOB_TOKEN"}
 
 // reasonOf returns the first line that a program said, without secrets; else how it ended.
-func reasonOf(said string, env []string, err error) string {
+func reasonOf(stderr string, env []string, err error) string {
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		if len(value) > 3 && slices.Contains(tokenVariables, name) {
-			said = strings.ReplaceAll(said, value, "[hidden]")
+			stderr = strings.ReplaceAll(stderr, value, "[hidden]")
 		}
 	}
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(stick.Line(line)); line != "" {
 			return stick.Clip(secret.ReplaceAllString(line, "[hidden]"), 200)
 		}

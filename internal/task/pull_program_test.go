@@ -33,7 +33,7 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 	}
 	ts := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
 	ts.programLimit = 200 * time.Millisecond
-	run := ts.program(forge.Repo{Host: "github.com", Path: "acme/app"})
+	run := ts.programRunner(forge.Repo{Host: "github.com", Path: "acme/app"})
 	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000\n")}})
 	if stick.CodeOf(err) != stick.CodeForgeFailed || !strings.Contains(err.Error(), "didn't answer within 200ms") {
 		t.Errorf("it hung: %v", err)
@@ -106,7 +106,7 @@ func TestATitleLosesNothing(t *testing.T) {
 		{long, long[:99] + "…", long},
 		{long + "\nas C does", long[:99] + "…", long + "\nas C does"},
 	} {
-		if title, text := describe(stick.Task{ID: "lexer", Description: c.said}); title != c.title || text != c.text {
+		if title, text := titleAndText(stick.Task{ID: "lexer", Description: c.said}); title != c.title || text != c.text {
 			t.Errorf("%q: %q and %q", c.said, title, text)
 		}
 	}

@@ -15,7 +15,7 @@ const IntentEnv = "TT_INTENT"
 
 // OwnChange reports whether a change that git is about to make serves an open intent, and whether that lands
 // a task or reverts one. tt has allowed such a change already, so the hooks needn't check it again.
-func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own, lands bool, err error) {
+func (ts *Tasks) OwnChange(ctx context.Context, intent string) (serves, lands bool, err error) {
 	if intent == "" {
 		return false, false, nil
 	}
@@ -23,9 +23,9 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (own, lands bool,
 	if err != nil {
 		return false, false, err
 	}
-	return own, lands, db.View(ctx, func(tx *store.Tx) error {
+	return serves, lands, db.View(ctx, func(tx *store.Tx) error {
 		i, open, err := tx.Intent(intent)
-		own, lands = open, open && (i.Kind == intentLand || i.Kind == intentRollback)
+		serves, lands = open, open && (i.Kind == intentLand || i.Kind == intentRollback)
 		return err
 	})
 }
@@ -68,28 +68,28 @@ func (o *op) requireNotLanding(id string) error {
 		stick.Cmd("tt task show <task_id>", id), again)
 }
 
-// recover finishes or undoes what a command that died began for a task. The caller must hold the task's lock,
+// recoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's lock,
 // so that no other command in this checkout is working on it. If one in another checkout is, recover fails
 // with [stick.CodeLanding].
-func (rp *repo) recover(ctx context.Context, id string) error {
+func (rp *repo) recoverTask(ctx context.Context, id string) error {
 	var open *store.Intent
-	away := false
+	elsewhere := false
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		open, err = openIntent(tx, r.ID, id)
 		if err != nil || open == nil {
 			return err
 		}
-		if away = open.In.IsOther(tx.CheckoutOf(r)); away && lease(*open, tx.Now()) > 0 {
-			return errBusyElsewhere(tx, *open, id)
+		if elsewhere = open.In.IsOther(tx.CheckoutOf(r)); elsewhere && leaseLeft(*open, tx.Now()) > 0 {
+			return errOtherCheckout(tx, *open, id)
 		}
 		return nil
 	})
 	if err = ignoreNoRoom(err); err != nil || open == nil {
 		return err
 	}
-	defer rp.serve(ctx, open.ID)()
-	if away {
-		return rp.takeOver(ctx, *open)
+	defer rp.serveIntent(ctx, open.ID)()
+	if elsewhere {
+		return rp.takeOverIntent(ctx, *open)
 	}
 	switch open.Kind {
 	case intentSpawn, intentRetry:
@@ -103,16 +103,16 @@ func (rp *repo) recover(ctx context.Context, id string) error {
 	case intentPR: // the next run finds what there is at the forge
 		return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentCleanup:
-		_, err := rp.cleanup(ctx, *open)
+		_, err := rp.runCleanup(ctx, *open)
 		return err
 	}
 	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
 }
 
-// recoverOthers finishes the interrupted landings on a branch, except that of one task. Otherwise the next
+// recoverOtherLandings finishes the interrupted landings on a branch, except that of one task. Otherwise the next
 // landing would take their half-moved files for somebody's changes. The caller must hold the branch's lock,
 // so that no other command is working on them.
-func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
+func (rp *repo) recoverOtherLandings(ctx context.Context, branch, id string) error {
 	var open []store.Intent
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		open, err = tx.Intents(r.ID, "")
@@ -125,15 +125,15 @@ func (rp *repo) recoverOthers(ctx context.Context, branch, id string) error {
 		if d, lands := landingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
 			continue
 		}
-		task, err := rp.task(ctx, i.Task)
+		task, err := rp.readTask(ctx, i.Task)
 		if err != nil {
 			return err
 		}
-		unlock, err := rp.lock(ctx, "task", task.ID, lockWait)
+		unlock, err := rp.acquireLock(ctx, "task", task.ID, lockWait)
 		if err != nil {
 			return err
 		}
-		err = rp.recover(ctx, i.Task)
+		err = rp.recoverTask(ctx, i.Task)
 		unlock()
 		if err != nil {
 			return err
@@ -150,7 +150,7 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 		return err
 	}
 	files := []string(nil)
-	if rp.inRebase(ctx, d.Path) {
+	if rp.isRebasing(ctx, d.Path) {
 		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
 			return err
 		}
@@ -172,32 +172,32 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 // recoverLanding finishes a landing whose process died. Git decides: if the branch contains the result, the
 // task has landed; else nothing has happened, and the landing can start again. Of a landing in another
 // checkout the remote's branch decides.
-func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, away bool) error {
+func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheckout bool) error {
 	d, err := readIntent[landIntent](i)
 	if err != nil {
 		return err
 	}
-	task, err := rp.task(ctx, i.Task)
+	task, err := rp.readTask(ctx, i.Task)
 	if err != nil {
 		return err
 	}
-	if d.Tree != "" && !away {
+	if d.Tree != "" && !inOtherCheckout {
 		_ = rp.removeTree(d.Tree) // if that fails, tt doctor names it
 	}
 	tg, err := rp.readTarget(ctx, d.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound { // the branch is gone
-		return (&landing{repo: rp, task: task, id: i.ID}).abandon(ctx, "cut off")
+		return (&landing{repo: rp, task: task, id: i.ID}).abandonIntent(ctx, "cut off")
 	}
 	if err != nil {
 		return err
 	}
 	if d.Remote != "" {
 		tg.remote = d.Remote
-		if err := rp.fetch(ctx, &tg); err != nil {
+		if err := rp.fetchTarget(ctx, &tg); err != nil {
 			return err
 		}
 	}
-	l := &landing{repo: rp, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revert: d.Revert}
+	l := &landing{repo: rp, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revertReason: d.Revert}
 	l.task.Approved = d.Head
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
 		if err := rp.git.FinishFastForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
@@ -215,7 +215,7 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, away bool) e
 		return err
 	}
 	if !contained {
-		return l.abandon(ctx, "cut off")
+		return l.abandonIntent(ctx, "cut off")
 	}
 	if d.Remote != "" {
 		if err := l.advanceLocal(ctx); err != nil {
@@ -225,6 +225,6 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, away bool) e
 	if err := l.recordLanded(ctx, i.ID); err != nil || d.Revert != "" {
 		return err
 	}
-	_, err = l.cleanUp(ctx)
+	_, err = l.cleanUpLanded(ctx)
 	return err
 }

@@ -23,23 +23,23 @@ import (
 
 // repo is the repository of one operation on tasks.
 type repo struct {
-	tasks  *Tasks
-	by     core.Caller
-	w      core.Where
-	git    git.Client
-	root   string // the main checkout
-	common string // the .git directory that all checkouts share
-	here   string // the linked worktree that the caller is in; empty outside of one
-	name   string // the repository in the names of locks
+	tasks          *Tasks
+	by             core.Caller
+	where          core.Where
+	git            git.Client
+	root           string // the main checkout
+	common         string // the .git directory that all checkouts share
+	callerWorktree string // the linked worktree that the caller is in; empty outside of one
+	lockPrefix     string // the repository in the names of locks
 
-	waits func(on string, r Runner) // called when a command begins to wait for another one; may be nil
-	shows func(GateRun)             // called when a gate begins to run; may be nil
+	onWait func(on string, r Runner) // called when a command begins to wait for another one; may be nil
+	onGate func(GateRun)             // called when a gate begins to run; may be nil
 }
 
 // openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
 // [stick.CodeNoRepository], [stick.CodeRepositoryMissing], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
-	rp, err := ts.locate(ctx, w, by)
+	rp, err := ts.locateRepo(ctx, w, by)
 	if err == nil {
 		err = rp.askGit(ctx)
 	}
@@ -49,9 +49,9 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	return rp, nil
 }
 
-// locate is the part of [Tasks.openRepo] that needs no git: afterwards one can read the room.
-func (ts *Tasks) locate(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
-	rp := &repo{tasks: ts, by: by, w: w, git: ts.core.Config.Git}
+// locateRepo is the part of [Tasks.openRepo] that needs no git: afterwards one can read the room.
+func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
+	rp := &repo{tasks: ts, by: by, where: w, git: ts.core.Config.Git}
 	dir := w.Path
 	if w.RoomID != "" {
 		err := ts.core.Read(ctx, w, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
@@ -66,11 +66,11 @@ func (ts *Tasks) locate(ctx context.Context, w core.Where, by core.Caller) (*rep
 	if err != nil {
 		return nil, err
 	}
-	rp.root, rp.here = p.Root, p.Worktree
+	rp.root, rp.callerWorktree = p.Root, p.Worktree
 	if w.RoomID == "" {
-		rp.w = core.Where{Path: p.Path}
+		rp.where = core.Where{Path: p.Path}
 	} else if at, err := ts.core.Place(core.Where{}); err == nil && at.Root == p.Root {
-		rp.here = at.Worktree
+		rp.callerWorktree = at.Worktree
 	}
 	return rp, nil
 }
@@ -118,7 +118,7 @@ func (rp *repo) askCheckout(ctx context.Context) error {
 // setLockPrefix sets the name of the repository in the names of locks.
 func (rp *repo) setLockPrefix() {
 	sum := sha256.Sum256([]byte(rp.root))
-	rp.name = hex.EncodeToString(sum[:8])
+	rp.lockPrefix = hex.EncodeToString(sum[:8])
 }
 
 // lockPath returns the path of the file of a lock. A task has one, however its name is written.
@@ -127,7 +127,7 @@ func (rp *repo) lockPath(kind, name string) string {
 		name = stick.TaskKey(name)
 	}
 	sum := sha256.Sum256([]byte(kind + " " + name))
-	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.name+"-"+hex.EncodeToString(sum[:8])+".lock")
+	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.lockPrefix+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
 // killPoint marks a point at which a test may kill the process.
@@ -136,20 +136,20 @@ func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
 
-// lock takes the lock of a task or of an integration branch. The git commands that tt starts inherit the
+// acquireLock takes the lock of a task or of an integration branch. The git commands that tt starts inherit the
 // lock, so it becomes free only when this process and all of them have ended. If wait passes first, it fails
 // with [stick.CodeLanding].
-func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
+func (rp *repo) acquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
-	l, held, err := rp.acquire(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
+	l, held, err := rp.waitForLock(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
 	if held != nil && wait > shortLockWait {
-		if rp.waits != nil {
-			rp.waits(name, *held)
+		if rp.onWait != nil {
+			rp.onWait(name, *held)
 		}
 		rp.killPoint("lock: waits")
-		l, held, err = rp.acquire(ctx, rp.lockPath(kind, name), wait)
+		l, held, err = rp.waitForLock(ctx, rp.lockPath(kind, name), wait)
 	}
 	if held != nil {
 		return nil, errBusy(name, *held, stick.At(rp.tasks.core.Now()))
@@ -157,10 +157,10 @@ func (rp *repo) lock(ctx context.Context, kind, name string, wait time.Duration)
 	if err != nil {
 		return nil, err
 	}
-	return rp.lockedBy(l), nil
+	return rp.inheritLock(l), nil
 }
 
-// tryLock is [repo.lock] without waiting. If the lock isn't free, unlock is nil.
+// tryLock is [repo.acquireLock] without waiting. If the lock isn't free, unlock is nil.
 func (rp *repo) tryLock(kind, name string) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
@@ -169,11 +169,11 @@ func (rp *repo) tryLock(kind, name string) (unlock func(), err error) {
 	if err != nil || !free {
 		return nil, err
 	}
-	return rp.lockedBy(l), nil
+	return rp.inheritLock(l), nil
 }
 
-// lockedBy has the git commands that follow inherit a lock, until unlock is called.
-func (rp *repo) lockedBy(l *bell.FileLock) (unlock func()) {
+// inheritLock has the git commands that follow inherit a lock, until unlock is called.
+func (rp *repo) inheritLock(l *bell.FileLock) (unlock func()) {
 	rp.git.Inherit = append(rp.git.Inherit, l.File())
 	return func() {
 		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
@@ -189,8 +189,8 @@ func (rp *repo) makeLockDir() error {
 	return nil
 }
 
-// acquire takes the lock at path. If wait passes first, it returns the process that holds it.
-func (rp *repo) acquire(ctx context.Context, path string, wait time.Duration) (*bell.FileLock, *Runner, error) {
+// waitForLock takes the lock at path. If wait passes first, it returns the process that holds it.
+func (rp *repo) waitForLock(ctx context.Context, path string, wait time.Duration) (*bell.FileLock, *Runner, error) {
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	l, err := bell.Lock(limited, path)
@@ -205,7 +205,7 @@ func (rp *repo) acquire(ctx context.Context, path string, wait time.Duration) (*
 
 // write runs an operation that changes the repository's room.
 func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*op) error) error {
-	return rp.tasks.write(ctx, rp.w, rp.by, j, func(o *op) error {
+	return rp.tasks.write(ctx, rp.where, rp.by, j, func(o *op) error {
 		o.Settle()
 		return fn(o)
 	}, nil)
@@ -218,7 +218,7 @@ func (rp *repo) writeOutcome(ctx context.Context, fn func(*op) error) error {
 
 // read runs an operation that only reads the repository's room.
 func (rp *repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
-	return rp.tasks.core.Read(ctx, rp.w, rp.by, fn)
+	return rp.tasks.core.Read(ctx, rp.where, rp.by, fn)
 }
 
 // taskOf loads a task. It fails with [stick.CodeNotFound].
@@ -279,23 +279,23 @@ func (o *op) taskCall(attempt int) stick.TaskCall {
 	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
-// openOwn opens the repository for a worker, and returns the task and the attempt that it means. See ownTask.
-func (ts *Tasks) openOwn(ctx context.Context, w core.Where, by core.Caller, id string, attempt int) (*repo, string, int, error) {
+// openForWorker opens the repository for a worker, and returns the task and the attempt that it means. See ownTask.
+func (ts *Tasks) openForWorker(ctx context.Context, w core.Where, by core.Caller, id string, attempt int) (*repo, string, int, error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {
 		return nil, "", 0, err
 	}
-	id, attempt, err = rp.ownTask(id, attempt)
+	id, attempt, err = rp.resolveTask(id, attempt)
 	return rp, id, attempt, err
 }
 
-// ownTask returns the task and the attempt that a worker means: the task that it names, or the one whose
+// resolveTask returns the task and the attempt that a worker means: the task that it names, or the one whose
 // worktree it is in. It fails with [stick.CodeUsage] if it is in none.
-func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
+func (rp *repo) resolveTask(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil
 	}
-	f, ok := core.ReadTaskFile(rp.here)
+	f, ok := core.ReadTaskFile(rp.callerWorktree)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
 			Hintf("go to the task's worktree, or add --task <task>; to list the tasks: %s", stick.Cmd("tt task list"))
@@ -306,29 +306,29 @@ func (rp *repo) ownTask(id string, attempt int) (string, int, error) {
 	return f.TaskID, attempt, nil
 }
 
-// worktree returns the absolute path of a task's worktree.
-func (rp *repo) worktree(t stick.Task) string {
+// worktreePath returns the absolute path of a task's worktree.
+func (rp *repo) worktreePath(t stick.Task) string {
 	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
 }
 
 // writeTaskFile writes the task file into a task's worktree.
 func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(core.TaskFile{
-		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktree(t), Integration: t.Integration, Base: t.Base,
+		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktreePath(t), Integration: t.Integration, Base: t.Base,
 		Description: t.Description, Spec: t.Spec, Slot: slotView(t),
 	}, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(rp.worktree(t), core.TaskFileName)
+	path := filepath.Join(rp.worktreePath(t), core.TaskFileName)
 	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "can't write to the worktree: %w", err).Hintf("check the disk and its permissions, and run the same command again")
 	}
 	return os.Rename(path+".new", path)
 }
 
-// config reads the project's settings from a commit.
-func (rp *repo) config(ctx context.Context, commit string) (config.Config, error) {
+// readConfig reads the project's settings from a commit.
+func (rp *repo) readConfig(ctx context.Context, commit string) (config.Config, error) {
 	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
 	if err != nil {
 		return config.Config{}, err
@@ -336,9 +336,9 @@ func (rp *repo) config(ctx context.Context, commit string) (config.Config, error
 	return config.Parse(b)
 }
 
-// settings reads the project's settings about tasks from a commit.
-func (rp *repo) settings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
-	c, err := rp.config(ctx, commit)
+// taskSettings reads the project's settings about tasks from a commit.
+func (rp *repo) taskSettings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+	c, err := rp.readConfig(ctx, commit)
 	return c.Gate, c.Worker, err
 }
 

@@ -13,7 +13,7 @@ import (
 // is nothing to do. It fails with [stick.CodeNotFound] if the branch doesn't have all that git knows of the
 // worktree. The caller must hold the task's lock.
 func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
-	path := rp.worktree(task)
+	path := rp.worktreePath(task)
 	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() || task.Later {
 		return nil, nil
 	}
@@ -49,9 +49,9 @@ func errWorktreeMissing(task stick.Task, path string, why stick.Words) error {
 			stick.Cmd("tt task cancel <task_id>", task.ID), stick.Cmd("tt task retry <task_id>", task.ID))
 }
 
-// restore makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must
+// restoreWorktree makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must
 // be a member.
-func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
+func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
 	if m == nil {
 		return "", nil
 	}
@@ -64,9 +64,9 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note stick.Words, er
 	if err != nil {
 		return "", err
 	}
-	defer rp.serve(ctx, id)()
+	defer rp.serveIntent(ctx, id)()
 	rp.killPoint("restore: intended")
-	if m.copied, err = rp.create(ctx, m); err != nil {
+	if m.copied, err = rp.createWorktree(ctx, m); err != nil {
 		return "", rp.undoFailedSpawn(ctx, *m, err)
 	}
 	rp.killPoint("restore: made")
@@ -89,9 +89,9 @@ func (rp *repo) restore(ctx context.Context, m *spawnPlan) (note stick.Words, er
 	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone", m.task.Branch, shortCommit(m.base)), nil
 }
 
-// missingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans
+// lockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans
 // how to make it again.
-func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
+func (rp *repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
 	var task stick.Task
 	var open *store.Intent
 	unlock = func() {}
@@ -107,7 +107,7 @@ func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, u
 	if err != nil {
 		return nil, unlock, err
 	}
-	_, lerr := os.Lstat(rp.worktree(task))
+	_, lerr := os.Lstat(rp.worktreePath(task))
 	busy := open != nil && (open.Kind == intentRetry || open.Kind == intentSpawn || open.Kind == intentSetup)
 	if !os.IsNotExist(lerr) && !busy || task.Over() {
 		return nil, unlock, nil
@@ -116,7 +116,7 @@ func (rp *repo) missingWorktree(ctx context.Context, id string) (m *spawnPlan, u
 	if err != nil {
 		return nil, unlock, err
 	}
-	if task, err = rp.task(ctx, id); err == nil {
+	if task, err = rp.readTask(ctx, id); err == nil {
 		m, err = rp.planRestore(ctx, task)
 	}
 	return m, held, err

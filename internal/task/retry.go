@@ -50,7 +50,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	res, err = rp.carryOut(ctx, intentRetry, m, func(o *op, slot int) ([]stick.Event, error) {
+	res, err = rp.carryOutPlan(ctx, intentRetry, m, func(o *op, slot int) ([]stick.Event, error) {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return nil, err
 		}
@@ -76,18 +76,18 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	if err != nil {
 		return m, "", err
 	}
-	m = spawnPlan{task: task, path: rp.worktree(task), base: tg.head()}
+	m = spawnPlan{task: task, path: rp.worktreePath(task), base: tg.head()}
 	if m.worker, err = rp.acceptedSettings(ctx, tg.head()); err != nil {
 		return m, "", err
 	}
 	if err := rp.requireInside(m.path); err != nil {
 		return m, "", err
 	}
-	is, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	branchHead, have, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return m, "", err
 	}
-	at, note, err := rp.goOnFrom(ctx, task, is, tg)
+	at, note, err := rp.retryStart(ctx, task, branchHead, tg)
 	if err != nil {
 		return m, "", err
 	}
@@ -101,8 +101,8 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 		}
 	}
 	m.start = at
-	if have && is != m.at() {
-		m.from = is
+	if have && branchHead != m.startCommit() {
+		m.oldHead = branchHead
 	}
 	if task.Cause == stick.CauseRolledBack && task.Result != "" {
 		note = stick.Wordsf("commit %s reverted its merge; to bring that work back, run %s in the worktree", shortCommit(task.Result),
@@ -121,10 +121,10 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 		return m, "", stick.Errorf(stick.CodeNotFound, "the branch %s is gone, but its worktree is still there", task.Branch).With("branch", task.Branch).With("path", m.path).
 			Hintf("restore the branch: %s; or move %s elsewhere",
 				stick.Cmd("git branch <branch> <commit>", task.Branch, shortCommit(cmp.Or(w.Head, task.Head, task.Base))), m.path)
-	case ok && rp.inRebase(ctx, m.path):
+	case ok && rp.isRebasing(ctx, m.path):
 		return m, "", stick.Errorf(stick.CodeRebaseConflict, "a rebase of %s is in progress in %s", task.Branch, m.path).With("path", m.path).
 			Hintf("give it up: %s; or resolve it and finish it: %s; then run the same command again",
-				stick.Cmd("git -C <path> rebase --abort", m.path), goOn(m.path, "rebase"))
+				stick.Cmd("git -C <path> rebase --abort", m.path), continueCommand(m.path, "rebase"))
 	case !ok || w.Branch != task.Branch:
 		return m, "", stick.Errorf(stick.CodeAlreadyExists, "%s isn't the worktree of %s any more", m.path, task.Branch).With("path", m.path).
 			Hintf("move it elsewhere, or check out %s there", task.Branch)
@@ -132,21 +132,21 @@ func (rp *repo) planRetry(ctx context.Context, task stick.Task) (m spawnPlan, no
 	return m, note, nil
 }
 
-// goOnFrom returns the commit of a task's branch from which another attempt goes on, "" for none. is the
+// retryStart returns the commit of a task's branch from which another attempt goes on, "" for none. is the
 // commit of the branch here. Of a task in another checkout the branch at the remote counts, and note says so
 // if there is none.
-func (rp *repo) goOnFrom(ctx context.Context, task stick.Task, is string, tg target) (at string, note stick.Words, err error) {
-	away, where, err := rp.elsewhere(ctx, task)
+func (rp *repo) retryStart(ctx context.Context, task stick.Task, branchHead string, tg target) (at string, note stick.Words, err error) {
+	elsewhere, where, err := rp.isElsewhere(ctx, task)
 	switch {
-	case err != nil || !away:
-		return is, "", err
+	case err != nil || !elsewhere:
+		return branchHead, "", err
 	case tg.remote == "":
-		return is, stick.Wordsf("what was committed in %s stays there, because %s has no remote", where, tg.name), nil
+		return branchHead, stick.Wordsf("what was committed in %s stays there, because %s has no remote", where, tg.name), nil
 	}
-	if at, err = rp.branchAt(ctx, task); err != nil || at == "" || is == "" || is == at {
-		return cmp.Or(at, is), "", err
+	if at, err = rp.branchCommit(ctx, task); err != nil || at == "" || branchHead == "" || branchHead == at {
+		return cmp.Or(at, branchHead), "", err
 	}
-	older, err := rp.git.IsAncestor(ctx, rp.root, is, at)
+	older, err := rp.git.IsAncestor(ctx, rp.root, branchHead, at)
 	if err == nil && !older {
 		err = stick.Errorf(stick.CodeAlreadyExists, "the branch %s here has commits that %s doesn't have", task.Branch, tg.remote).With("branch", task.Branch).
 			Hintf("give it another name: %s; then run the same command again", stick.Cmd("git branch -m <branch> <new-branch>", task.Branch))
@@ -154,8 +154,8 @@ func (rp *repo) goOnFrom(ctx context.Context, task stick.Task, is string, tg tar
 	return at, "", err
 }
 
-// inRebase reports whether a rebase is in progress in a worktree.
-func (rp *repo) inRebase(ctx context.Context, path string) bool {
+// isRebasing reports whether a rebase is in progress in a worktree.
+func (rp *repo) isRebasing(ctx context.Context, path string) bool {
 	at, err := rp.git.Checkout(ctx, path)
 	return err == nil && git.OperationInProgress(at.GitDir) == "rebase"
 }

@@ -57,8 +57,8 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
-	err = rp.decide(ctx, &res, func(o *op, in *core.Inboxes) error {
-		task, v, err := o.decision(p.TaskID, head, branch)
+	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
+		task, v, err := o.prepareDecision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	if err != nil {
 		return res, err
 	}
-	err = rp.decide(ctx, &res, func(o *op, in *core.Inboxes) error {
-		task, v, err := o.decision(p.TaskID, head, branch)
+	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
+		task, v, err := o.prepareDecision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
@@ -138,18 +138,18 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		if res.Note != "" {
 			res.Note += stick.Wordsf("; another agent can take on the task: %s", stick.Cmd("tt task start --task <task_id>", task.ID))
 		}
-		again, err := ts.again(o.Tx, o.Room.ID, task, stick.CauseReview)
+		again, err := ts.restartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
 		res.Next = again.As(p.Caller.Flag()).Words()
 		return err
 	})
 	return res, err
 }
 
-// decide runs a decision, and adds the number of its message to the result.
-func (rp *repo) decide(ctx context.Context, res *WorkerReviewResult, rule func(*op, *core.Inboxes) error) error {
+// runDecision runs a decision, and adds the number of its message to the result.
+func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*op, *core.Inboxes) error) error {
 	in := rp.tasks.core.Inboxes()
 	return in.Seen(ctx, func() error {
-		return rp.tasks.write(ctx, rp.w, rp.by, core.MustBeMember, func(o *op) error {
+		return rp.tasks.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *op) error {
 			o.Settle()
 			return rule(o, in)
 		}, func(o *op) error {
@@ -164,11 +164,11 @@ func (rp *repo) decide(ctx context.Context, res *WorkerReviewResult, rule func(*
 // resolveHeads returns the commit that a decision names, if it names one, and the commit of the task's
 // branch. It fails with [stick.CodeNotFound].
 func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch string, err error) {
-	task, err := rp.task(ctx, id)
+	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
-	if branch, err = rp.branchAt(ctx, task); err != nil {
+	if branch, err = rp.branchCommit(ctx, task); err != nil {
 		return "", "", err
 	}
 	if head != "" {
@@ -189,7 +189,7 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 // by agents that an author of the task has started, and returns which of the gate's own files the offered
 // commit changes.
 func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bool, gate []string, err error) {
-	task, err := rp.task(ctx, id)
+	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return false, nil, err
 	}
@@ -200,7 +200,7 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 	if err != nil {
 		return false, nil, err
 	}
-	settings, _, err := rp.settings(ctx, t.head())
+	settings, _, err := rp.taskSettings(ctx, t.head())
 	if err == nil && task.Offered() {
 		gate, err = rp.gateFiles(ctx, task.Integration, task.Base, task.Head)
 	}
@@ -220,9 +220,9 @@ func gateNote(files []string) stick.Words {
 	return stick.JoinWords(notes, "; ")
 }
 
-// decision prepares the caller's decision on a task, with the drafts that it sends.
-func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
-	if task, v, err = o.review(id, head, branch); err != nil {
+// prepareDecision prepares the caller's decision on a task, with the drafts that it sends.
+func (o *op) prepareDecision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+	if task, v, err = o.prepareReview(id, head, branch); err != nil {
 		return task, v, err
 	}
 	if err := o.requireNotLanding(task.ID); err != nil {
@@ -233,9 +233,9 @@ func (o *op) decision(id, head, branch string) (task stick.Task, v stick.TaskDec
 	return task, v, err
 }
 
-// review prepares what the caller says about a task as its reviewer. Without a named commit, it is about the
+// prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is about the
 // one that the caller has seen last.
-func (o *op) review(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func (o *op) prepareReview(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
 	}

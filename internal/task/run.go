@@ -58,7 +58,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 	if err != nil {
 		return res, err
 	}
-	task, err := rp.task(ctx, p.TaskID)
+	task, err := rp.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
@@ -68,7 +68,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 	if err := rp.requireNoLeftovers(ctx, p.TaskID); err != nil {
 		return res, err
 	}
-	m, unlock, missing := rp.missingWorktree(ctx, p.TaskID)
+	m, unlock, missing := rp.lockMissingWorktree(ctx, p.TaskID)
 	defer unlock()
 	self, err := ts.core.Config.Procs.Self()
 	if err != nil {
@@ -83,7 +83,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 	}
 	rp.killPoint("run: claimed")
 	if m != nil {
-		res.Note, err = rp.restore(ctx, m)
+		res.Note, err = rp.restoreWorktree(ctx, m)
 		return res, err
 	}
 	unlock()
@@ -106,7 +106,7 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 		return err
 	}
 	verdict := rp.tasks.core.Config.Procs.Verdict
-	active, queued, err := running(o.Tx, o.Room.ID, verdict)
+	active, queued, err := countRunning(o.Tx, o.Room.ID, verdict)
 	if err != nil {
 		return err
 	}
@@ -115,10 +115,10 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 	if err != nil {
 		return err
 	}
-	next, is, err := task.StartRun(q, runs, verdict)
+	next, existing, err := task.StartRun(q, runs, verdict)
 	*res = WorkerRunResult{RoomID: o.Room.ID, TaskID: task.ID, Attempt: task.Attempt}
-	if err == nil && is != nil {
-		res.Already, res.Run = true, rp.tasks.viewRun(*is)
+	if err == nil && existing != nil {
+		res.Already, res.Run = true, rp.tasks.viewRun(*existing)
 		return nil
 	}
 	if err == nil {
@@ -128,16 +128,16 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 		return err
 	}
 	next.Process = self
-	path := rp.worktree(task)
+	path := rp.worktreePath(task)
 	res.Run = rp.tasks.viewRun(next)
 	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: rp.root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self, Most: q.Most}
 	o.Tx.Ring(o.Room.ID)
 	return o.Tx.PutRun(o.Room.ID, next)
 }
 
-// running counts the commands of a room's tasks that run on this host or are about to, and those that wait
+// countRunning counts the commands of a room's tasks that run on this host or are about to, and those that wait
 // until fewer run.
-func running(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (active, queued int, err error) {
+func countRunning(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (active, queued int, err error) {
 	last, err := tx.LastRuns(room)
 	for _, r := range last {
 		if v := verdict(r.Process); v != stick.Alive || !r.State(v).Live() {
@@ -161,7 +161,7 @@ func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	_, w, err := rp.settings(ctx, t.head())
+	_, w, err := rp.taskSettings(ctx, t.head())
 	return w.MaxRunning, err
 }
 
@@ -175,7 +175,7 @@ func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
 	}
 	verdict := rp.tasks.core.Config.Procs.Verdict
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		active, queued, err := running(tx, r.ID, verdict)
+		active, queued, err := countRunning(tx, r.ID, verdict)
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 	}
 	for _, run := range lost {
 		if left := rp.tasks.processesOf(room, task.ID, run); len(left) > 0 {
-			return stick.Errorf(stick.CodeAlreadyRunning, "the process that attended to run %d of %s has died, but what it started still runs: %s", run.Number, task.ID, names(left)).
+			return stick.Errorf(stick.CodeAlreadyRunning, "the process that attended to run %d of %s has died, but what it started still runs: %s", run.Number, task.ID, nameProcesses(left)).
 				With("task_id", task.ID).With("attempt", run.Attempt).With("run", run.Number).With("pid", left[0].ID.PID).
 				Hintf("end that first: %s", stick.Cmd("tt task stop <task_id>", task.ID))
 		}
@@ -220,9 +220,9 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 	return nil
 }
 
-// again says how the command of a task starts again that is being returned to its worker. It is empty if the
+// restartHint says how the command of a task starts again that is being returned to its worker. It is empty if the
 // task has none that has ended.
-func (ts *Tasks) again(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
+func (ts *Tasks) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
 	verdict := ts.core.Config.Procs.Verdict

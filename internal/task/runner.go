@@ -46,8 +46,8 @@ func (r Runner) Words() stick.Words {
 	return name
 }
 
-// runner returns the process that holds a lock, or nil if none does.
-func (rp *repo) runner(kind, name string) *Runner {
+// lockRunner returns the process that holds a lock, or nil if none does.
+func (rp *repo) lockRunner(kind, name string) *Runner {
 	h, held, err := bell.HolderOf(rp.lockPath(kind, name))
 	if err != nil || !held {
 		return nil
@@ -83,7 +83,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 		if v == nil || v.Runner != nil {
 			continue
 		}
-		if v.Runner = rp.runner("task", i.Task); v.Runner == nil {
+		if v.Runner = rp.lockRunner("task", i.Task); v.Runner == nil {
 			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
 		}
 	}

@@ -52,8 +52,8 @@ func (o *op) freeSlot(task stick.Task) (int, error) {
 // setupTimeout is how long the set-up of a worktree may take.
 const setupTimeout = 30 * time.Minute
 
-// setup is the project's command that sets a worktree up.
-type setup struct {
+// worktreeSetup is the project's command that sets a worktree up.
+type worktreeSetup struct {
 	id      string // of its intent
 	task    stick.Task
 	attempt int
@@ -115,7 +115,7 @@ func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) 
 }
 
 // planSetup returns the set-up of a worktree that a plan needs, nil if it needs none.
-func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*setup, error) {
+func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, error) {
 	if m.worker.Setup == "" {
 		return nil, nil
 	}
@@ -123,11 +123,11 @@ func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*setup, error) {
 		return nil, err
 	}
 	id, err := rp.newID(ctx)
-	return &setup{id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup, slot: m.slot}, err
+	return &worktreeSetup{id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup, slot: m.slot}, err
 }
 
 // beginSetup records that a worktree is about to be set up; s may be nil.
-func (o *op) beginSetup(s *setup) error {
+func (o *op) beginSetup(s *worktreeSetup) error {
 	if s == nil {
 		return nil
 	}
@@ -140,13 +140,13 @@ func (o *op) beginSetup(s *setup) error {
 
 // setUp runs the project's command in a worktree, and records how it ended; s may be nil. What it changed in
 // the worktree stays, however it ends. It fails with [stick.CodeSetupFailed].
-func (rp *repo) setUp(ctx context.Context, s *setup) error {
+func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	if s == nil {
 		return nil
 	}
-	defer rp.serve(ctx, s.id)()
+	defer rp.serveIntent(ctx, s.id)()
 	rp.killPoint("setup: begun")
-	said, err := rp.tasks.shell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
+	outcome, err := rp.tasks.runShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
 	if err != nil {
 		_ = rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(s.id, "interrupted") }) // if not, the next command does it
 		return err
@@ -156,11 +156,11 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 	if err != nil {
 		return err
 	}
-	report, err := db.WriteBlob(said.output)
+	report, err := db.WriteBlob(outcome.output)
 	if err != nil {
 		return err
 	}
-	works := false // the caller is its worker
+	isWorker := false // the caller is its worker
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
@@ -169,14 +169,14 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 		if err != nil {
 			return err
 		}
-		works = now.Worker == o.Me.Agent
+		isWorker = now.Worker == o.Me.Agent
 		setups, err := o.Tx.Setups(o.Room.ID, s.task.ID)
 		if err != nil {
 			return err
 		}
 		for _, was := range setups {
 			if was.Attempt == s.attempt {
-				was.EndedAt, was.Exit, was.Output = o.Tx.Now(), said.exit, report.Sum
+				was.EndedAt, was.Exit, was.Output = o.Tx.Now(), outcome.exit, report.Sum
 				if err := o.Tx.PutSetup(o.Room.ID, was); err != nil {
 					return err
 				}
@@ -184,13 +184,13 @@ func (rp *repo) setUp(ctx context.Context, s *setup) error {
 		}
 		return o.Tx.EndIntent(s.id, "done")
 	})
-	if err != nil || said.exit == 0 {
+	if err != nil || outcome.exit == 0 {
 		return err
 	}
-	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(said), stick.Clip(s.command, 160)).
+	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(outcome), stick.Clip(s.command, 160)).
 		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
 	output := stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum))
-	if !works { // to start the task would make the caller its worker
+	if !isWorker { // to start the task would make the caller its worker
 		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
 	}
 	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output, stick.Cmd("tt task start --task <task_id>", s.task.ID))
@@ -210,7 +210,7 @@ func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	if err != nil {
 		return err
 	}
-	s, err := rp.planSetup(ctx, spawnPlan{task: task, path: rp.worktree(task), newTree: true, slot: task.Slot, worker: w})
+	s, err := rp.planSetup(ctx, spawnPlan{task: task, path: rp.worktreePath(task), newTree: true, slot: task.Slot, worker: w})
 	if err != nil || s == nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 		root, shown = r.Path, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}
-		v, err := view(tx, task, r, probes, me, finder(tx, r.ID))
+		v, err := viewTask(tx, task, r, probes, me, taskFinder(tx, r.ID))
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	res.Base = base
 	res.markStale(task, head)
 	ts.addOutputs(ctx, res.Evidence)
-	ts.place(ctx, root, base, head, res.Comments)
+	ts.placeComments(ctx, root, base, head, res.Comments)
 	if head != "" && base != "" {
 		ts.addGateFiles(ctx, root, &res.TaskView, base, head)
 		if files, err := ts.core.Config.Git.Stat(ctx, root, base, head); err == nil {
@@ -107,7 +107,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.Task, res *WorkerShowResult) {
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err == nil {
-		res.Branched, err = rp.branchAt(ctx, task)
+		res.Branched, err = rp.branchCommit(ctx, task)
 	}
 	if err != nil && res.Warning == "" {
 		res.Warning = stick.AsError(err).Words()
@@ -263,7 +263,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
-	task, err := rp.task(ctx, p.TaskID)
+	task, err := rp.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
@@ -278,7 +278,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
-	branch, err := rp.branchAt(ctx, task)
+	branch, err := rp.branchCommit(ctx, task)
 	if err != nil {
 		return res, err
 	}
@@ -290,7 +290,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 		return res, err
 	}
 	res.ChangesGate = len(res.GateFiles) > 0
-	ts.place(ctx, rp.root, res.Base, res.Head, res.Comments)
+	ts.placeComments(ctx, rp.root, res.Base, res.Head, res.Comments)
 	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
 		return res, err
 	}
@@ -301,6 +301,6 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Cut {
 		return res, nil // the caller hasn't seen all of the commit
 	}
-	rp.tasks.recordSeen(ctx, rp.w, rp.by, task.ID, res.Head)
+	rp.tasks.recordSeen(ctx, rp.where, rp.by, task.ID, res.Head)
 	return res, nil
 }

@@ -17,9 +17,9 @@ const (
 	agentSignLimit  = 8 * time.Second
 )
 
-// signing returns how commits are signed that tt makes: as the user's git would, unless the project wants
+// commitSigning returns how commits are signed that tt makes: as the user's git would, unless the project wants
 // none.
-func (rp *repo) signing(ctx context.Context, w config.Worker) (git.Signing, error) {
+func (rp *repo) commitSigning(ctx context.Context, w config.Worker) (git.Signing, error) {
 	if !w.Sign {
 		return git.Signing{}, nil
 	}

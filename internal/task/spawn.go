@@ -46,35 +46,35 @@ type WorkerSpawnResult struct {
 
 // spawnPlan is the branch and worktree that spawn and retry create for a task.
 type spawnPlan struct {
-	task      stick.Task
-	path      string
-	base      string
-	start     string // the commit at which the branch begins, if it isn't base
-	from      string // the commit of the branch, if it must be moved forward to there
-	newBranch bool
-	newTree   bool
-	id, kind  string        // of its intent
-	begun     bool          // git may have made something of it, or will next
-	giveBack  func()        // gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it
-	next      bool          // the caller asked for any task that is ready, and becomes its worker
-	copied    CopiedFiles   // set by restore
-	slot      int           // set by carryOut
-	worker    config.Worker // the settings by which the worktree is made
+	task             stick.Task
+	path             string
+	base             string
+	start            string // the commit at which the branch begins, if it isn't base
+	oldHead          string // the commit of the branch, if it must be moved forward to there
+	newBranch        bool
+	newTree          bool
+	id, kind         string        // of its intent
+	begun            bool          // git may have made something of it, or will next
+	releaseWorktrees func()        // gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it
+	forNext          bool          // the caller asked for any task that is ready, and becomes its worker
+	copied           CopiedFiles   // set by restoreWorktree
+	slot             int           // set by carryOutPlan
+	worker           config.Worker // the settings by which the worktree is made
 }
 
 // unlock gives the lock of the worktrees back, if the plan has it.
 func (m spawnPlan) unlock() {
-	if m.giveBack != nil {
-		m.giveBack()
+	if m.releaseWorktrees != nil {
+		m.releaseWorktrees()
 	}
 }
 
-// at is the commit at which the branch begins.
-func (m spawnPlan) at() string { return cmp.Or(m.start, m.base) }
+// startCommit is the commit at which the branch begins.
+func (m spawnPlan) startCommit() string { return cmp.Or(m.start, m.base) }
 
-// intent returns the stored form of the plan.
-func (m spawnPlan) intent() spawnIntent {
-	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.at(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.next}
+// storedForm returns the stored form of the plan.
+func (m spawnPlan) storedForm() spawnIntent {
+	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.startCommit(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.forNext}
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for
@@ -98,12 +98,12 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err := rp.git.Identity(ctx, rp.root); err != nil {
 		return res, err
 	}
-	unlock, err := rp.lock(ctx, "task", p.TaskID, lockWait)
+	unlock, err := rp.acquireLock(ctx, "task", p.TaskID, lockWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
-	if err := rp.recover(ctx, p.TaskID); err != nil {
+	if err := rp.recoverTask(ctx, p.TaskID); err != nil {
 		return res, err
 	}
 	if was, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
@@ -123,7 +123,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if q.Later {
 		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
-	res, err = rp.carryOut(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+	res, err = rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
@@ -139,10 +139,10 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, rp.showTask(ctx, &res)
 }
 
-// carryOut creates what a plan says, between an intent of this kind and the events that record makes; then
+// carryOutPlan creates what a plan says, between an intent of this kind and the events that record makes; then
 // the project's command sets a new worktree up. record also decides before anything is created whether the
 // task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
-func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error)) (res WorkerSpawnResult, err error) {
+func (rp *repo) carryOutPlan(ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error)) (res WorkerSpawnResult, err error) {
 	id, err := rp.newID(ctx)
 	if err != nil {
 		return res, err
@@ -161,9 +161,9 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 	if err != nil {
 		return res, err
 	}
-	defer rp.serve(ctx, id)()
+	defer rp.serveIntent(ctx, id)()
 	rp.killPoint(kind + ": intended")
-	if res.CopiedFiles, err = rp.create(ctx, &m); err != nil {
+	if res.CopiedFiles, err = rp.createWorktree(ctx, &m); err != nil {
 		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
 	rp.killPoint(kind + ": made")
@@ -193,7 +193,7 @@ func (rp *repo) carryOut(ctx context.Context, kind string, m spawnPlan, record f
 
 // showTask adds the task as it is now to the result.
 func (rp *repo) showTask(ctx context.Context, res *WorkerSpawnResult) error {
-	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: res.Task.TaskID, skipSeen: true})
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.where, TaskID: res.Task.TaskID, skipSeen: true})
 	res.Task = shown.TaskView
 	return err
 }
@@ -210,15 +210,15 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 			return WorkerSpawnResult{}, err
 		}
 	}
-	note, err := rp.restore(ctx, m)
+	note, err := rp.restoreWorktree(ctx, m)
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
-	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.w, TaskID: task.ID, skipSeen: true})
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.where, TaskID: task.ID, skipSeen: true})
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
-	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktree(task), Task: shown.TaskView, Note: note, Already: true}
+	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktreePath(task), Task: shown.TaskView, Note: note, Already: true}
 	if m != nil {
 		res.CopiedFiles = m.copied
 	}
@@ -234,7 +234,7 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 // planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
 // [stick.CodeAlreadyExists] if one of them exists, and as [repo.requireInside] does.
 func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
-	name, err := rp.integration(ctx)
+	name, err := rp.integrationBranch(ctx)
 	if err != nil {
 		return m, err
 	}
@@ -264,7 +264,7 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	task := stick.Task{
 		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
 	}
-	m = spawnPlan{task: task, path: rp.worktree(task), base: q.Base, newBranch: true, newTree: true, worker: w}
+	m = spawnPlan{task: task, path: rp.worktreePath(task), base: q.Base, newBranch: true, newTree: true, worker: w}
 	return m, rp.requireRoomFor(ctx, m)
 }
 
@@ -361,7 +361,7 @@ func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, i
 // lockTask locks an existing task against other commands, and finishes or undoes what a command that died
 // began. If a landing holds the lock, it fails at once with [stick.CodeLanding].
 func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
-	task, err := rp.task(ctx, id)
+	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -371,12 +371,12 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	} else if landing {
 		wait = 0
 	}
-	unlock, err := rp.lock(ctx, "task", task.ID, max(wait, shortLockWait))
+	unlock, err := rp.acquireLock(ctx, "task", task.ID, max(wait, shortLockWait))
 	if err != nil {
 		return nil, err
 	}
-	if err = rp.await(ctx, task.ID, "", wait); err == nil {
-		err = rp.recover(ctx, task.ID)
+	if err = rp.awaitOtherCheckouts(ctx, task.ID, "", wait); err == nil {
+		err = rp.recoverTask(ctx, task.ID)
 	}
 	if err != nil {
 		unlock()
@@ -385,8 +385,8 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	return unlock, nil
 }
 
-// task reads a task. It fails with [stick.CodeNotFound].
-func (rp *repo) task(ctx context.Context, id string) (task stick.Task, err error) {
+// readTask reads a task. It fails with [stick.CodeNotFound].
+func (rp *repo) readTask(ctx context.Context, id string) (task stick.Task, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		task, err = taskOf(tx, r.ID, id)
 		return err

@@ -36,7 +36,7 @@ type WorkerStartResult struct {
 // [stick.CodeNotYourTask] and [stick.CodeLanding].
 func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerStartResult, error) {
 	var res WorkerStartResult
-	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openForWorker(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -46,7 +46,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		}
 		return res, err
 	}
-	m, unlock, missing := rp.missingWorktree(ctx, id)
+	m, unlock, missing := rp.lockMissingWorktree(ctx, id)
 	unlock = sync.OnceFunc(unlock)
 	defer unlock()
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
@@ -58,8 +58,8 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 			return err
 		}
 		w, ok := o.Room.Member(task.Worker)
-		away := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
-		ev, err := task.Start(o.taskCall(attempt), away)
+		workerGone := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
+		ev, err := task.Start(o.taskCall(attempt), workerGone)
 		if err == nil {
 			err = missing
 		}
@@ -74,7 +74,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		if err != nil {
 			return err
 		}
-		res = rp.started(o.Room, o.Me, task, ev == nil, said{reviews, openComments(comments)})
+		res = rp.startResult(o.Room, o.Me, task, ev == nil, feedback{reviews, openComments(comments)})
 		res.Joined = o.Joined
 		if ev != nil {
 			o.addTaskEvent(*ev)
@@ -87,25 +87,25 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		return res, err
 	}
 	if m != nil {
-		res.Note, err = rp.restore(ctx, m)
+		res.Note, err = rp.restoreWorktree(ctx, m)
 		return res, err
 	}
 	unlock()
 	return res, rp.setUpToStart(ctx, id)
 }
 
-// started returns the result of a start.
-func (rp *repo) started(r stick.Room, me core.Identity, task stick.Task, already bool, said said) WorkerStartResult {
+// startResult returns the result of a start.
+func (rp *repo) startResult(r stick.Room, me core.Identity, task stick.Task, already bool, notes feedback) WorkerStartResult {
 	return WorkerStartResult{
-		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktree(task),
-		Branch: task.Branch, Already: already, Prompt: prompt(task, said, rp.worktree(task), me.Caller.Flag()),
+		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktreePath(task),
+		Branch: task.Branch, Already: already, Prompt: workerPrompt(task, notes, rp.worktreePath(task), me.Caller.Flag()),
 	}
 }
 
 // beginToStart begins a task that is for later, with the caller as its worker. It returns nil if the task
 // isn't for later.
 func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerNextResult, error) {
-	task, err := rp.task(ctx, id)
+	task, err := rp.readTask(ctx, id)
 	if err != nil || !task.Later || task.Over() {
 		return nil, ignoreNoRoom(err)
 	}
@@ -114,16 +114,16 @@ func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*Work
 		return nil, err
 	}
 	defer unlock()
-	if task, err = rp.task(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
+	if task, err = rp.readTask(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
 		return nil, err
 	}
-	res, err := rp.begin(ctx, task, true, false)
+	res, err := rp.beginTask(ctx, task, true, false)
 	return &res, err
 }
 
 // setUpToStart sets the worktree of a task up if an earlier set-up failed or was interrupted.
 func (rp *repo) setUpToStart(ctx context.Context, id string) error {
-	task, err := rp.task(ctx, id)
+	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ type WorkerHeartbeatResult struct {
 // fails with [stick.CodeStaleAttempt] and [stick.CodeNotYourTask].
 func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
-	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openForWorker(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}
@@ -191,7 +191,7 @@ type WorkerFailParams struct {
 // [stick.CodeInvalidTransition], [stick.CodeStaleAttempt], [stick.CodeNotYourTask] and [stick.CodeLanding].
 func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHeartbeatResult, error) {
 	var res WorkerHeartbeatResult
-	rp, id, attempt, err := ts.openOwn(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
+	rp, id, attempt, err := ts.openForWorker(ctx, p.Where, p.Caller, p.TaskID, p.Attempt)
 	if err != nil {
 		return res, err
 	}

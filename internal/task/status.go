@@ -113,14 +113,14 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 			return err
 		}
 		tasks = tasks[:0]
-		find := among(all)
+		find := findAmong(all)
 		for _, t := range all {
 			if t.Over() && !p.All && tx.Now().Sub(t.StateAt) > hideAfter {
 				res.Hidden++
 				continue
 			}
 			tasks = append(tasks, t)
-			v, err := view(tx, t, r, probes, me, find)
+			v, err := viewTask(tx, t, r, probes, me, find)
 			if err != nil {
 				return err
 			}
@@ -153,9 +153,9 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 	return res, nil
 }
 
-// view returns the view of a task, as far as the database has it.
-func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find stick.FindTask) (TaskView, error) {
-	v := taskView(t, r, probes, me, tx.Now())
+// viewTask returns the view of a task, as far as the database has it.
+func viewTask(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find stick.FindTask) (TaskView, error) {
+	v := viewTaskRow(t, r, probes, me, tx.Now())
 	if err := v.showWaits(t, find, me.Caller.Flag()); err != nil {
 		return v, err
 	}
@@ -186,9 +186,9 @@ func view(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core
 	return v, err
 }
 
-// taskView returns the view of a task, as far as its row has it. The next step is as its reader has to run
+// viewTaskRow returns the view of a task, as far as its row has it. The next step is as its reader has to run
 // it, see [stick.Hint.As]. While the worker is at work, the step is the worker's, who may have another name.
-func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, now stick.Time) TaskView {
+func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, now stick.Time) TaskView {
 	as, next := me.Caller.Flag(), t.NextStep()
 	if !t.Busy() || t.Worker == me.Agent {
 		next = next.As(as)
@@ -210,7 +210,7 @@ func taskView(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity,
 	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
 		silent = 0 // a tool call is in progress
 	}
-	v.Liveness, v.Warning = liveness(w.Verdict(probes.Probed), silent)
+	v.Liveness, v.Warning = livenessOf(w.Verdict(probes.Probed), silent)
 	switch {
 	case w.Verdict(probes.Probed) == stick.Gone:
 		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
@@ -225,9 +225,9 @@ func startOver(when stick.Words, id string) stick.Hint {
 	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
-// liveness returns the liveness of a worker and a warning, from the verdict on its process and the time for
+// livenessOf returns the liveness of a worker and a warning, from the verdict on its process and the time for
 // which it has been silent.
-func liveness(v stick.Verdict, silent time.Duration) (string, stick.Words) {
+func livenessOf(v stick.Verdict, silent time.Duration) (string, stick.Words) {
 	switch {
 	case v == stick.Gone:
 		return "STALE", "its worker is gone"
@@ -251,7 +251,7 @@ func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*
 		if v := shown[i.Task]; v != nil {
 			v.Doing = i.Kind
 			if i.In.IsOther(tx.CheckoutOf(r)) {
-				runner, err := runnerElsewhere(tx, i)
+				runner, err := runnerInCheckout(tx, i)
 				if err != nil {
 					return nil, nil, err
 				}

@@ -25,7 +25,7 @@ func TestLiveness(t *testing.T) {
 		{stick.Unknown, 121 * time.Second, "STALE", true},
 		{stick.Gone, 0, "STALE", true},
 	} {
-		got, warning := liveness(c.verdict, c.silent)
+		got, warning := livenessOf(c.verdict, c.silent)
 		if got != c.want || (warning != "") != c.warns {
 			t.Errorf("%s after %s: %s, %q", c.verdict, c.silent, got, warning)
 		}

@@ -43,7 +43,7 @@ type EndedProcess struct {
 	Name string `json:"name"`
 }
 
-func named(all []proc.Info) []EndedProcess {
+func endedProcesses(all []proc.Info) []EndedProcess {
 	out := []EndedProcess{}
 	for _, p := range all {
 		out = append(out, EndedProcess{p.ID.PID, p.Comm})
@@ -61,11 +61,11 @@ func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res Worker
 	if err != nil {
 		return res, err
 	}
-	s := stopping{repo: rp, id: p.TaskID}
-	if err := s.intend(ctx); err != nil {
+	s := runStop{repo: rp, id: p.TaskID}
+	if err := s.recordStop(ctx); err != nil {
 		return res, err
 	}
-	res.StoppedRun, err = s.finish(ctx)
+	res.StoppedRun, err = s.endProcesses(ctx)
 	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, string(s.task.State.Word(s.task.Cause)), s.already
 	if err == nil && len(res.Left) == 0 {
 		res.NextAction = s.task.Again([]stick.Run{s.run}, ts.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
@@ -73,8 +73,8 @@ func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res Worker
 	return res, err
 }
 
-// stopping is a stop of a task's last run.
-type stopping struct {
+// runStop is a stop of a task's last run.
+type runStop struct {
 	*repo
 	id string
 
@@ -85,8 +85,8 @@ type stopping struct {
 	already bool           // it had ended
 }
 
-// intend records that the run is to end. A run that hasn't begun never does then.
-func (s *stopping) intend(ctx context.Context) error {
+// recordStop records that the run is to end. A run that hasn't begun never does then.
+func (s *runStop) recordStop(ctx context.Context) error {
 	verdict := s.tasks.core.Config.Procs.Verdict
 	err := s.write(ctx, core.MustBeMember, func(o *op) (err error) {
 		if err := o.requireMemberOrPerson(); err != nil {
@@ -133,22 +133,22 @@ func (s *stopping) intend(ctx context.Context) error {
 	return err
 }
 
-// finish ends what runs, and waits until that is recorded. It completes even if the caller is cancelled
+// endProcesses ends what runs, and waits until that is recorded. It completes even if the caller is cancelled
 // meanwhile, except that it doesn't wait then.
-func (s *stopping) finish(ctx context.Context) (res StoppedRun, err error) {
+func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) {
 	ts := s.tasks
 	found := ts.processesOf(s.room, s.task.ID, s.run)
 	res = StoppedRun{Ended: []EndedProcess{}}
 	switch s.state {
 	case stick.RunRunning:
-		res.Ended = append([]EndedProcess{{s.run.Process.PID, "tt"}}, named(found)...)
-		if err := s.runnerEnds(ctx); err != nil {
+		res.Ended = append([]EndedProcess{{s.run.Process.PID, "tt"}}, endedProcesses(found)...)
+		if err := s.endRunner(ctx); err != nil {
 			return res, err
 		}
 	case stick.RunLost:
-		res.Ended = named(found)
+		res.Ended = endedProcesses(found)
 	}
-	if err := s.reload(ctx); err != nil {
+	if err := s.reloadRun(ctx); err != nil {
 		return res, err
 	}
 	if s.state == stick.RunRunning || s.state == stick.RunLost {
@@ -156,8 +156,8 @@ func (s *stopping) finish(ctx context.Context) (res StoppedRun, err error) {
 			_ = ts.core.Config.Procs.Send(s.run.Process, os.Kill) // it may have ended
 			s.killPoint("stop: killed")
 		}
-		e := ending{procs: ts.core.Config.Procs, find: func() []proc.Info { return s.stillRun(found) }}
-		res.Left = named(e.end(ts.grace))
+		e := processEnder{procs: ts.core.Config.Procs, find: func() []proc.Info { return s.findRunning(found) }}
+		res.Left = endedProcesses(e.endAll(ts.grace))
 	}
 	s.killPoint("stop: ended")
 	if s.run.EndedAt.IsZero() && (s.state == stick.RunLost || s.state == stick.RunRunning) {
@@ -167,9 +167,9 @@ func (s *stopping) finish(ctx context.Context) (res StoppedRun, err error) {
 	return res, err
 }
 
-// stillRun finds what the run has started, and what of found lives on: once the process above it has ended,
+// findRunning finds what the run has started, and what of found lives on: once the process above it has ended,
 // that may have no trace.
-func (s *stopping) stillRun(found []proc.Info) []proc.Info {
+func (s *runStop) findRunning(found []proc.Info) []proc.Info {
 	procs := s.tasks.core.Config.Procs
 	now := s.tasks.processesOf(s.room, s.task.ID, s.run)
 	for _, f := range found {
@@ -180,9 +180,9 @@ func (s *stopping) stillRun(found []proc.Info) []proc.Info {
 	return now
 }
 
-// runnerEnds asks the process that attends to the command to end it, and waits until that is recorded, or the
+// endRunner asks the process that attends to the command to end it, and waits until that is recorded, or the
 // process has died, or doesn't react.
-func (s *stopping) runnerEnds(ctx context.Context) error {
+func (s *runStop) endRunner(ctx context.Context) error {
 	db, err := s.tasks.core.Open(ctx, false)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (s *stopping) runnerEnds(ctx context.Context) error {
 	s.killPoint("stop: asked")
 	limit := time.After(2*s.tasks.grace + killTime + settleTime)
 	for {
-		if err := s.reload(ctx); err != nil || !s.run.EndedAt.IsZero() {
+		if err := s.reloadRun(ctx); err != nil || !s.run.EndedAt.IsZero() {
 			return err
 		}
 		watch.Sleeps()
@@ -218,8 +218,8 @@ func (s *stopping) runnerEnds(ctx context.Context) error {
 	}
 }
 
-// reload reads the run again.
-func (s *stopping) reload(ctx context.Context) error {
+// reloadRun reads the run again.
+func (s *runStop) reloadRun(ctx context.Context) error {
 	return s.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		runs, err := tx.Runs(r.ID, s.task.ID)
 		for _, run := range runs {
@@ -232,14 +232,14 @@ func (s *stopping) reload(ctx context.Context) error {
 }
 
 // recordLost records the end of a run whose own process can't do it any more.
-func (s *stopping) recordLost(ctx context.Context) error {
+func (s *runStop) recordLost(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	kept := output{dir: s.tasks.outputDir(s.room, s.run)}
 	ended := s.run
 	ended.Exit = -1
 	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{RoomID: s.room, TaskID: s.task.ID}, ended, kept.lastBytes(maxOutput))
 	if stick.CodeOf(err) == stick.CodeStaleAttempt { // another stop was faster
-		return s.reload(ctx)
+		return s.reloadRun(ctx)
 	}
 	s.run = ended
 	return err
@@ -248,8 +248,8 @@ func (s *stopping) recordLost(ctx context.Context) error {
 // stopRun ends the command of a task that is over, as [Tasks.WorkerStop] does. It returns nil if there was
 // nothing to end, and says in note what it couldn't do.
 func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note stick.Words, err error) {
-	s := stopping{repo: rp, id: id}
-	err = s.intend(ctx)
+	s := runStop{repo: rp, id: id}
+	err = s.recordStop(ctx)
 	switch stick.CodeOf(err) {
 	case stick.CodeNotFound:
 		return nil, "", nil
@@ -259,7 +259,7 @@ func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note
 	if err != nil || s.already {
 		return nil, "", err
 	}
-	res, err := s.finish(ctx)
+	res, err := s.endProcesses(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = nil // it may be the command itself that cancels its task
 	}

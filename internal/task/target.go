@@ -98,8 +98,8 @@ func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, 
 	return "", nil
 }
 
-// fetch fetches the target from the remote that decides, if there is one.
-func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
+// fetchTarget fetches the target from the remote that decides, if there is one.
+func (rp *repo) fetchTarget(ctx context.Context, t *target) (err error) {
 	if t.remote == "" {
 		return nil
 	}
@@ -110,9 +110,9 @@ func (rp *repo) fetch(ctx context.Context, t *target) (err error) {
 // integrationKey is the key in git's configuration that names the integration branch.
 const integrationKey = "talkingstick.integration"
 
-// integration returns the name of the branch that new tasks are merged into: the one from git's
+// integrationBranch returns the name of the branch that new tasks are merged into: the one from git's
 // configuration, else the default branch if it exists, else the one from the project's settings.
-func (rp *repo) integration(ctx context.Context) (string, error) {
+func (rp *repo) integrationBranch(ctx context.Context) (string, error) {
 	name, err := rp.git.Config(ctx, rp.root, integrationKey)
 	if err != nil || name != "" {
 		return name, err

@@ -43,7 +43,7 @@ type Tasks struct {
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewEach), grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace), programLimit: programLimit}
+	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewInterval), grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace), programLimit: programLimit}
 }
 
 // op is one run of an operation on tasks inside its transaction.
@@ -51,11 +51,11 @@ type op struct{ *core.Op }
 
 // write is [core.Kernel.Write] for the operations of this package.
 func (ts *Tasks) write(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error) error {
-	return ts.core.Write(ctx, w, by, j, wrap(rule), wrap(done))
+	return ts.core.Write(ctx, w, by, j, wrapOp(rule), wrapOp(done))
 }
 
-// wrap adapts a function of this package to package core.
-func wrap(fn func(*op) error) func(*core.Op) error {
+// wrapOp adapts a function of this package to package core.
+func wrapOp(fn func(*op) error) func(*core.Op) error {
 	if fn == nil {
 		return nil
 	}
