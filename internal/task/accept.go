@@ -40,6 +40,7 @@ func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) err
 		}
 		return c.RequireAccepted(last, me.Person())
 	})
+
 	if stick.CodeOf(err) == stick.CodeNoRoom {
 		return c.RequireAccepted(stick.Acceptance{}, rp.by.Person && rp.by.As == "")
 	}
@@ -68,15 +69,20 @@ func (rp *repo) requireSetupAccepted(ctx context.Context, w config.Worker) error
 // [stick.CodePersonOnly], and with [stick.CodeNotFound] if a sum names none of them: it may have changed
 // since the caller saw it.
 func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
+	// All sums have to name a command before any of them is accepted.
 	var named []stick.ProjectCommand
 	for _, sum := range sums {
 		i := slices.IndexFunc(commands, func(c stick.ProjectCommand) bool { return c.Named(sum) })
 		if i < 0 {
-			return stick.Errorf(stick.CodeNotFound, "the project has no command with the sum %q", stick.Clip(sum, 70)).With("field", "accept").
+			return stick.Errorf(stick.CodeNotFound, "the project has no command with the sum %q", stick.Clip(sum, 70)).
+				With("field", "accept").
 				Hintf("it may have changed; to see the commands that there are: %s", stick.Cmd("tt task init"))
 		}
+
 		named = append(named, commands[i])
 	}
+
+	// A clone that has no id yet gets one, by which its acceptances are stored.
 	clone := rp.cloneID()
 	id := cmp.Or(clone, rand.Text())
 	err := rp.write(ctx, core.JoinsIfNew, func(o *op) error {
@@ -85,20 +91,26 @@ func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectComm
 			if err != nil {
 				return err
 			}
+
 			last, err := o.Tx.Acceptance(o.Room.ID, c.Key, id)
-			if err == nil && last.Sum != a.Sum { // else who accepted it first stays named
+
+			// Else who accepted it first stays named.
+			if err == nil && last.Sum != a.Sum {
 				err = o.Tx.Accept(o.Room.ID, id, a)
 			}
 			if err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 	if err != nil || clone != "" {
 		return err
 	}
-	return rp.writeCloneID(id) // until then nothing counts as accepted
+
+	// Until then nothing counts as accepted.
+	return rp.writeCloneID(id)
 }
 
 // cloneIDFile is the file in the git directory that says which clone it is. A clone of it, or another
@@ -116,19 +128,25 @@ func (rp *repo) cloneID() string {
 
 // writeCloneID gives this clone its id.
 func (rp *repo) writeCloneID(id string) error {
+	// The id appears whole or not at all: the file is renamed into its place.
 	tmp, err := os.CreateTemp(rp.common, cloneIDFile+"-")
 	if err == nil {
 		defer os.Remove(tmp.Name())
+
 		_, err = tmp.WriteString(id + "\n")
 		err = errors.Join(err, tmp.Close())
 	}
+
 	if err == nil {
 		err = os.Rename(tmp.Name(), filepath.Join(rp.common, cloneIDFile))
 	}
 	if err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "can't write to the git directory, so the command isn't accepted: %w", err).With("path", rp.common).
+		return stick.Errorf(stick.CodeGitFailed,
+			"can't write to the git directory, so the command isn't accepted: %w", err).
+			With("path", rp.common).
 			Hintf("check the permissions of %s, and run the same command again", rp.common)
 	}
+
 	return nil
 }
 
@@ -137,6 +155,7 @@ func (rp *repo) showCommands(ctx context.Context, commands []stick.ProjectComman
 	for _, c := range commands {
 		shown = append(shown, ShownCommand{ProjectCommand: c, Sum: c.Sum()})
 	}
+
 	clone := rp.cloneID()
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		for i, c := range shown {
@@ -144,10 +163,13 @@ func (rp *repo) showCommands(ctx context.Context, commands []stick.ProjectComman
 			if err != nil {
 				return err
 			}
+
+			// An acceptance of an earlier form of the command doesn't count.
 			if last.Sum == c.Sum {
 				shown[i].AcceptedBy, shown[i].AcceptedAt = last.By, last.At
 			}
 		}
+
 		return nil
 	})
 	return shown, ignoreNoRoom(err)

@@ -22,16 +22,23 @@ type adoption struct {
 	stopped chan struct{}
 }
 
-// beginAdoption begins an adoption, or one that does nothing: only a process that does nothing else may adopt.
+// beginAdoption begins an adoption, or one that does nothing: only a process that does nothing else may
+// adopt.
 func beginAdoption(alone bool) *adoption {
 	a := &adoption{}
+
+	// As a subreaper, the process becomes the parent of all orphans below it, also of those of other work.
 	if !alone || unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil {
 		return a
 	}
+
 	a.signals, a.stopped = make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(a.signals, syscall.SIGCHLD)
-	go func() { // ended by close
+
+	// Ended by close.
+	go func() {
 		defer close(a.stopped)
+
 		for range a.signals {
 			a.reapEnded()
 		}
@@ -55,8 +62,10 @@ func (a *adoption) reapEnded() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
+
 	for _, name := range lists {
-		b, _ := os.ReadFile(name) // the thread may have ended
+		// The thread may have ended.
+		b, _ := os.ReadFile(name)
 		for _, field := range strings.Fields(string(b)) {
 			if pid, err := strconv.Atoi(field); err == nil && pid != a.own {
 				_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // it may live
@@ -70,6 +79,8 @@ func (a *adoption) close() {
 	if a.signals == nil {
 		return
 	}
+
+	// Only this function closes the channel, after nothing is sent to it any more.
 	signal.Stop(a.signals)
 	close(a.signals)
 	<-a.stopped

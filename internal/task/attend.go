@@ -56,23 +56,29 @@ const (
 // it began, or the attempt is over.
 func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 	ts.core.KillPoint("run: attends")
+
 	run, err := ts.beginRun(ctx, p)
 	if err != nil {
 		return err
 	}
+
 	if p.Begun != nil {
 		p.Begun()
 	}
+
 	next := &run
 	if run.Queued {
 		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.leaveQueue(ctx, p, run) })
 	}
+
 	for next != nil {
 		if run, err = ts.attendRun(ctx, p, *next); err != nil || run.Restarts == 0 {
 			return err
 		}
+
 		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.runAgain(ctx, p, run) })
 	}
+
 	return nil
 }
 
@@ -87,14 +93,21 @@ func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run
 		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
 			return nil, err
 		}
+
 		run := runs[len(runs)-1]
-		if run.Attempt != p.Attempt || run.Number != p.Run || run.Process != p.Starter || !run.StartedAt.IsZero() || !run.EndedAt.IsZero() {
+
+		// Only the process that holds the claim on this very run may begin it.
+		if run.Attempt != p.Attempt || run.Number != p.Run || run.Process != p.Starter ||
+			!run.StartedAt.IsZero() || !run.EndedAt.IsZero() {
 			return nil, errNotBegun(task, run, p)
 		}
+
+		// From here on the run is this process's. A queued one starts later.
 		run.Process = self
 		if !run.Queued {
 			run.StartedAt, run.TaskAt = max(tx.Now(), 1), task.StateAt
 		}
+
 		begun = run
 		return &run, nil
 	})
@@ -106,7 +119,8 @@ func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error 
 	if last.Attempt == p.Attempt && last.Number == p.Run && !last.StopAt.IsZero() {
 		why = stick.Wordsf("%s has stopped run %d of %s before it began", last.StoppedBy, p.Run, task.ID)
 	}
-	return stick.Errorf(stick.CodeStaleAttempt, "%s", why).With("task_id", task.ID).With("attempt", p.Attempt).With("run", p.Run).
+	return stick.Errorf(stick.CodeStaleAttempt, "%s", why).With("task_id", task.ID).With("attempt", p.Attempt).
+		With("run", p.Run).
 		Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", task.ID))
 }
 
@@ -115,10 +129,12 @@ func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error 
 func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
 	err = ts.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
 		run := runs[len(runs)-1]
-		dropped = run.Attempt == p.Attempt && run.Number == p.Run && run.Process == p.Starter && run.StartedAt.IsZero() && run.EndedAt.IsZero()
+		dropped = run.Attempt == p.Attempt && run.Number == p.Run && run.Process == p.Starter &&
+			run.StartedAt.IsZero() && run.EndedAt.IsZero()
 		if !dropped {
 			return nil, nil
 		}
+
 		run.Process, run.Queued, run.StopAt, run.StoppedBy = stick.Process{}, false, max(tx.Now(), 1), run.By
 		return &run, nil
 	})
@@ -128,11 +144,14 @@ func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, er
 // attendRun runs the command of a run that has begun, and records its end.
 func (ts *Tasks) attendRun(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
 	ts.core.KillPoint("run: begun")
+
 	ts.dropOldOutput(p.RoomID)
 	out := newOutput(ts.outputDir(p.RoomID, run))
 	run.Exit, run.Signal = ts.executeCommand(ctx, p, run, out)
 	out.closePart()
 	ts.core.KillPoint("run: ended")
+
+	// The command has ended, whatever becomes of the caller: the record isn't cancelled with it.
 	ended := run
 	err := untilRecorded(func() (err error) {
 		ended, err = ts.recordEnd(context.WithoutCancel(ctx), p, run, out.tail.bytes())
@@ -157,6 +176,7 @@ func untilRecorded(record func() error) error {
 		if err == nil || isGone(err) || time.Since(began) > recordTime {
 			return err
 		}
+
 		time.Sleep(pause)
 		pause = min(2*pause, time.Minute)
 	}
@@ -168,15 +188,23 @@ func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run
 	if err != nil {
 		return ended, err
 	}
+
+	// The blob is written before the transaction, which may run again.
 	b, err := db.WriteBlob(output)
 	if err != nil {
 		return ended, err
 	}
 	return ended, ts.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
 		run := runs[len(runs)-1]
-		if run.Attempt != ended.Attempt || run.Number != ended.Number || run.Process != ended.Process || !run.EndedAt.IsZero() {
-			return nil, stick.Errorf(stick.CodeStaleAttempt, "another process has recorded the end of run %d of %s", ended.Number, p.TaskID).With("task_id", p.TaskID)
+
+		// A stop may have recorded the end already, and another run may have begun since.
+		if run.Attempt != ended.Attempt || run.Number != ended.Number || run.Process != ended.Process ||
+			!run.EndedAt.IsZero() {
+			return nil, stick.Errorf(stick.CodeStaleAttempt,
+				"another process has recorded the end of run %d of %s", ended.Number, p.TaskID).
+				With("task_id", p.TaskID)
 		}
+
 		run.EndedAt, run.Exit, run.Signal, run.Output = max(tx.Now(), 1), ended.Exit, ended.Signal, b.Sum
 		ended = run
 		return &run, tx.AddBlob(b)
@@ -185,7 +213,9 @@ func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run
 
 // updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if
 // change returns nil.
-func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error)) error {
+func (ts *Tasks) updateRuns(
+	ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error),
+) error {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return err
@@ -195,10 +225,13 @@ func (ts *Tasks) updateRuns(ctx context.Context, p RunTaskParams, change func(*s
 		if err != nil {
 			return err
 		}
+
 		run, err := change(tx, task, runs)
 		if err != nil || run == nil {
 			return err
 		}
+
+		// Whoever waits for the run wakes, and reads what is stored here.
 		tx.Ring(p.RoomID)
 		return tx.PutRun(p.RoomID, *run)
 	})
@@ -219,25 +252,35 @@ func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run
 }
 
 // executeCommand runs the command until it and what it has started have ended.
-func (ts *Tasks) executeCommand(ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter) (exit int, signal string) {
+func (ts *Tasks) executeCommand(
+	ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter,
+) (exit int, signal string) {
 	if ctx.Err() != nil {
-		return -1, "" // it was stopped before it started
+		// It was stopped before it started.
+		return -1, ""
 	}
+
 	argv := shellOf(run.Command)
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, slotEnviron(p.Slot), []string{markOf(p.RoomID, p.TaskID, run.Attempt)})
+	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, slotEnviron(p.Slot),
+		[]string{markOf(p.RoomID, p.TaskID, run.Attempt)})
 	ownGroup(c)
 	failed := func(err error) (int, string) {
 		fmt.Fprintln(out, err)
 		return 127, ""
 	}
+
+	// The command writes into a pipe, not a file: so it is seen when all its writers have closed it.
 	r, w, err := os.Pipe()
 	if err != nil {
 		return failed(err)
 	}
+
 	c.Stdout, c.Stderr = w, w
 	adopted := beginAdoption(p.Alone)
 	err = adopted.startCommand(c)
+
+	// The command has its own copy of the writing end, and only it may keep the pipe open.
 	w.Close()
 	if err != nil {
 		r.Close()
@@ -245,48 +288,74 @@ func (ts *Tasks) executeCommand(ctx context.Context, p RunTaskParams, run stick.
 		return failed(err)
 	}
 	ts.core.KillPoint("run: started")
-	silent, ended := make(chan struct{}), make(chan struct{})
-	go func() { // ends when nobody can write any more, or when r is closed
-		defer close(silent)
-		_, _ = io.CopyBuffer(out, struct{ io.Reader }{r}, make([]byte, 64<<10))
-	}()
-	go func() { // ends with the command
+
+	// One goroutine keeps the output, another one waits for the command.
+	silent, ended := copyOutput(out, r), make(chan struct{})
+
+	// Ends with the command.
+	go func() {
 		defer close(ended)
-		_ = c.Wait() // c.ProcessState has it all
+
+		// c.ProcessState has it all.
+		_ = c.Wait()
 	}()
+
 	find := func() []proc.Info { return ts.processesBelow(p, run, c.Process.Pid) }
 	e := processEnder{procs: ts.core.Config.Procs, find: find, commandEnded: ended, command: c}
+
+	// What the command has left behind has a moment to end by itself, unless the caller stops the run.
 	select {
 	case <-ctx.Done():
 	case <-ended:
 		e.awaitEnd(settleTime, ctx.Done())
 	}
+
+	// Nothing of the run goes on after this.
 	e.endAll(ts.grace)
 	<-ended
 	adopted.close()
+
 	select {
 	case <-silent:
 	case <-time.After(time.Second): // a process that can't be found has it open
 		r.Close()
 		<-silent
 	}
+
 	r.Close()
 	return endOf(c.ProcessState)
+}
+
+// copyOutput begins to keep what is read from r. The channel is closed when nobody can write any more, or
+// when r is closed.
+func copyOutput(out io.Writer, r io.Reader) (silent <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+
+		_, _ = io.CopyBuffer(out, struct{ io.Reader }{r}, make([]byte, 64<<10))
+	}()
+	return done
 }
 
 // processesBelow finds what a command of the calling process has started.
 func (ts *Tasks) processesBelow(p RunTaskParams, run stick.Run, leader int) []proc.Info {
 	procs := ts.core.Config.Procs
 	by := proc.Traces{Variable: markOf(p.RoomID, p.TaskID, run.Attempt), Except: ts.otherRun}
+
+	// A process that does nothing else owns all that is below it, and its session.
 	if self, err := procs.Self(); err == nil && p.Alone {
 		by.Below, by.Session = []stick.Process{self}, self
 	}
+
 	found := procs.Started(by)
 	for i, f := range found {
 		if f.ID.PID == leader {
-			return append(found[:i], found[i+1:]...) // who waits for it knows when it has ended
+			// Who waits for it knows when it has ended.
+			return append(found[:i], found[i+1:]...)
 		}
 	}
+
 	return found
 }
 

@@ -14,18 +14,25 @@ import (
 
 // leaveQueue begins a queued run if fewer commands run than the project allows. mayBegin is false if it can't
 // begin any more.
-func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, mayBegin bool, err error) {
+func (ts *Tasks) leaveQueue(
+	ctx context.Context, p RunTaskParams, run stick.Run,
+) (next *stick.Run, mayBegin bool, err error) {
 	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
 		last := runs[len(runs)-1]
-		mayBegin = task.Attempt == run.Attempt && !task.Over() && last.Number == run.Number && last.Process == run.Process && last.EndedAt.IsZero()
+
+		// A stop, another attempt or the end of the task takes the run out of the queue.
+		mayBegin = task.Attempt == run.Attempt && !task.Over() && last.Number == run.Number &&
+			last.Process == run.Process && last.EndedAt.IsZero()
 		if !mayBegin {
 			return nil, nil
 		}
+
 		n, _, err := countRunning(tx, p.RoomID, ts.core.Config.Procs.Verdict)
 		if err != nil || n >= p.Most {
 			return nil, err
 		}
+
 		last.Queued, last.StartedAt, last.TaskAt = false, max(tx.Now(), 1), task.StateAt
 		next = &last
 		return next, nil
@@ -39,21 +46,28 @@ func (ts *Tasks) leaveQueue(ctx context.Context, p RunTaskParams, run stick.Run)
 // awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It
 // returns nil if none is going to. While begin fails, it goes on to wait: the cause may go. after is the run
 // that has ended, whose output tells of that.
-func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, mayBegin bool, err error)) *stick.Run {
+func (ts *Tasks) awaitRun(
+	ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, mayBegin bool, err error),
+) *stick.Run {
 	var watch *store.Watch
 	defer func() {
 		if watch != nil {
 			watch.Close()
 		}
 	}()
+
+	// Without a watch the channel is nil, and the net below is what wakes.
 	var rung <-chan struct{}
 	net, lastProblem := bell.NewNet(rand.Float64), ""
+
 	for {
+		// The database may be away at first, so each turn tries to watch it until that succeeds.
 		if db, err := ts.core.Open(ctx, false); err == nil && watch == nil {
 			if watch, err = db.Watch(p.RoomID); err == nil {
 				rung = watch.C
 			}
 		}
+
 		next, mayBegin, err := begin()
 		if ctx.Err() != nil || !mayBegin {
 			return nil
@@ -62,18 +76,23 @@ func (ts *Tasks) awaitRun(ctx context.Context, p RunTaskParams, after stick.Run,
 			return next
 		}
 		if err != nil {
+			// The same problem is said once, not at each try.
 			if why := stick.AsError(err).Message; why != lastProblem {
 				lastProblem = why
-				appendOutput(ts.outputDir(p.RoomID, after), "[tt: the command can't start again: "+why+"; tt goes on trying]\n")
+				appendOutput(ts.outputDir(p.RoomID, after),
+					"[tt: the command can't start again: "+why+"; tt goes on trying]\n")
 			}
 			ts.core.KillPoint("run: can't start")
 		}
+
 		if watch != nil && err != nil {
 			watch.Missed()
 		}
 		if watch != nil {
 			watch.Sleeps()
 		}
+
+		// The net wakes this process now and then, in case that no ring does.
 		for more := net.Next(); more > 0; {
 			select {
 			case <-rung:
@@ -101,11 +120,14 @@ func isGone(err error) bool {
 
 // runAgain begins the next run if the task has come back since run began, and as many commands as the project
 // allows don't run already. mayBegin is false if that can't happen any more.
-func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (next *stick.Run, mayBegin bool, err error) {
+func (ts *Tasks) runAgain(
+	ctx context.Context, p RunTaskParams, run stick.Run,
+) (next *stick.Run, mayBegin bool, err error) {
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return nil, !isGone(err), err
 	}
+
 	now, integration := false, ""
 	err = db.View(ctx, func(tx *store.Tx) error {
 		task, runs, err := p.readRuns(tx)
@@ -113,6 +135,7 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 			now, mayBegin = run.RestartsOn(task, runs)
 			integration = task.Integration
 		}
+
 		return err
 	})
 	if err != nil {
@@ -121,10 +144,13 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 	if !now {
 		return nil, mayBegin, nil
 	}
+
+	// The project's settings and the worktree are read outside of the transaction.
 	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
 	if err != nil {
 		return nil, true, err
 	}
+
 	q := stick.RunStart{By: run.By}
 	if q.Most, err = rp.maxRunning(ctx, integration); err != nil {
 		return nil, true, err
@@ -132,28 +158,38 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 	if err := rp.ensureWorktree(ctx, p.TaskID); err != nil {
 		return nil, true, err
 	}
+
 	verdict := ts.core.Config.Procs.Verdict
 	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
+
+		// The task may have changed while git was asked.
 		if now, mayBegin = run.RestartsOn(task, runs); !now {
 			return nil, nil
 		}
+
 		active, queued, err := countRunning(tx, p.RoomID, verdict)
 		if err != nil {
 			return nil, err
 		}
+
 		q.Running = active + queued
 		again, _, err := task.StartRun(q, runs, verdict)
 		if err != nil {
 			return nil, err
 		}
+
+		// The same process attends to the next run, which uses up one restart.
 		again.Process, again.StartedAt, again.Restarts = run.Process, max(tx.Now(), 1), again.Restarts-1
 		next = &again
 		return next, nil
 	})
+
 	if stick.CodeOf(err) == stick.CodeMaxRunning {
-		return nil, true, nil // the end of another one rings
+		// The end of another one rings.
+		return nil, true, nil
 	}
+
 	if err != nil {
 		return nil, mayBegin, err
 	}
@@ -163,25 +199,32 @@ func (ts *Tasks) runAgain(ctx context.Context, p RunTaskParams, run stick.Run) (
 // workerCaller is the caller that the command of a run would be.
 func (p RunTaskParams) workerCaller(run stick.Run) core.Caller {
 	return core.Caller{
-		Harness: harness.WorkerName, SessionID: stick.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
-		Process: run.Process, Proof: stick.ProvesSession,
+		Harness:   harness.WorkerName,
+		SessionID: stick.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
+		Process:   run.Process, Proof: stick.ProvesSession,
 	}
 }
 
-// ensureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up that
-// was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix the
-// cause first.
+// ensureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up
+// that was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix
+// the cause first.
 func (rp *repo) ensureWorktree(ctx context.Context, id string) error {
 	m, unlock, err := rp.lockMissingWorktree(ctx, id)
 	defer unlock()
+
 	if err != nil {
 		return err
 	}
+
+	// Somebody has deleted the worktree: making it again also sets it up.
 	if m != nil {
 		_, err = rp.restoreWorktree(ctx, m)
 		return err
 	}
+
 	unlock()
+
+	// The worktree is there. A set-up that failed isn't tried again without a person.
 	may := false
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		task, err := taskOf(tx, r.ID, id)

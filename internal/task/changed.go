@@ -19,21 +19,27 @@ type Changed struct {
 func (ts *Tasks) addChanged(ctx context.Context, root string, tasks []stick.Task, shown map[string]*TaskView) {
 	for _, t := range tasks {
 		v := shown[stick.TaskKey(t.ID)]
+
+		// There is no worktree here to ask about.
 		if t.Over() || v.Later || v.Checkout != "" || v.Branched == "" {
 			continue
 		}
+
 		base, head := ts.shownRange(ctx, root, t, v.Branched)
 		files, err := ts.core.Config.Git.Stat(ctx, root, base, head)
 		if err != nil {
 			continue
 		}
+
 		c := Changed{Files: len(files)}
 		for _, f := range files {
 			c.Added, c.Deleted = c.Added+max(0, f.Added), c.Deleted+max(0, f.Deleted)
 		}
+
 		if dirty, err := ts.core.Config.Git.Uncommitted(ctx, filepath.Join(root, filepath.FromSlash(t.Worktree))); err == nil {
 			c.Uncommitted = len(dirty)
 		}
+
 		v.Changed = &c
 	}
 }

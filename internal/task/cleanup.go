@@ -14,8 +14,9 @@ import (
 // Remains is what became of a task's branches and worktree.
 type Remains struct {
 	Removed []stick.Words `json:"removed,omitempty"`
-	Ignored []string      `json:"removed_ignored,omitempty"` // what git ignores, and went with the worktree; a directory ends in a slash
-	Left    []stick.Words `json:"left,omitempty"`            // what stays, and why
+	// what git ignores, and went with the worktree; a directory ends in a slash
+	Ignored []string      `json:"removed_ignored,omitempty"`
+	Left    []stick.Words `json:"left,omitempty"` // what stays, and why
 
 	Rescue string   `json:"rescue,omitempty"`  // a copy of what the project keeps: tt rescue restore brings it back
 	Kept   []string `json:"rescued,omitempty"` // the files in that copy
@@ -35,11 +36,14 @@ func (rp *repo) runCleanup(ctx context.Context, i store.Intent) (r Remains, err 
 	if r, err = rp.removeRemains(context.WithoutCancel(ctx), c); err != nil {
 		return r, err
 	}
+
 	outcome := "done"
 	if len(r.Left) > 0 {
 		outcome = "left: " + string(r.Left[0])
 	}
+
 	err = rp.writeOutcome(ctx, func(o *op) error {
+		// Another host may have finished it.
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
 			return err
 		}
@@ -55,30 +59,42 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 	if err != nil {
 		return r, err
 	}
+
 	if why != "" {
 		r.addLeft("%s", why)
 		return r, nil
 	}
+
+	// What is about to go is named before it goes.
 	worktree, branch := rp.listRemaining(ctx, c.Path, c.Branch)
 	ignored := rp.ignoredFiles(ctx, c.Path)
 	rp.killPoint("cleanup: proven")
+
+	// Copies come first: after the removal nothing can be copied.
 	if why := rp.keepFiles(ctx, c, &r); why != "" {
 		r.addLeft("%s", why)
 		return r, nil
 	}
 	rp.killPoint("cleanup: kept")
+
+	// The worktree goes before the branch, because git doesn't delete a branch that is checked out.
 	if err := rp.git.RemoveWorktree(ctx, rp.root, c.Path, whyLocked); err != nil {
 		r.addLeft("the worktree %s: %s", c.Path, stick.AsError(err))
 		return r, nil
 	}
+
 	r.Removed, r.Ignored = append(r.Removed, worktree...), ignored
 	rp.killPoint("cleanup: worktree")
+
+	// The branch goes only if it is still at the commit that was proven to be merged.
 	if err := rp.git.DeleteRef(ctx, rp.root, "refs/heads/"+c.Branch, c.Head); err != nil {
 		r.addLeft("the branch %s: %s", c.Branch, stick.AsError(err))
 		return r, nil
 	}
+
 	r.Removed = append(r.Removed, branch...)
 	rp.killPoint("cleanup: branch")
+
 	if c.Remote == "" {
 		return r, nil
 	}
@@ -107,8 +123,10 @@ func (rp *repo) ignoredFiles(ctx context.Context, path string) []string {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
-	files, _ := rp.git.Ignored(ctx, path) // the list only informs: a failure doesn't stop the cleanup
-	return slices.DeleteFunc(files, func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" || rp.isHere(path, f) })
+	// The list only informs: a failure doesn't stop the cleanup.
+	files, _ := rp.git.Ignored(ctx, path)
+	return slices.DeleteFunc(files,
+		func(f string) bool { return f == core.TaskFileName || f == ".talking-stick/" || rp.isHere(path, f) })
 }
 
 // cleanRemote removes a task's branch at the remote, or returns why it stays.
@@ -117,6 +135,8 @@ func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, 
 	if err != nil || at == "" {
 		return "", err
 	}
+
+	// The push below also fails if the branch has moved since.
 	if contained, err := rp.canDeleteBranch(ctx, c, at); err != nil || !contained {
 		return stick.Wordsf("the branch %s at %s has commits that %s doesn't have", c.Branch, c.Remote, c.Target), err
 	}
@@ -130,21 +150,27 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	if err != nil {
 		return "", err
 	}
+
+	// Commits that the target lacks are somebody's work.
 	if ok {
 		contained, err := rp.canDeleteBranch(ctx, c, at)
 		if err != nil {
 			return "", err
 		}
+
 		if !contained {
 			return stick.Wordsf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
 		}
 	}
+
 	if err := rp.requireInside(c.Path); err != nil {
 		return stick.AsError(err).Words(), nil
 	}
 	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
 		return "", nil
 	}
+
+	// The directory may be something else by now: another repository, or the main checkout by a link.
 	co, err := rp.git.Checkout(ctx, c.Path)
 	if err != nil || co.Top == rp.root || co.Common != rp.common {
 		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
@@ -152,6 +178,8 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	if what := git.OperationInProgress(co.GitDir); what != "" {
 		return stick.Wordsf("a %s is in progress in %s", what, c.Path), nil
 	}
+
+	// Without proof that nobody works there, the worktree stays.
 	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
 	if len(pids) > 0 {
 		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
@@ -159,26 +187,32 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	if !visible && rp.isAlive(ctx, c.Worker) {
 		return stick.Wordsf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
 	}
+
+	// Uncommitted changes, or another commit, would be lost.
 	s, err := rp.git.Snapshot(ctx, c.Path)
 	if err != nil {
 		return "", err
 	}
+
 	if s.DirtyCount > 0 || s.Head != c.Head {
 		return stick.Wordsf("%s has uncommitted changes, or is at another commit", c.Path), nil
 	}
 	return "", nil
 }
 
-// canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit that
-// landed, and the target contains that commit, or one by which a forge made the same change.
+// canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit
+// that landed, and the target contains that commit, or one by which a forge made the same change.
 func (rp *repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
 	}
+
 	tg, err := rp.readTarget(ctx, c.Target)
 	if err != nil {
 		return false, err
 	}
+
+	// A merge by tt keeps the commits. A forge may have squashed or rebased them.
 	contained, err := rp.git.IsAncestor(ctx, rp.root, at, tg.head())
 	if err != nil || contained || c.Pulled == "" {
 		return contained, err
@@ -199,13 +233,21 @@ func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 
 // retryCleanup tries again to clean up after a task that landed.
 func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
-	c := cleanupIntent{Branch: task.Branch, Path: rp.worktreePath(task), Head: task.Head, Target: task.Integration, Attempt: task.Attempt, Worker: task.Worker, Pulled: task.PR.Commit}
+	c := cleanupIntent{
+		Branch: task.Branch, Path: rp.worktreePath(task), Head: task.Head, Target: task.Integration,
+		Attempt: task.Attempt, Worker: task.Worker, Pulled: task.PR.Commit,
+	}
+
 	if tg, err := rp.readTarget(ctx, task.Integration); err == nil {
 		c.Remote = tg.remote
-		if have, err := rp.git.IsAncestor(ctx, rp.root, task.Head, tg.head()); err == nil && !have { // another host has merged it
-			_ = rp.fetchTarget(ctx, &tg) // without it the branch and the worktree stay
+
+		// Another host has merged it.
+		if have, err := rp.git.IsAncestor(ctx, rp.root, task.Head, tg.head()); err == nil && !have {
+			// Without it the branch and the worktree stay.
+			_ = rp.fetchTarget(ctx, &tg)
 		}
 	}
+
 	r, err := rp.removeRemains(context.WithoutCancel(ctx), c)
 	if err != nil {
 		r.addLeft("%s", stick.AsError(err))
@@ -222,12 +264,15 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 		if open, err = tx.Intents(r.ID, ""); err != nil {
 			return err
 		}
+
 		tasks, err = tx.Tasks(r.ID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
+	// Worktrees of merged tasks, which an earlier cleanup had to leave.
 	for _, t := range tasks {
 		if _, err := os.Stat(rp.worktreePath(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
@@ -237,23 +282,32 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 			unlock()
 		}
 	}
+
+	// Commands that were interrupted while they merged or cleaned up.
 	for _, i := range open {
 		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
 			continue
 		}
+
 		unlock, err := rp.acquireLock(ctx, "task", i.Task, shortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
-			continue // another command is working on it
+			// Another command is working on it.
+			continue
 		}
+
 		if err != nil {
 			return cleaned, err
 		}
+
 		err = rp.recoverTask(ctx, i.Task)
 		unlock()
-		if err != nil && !othersMayMerge(err) { // a fault of one task or branch doesn't stop the others
+
+		// A fault of one task or branch doesn't stop the others.
+		if err != nil && !othersMayMerge(err) {
 			return cleaned, err
 		}
 	}
+
 	return cleaned, nil
 }
 
@@ -285,7 +339,10 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		return res, err
 	}
 	defer unlock()
+
 	var task stick.Task
+
+	// The message to the worker needs to know how it is reached, which is probed outside of the transaction.
 	in := ts.core.Inboxes()
 	cancel := func(o *op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
@@ -294,28 +351,38 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		if task, err = taskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
 			return err
 		}
+
 		ev, err := task.Cancel(o.taskCall(0), p.Reason)
 		if err != nil {
 			return err
 		}
+
+		// Cancelling twice is no mistake: the second call changes nothing.
 		res.WorkerReviewResult = o.decisionResult(task)
 		res.State, res.Cause, res.Already = stick.TaskFailed, task.Cause, ev == nil
 		if ev == nil {
 			return nil
 		}
+
 		res.Cause = stick.CauseCancelled
 		if err := o.endTask(*ev); err != nil {
 			return err
 		}
-		res.Delivery, res.Note, err = o.tellWorker(in, task, "Cancelled", "The task "+task.ID+" was cancelled: "+ev.Reason)
+
+		res.Delivery, res.Note, err = o.tellWorker(in, task, "Cancelled",
+			"The task "+task.ID+" was cancelled: "+ev.Reason)
 		return err
 	}
+
 	if err = in.Seen(ctx, func() error { return rp.write(ctx, core.MustBeMember, cancel) }); err != nil {
 		return res, err
 	}
+
+	// The database refuses the worker from here on, so its command has nothing to do any more.
 	stopped, note, err := rp.stopRun(ctx, task.ID)
 	res.Stopped = stopped
-	res.Note = stick.JoinWords(slices.DeleteFunc([]stick.Words{res.Note, note}, func(w stick.Words) bool { return w == "" }), "; ")
+	res.Note = stick.JoinWords(slices.DeleteFunc([]stick.Words{res.Note, note},
+		func(w stick.Words) bool { return w == "" }), "; ")
 	if err != nil {
 		return res, err
 	}
@@ -323,16 +390,24 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		res.Kept = []stick.Words{"its branch and worktree in " + where}
 		return res, err
 	}
-	if task.Later { // whatever there is of that name, tt hasn't made it
+
+	// Whatever there is of that name, tt hasn't made it.
+	if task.Later {
 		return res, nil
 	}
+
+	// Without Delete, or without a branch, nothing is removed.
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil || !ok || !p.Delete {
 		worktree, branch := rp.listRemaining(ctx, rp.worktreePath(task), task.Branch)
 		res.Kept = slices.Concat(branch, worktree)
 		return res, err
 	}
-	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{Branch: task.Branch, Path: rp.worktreePath(task), Head: at, Target: task.Integration, Worker: task.Worker})
+
+	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{
+		Branch: task.Branch, Path: rp.worktreePath(task), Head: at, Target: task.Integration,
+		Worker: task.Worker,
+	})
 	return res, err
 }
 
@@ -365,27 +440,35 @@ type WorkerRollbackResult struct {
 func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
 	var res WorkerRollbackResult
 	if p.Reason == "" {
-		return res, stick.Errorf(stick.CodeUsage, "say why you revert it").With("field", "reason").Hintf("%s", stick.Cmd("tt task rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
+		return res, stick.Errorf(stick.CodeUsage, "say why you revert it").With("field", "reason").
+			Hintf("%s", stick.Cmd("tt task rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
 	}
+
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
+
 	task, err := rp.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
+
 	rp.onWait, rp.onGate = p.Waits, p.Shows
+
+	// The branch's lock comes before the task's, as in a merge: so no two commands wait for each other.
 	unlockBranch, err := rp.acquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlockBranch()
+
 	unlock, err := rp.lockTask(ctx, task.ID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
+
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
 		if err := requireMemberOrPerson(r, me); err != nil {
@@ -394,9 +477,12 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
-		if res.Already, err = sameAsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil || res.Already {
+		if res.Already, err = sameAsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil ||
+			res.Already {
 			return err
 		}
+
+		// Only whether it may be reverted: there is no commit yet.
 		_, err = task.Rollback(me.Agent, "-", p.Reason)
 		return err
 	})
@@ -407,10 +493,12 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		res.TaskID, res.State, res.Branch, res.Commit = task.ID, task.State, task.Integration, task.Result
 		return res, nil
 	}
+
 	l := &landing{repo: rp, task: task, byName: true, revertReason: p.Reason}
 	if err := l.landTask(ctx); err != nil {
 		return res, err
 	}
+
 	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.target.name, l.result, "none", l.note
 	if l.gatePassed {
 		res.Gate = "green"

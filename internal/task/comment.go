@@ -44,13 +44,17 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	if err := p.checkArguments(); err != nil {
 		return res, err
 	}
+
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
+
 	if p.Resolve+p.Delete != 0 {
 		return res, rp.write(ctx, core.MustBeMember, func(o *op) error { return o.settleComment(p, &res) })
 	}
+
+	// git is asked before the transaction.
 	c, branch, err := rp.commentOn(ctx, p)
 	if err != nil {
 		return res, err
@@ -60,23 +64,29 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 		if err != nil {
 			return err
 		}
+
 		others, err := o.Tx.Comments(o.Room.ID, task.ID)
 		if err != nil {
 			return err
 		}
+
 		c.CreatedAt = o.Tx.Now()
+
+		// The same comment twice is one.
 		made, already, err := task.Comment(v, c, others)
 		if err == nil && !already {
 			err = o.Tx.PutCommentDraft(o.Room.ID, task.ID, made)
 			others = append(others, made)
 		}
+
 		res = o.commentResult(task, made, others)
 		res.Already = already
 		return err
 	})
 }
 
-// checkArguments refuses parameters that mean nothing, or several things at a time. It fails with [stick.CodeUsage].
+// checkArguments refuses parameters that mean nothing, or several things at a time. It fails with
+// [stick.CodeUsage].
 func (p WorkerCommentParams) checkArguments() error {
 	n := 0
 	for _, given := range []bool{p.At != "" || p.Body != "", p.Resolve != 0, p.Delete != 0} {
@@ -84,21 +94,29 @@ func (p WorkerCommentParams) checkArguments() error {
 			n++
 		}
 	}
+
 	switch {
 	case n > 1:
-		return stick.Errorf(stick.CodeUsage, "to comment, to resolve a comment and to delete a draft are three calls").With("field", "resolve")
+		return stick.Errorf(stick.CodeUsage, "to comment, to resolve a comment and to delete a draft are three calls").
+			With("field", "resolve")
 	case n == 0 || p.At == "" && p.Body != "":
 		return stick.Errorf(stick.CodeUsage, "name the lines that the comment is about").With("field", "at").
-			Hintf("as in src/parse.go:12; to see the lines that there are: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
+			Hintf("as in src/parse.go:12; to see the lines that there are: %s",
+				stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
 	case p.Resolve < 0 || p.Delete < 0:
-		return stick.Errorf(stick.CodeUsage, "a comment is named by its number, and there are none below 1").With("field", "comment_id")
+		return stick.Errorf(stick.CodeUsage, "a comment is named by its number, and there are none below 1").
+			With("field", "comment_id")
 	}
+
 	return nil
 }
 
 // commentResult returns the result for a comment. all are those on the task.
 func (o *op) commentResult(task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
-	return WorkerCommentResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, Comment: c, Drafts: len(draftsOf(all, o.Me.Agent))}
+	return WorkerCommentResult{
+		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, Comment: c,
+		Drafts: len(draftsOf(all, o.Me.Agent)),
+	}
 }
 
 // draftsOf returns the drafts of an agent among comments.
@@ -116,14 +134,18 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 	if err := o.requireMemberOrPerson(); err != nil {
 		return err
 	}
+
 	task, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
 	if err != nil {
 		return err
 	}
+
 	all, err := o.Tx.Comments(o.Room.ID, task.ID)
 	if err != nil {
 		return err
 	}
+
+	// One of the two numbers is 0. A comment that isn't there has only its number, which the rules refuse.
 	c := stick.Comment{ID: p.Resolve + p.Delete}
 	i := slices.IndexFunc(all, func(c stick.Comment) bool { return c.ID == p.Resolve+p.Delete })
 	if i >= 0 {
@@ -133,17 +155,21 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 		if err := task.DeleteDraft(o.taskCall(0), c); err != nil {
 			return err
 		}
+
 		*res = o.commentResult(task, c, slices.Delete(all, i, i+1))
 		return o.Tx.DropCommentDraft(o.Room.ID, task.ID, c.ID)
 	}
+
 	ev, err := task.Resolve(o.taskCall(0), c)
 	if err != nil {
 		return err
 	}
+
 	if ev != nil {
 		o.addTaskEvent(*ev)
 		c.ResolvedAt, c.ResolvedBy = o.Tx.Now(), o.Me.Agent
 	}
+
 	*res = o.commentResult(task, c, all)
 	res.Already = ev == nil
 	return nil
@@ -154,12 +180,15 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.Comment, branch string, err error) {
 	c = stick.Comment{Old: p.Old, Body: p.Body}
 	if c.Path, c.Lines, err = parseAt(p.At); err != nil {
-		return c, "", stick.AsError(err).Hintf("to see the lines that there are: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
+		return c, "", stick.AsError(err).
+			Hintf("to see the lines that there are: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
 	}
+
 	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return c, "", err
 	}
+
 	var task stick.Task
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		if err := requireMemberOrPerson(r, me); err != nil {
@@ -171,17 +200,23 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 		if err != nil {
 			return err
 		}
+
 		v := stick.TaskDecision{TaskCall: stick.TaskCall{By: me.Agent, Person: me.Person()}, Head: head, Branch: branch}
-		_, _, err = task.Comment(v, c, nil) // what is refused anyway is refused before git is asked
+
+		// What is refused anyway is refused before git is asked.
+		_, _, err = task.Comment(v, c, nil)
 		return err
 	})
 	if err != nil {
 		return c, "", err
 	}
+
+	// The diff that reviewers see begins where the branch left its base.
 	d := diffLines{git: rp.git, dir: rp.root, to: head}
 	if d.from, err = rp.git.MergeBase(ctx, rp.root, task.Base, head); err != nil {
 		return c, "", err
 	}
+
 	c.Base, c.Head = d.from, head
 	c.Around, err = d.requireLines(ctx, task.ID, c)
 	return c, branch, err
@@ -196,7 +231,10 @@ func parseAt(at string) (name string, lines stick.Lines, err error) {
 			return name, l, nil
 		}
 	}
-	return "", lines, stick.Errorf(stick.CodeUsage, "write the lines like src/parse.go:12 or src/parse.go:12-15, not %q", stick.Clip(at, 80)).With("field", "at")
+
+	return "", lines, stick.Errorf(stick.CodeUsage,
+		"write the lines like src/parse.go:12 or src/parse.go:12-15, not %q", stick.Clip(at, 80)).
+		With("field", "at")
 }
 
 // diffLines is the diff between two commits, as far as comments on its lines need it.
@@ -230,31 +268,37 @@ func (d diffLines) requireLines(ctx context.Context, task string, c stick.Commen
 	if err != nil {
 		return nil, err
 	}
+
 	x, found := findChange(changes, c)
 	if !found {
 		return nil, d.errNoFile(ctx, task, c, changes)
 	}
+
 	file, hs, err := d.readLines(ctx, x, c)
 	if err != nil {
 		return nil, err
 	}
+
+	// The lines have to be in the file, and near enough to a change to be shown.
 	if c.Lines[1] > len(file) || !hs.Shows(c.Lines, c.Old) {
 		return nil, errNoLines(task, c, x, hs.Nearest(c.Lines[0], len(file), c.Old))
 	}
 	return stick.SourceAround(file, c.Lines, c.Old, hs), nil
 }
 
-// readLines returns the lines of a file, before or after the change as the comment says, and how the diff changes
-// them.
+// readLines returns the lines of a file, before or after the change as the comment says, and how the diff
+// changes them.
 func (d diffLines) readLines(ctx context.Context, x git.Change, c stick.Comment) ([]string, stick.Hunks, error) {
 	hunks, err := d.git.Hunks(ctx, d.dir, d.from, d.to, []git.Change{x})
 	if err != nil || len(hunks[x]) == 0 || pathOnSide(x, c.Old) == "" {
 		return nil, nil, err
 	}
+
 	commit := d.to
 	if c.Old {
 		commit = d.from
 	}
+
 	text, _, err := d.git.ReadFile(ctx, d.dir, commit, pathOnSide(x, c.Old))
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), hunks[x], err
 }
@@ -262,22 +306,35 @@ func (d diffLines) readLines(ctx context.Context, x git.Change, c stick.Comment)
 // errNoFile makes the error for a file that the diff doesn't change. It names the file that was probably
 // meant.
 func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, changes []git.Change) error {
-	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(c.Path)).With("task_id", task).With("path", clipPath(c.Path))
-	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 && changes[x].Path == "" {
-		return e.Hintf("it deletes the file; on its lines before: %s", stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
+	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(c.Path)).With("task_id", task).
+		With("path", clipPath(c.Path))
+	// The path may be the one from before a rename or a deletion.
+	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 &&
+		changes[x].Path == "" {
+		return e.
+			Hintf("it deletes the file; on its lines before: %s",
+				stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
 	} else if x >= 0 {
 		c.Path = changes[x].Path
-		return e.With("nearest", c.At()).Hintf("it renames the file; on its lines now: %s", stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
+		return e.With("nearest", c.At()).
+			Hintf("it renames the file; on its lines now: %s",
+				stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
+
 	if c.Old && slices.Contains(changes, git.Change{Path: c.Path}) {
-		return e.Hintf("it adds the file; on its lines now: %s", stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
+		return e.
+			Hintf("it adds the file; on its lines now: %s",
+				stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
+
+	// Otherwise the path is probably misspelt: the nearest one that the diff changes is offered.
 	var names []string
 	for _, x := range changes {
 		if name := pathOnSide(x, c.Old); name != "" {
 			names = append(names, name)
 		}
 	}
+
 	c.Path = stick.Nearest(c.Path, names)
 	x, _ := findChange(changes, c)
 	file, hs, err := d.readLines(ctx, x, c)
@@ -285,6 +342,7 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	if err != nil || near == 0 {
 		return e.Hintf("to see what it changes: %s", stick.Cmd("tt task diff <task_id>", task))
 	}
+
 	c.Lines = stick.Lines{near, near}
 	return e.With("nearest", c.At()).Hintf("to comment on the nearest that it does: %s", commentCmd(task, c))
 }
@@ -303,10 +361,14 @@ const maxSaidPath = 300
 // errNoLines makes the error for lines that the diff doesn't show. near is the nearest that it does, 0 if
 // there is none.
 func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
-	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(c.At())).With("task_id", task).With("path", c.Path)
+	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(c.At())).
+		With("task_id", task).With("path", c.Path)
 	if near == 0 {
-		return e.Hintf("it shows no lines of that file; say it about the whole: %s", stick.Cmd("tt task request-changes <task_id> …", task))
+		return e.
+			Hintf("it shows no lines of that file; say it about the whole: %s",
+				stick.Cmd("tt task request-changes <task_id> …", task))
 	}
+
 	c.Lines = stick.Lines{near, near}
 	return e.With("nearest", c.At()).Hintf("the nearest line that it shows: %s", commentCmd(task, c))
 }

@@ -31,6 +31,7 @@ func commentsFor(tx *store.Tx, room stick.RoomID, task string, a stick.AgentID) 
 			shown = append(shown, ShownComment{Comment: c, Draft: c.Draft()})
 		}
 	}
+
 	return shown, err
 }
 
@@ -43,8 +44,8 @@ type changeList struct {
 	known   bool
 }
 
-// commentPlacer finds the lines of comments in a diff. What git can't tell, because a commit is gone for example,
-// counts as outdated.
+// commentPlacer finds the lines of comments in a diff. What git can't tell, because a commit is gone for
+// example, counts as outdated.
 type commentPlacer struct {
 	diffLines
 	ctx    context.Context
@@ -56,11 +57,15 @@ func (ts *Tasks) placeComments(ctx context.Context, root, base, head string, com
 	if len(comments) == 0 {
 		return
 	}
+
 	p := &commentPlacer{diffLines{ts.core.Config.Git, root, base, head}, ctx, map[commitPair]changeList{}}
+
+	// What can't be placed stays without a place, and is outdated below.
 	if base != "" && head != "" {
 		p.followComments(comments)
 		p.keepShown(comments)
 	}
+
 	for i := range comments {
 		comments[i].Outdated = comments[i].Now == nil
 	}
@@ -71,12 +76,15 @@ func (p *commentPlacer) listChanges(x commitPair) changeList {
 	if x.from == x.to {
 		return changeList{known: true}
 	}
+
+	// Many comments are about the same commits, and each listing is a run of git.
 	l, ok := p.listed[x]
 	if !ok {
 		changes, err := p.git.Changes(p.ctx, p.dir, x.from, x.to)
 		l = changeList{changes, err == nil}
 		p.listed[x] = l
 	}
+
 	return l
 }
 
@@ -90,33 +98,45 @@ func (p *commentPlacer) commitsOf(c stick.Comment) commitPair {
 
 // followComments sets where the lines of comments are now, whether the diff shows them or not.
 func (p *commentPlacer) followComments(comments []ShownComment) {
-	files := map[commitPair][]git.Change{} // those that comments are about
+	// First the files: which of them changed on the way from the comment's commit to the diff.
+	files := map[commitPair][]git.Change{}
 	where := make([]git.Change, len(comments))
+
 	for i, c := range comments {
 		commits := p.commitsOf(c.Comment)
 		before := c.Comment
-		before.Old = true // the file has its path in the first commit of the way
+
+		// The file has its path in the first commit of the way.
+		before.Old = true
 		l := p.listChanges(commits)
 		x, changed := findChange(l.changes, before)
+
 		switch {
 		case changed:
 			files[commits] = append(files[commits], x)
 		case l.known:
 			x = git.Change{From: c.Path, Path: c.Path}
 		}
+
 		where[i] = x
 	}
+
+	// Then the hunks of those files, with one run of git for each pair of commits.
 	hunks := map[commitPair]map[git.Change]stick.Hunks{}
 	for commits, xs := range files {
 		if found, err := p.git.Hunks(p.ctx, p.dir, commits.from, commits.to, uniqueChanges(xs)); err == nil {
 			hunks[commits] = found
 		}
 	}
+
 	for i, c := range comments {
 		commits, x := p.commitsOf(c.Comment), where[i]
 		if len(files[commits]) > 0 && hunks[commits] == nil {
-			continue // git can't tell what changed there
+			// git can't tell what changed there.
+			continue
 		}
+
+		// Lines that were changed since have no place any more.
 		if lines, ok := hunks[commits][x].Follow(c.Lines); ok && x.Path != "" {
 			comments[i].Now = &SourcePlace{x.Path, lines}
 		}
@@ -125,18 +145,23 @@ func (p *commentPlacer) followComments(comments []ShownComment) {
 
 // keepShown forgets where comments are whose lines the diff doesn't show.
 func (p *commentPlacer) keepShown(comments []ShownComment) {
+	// One run of git for all files tells which lines the diff shows.
 	changes := p.listChanges(commitPair{p.from, p.to}).changes
 	where, files := make([]git.Change, len(comments)), []git.Change{}
+
 	for i, c := range comments {
 		if c.Now == nil {
 			continue
 		}
+
 		x, found := findChange(changes, stick.Comment{Path: c.Now.Path, Old: c.Old})
 		if found {
 			files = append(files, x)
 		}
+
 		where[i] = x
 	}
+
 	hunks, _ := p.git.Hunks(p.ctx, p.dir, p.from, p.to, uniqueChanges(files))
 	for i, c := range comments {
 		if c.Now != nil && !hunks[where[i]].Shows(c.Now.Lines, c.Old) {
@@ -152,7 +177,9 @@ func uniqueChanges(files []git.Change) (out []git.Change) {
 		if !seen[x] {
 			out = append(out, x)
 		}
+
 		seen[x] = true
 	}
+
 	return out
 }

@@ -21,7 +21,9 @@ func commentsText(task string, comments []stick.Comment, most int) string {
 		}
 		return fmt.Sprintf("%s%s: %s\n", stick.Count(n, "comment"), more, stick.Cmd("tt task show <task_id>", task))
 	}
+
 	for i, c := range comments {
+		// Room is kept for the line that says how many are left out.
 		one, left := commentText(c), len(comments)-i-1
 		reserve := 0
 		if left > 0 {
@@ -33,8 +35,10 @@ func commentsText(task string, comments []stick.Comment, most int) string {
 			}
 			return text
 		}
+
 		text += one + "\n"
 	}
+
 	return strings.TrimSuffix(text, "\n")
 }
 
@@ -45,10 +49,12 @@ func commentText(c stick.Comment) string {
 	if c.Old {
 		side = ", before the change"
 	}
+
 	fmt.Fprintf(&b, "Comment %d on %s%s (commit %s):\n", c.ID, stick.Path(c.At()), side, shortCommit(c.From()))
 	for _, l := range c.Around {
 		b.WriteString("  " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}
+
 	writeIndented(&b, c.Body)
 	return b.String()
 }
@@ -60,6 +66,7 @@ func CodeText(c stick.Comment, l stick.SourceLine) string {
 	if c.Lines[0] <= l.Number && l.Number <= c.Lines[1] {
 		mark = ">"
 	}
+
 	sign := l.Sign
 	if sign == "" {
 		sign = " "

@@ -27,7 +27,8 @@ const (
 
 // CopiedFiles says what a new worktree got copies of.
 type CopiedFiles struct {
-	Copied  []string      `json:"copied,omitempty"`   // the files, relative to the room's checkout and to the worktree alike
+	// the files, relative to the room's checkout and to the worktree alike
+	Copied  []string      `json:"copied,omitempty"`
 	LeftOut []stick.Words `json:"left_out,omitempty"` // what the project's patterns name too, and why it wasn't copied
 }
 
@@ -46,6 +47,8 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	if len(m.worker.Copy) == 0 {
 		return CopiedFiles{}
 	}
+
+	// Both roots are opened once, and no path leads out of them.
 	var c fileCopier
 	files, linked, err := rp.filesToCopy(ctx, m)
 	if err == nil {
@@ -53,19 +56,25 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	}
 	if err == nil {
 		defer c.from.Close()
+
 		c.to, err = os.OpenRoot(m.path)
 	}
+
 	if err != nil {
 		c.LeftOut = []stick.Words{stick.Wordsf("all files of [worker] copy: %s", stick.AsError(err))}
 		return c.CopiedFiles
 	}
 	defer c.to.Close()
+
+	// Each file that can't be copied is named, and doesn't keep the others back.
 	for _, name := range files {
 		c.copyFile(name)
 	}
+
 	for _, name := range linked {
 		c.noteLeftOut(name, "a link of the branch lies in its way")
 	}
+
 	if c.unnamed > 0 {
 		c.LeftOut = append(c.LeftOut, stick.Count(c.unnamed, "other file"))
 	}
@@ -80,11 +89,16 @@ func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []s
 	if err != nil {
 		return nil, nil, err
 	}
+
+	// The worktrees of other tasks lie in the checkout, too, and tt's own files are never copied.
 	named := matchAny(m.worker.Copy)
 	dir := path.Dir(m.task.Worktree) + "/"
 	all = slices.DeleteFunc(all, func(f string) bool {
-		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/")
+		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName ||
+			strings.HasPrefix(f, ".talking-stick/")
 	})
+
+	// git fails for the whole list if one path lies beyond a link.
 	all = slices.DeleteFunc(all, func(f string) bool {
 		beyond := beyondLink(m.path, f)
 		if beyond {
@@ -92,6 +106,7 @@ func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []s
 		}
 		return beyond
 	})
+
 	files, err = rp.git.WouldIgnore(ctx, m.path, all)
 	return files, linked, err
 }
@@ -99,7 +114,8 @@ func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []s
 // beyondLink reports whether one of the directories of a file below top is a link.
 func beyondLink(top, file string) bool {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir))); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir))); err == nil &&
+			info.Mode()&os.ModeSymlink != 0 {
 			return true
 		}
 	}
@@ -114,8 +130,10 @@ func literalPrefixes(patterns []glob.Pattern) (dirs []string) {
 		if prefix == "" {
 			return nil
 		}
+
 		dirs = append(dirs, prefix)
 	}
+
 	return dirs
 }
 
@@ -149,11 +167,13 @@ func (c *fileCopier) tryCopy(name string) (err error) {
 	if len(c.Copied) >= maxCopies {
 		return fmt.Errorf("more than %d files are too many", maxCopies)
 	}
+
 	in, err := config.Open(c.from, name)
 	if err != nil {
 		return withoutPath(err)
 	}
 	defer in.Close()
+
 	info, err := in.Stat()
 	switch {
 	case err != nil:
@@ -163,21 +183,28 @@ func (c *fileCopier) tryCopy(name string) (err error) {
 	case c.size+info.Size() > maxCopied:
 		return fmt.Errorf("all files together are larger than %d MB", maxCopied>>20)
 	}
+
 	if err := c.to.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return withoutPath(err)
 	}
+
+	// A file that the branch has is never replaced.
 	out, err := c.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return withoutPath(err)
 	}
-	n, err := io.Copy(out, io.LimitReader(in, maxCopyFile+1)) // it may have grown
+
+	// It may have grown.
+	n, err := io.Copy(out, io.LimitReader(in, maxCopyFile+1))
 	if err = errors.Join(err, out.Close()); err == nil && n > maxCopyFile {
 		err = fmt.Errorf("it is larger than %d MB", maxCopyFile>>20)
 	}
 	if err != nil {
+		// Half a file would be worse than none.
 		_ = c.to.Remove(name)
 		return withoutPath(err)
 	}
+
 	c.size += n
 	return nil
 }

@@ -17,31 +17,44 @@ import (
 // whyLocked is the lock reason of tasks' worktrees. git shows it to somebody who tries to remove one.
 const whyLocked = "a tt task uses this worktree; see tt task list"
 
-// createWorktree creates a task's branch and worktree, copies files of the room's checkout into it, and writes its
-// task file.
+// createWorktree creates a task's branch and worktree, copies files of the room's checkout into it, and
+// writes its task file.
 func (rp *repo) createWorktree(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
 	defer m.unlock()
+
 	dir := path.Dir(m.task.Worktree)
-	if err := rp.requireInside(m.path); err != nil { // a link may have come since it was planned
+
+	// A link may have come since it was planned.
+	if err := rp.requireInside(m.path); err != nil {
 		return c, err
 	}
+
+	// git must not show the worktrees as untracked files of the main checkout.
 	if err := git.Exclude(rp.common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
-		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).Hintf("check the permissions of %s", rp.common)
+		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).
+			Hintf("check the permissions of %s", rp.common)
 	}
 	rp.killPoint("make: excluded")
+
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
-		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).Hintf("check the permissions of %s", filepath.Dir(m.path))
+		return c, stick.Errorf(stick.CodeGitFailed, "can't create the worktree: %w", err).
+			Hintf("check the permissions of %s", filepath.Dir(m.path))
 	}
+
+	// Others may add their worktrees while this one is filled.
 	err = rp.addWorktree(ctx, m)
 	m.unlock()
 	if err != nil {
 		return c, err
 	}
 	rp.killPoint("make: worktree")
+
 	if m.newTree {
 		c = rp.copyFiles(ctx, *m)
 		rp.killPoint("make: copied")
 	}
+
+	// The task file comes last: it says that the worktree is complete.
 	t := m.task
 	t.Slot = m.slot
 	return c, rp.writeTaskFile(t, max(t.Attempt, 1))
@@ -61,6 +74,7 @@ const theWorktrees = "the worktrees of this repository"
 
 // addWorktree creates the branch and the worktree of a plan, as far as it says so.
 func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
+	// A plan that was made under the lock has it still, and its intent says so.
 	if !m.begun {
 		unlock, err := rp.lockWorktrees(ctx)
 		if err != nil {
@@ -68,19 +82,25 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 		}
 		defer unlock()
 		rp.killPoint("make: locked")
+
 		if err := rp.recordBegun(ctx, m); err != nil {
 			return err
 		}
 	}
 	rp.killPoint("make: begun")
-	if m.newTree { // git may still list a worktree that somebody removed by hand, and then refuses to add another there
+
+	// git may still list a worktree that somebody removed by hand, and then refuses to add another there.
+	if m.newTree {
 		if err := rp.git.RemoveRecord(rp.common, m.path); err != nil {
 			return err
 		}
 	}
+
+	// The branch is moved only from where it was when the attempt was planned.
 	if m.oldHead != "" && m.newTree {
 		_, err = rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+m.task.Branch, m.startCommit(), m.oldHead)
 	}
+
 	switch {
 	case err != nil:
 	case !m.newTree && m.oldHead != "":
@@ -91,11 +111,12 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 	default:
 		err = rp.git.AddWorktreeOf(ctx, rp.root, m.path, m.task.Branch, whyLocked)
 	}
+
 	return err
 }
 
-// recordBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for the
-// lock, and says in its intent that git begins.
+// recordBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for
+// the lock, and says in its intent that git begins.
 func (rp *repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
 	if m.newBranch {
 		err = rp.requireNoBranch(ctx, *m)
@@ -106,12 +127,15 @@ func (rp *repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
 	if err != nil {
 		return err
 	}
+
+	// The intent says so before git acts: after a crash, what lies there may be ours.
 	m.begun = true
 	return rp.writeOutcome(ctx, func(o *op) error { return o.storeSpawn(*m) })
 }
 
 // undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
 func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) error {
+	// Undoing goes on even if the caller has given up.
 	ctx = context.WithoutCancel(ctx)
 	if err := rp.removeSpawned(ctx, m.storedForm()); err != nil {
 		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
@@ -126,15 +150,19 @@ func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) err
 // made: a directory only if git has it as a worktree that tt has locked, a branch only if git has begun. If
 // the new branch has moved since, it holds somebody's work, and stays with its worktree.
 func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
+	// What tt hasn't made, it doesn't remove.
 	ours := git.WhyLocked(rp.common, m.Path) == whyLocked
 	if m.Begun == nil && !ours || m.Begun != nil && !*m.Begun {
 		return nil
 	}
+
 	ref := "refs/heads/" + m.Task.Branch
 	at, ok, err := rp.git.Commit(ctx, rp.root, ref)
 	if err != nil {
 		return err
 	}
+
+	// Somebody has committed there.
 	if m.NewBranch && ok && at != m.Base {
 		return nil
 	}
@@ -143,11 +171,14 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 			return err
 		}
 	}
-	if m.NewTree { // directories that are empty
+
+	// Directories that are empty.
+	if m.NewTree {
 		_ = os.Remove(m.Path)
 		_ = os.Remove(filepath.Dir(m.Path))
 	}
 	rp.killPoint("undo: worktree")
+
 	if m.NewBranch && ok {
 		return rp.git.DeleteRef(ctx, rp.root, ref, m.Base)
 	}
@@ -161,11 +192,14 @@ func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	if err != nil {
 		return err
 	}
+
+	// The task file is written last, so with it the worktree is complete.
 	if task, err := rp.readTask(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
 		if _, complete := core.ReadTaskFile(m.Path); complete {
 			return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "done") })
 		}
 	}
+
 	if err := rp.removeSpawned(ctx, m); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	if err != nil {
 		return core.Finding{Status: core.FindingOK, Detail: "no tasks yet"}
 	}
+
 	var found []core.Problem
 	tasks := 0
 	err = db.View(ctx, func(tx *store.Tx) error {
@@ -29,22 +30,28 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 		if err != nil {
 			return err
 		}
+
+		// The transaction may run again.
 		found, tasks = nil, 0
 		for _, r := range rooms {
 			n, in, err := ts.unfinishedIn(tx, r)
 			if err != nil {
 				return err
 			}
+
 			found, tasks = append(found, in...), tasks+n
 		}
+
 		return nil
 	})
+
 	switch {
 	case err != nil:
 		return core.Fault(err)
 	case len(found) > 0:
 		return core.Found(core.FindingWarning, found)
 	}
+
 	return core.Finding{Status: core.FindingOK, Detail: stick.Count(tasks, "task") + ", nothing half done"}
 }
 
@@ -54,58 +61,96 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	if err != nil {
 		return 0, nil, err
 	}
+
 	open, err := tx.Intents(r.ID, "")
 	if err != nil || len(tasks)+len(open) == 0 {
 		return 0, nil, err
 	}
-	if r.Path == "" { // other hosts have it
+
+	// Other hosts have it.
+	if r.Path == "" {
 		return len(tasks), nil, nil
 	}
+
 	p, err := workspace.Resolve(r.Path, ts.core.Config.Workspace)
 	if err != nil {
-		return len(tasks), nil, nil // the workspace is gone with everything in it
+		// The workspace is gone with everything in it.
+		return len(tasks), nil, nil
 	}
+
+	// The commands that are offered have to work from where the doctor runs.
 	var at stick.Words
 	if here, err := ts.core.Place(core.Where{}); err != nil || here.Root != p.Root {
 		at = stick.Wordsf(" --path %s", stick.Cmd("<path>", r.Path))
 	}
+
+	// Each problem names its room, because the doctor looks at all.
 	note := func(what, fix stick.Words) {
 		found = append(found, core.Problem{Detail: what + stick.Wordsf(" (in the room of %s)", r.Path), Fix: fix})
 	}
+
+	// No git is needed: the locks and the directories say enough.
 	rp := &repo{tasks: ts, root: p.Root, common: filepath.Join(p.Root, ".git")}
 	rp.setLockPrefix()
 	here := tx.CheckoutOf(r)
 	busy, gates := map[string]bool{}, map[string]bool{}
+
 	for _, i := range open {
 		busy[i.Task] = true
 		elsewhere := i.In.IsOther(here)
 		if d, lands := landingOf(i); lands && d.Tree != "" && !elsewhere {
-			gates[d.Tree] = true // whoever finishes this landing removes it
+			// Whoever finishes this landing removes it.
+			gates[d.Tree] = true
 		}
-		if i.Kind == intentPause || elsewhere && leaseLeft(i, tx.Now()) > 0 || !elsewhere && rp.lockRunner("task", i.Task) != nil {
+
+		// A pause isn't half done, and a command that still runs finishes by itself.
+		if i.Kind == intentPause || rp.isAtWork(tx, i, elsewhere) {
 			continue
 		}
+
 		i.Task = taskName(i, tasks)
-		what := stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
-		if elsewhere {
-			what = stick.Wordsf("task %s: a command in %s was interrupted while %s", i.Task, nameCheckout(tx, i.In), Doing(i.Kind))
-		}
-		note(what, finishingCommand(i, tasks)+at)
+		note(interruptedWhile(tx, i, elsewhere), finishingCommand(i, tasks)+at)
 	}
+
+	// Worktrees of gates that no open landing is going to remove.
 	for _, tree := range rp.leftGates(tasks) {
 		if !gates[tree] {
-			note(stick.Wordsf("tt couldn't remove the worktree of a gate that has ended: %s", tree), git.RemoveByHand(tree))
+			note(stick.Wordsf("tt couldn't remove the worktree of a gate that has ended: %s", tree),
+				git.RemoveByHand(tree))
 		}
 	}
+
+	// Worktrees of merged tasks on which nobody is working.
 	for _, t := range tasks {
 		if t.State != stick.TaskCompleted || busy[stick.TaskKey(t.ID)] {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(p.Root, filepath.FromSlash(t.Worktree))); err == nil {
-			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, t.Worktree), stick.Cmd("tt task merge <task_id>", t.ID).Words()+at)
+			note(stick.Wordsf("the worktree of the merged task %s is still there: %s", t.ID, t.Worktree),
+				stick.Cmd("tt task merge <task_id>", t.ID).Words()+at)
 		}
 	}
+
 	return len(tasks), found, nil
+}
+
+// isAtWork reports whether the command of an intent still works on it. The locks here say nothing about one
+// in another checkout, but its lease does.
+func (rp *repo) isAtWork(tx *store.Tx, i store.Intent, elsewhere bool) bool {
+	if elsewhere {
+		return leaseLeft(i, tx.Now()) > 0
+	}
+	return rp.lockRunner("task", i.Task) != nil
+}
+
+// interruptedWhile says what a command was doing when it was interrupted. The intent has the task's name as
+// people wrote it.
+func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words {
+	if elsewhere {
+		return stick.Wordsf("task %s: a command in %s was interrupted while %s",
+			i.Task, nameCheckout(tx, i.In), Doing(i.Kind))
+	}
+	return stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
 }
 
 // leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
@@ -116,14 +161,19 @@ func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 		if seen[dir] || rp.requireInside(dir) != nil {
 			continue
 		}
+
 		seen[dir] = true
-		entries, _ := os.ReadDir(dir) // it may be gone, together with its last worktree
+
+		// It may be gone, together with its last worktree.
+		entries, _ := os.ReadDir(dir)
+
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), gatePrefix) {
 				trees = append(trees, filepath.Join(dir, e.Name()))
 			}
 		}
 	}
+
 	return trees
 }
 
@@ -134,13 +184,17 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 			return t.ID
 		}
 	}
+
 	if d, err := readIntent[spawnIntent](i); err == nil {
-		for _, name := range []string{d.Task.ID, strings.TrimPrefix(d.Task.Branch, config.DefaultPrefix)} { // earlier programs kept only the branch
+		// Earlier programs kept only the branch.
+		for _, name := range []string{d.Task.ID, strings.TrimPrefix(d.Task.Branch, config.DefaultPrefix)} {
 			if stick.TaskKey(name) == i.Task {
-				return name // it was interrupted before there was a task
+				// It was interrupted before there was a task.
+				return name
 			}
 		}
 	}
+
 	return i.Task
 }
 
@@ -160,15 +214,17 @@ func Doing(kind string) stick.Words {
 	case intentRollback:
 		return "reverting"
 	}
+
 	return stick.Wordsf("running %s", kind)
 }
 
-// finishingCommand returns the command that finishes what an intent began. The intent has the task's name as people
-// wrote it.
+// finishingCommand returns the command that finishes what an intent began. The intent has the task's name as
+// people wrote it.
 func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
 	case intentSpawn:
-		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) { // it was for later
+		// It was for later.
+		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) {
 			return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 		}
 		return stick.Cmd("tt task new <task_id>", i.Task).Words()
@@ -176,15 +232,18 @@ func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 		return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 	case intentRetry:
 		for _, t := range tasks {
-			if t.ID == i.Task && t.Attempt == i.Attempt { // the worktree of this attempt is made again
+			// The worktree of this attempt is made again.
+			if t.ID == i.Task && t.Attempt == i.Attempt {
 				return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 			}
 		}
+
 		return stick.Cmd("tt task retry <task_id>", i.Task).Words()
 	case intentDone:
 		return stick.Cmd("tt task done --task <task_id>", i.Task).Words()
 	case intentRollback:
 		return stick.Cmd("tt task rollback --reason … <task_id>", i.Task).Words()
 	}
+
 	return stick.Cmd("tt task merge <task_id>", i.Task).Words()
 }
